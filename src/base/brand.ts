@@ -1,8 +1,8 @@
 /**
- * Branded types: a value that only its checker can make.
+ * Branded types: a value that only its checker can create.
  *
- * `Brand<string, 'AbsoluteName'>` is a string at run time; the compiler refuses a plain string where it is asked for.
- * Brands add up: a value may be of two kinds at once.
+ * `Brand<string, 'AbsoluteName'>` is a string at run time, but the compiler rejects a plain string in its place. Brands
+ * add up: a value may have two of them.
  */
 declare const kind: unique symbol;
 

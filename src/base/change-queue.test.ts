@@ -61,7 +61,7 @@ describe('a queue of changes', () => {
     queue.schedule();
     await waitUntil('the first slice', () => state.steps > 0);
     expect(state.steps).toBe(2);
-    // No second run begins meanwhile.
+    // A second run must not begin meanwhile.
     queue.schedule();
     expect(clock.pending).toBe(0);
     await waitUntil('all is worked off', () => state.done === 1);

@@ -1,14 +1,14 @@
 /**
- * Works off changes: the first one after a quiet moment at once, a burst gathered, all of it in slices between which the
- * main thread does other work.
+ * Processes changes: the first one after a quiet moment at once, a burst together. The work runs in slices, between
+ * which the main thread does other work.
  *
- * What changes several times within a burst is worked off once.
+ * An item that changes several times within a burst is processed once.
  */
 import type { Clock, Timer } from './clock.ts';
 
-/** Milliseconds from the end of one run until the next begins: how long a change in a burst waits at most. */
+/** Milliseconds between two runs: the longest that a change in a burst waits. */
 const GATHERING = 10;
-/** Milliseconds of work at a stretch. */
+/** Milliseconds of work per slice. */
 const SLICE = 2;
 
 export class ChangeQueue {
@@ -21,8 +21,8 @@ export class ChangeQueue {
   #isStopped = false;
 
   /**
-   * @param step does one piece of work, a millisecond or so at most; false: there was none left
-   * @param done called when all is worked off
+   * @param step does one piece of work, of about a millisecond at most; returns false if there was no work
+   * @param done called when all work is done
    */
   constructor(clock: Clock, step: () => boolean, done: () => void) {
     this.#clock = clock;
@@ -30,7 +30,7 @@ export class ChangeQueue {
     this.#done = done;
   }
 
-  /** Says that there is work. What else arrives in this turn of the event loop is gathered in any case. */
+  /** Schedules a run. Further changes in this turn of the event loop always join it. */
   schedule(): void {
     if (this.#timer !== undefined || this.#immediate !== undefined || this.#isStopped) return;
     const wait = this.#lastRun + GATHERING - this.#clock.monotonic();
@@ -42,7 +42,7 @@ export class ChangeQueue {
       });
   }
 
-  /** Works everything off at once. */
+  /** Does all work at once. */
   settle(): void {
     this.#cancel();
     while (this.#step());

@@ -1,12 +1,12 @@
 /**
- * Time as a parameter, so that tests turn it by hand.
+ * Time as a parameter, so that tests control it.
  */
 export interface Timer {
   cancel(): void;
 }
 
 export interface Clock {
-  /** Milliseconds since the Unix epoch, for what is shown to people or written down. */
+  /** Milliseconds since the Unix epoch, for display and storage. */
   now(): number;
   /** Milliseconds that never go back, for durations; the same in all threads of a process. */
   monotonic(): number;
@@ -17,7 +17,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic() {
-    // `performance.now` begins anew in each thread.
+    // `performance.now` starts from zero in each thread.
     const [seconds, nanoseconds] = process.hrtime();
     return seconds * 1000 + nanoseconds / 1e6;
   },

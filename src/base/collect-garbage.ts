@@ -1,9 +1,9 @@
 /**
- * Collects all garbage of the thread that calls it, and gives the memory back to the kernel at once. V8 by itself keeps several
- * megabytes that a start or a burst of work has left, as long as little is allocated.
+ * Collects all garbage of the calling thread, and returns the memory to the kernel at once. By default, V8 keeps
+ * several megabytes after a start or a burst of work, as long as the program allocates little.
  *
- * Asked through the inspector's protocol, inside the process: it opens no port. What `--expose-gc` offers keeps the memory. Without
- * an inspector nothing happens.
+ * It uses the inspector's protocol within the process, without opening a port; the function of `--expose-gc` would keep
+ * the memory. Without an inspector it has no effect.
  */
 export async function collectGarbage(): Promise<void> {
   if (!process.features.inspector) return;
@@ -11,6 +11,6 @@ export async function collectGarbage(): Promise<void> {
   const session = new Session();
   session.connect();
   await new Promise<void>((resolve) => session.post('HeapProfiler.collectGarbage', () => resolve()));
-  // Not in the order's own turn.
+  // In a later turn, so that the command can complete.
   setImmediate(() => session.disconnect());
 }

@@ -1,8 +1,8 @@
 /**
- * Copies a part of a long list without a list in between.
+ * Copies a part of a long list without an intermediate list.
  */
 
-/** Appends the items of a list from one place up to another, not included, however many they are. */
+/** Appends a part of a list of any length, from index `from` to before `end`. */
 export function copyItems<Item>(items: readonly Item[], from: number, end: number, into: Item[]): void {
   for (let index = from; index < end; index += 1) {
     const item = items[index];

@@ -1,5 +1,5 @@
 /**
- * Durations as Kubernetes programs write them on their command line and in their logs: `5s`, `1m30s`, `250ms`, `100us`, `0`.
+ * Durations as Kubernetes programs write them in command lines and logs: `5s`, `1m30s`, `250ms`, `100us`, `0`.
  */
 const MILLISECONDS: ReadonlyMap<string, number> = new Map<string, number>([
   ['us', 0.001],
@@ -12,7 +12,7 @@ const MAX = 20 * 24 * 3_600_000;
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/;
 const PART = /(\d+(?:\.\d+)?)(us|ms|s|m|h)/g;
 
-/** @returns milliseconds, from 0, to the microsecond; nothing if the text is no duration or longer than 20 days, about the longest that a timer waits. */
+/** @returns milliseconds, from 0, to the microsecond; undefined if the text is not a duration or exceeds 20 days, about a timer's limit. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   if (text.length > 30 || !WHOLE.test(text)) return undefined;
@@ -22,7 +22,7 @@ export function parseDuration(text: string): number | undefined {
   return total <= MAX ? Math.round(total * 1000) / 1000 : undefined;
 }
 
-/** The text of milliseconds, in the largest unit that leaves no rest. */
+/** The text of milliseconds, in the largest unit that divides them. */
 export function formatDuration(milliseconds: number): string {
   for (const unit of ['h', 'm', 's'] as const) {
     const size = MILLISECONDS.get(unit) ?? 1;
@@ -31,7 +31,7 @@ export function formatDuration(milliseconds: number): string {
   return milliseconds === 0 ? '0s' : `${milliseconds}ms`;
 }
 
-/** A measured time for a log line, rounded to what matters: `0.35ms`, `12ms`, `2.53s`, `3m20s`, `5h2m`. */
+/** A measured time for a log line, rounded to useful precision: `0.35ms`, `12ms`, `2.53s`, `3m20s`, `5h2m`. */
 export function formatElapsed(milliseconds: number): string {
   if (milliseconds < 10) return `${Number(milliseconds.toFixed(2))}ms`;
   if (milliseconds < 1_000) return `${Math.round(milliseconds)}ms`;

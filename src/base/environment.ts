@@ -1,13 +1,13 @@
 /**
- * The environment of the process, as those see it who are given it.
+ * The environment of the process, passed as a parameter.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * A variable whose name others have written: `process.env` has the properties of every object beside its variables.
+ * Reads a variable whose name comes from outside: `process.env` also has the properties of every object.
  *
- * @returns undefined where it is not set
+ * @returns undefined if it is not set
  */
 export function readVariable(environment: Environment, name: string): string | undefined {
   return Object.hasOwn(environment, name) ? environment[name] : undefined;

@@ -19,7 +19,7 @@ function makeFence(source: ItemSource) {
   return { fence, log, clock, take };
 }
 
-/** How many items more were rejected since now, by reason. */
+/** Counts further rejected items from now on, by reason. */
 function countFromNow(source: ItemSource) {
   const countNow = () =>
     new Map(

@@ -1,14 +1,13 @@
 /**
- * The fence between foreign data and the program: each item of a source (a key, an object, a file, a line) is read by itself.
+ * The fence between foreign data and the program: it reads each item of a source (a key, an object, a file, a line) separately.
  *
- * An item that cannot be read is counted, named in the log and passed over. It never ends the source that it comes from, nor the
- * items behind it.
+ * An unreadable item is counted, named in the log and skipped. It does not affect its source or later items.
  */
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { RateLimitedWarnings } from './rate-limited-warning.ts';
 
-/** Where items come from, as metrics and logs name it. */
+/** The source of items, as metrics and logs name it. */
 export type ItemSource =
   | 'config-map'
   | 'etcd'
@@ -21,11 +20,11 @@ export type ItemSource =
   | 'snapshot'
   | 'zone-file';
 
-/** Why items are rejected. `failed`: the program failed at it, which is a defect of the program. */
+/** Why items are rejected. `failed`: reading it exposed a defect of the program. */
 const REJECTION_REASONS = ['malformed', 'too-large', 'unreadable', 'failed'] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
-/** An item is not what it should be: thrown by those that read it. All other errors are defects of the program. */
+/** An item is malformed: thrown by its reader. All other errors are defects of the program. */
 export class ItemFault extends Error {
   override readonly name: string = 'ItemFault';
   readonly rejection: RejectionReason;
@@ -37,22 +36,22 @@ export class ItemFault extends Error {
 }
 
 export interface RejectedItem {
-  /** A path, a key, a file and line: what a person looks for. */
+  /** A path, a key, a file and line: the text that a person searches for. */
   readonly item: string;
   readonly reason: RejectionReason;
   readonly problem: string;
-  /** What the reader threw; undefined where it was rejected without an error. */
+  /** The reader's exception; undefined if the item was rejected without one. */
   readonly error: unknown;
 }
 
-/** What became of an item. */
+/** The result of reading an item. */
 export type ItemReading<Result> =
   | { readonly kind: 'read'; readonly result: Result }
   | ({ readonly kind: 'rejected' } & Omit<RejectedItem, 'item'>);
 
 /**
- * Reads one item, whatever the reader throws: for readers of texts, which list their problems. Those who read from a source use
- * an `ItemFence`, which counts too.
+ * Reads one item and catches all exceptions: for readers of texts, which list their problems. Readers of a source use
+ * an `ItemFence`, which also counts.
  */
 export function readItem<Result>(read: () => Result): ItemReading<Result> {
   try {
@@ -67,22 +66,22 @@ export interface ItemFenceOptions {
   readonly source: ItemSource;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
-  /** Reports in the words of the source, in place of the warning. */
+  /** Reports in the terms of the source; replaces the warning. */
   readonly report?: (rejected: RejectedItem) => void;
 }
 
-/** How many items of a source were rejected for a reason. */
+/** How many items of a source were rejected for one reason. */
 export interface RejectedCount {
   readonly source: ItemSource;
   readonly reason: RejectionReason;
   readonly count: number;
 }
 
-/** Items whose names are remembered, so that each is named once. */
+/** How many item names to remember, so that each is logged once. */
 const MAX_NAMED = 1_000;
 
 /**
- * By source and reason. One count per process: sources come and go with plans and reloads, and many begin before there is a server.
+ * By source and reason. One count per process: sources come and go with plans and reloads, and many begin before the server starts.
  */
 const counts = new Map<ItemSource, Map<RejectionReason, number>>();
 
@@ -99,7 +98,7 @@ export class ItemFence {
   readonly #log: Log;
   readonly #warnings: RateLimitedWarnings;
   readonly #report: (rejected: RejectedItem) => void;
-  /** The problem of each item that was named. */
+  /** The problem of each item that was logged. */
   readonly #named = new Map<string, string>();
   #total = 0;
 
@@ -112,16 +111,16 @@ export class ItemFence {
     this.#report = report ?? ((rejected) => this.#warn(rejected));
   }
 
-  /** Items that were rejected so far. */
+  /** The number of items rejected so far. */
   get total(): number {
     return this.#total;
   }
 
   /**
-   * Reads one item, whatever the reader throws.
+   * Reads one item and catches all exceptions.
    *
-   * @param nameOf the item as a person looks for it; called for those that are rejected
-   * @returns undefined for an item that was rejected
+   * @param nameOf the item's name for a person; called only when needed
+   * @returns undefined for a rejected item
    */
   take<Result>(nameOf: () => string, read: () => Result): Result | undefined {
     const before = this.#total;
@@ -130,17 +129,17 @@ export class ItemFence {
       this.#note({ ...reading, item: tryName(nameOf) });
       return undefined;
     }
-    // An item that is good again is named again once it is bad. Items in items may have been rejected meanwhile.
+    // An item that recovered is logged again when it fails again. Nested items may have been rejected meanwhile.
     if (this.#named.size > 0 && this.#total === before) this.#named.delete(tryName(nameOf));
     return reading.result;
   }
 
-  /** Counts and names an item whose reader passes it over by itself. */
+  /** Counts and logs an item that its reader skips by itself. */
   reject(item: string, reason: RejectionReason, problem: string): void {
     this.#note({ item, reason, problem, error: undefined });
   }
 
-  /** Counts items that are reported elsewhere. */
+  /** Counts items that are logged elsewhere. */
   count(reason: RejectionReason, items = 1): void {
     this.#total += items;
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + items);

@@ -1,28 +1,28 @@
 /**
- * What two long lists do not have in common. Where most items stand in the same order nothing is hashed: a look at each is enough.
+ * Compares two long lists. Where most items keep their order, it needs no hashing: one look at each item is enough.
  */
 import { copyItems } from './copy-items.ts';
 import { inSteps, type Steps } from './steps.ts';
 
 export interface ListDifference<Item> {
-  /** Those of the first list that are not in the second, in its order. */
+  /** Items of the first list that are missing in the second, in its order. */
   readonly removed: readonly Item[];
-  /** Those of the second list that are not in the first, in its order. */
+  /** Items of the second list that are missing in the first, in its order. */
   readonly added: readonly Item[];
 }
 
-/** How far ahead in either list it is looked for a place where they go on alike. */
+/** How far ahead to search in either list for a place where both continue alike. */
 const MAX_AHEAD = 1_000;
-/** How many items are taken for different ones where there is no such place. */
+/** How many items count as different if there is no such place. */
 const TAKEN_AT_ONCE = 16;
-/** Places that are looked at in a step, three comparisons each. */
+/** Places to compare per step, with three comparisons each. */
 const PLACES_PER_STEP = 20_000;
 
 /**
  * Compares items by identity.
  *
- * @param before each item once
- * @param after each item once
+ * @param before without duplicates
+ * @param after without duplicates
  */
 export function* compareLists<Item extends object>(
   before: readonly Item[],
@@ -47,12 +47,12 @@ export function* compareLists<Item extends object>(
   }
   take(before, first, before.length, removed);
   take(after, second, after.length, added);
-  // What has moved is in both.
+  // A moved item is in both lists.
   return { removed: yield* without(removed, added), added: yield* without(added, removed) };
 }
 
 interface Meeting {
-  /** Items of each list up to the place where both go on alike. */
+  /** Items of each list before the place where both continue alike. */
   readonly first: number;
   readonly second: number;
   readonly places: number;
@@ -77,7 +77,7 @@ function findMeeting<Item>(
   return { first: TAKEN_AT_ONCE, second: TAKEN_AT_ONCE, places: max };
 }
 
-/** @returns where the list goes on */
+/** @returns the index where the list continues */
 function take<Item>(items: readonly Item[], from: number, count: number, into: Item[]): number {
   const end = Math.min(items.length, from + count);
   copyItems(items, from, end, into);

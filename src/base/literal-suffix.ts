@@ -1,13 +1,13 @@
 /**
- * The text that every name must end with to be matched by a pattern.
+ * The text that every name matching a pattern must end with.
  *
- * It narrows down where a pattern has to be tried at all, so it may say too little and never too much: what is not
- * understood counts as any text. Names are absolute, hence end with a dot, and are in lower case.
+ * Callers use it to skip patterns, so it may be too short but never too long: unknown syntax counts as any text. Names
+ * are absolute, so they end with a dot, and are in lower case.
  */
 
 /**
  * @param source A pattern that compiles.
- * @returns the suffix, with its final dot; nothing if the pattern does not say how names end
+ * @returns the suffix, with its final dot; undefined if the pattern does not fix how names end
  */
 export function literalSuffixOf(source: string): string | undefined {
   const node = new SyntaxReader(source).read();
@@ -19,7 +19,7 @@ export function literalSuffixOf(source: string): string | undefined {
 type Node =
   | { readonly kind: 'literal'; readonly character: string }
   | { readonly kind: 'unknown' }
-  /** Matches no text itself: `^`, `\b`. */
+  /** Matches an empty text: `^`, `\b`. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'end' }
   | { readonly kind: 'sequence'; readonly nodes: readonly Node[] }
@@ -28,13 +28,13 @@ type Node =
 
 interface Ending {
   readonly suffix: string;
-  /** The suffix is all that can be matched. */
+  /** Whether the suffix is the whole match. */
   readonly isWhole: boolean;
 }
 
 const NOTHING: Ending = { suffix: '', isWhole: true };
 const ANYTHING: Ending = { suffix: '', isWhole: false };
-/** Repetitions longer than this are not written out. */
+/** Longer repetitions are not expanded. */
 const MAX_REPEATED = 64;
 
 function endingOf(node: Node): Ending {
@@ -60,7 +60,7 @@ function endingOfSequence(nodes: readonly Node[]): Ending {
   for (let at = nodes.length - 1; at >= 0 && ending.isWhole; at -= 1) {
     const node = nodes[at];
     if (node === undefined) continue;
-    // A dot that may end the name does end it, since all names have one.
+    // An optional final dot is always present, since all names have one.
     const isFinalDot = ending.suffix === '' && nodes[at + 1]?.kind === 'end' && isOptionalDot(node);
     const before = isFinalDot ? { suffix: '.', isWhole: true } : endingOf(node);
     ending = { suffix: before.suffix + ending.suffix, isWhole: before.isWhole };
@@ -88,7 +88,7 @@ function endingOfRepeat(inner: Ending, min: number, max: number): Ending {
   return { suffix: inner.suffix.repeat(min), isWhole: min === max };
 }
 
-/** Whether every match reaches to the end of the text. */
+/** Whether every match extends to the end of the text. */
 function isAnchoredAtEnd(node: Node): boolean {
   if (node.kind === 'end') return true;
   if (node.kind === 'choice') return node.nodes.every(isAnchoredAtEnd);
@@ -101,11 +101,11 @@ function isAnchoredAtEnd(node: Node): boolean {
 const UNKNOWN: Node = { kind: 'unknown' };
 const EMPTY: Node = { kind: 'empty' };
 
-/** Reads Go's syntax as far as literals, groups, choices, repetitions and anchors go. */
+/** Reads Go's syntax, but only literals, groups, choices, repetitions and anchors. */
 class SyntaxReader {
   readonly #source: string;
   #at = 0;
-  /** Set by `(?U)`, which changes no match of ours, and `(?i)`. */
+  /** Set by `(?i)`. `(?U)` does not change whether names match. */
   #ignoresCase = false;
 
   constructor(source: string) {
@@ -131,7 +131,7 @@ class SyntaxReader {
     return { kind: 'sequence', nodes };
   }
 
-  /** `\Q…\E`: a repetition behind it counts for its last character only, which is read as unknown. */
+  /** `\Q…\E`. A repetition after it applies only to its last character, which is read as unknown. */
   #quoted(): readonly Node[] {
     const end = this.#source.indexOf('\\E', this.#at);
     const text = this.#source.slice(this.#at + 2, end < 0 ? undefined : end);
@@ -154,7 +154,7 @@ class SyntaxReader {
   }
 
   #literal(character: string): Node {
-    // A letter beyond ASCII may fold to others; names have none.
+    // A letter beyond ASCII may fold to others, but names have none.
     if (character > '\u007e') return UNKNOWN;
     return { kind: 'literal', character: this.#ignoresCase ? character.toLowerCase() : character };
   }
@@ -165,7 +165,7 @@ class SyntaxReader {
       /^\?(?:P?<[^>]*>|([a-zA-Z-]*)([:)]))/.exec(this.#source.slice(this.#at)) ?? [];
     this.#at += opening.length;
     if (flags !== undefined) this.#setFlags(flags);
-    // Flags without a group of their own hold up to the end of the group around them.
+    // Flags without their own group apply up to the end of the enclosing group.
     if (end === ')') return EMPTY;
     const node = this.#choice();
     this.#takeIf(')');
@@ -186,7 +186,7 @@ class SyntaxReader {
       this.#at += single[0].length;
       return this.#literal(single[1] ?? single[2] ?? '');
     }
-    // The first bracket is a member of the class.
+    // A first bracket is a member of the class.
     if (this.#source[this.#at] === '^') this.#at += 1;
     if (this.#source[this.#at] === ']') this.#at += 1;
     while (this.#at < this.#source.length && this.#source[this.#at] !== ']') {

@@ -1,8 +1,8 @@
 /**
- * The log as all other folders see it. `observe/` implements it.
+ * The log interface of all other folders; `observe/` implements it.
  *
- * A message is a sentence without its variable parts, so that equal events group; what varies stands in flat, printable
- * fields. Durations carry their unit: write them by `formatDuration` or `formatElapsed`.
+ * A message is a sentence without variable parts, so that equal events group; the variable parts are flat, printable
+ * fields. Durations carry their unit: write them with `formatDuration` or `formatElapsed`.
  */
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 
@@ -17,5 +17,5 @@ export interface Log {
   debug(message: string, fields?: LogFields): void;
 }
 
-/** A log that writes nothing: for tests, and for parts used on their own. */
+/** A log without output: for tests, and for parts used on their own. */
 export const silentLog: Log = { error() {}, warn() {}, info() {}, debug() {} };

@@ -18,7 +18,7 @@ it.each([
 });
 
 it('a word much longer than all of them is compared with none', () => {
-  // A name of 64 KiB in a file of dnsmasq: it took seconds.
+  // A name of 64 KiB in a dnsmasq file once took seconds.
   const counter = new WorkCounter();
   onTestFinished(() => counter.stop());
   const known = Array.from({ length: 300 }, (_, index) => `option-${index}`);

@@ -1,14 +1,14 @@
 /**
- * The known word that an unknown one was meant to be.
+ * Finds the known word that an unknown one was probably meant to be.
  */
 
-/** Changes, as a part of the longer word, up to which two words are near. */
+/** Two words are near if they differ by at most this part of the longer one. */
 const MAX_CHANGED_PART = 0.4;
 
 /**
- * Looks closely only at candidates of about the word's length, so that a word of any length costs little.
+ * It examines only candidates of similar length, so that a word of any length costs little.
  *
- * @returns the candidate that the fewest changes of one character lead to, if they are few for a word of that length
+ * @returns the candidate with the fewest one-character changes, if they are few for a word of that length
  */
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   let nearest: string | undefined;
@@ -27,12 +27,12 @@ export function findNearest(word: string, candidates: Iterable<string>): string 
 const maxChanges = (word: string, candidate: string): number =>
   Math.max(word.length, candidate.length) * MAX_CHANGED_PART;
 
-/** Each character that one word has more than the other is a change. */
+/** Each additional character of one word counts as a change. */
 function isOfLikeLength(word: string, candidate: string): boolean {
   return Math.abs(word.length - candidate.length) <= maxChanges(word, candidate);
 }
 
-/** A word cut short or written without its prefix (`port` for `dns-port`) is near, however long the rest is. */
+/** A truncated word, or one without its prefix (`port` for `dns-port`), is near, however long the rest is. */
 function isPartOf(word: string, candidate: string): boolean {
   return word.length >= 4 && (candidate.endsWith(`-${word}`) || candidate.startsWith(`${word}-`));
 }

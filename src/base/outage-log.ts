@@ -1,6 +1,6 @@
 /**
- * An outage in the log: one line when it begins, one for each change of its state, and one when it ends, however many
- * retries fail in between. The retries themselves are for the level debug.
+ * Logs an outage: one line when it begins, one for each change of its state, and one when it ends, however many retries
+ * fail in between. Log the retries themselves at level debug.
  */
 import type { Clock } from './clock.ts';
 import { formatElapsed } from './duration.ts';
@@ -31,7 +31,7 @@ export class OutageLog {
     this.#messages = messages;
   }
 
-  /** @param state a word for the kind of failure: `network`, `permission`; a warning is written when it changes */
+  /** @param state a word for the kind of failure, `network` or `permission`; each change logs a warning */
   failed(state: string, fields: LogFields = {}): void {
     const outage = this.#outage ?? { began: this.#clock.monotonic(), state: '', failures: 0 };
     this.#outage = outage;
@@ -41,7 +41,7 @@ export class OutageLog {
     this.#log[level](this.#messages.failed, { state, ...fields });
   }
 
-  /** Writes a line if there was an outage. */
+  /** Logs the end of an outage, if there was one. */
   ended(fields: LogFields = {}): void {
     const outage = this.#outage;
     if (outage === undefined) return;

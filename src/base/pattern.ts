@@ -1,11 +1,11 @@
 /**
- * Regular expressions in Go's syntax, matched in time linear to the text: patterns of a configuration are matched
- * against names that untrusted clients send.
+ * Regular expressions in Go's syntax, matched in time linear in the text: patterns of a configuration are matched
+ * against names from untrusted clients.
  */
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 
-/** Its code is large, and most configurations have no pattern. */
+/** Loaded on demand: its code is large, and most configurations have no patterns. */
 let loaded: typeof import('re2js') | undefined;
 
 function library(): typeof import('re2js') {
@@ -18,14 +18,14 @@ export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
-/** What the groups of a pattern matched, the whole match first; nothing for a group that took no part. */
+/** The matches of a pattern's groups, the whole match first; undefined for a group that did not take part. */
 export type PatternGroups = readonly (string | undefined)[];
 
 export class Pattern {
   readonly source: string;
   /** Names of groups with their numbers, from 1. */
   readonly groupNames: ReadonlyMap<string, number>;
-  /** Without the whole match. */
+  /** Does not count the whole match. */
   readonly groupCount: number;
   readonly #compiled: RE2JS;
 
@@ -48,9 +48,9 @@ export class Pattern {
     return this.#compiled.test(text);
   }
 
-  /** The leftmost match, or nothing. */
+  /** The leftmost match, or undefined. */
   match(text: string): PatternGroups | undefined {
-    // Most names match no pattern, and finding that out takes a sixth of the time of finding groups.
+    // Most names match no pattern, and testing takes a sixth of the time of finding groups.
     if (!this.test(text)) return undefined;
     const matcher = this.#compiled.matcher(text);
     if (!matcher.find()) return undefined;

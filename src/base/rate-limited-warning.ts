@@ -1,11 +1,10 @@
 /**
- * Warnings that many queries or objects may cause: each message at most once in an interval, with the number that was
- * suppressed since.
+ * Warnings that many queries or objects may cause: logs each message at most once in an interval, with the number suppressed since.
  */
 import type { Clock } from './clock.ts';
 import type { Log, LogFields } from './log.ts';
 
-/** Milliseconds between two warnings with the same message, unless another interval is given. */
+/** Default for the milliseconds between two warnings with the same message. */
 const INTERVAL = 10_000;
 
 interface Limit {
@@ -33,8 +32,8 @@ export class RateLimitedWarnings {
   }
 
   /**
-   * @param message one of a few: each has a limit of its own
-   * @returns whether it was written
+   * @param message one of a few: each has its own limit
+   * @returns whether it was logged
    */
   warn(message: string, fields: LogFields = {}): boolean {
     this.#total += 1;

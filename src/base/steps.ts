@@ -1,12 +1,12 @@
 /**
- * Work in steps: a generator that yields after each millisecond or so, for whom other work may be done in between.
+ * Work in steps: a generator that yields after each millisecond or so, so that its caller can do other work in between.
  */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** How many small pieces of work, a look-up or a record each, make a step: a fraction of a millisecond. */
+/** How many small pieces of work, such as a look-up or a record, make a step: a fraction of a millisecond. */
 export const PIECES_PER_STEP = 1_000;
 
-/** Does all steps at once. */
+/** Runs all steps at once. */
 export function completeSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
@@ -14,7 +14,7 @@ export function completeSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Does a small piece of work for each item. A list that is no more than a step is done without a pause. */
+/** Does a small piece of work for each item. A list no longer than a step is processed without a pause. */
 export function* inSteps<Item>(items: readonly Item[], work: (item: Item) => void): Steps<void> {
   let pieces = 0;
   for (const item of items) {

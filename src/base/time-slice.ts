@@ -1,9 +1,9 @@
 /**
- * Long work of the main thread, in slices between which other work goes on.
+ * Long work on the main thread, in slices with other work in between.
  */
 import type { Clock } from './clock.ts';
 
-/** Milliseconds of work at a stretch. */
+/** Milliseconds of work per slice. */
 const SLICE = 5;
 
 export class TimeSlice {
@@ -20,7 +20,7 @@ export class TimeSlice {
     return this.#clock.monotonic() >= this.#end;
   }
 
-  /** Lets other work go on, and begins the next slice. */
+  /** Yields to other work, and begins the next slice. */
   async next(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#end = this.#clock.monotonic() + SLICE;

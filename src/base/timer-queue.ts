@@ -1,19 +1,19 @@
 /**
- * Many timers for the cost of one: they fall due in nearly the order in which they were set, so only the first needs a timer of
- * the clock.
+ * Many timers for the cost of one: they are due in nearly the order in which they were set, so only the first needs a
+ * timer of the clock.
  *
- * A linked list. Entries carry their own links and clear them when they leave; `QuestionTable` says why that is not a `Map`.
+ * A linked list. Entries carry their own links and clear them when they leave; `QuestionTable` explains why it is not a `Map`.
  */
 import type { Clock, Timer } from './clock.ts';
 
 /** An entry of a `TimerQueue`: due once each time it is set. */
 export abstract class QueuedTimer {
-  /** Of the clock's monotonic time. @internal for `TimerQueue`, like its neighbours */
+  /** By the clock's monotonic time. @internal for `TimerQueue`, like its neighbours */
   dueAt = 0;
   next: QueuedTimer | undefined;
   previous: QueuedTimer | undefined;
 
-  /** Called when its time has come. It may be set again. */
+  /** Called when it is due. It may be set again. */
   abstract due(): void;
 }
 
@@ -26,7 +26,7 @@ class End extends QueuedTimer {
 
 export class TimerQueue {
   readonly #clock: Clock;
-  /** The entry due first comes after it, the one due last before it. */
+  /** Before the first entry and after the last one. */
   readonly #end = new End();
   #timer: Timer | undefined;
   #timerAt = 0;
@@ -35,7 +35,7 @@ export class TimerQueue {
     this.#clock = clock;
   }
 
-  /** Sets an entry that is not set. @param dueAt of the clock's monotonic time; it may be past */
+  /** Sets an entry that is not set. @param dueAt by the clock's monotonic time; it may be past */
   set(entry: QueuedTimer, dueAt: number): void {
     entry.dueAt = dueAt;
     let before = this.#end.previous;
@@ -48,7 +48,7 @@ export class TimerQueue {
     if (before === this.#end && (this.#timer === undefined || this.#timerAt > entry.dueAt)) this.#wait(entry);
   }
 
-  /** Nothing happens if it is not set. */
+  /** Has no effect on an entry that is not set. */
   cancel(entry: QueuedTimer): void {
     const { next, previous } = entry;
     if (next === undefined || previous === undefined) return;
@@ -65,7 +65,7 @@ export class TimerQueue {
     this.#timer = this.#clock.after(milliseconds, () => this.#runDue());
   }
 
-  /** The entry that the timer was set for may be gone by now; then the next one is waited for. */
+  /** The entry that the timer was set for may be gone; then waits for the next one. */
   #runDue(): void {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
@@ -73,7 +73,7 @@ export class TimerQueue {
       this.cancel(entry);
       entry.due();
     }
-    // What fell due may have set another.
+    // `due` may have set another timer already.
     if (this.#end.next !== this.#end && this.#timer === undefined) this.#wait(this.#end.next);
   }
 }

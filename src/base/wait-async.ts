@@ -12,7 +12,7 @@ const { waitAsync: wait } = Atomics as unknown as {
 /**
  * Waits until another thread notifies a word of shared memory, without blocking this one.
  *
- * @returns what settles then; undefined: the word has another value already
+ * @returns a promise that settles then; undefined if the word already has another value
  */
 export function waitAsync(words: Int32Array, index: number, value: number): Promise<unknown> | undefined {
   const { async: mustWait, value: notified } = wait(words, index, value);

@@ -1,7 +1,7 @@
 /**
- * Things that wait for their turn, each once, in the order they came.
+ * A queue of items, each at most once, in the order of arrival.
  *
- * A bare `Set` will not do: finding its first entry takes longer the more were taken out before.
+ * A bare `Set` is too slow: finding its first entry takes longer after many removals.
  */
 export class WorkQueue<Item extends string | object> {
   readonly #waiting = new Set<Item>();
@@ -18,7 +18,7 @@ export class WorkQueue<Item extends string | object> {
     this.#order.push(item);
   }
 
-  /** Takes out the one that has waited longest. */
+  /** Takes out the item that has waited longest. */
   take(): Item | undefined {
     const item = this.#order[this.#next];
     if (item === undefined) return undefined;

@@ -1,20 +1,20 @@
 /**
- * The servers of a group in the order in which a question is to ask them.
+ * Orders the servers of a group for a question.
  */
 import type { Policy } from './forward-plan.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 export interface Candidates {
   readonly upstreams: readonly Upstream[];
-  /** How many of the first are asked at once, from 1. */
+  /** How many of the first servers to ask at once, from 1. */
   readonly atOnce: number;
 }
 
-/** For `fastest`: how often all are asked, so that a server that has become faster is noticed. dnsmasq does so as often. */
+/** For `fastest`: how often to ask all servers, to notice when one has become faster. The same interval as in dnsmasq. */
 const EXPLORE_AFTER_QUESTIONS = 50;
 const EXPLORE_AFTER_MILLISECONDS = 20_000;
 
-/** Chooses for one group of servers, of which it remembers whose turn it is. */
+/** Chooses servers in one group, and keeps the state of its policy. */
 export class CandidateOrder {
   readonly #policy: Policy;
   readonly #random: () => number;
@@ -29,8 +29,8 @@ export class CandidateOrder {
   }
 
   /**
-   * Servers from which nothing is heard come last: they are asked only when no other gave an answer, and always then. When all
-   * are down they are asked at once, so that the first to come back is found. Those that send our queries back to us are left out.
+   * Silent servers come last: they are asked only when no other has answered, but always then. When all are down they
+   * are asked at once, to find the first that recovers. It omits servers that loop our queries back.
    *
    * @param now milliseconds of a clock that never goes back
    */
@@ -88,7 +88,7 @@ export function isSilent({ state }: Upstream): boolean {
   return state.kind === 'silent' || state.kind === 'down';
 }
 
-/** A server that was never heard of comes last, since all are asked before it matters. */
+/** A server without measurements comes last, since all are asked before it matters. */
 function slowness({ state, roundTrip }: Upstream): number {
   const milliseconds = roundTrip.smoothed ?? Number.MAX_VALUE;
   return state.kind === 'failing' ? milliseconds + roundTrip.timeout() : milliseconds;

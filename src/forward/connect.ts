@@ -1,5 +1,5 @@
 /**
- * The transport that an upstream address asks for.
+ * Creates the transport for an upstream address.
  */
 import type { Clock } from '../base/clock.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
@@ -11,13 +11,13 @@ import type { Transport } from './transport/transport.ts';
 import { type SourcePorts, UdpTransport } from './transport/udp-transport.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
 
-/** What of a plan a transport is made from. */
+/** The parts of a plan that a transport needs. */
 export type TransportSettings = Pick<
   ForwardPlan,
   'sourcePorts' | 'mixesCase' | 'udpSize' | 'ignoredAddresses' | 'tls'
 >;
 
-/** Makes the transport to a server. @param address its address as text, found by name or given */
+/** Creates the transport to a server. @param address its address as text, given or resolved */
 export type Connect = (
   server: UpstreamAddress,
   address: string,

@@ -1,5 +1,5 @@
 /**
- * The servers that reader threads may ask by themselves: what they do must be what `Forwarder` would do for the same questions.
+ * The servers that reader threads may ask by themselves. Readers must do exactly what `Forwarder` would do for the same questions.
  */
 import type { SocketAddress } from '../socket/addresses.ts';
 import { ROOT } from '../wire/name.ts';
@@ -10,13 +10,13 @@ import type { GroupQuestion, ServerGroup } from './server-group.ts';
 import type { StreamTerms } from './transport/transport.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
-/** Which of several servers is asked: the first, any of them, or each in its turn. */
+/** How to choose among several servers: the first, a random one, or each in turn. */
 export type ServerSelection = 'first' | 'random' | 'round-robin';
 
 export interface RoutedServer {
   readonly upstream: Upstream;
   readonly peer: SocketAddress;
-  /** Undefined: it is asked over UDP. */
+  /** Undefined: use UDP. */
   readonly stream: StreamTerms | undefined;
 }
 
@@ -26,16 +26,16 @@ export interface DirectRoute<Question extends GroupQuestion> {
   readonly selection: ServerSelection;
   readonly group: ServerGroup<Question>;
   readonly plan: ForwardPlan;
-  /** Names that are other rules' concern, with all below them. */
+  /** Names that other rules handle, with all names below them. */
   readonly exceptions: readonly NameKey[];
 }
 
-/** Replies that readers do not tell from answers. */
+/** Response codes that readers accept as answers. */
 const BELIEVED: readonly number[] = [RCODE.NOERROR, RCODE.NXDOMAIN];
-/** Octets of a reply that a reader has room for. */
+/** The largest UDP size that a reader has room for, in octets. */
 const MAX_UDP_SIZE = 4096;
 
-/** Undefined: which of several servers is asked only `Forwarder` can say. */
+/** Undefined: only `Forwarder` can choose among several servers. */
 const SELECTIONS: { readonly [Name in Policy]: ServerSelection | undefined } = {
   sequential: 'first',
   random: 'random',
@@ -65,7 +65,7 @@ function toDirect(upstream: Upstream): readonly RoutedServer[] {
   return direct === undefined || !usesEdns ? [] : [{ upstream, peer: direct.peer, stream: direct.stream }];
 }
 
-/** Whether nothing but the first server's time-out makes another query leave, and every rule is one for a domain. */
+/** Whether only a time-out of the first server causes another query, and all rules are for domains. */
 function isSimple({ rules, retry, tryNextOn, udpSize, policy }: ForwardPlan): boolean {
   return (
     retry.trigger === 'timeout' &&

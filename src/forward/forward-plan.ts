@@ -1,5 +1,5 @@
 /**
- * What is forwarded where and how, as data: front ends make it, `Forwarder` follows it.
+ * What is forwarded where and how, as data: front ends make it, `Forwarder` executes it.
  */
 import type { AddressRange } from '../wire/address-range.ts';
 import { ROOT } from '../wire/name.ts';
@@ -10,39 +10,39 @@ import type { ReplyTimeouts } from './upstream/round-trip.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
 
 /**
- * In which order the servers of a group are asked. `fastest`: by the times that they were seen to take, all of them now and
- * then. `all`: all at once, the first good reply counts.
+ * The order in which the servers of a group are asked. `fastest`: by measured round trips, and all of them now and
+ * then. `all`: all at once, the first good reply wins.
  */
 export type Policy = 'sequential' | 'random' | 'round-robin' | 'fastest' | 'all';
 
-/** The policies whose order of servers has a meaning: a later server is not asked for being faster. */
+/** Policies whose order is binding: a later server is not asked just for being faster. */
 const STRICT_POLICIES: ReadonlySet<Policy> = new Set(['sequential']);
 
 export function isStrictlyOrdered(policy: Policy): boolean {
   return STRICT_POLICIES.has(policy);
 }
 
-/** Which names a rule is for. Longer matches win; of equal length `domain` wins over `ending`. */
+/** The names of a rule. Longer matches win; of equal length `domain` wins over `ending`. */
 export type NameMatch =
   /** The name and all below it. */
   | { readonly kind: 'domain'; readonly name: NameKey }
-  /** Names whose text ends so, wherever a label begins: dnsmasq's `*google.com`. In lower case, with the final dot. */
+  /** Names whose text has this ending, not only at label boundaries: dnsmasq's `*google.com`. In lower case, with the final dot. */
   | { readonly kind: 'ending'; readonly text: string }
   /** Names of one label. */
   | { readonly kind: 'unqualified' };
 
 export interface UpstreamServer {
   readonly address: UpstreamAddress;
-  /** Queries a second that it may be sent, above 0; undefined: as many as come. */
+  /** Maximum of queries a second, above 0; undefined: unlimited. */
   readonly queriesPerSecond: number | undefined;
 }
 
-/** Which servers answer the names of a rule. */
+/** The servers for the names of a rule. */
 export type ForwardTarget =
   | { readonly kind: 'servers'; readonly servers: readonly UpstreamServer[] }
-  /** The names are answered locally or not at all. */
+  /** The names are answered locally only. */
   | { readonly kind: 'local-only' }
-  /** The servers of the rule for the root: an exception from a rule that matches more. */
+  /** The servers of the rule for the root: an exception from a broader rule. */
   | { readonly kind: 'default' };
 
 export interface ForwardRule {
@@ -50,69 +50,69 @@ export interface ForwardRule {
   readonly target: ForwardTarget;
 }
 
-/** When a question without a reply is sent again. */
+/** When to send a question without a reply again. */
 export interface RetryPolicy {
-  /** `timeout`: when a server is overdue. `client`: when a client asks the same again, as dnsmasq does. */
+  /** `timeout`: when a server is overdue. `client`: when a client repeats the question, as in dnsmasq. */
   readonly trigger: 'timeout' | 'client';
   /**
-   * Milliseconds before the same server is asked the same question again, if that is longer than it is given for a reply; for
-   * `client`, between two queries that count as a repeat.
+   * Milliseconds before the same server is asked again, if longer than its time-out. For `client`: the minimum between
+   * two queries that count as a repeat.
    */
   readonly interval: number;
-  /** The same for a server whose port was refused: it may be starting. */
+  /** The same after the server refused the port: it may be starting. */
   readonly refusedInterval: number;
-  /** Which servers a client's repeat is sent to: the next in the order, or all. */
+  /** The servers for a client's repeat: the next in the order, or all. */
   readonly scope: 'next' | 'all';
 }
 
 /** Milliseconds throughout. */
 export interface ForwardTiming extends ReplyTimeouts {
-  /** From the arrival of a query to its answer, time in the queue included. A client's resolver waits 5 s. */
+  /** From the arrival of a query to its answer, including time in the queue. A client's resolver waits 5 s. */
   readonly deadline: number;
-  /** Until the next server is asked where their order has a meaning; the time that a server is given for a reply, if that is longer. */
+  /** Until the next server is asked if the order is binding; the server's own time-out applies if longer. */
   readonly failover: number;
   /**
-   * From asking a server to believing the negative answer of one that was asked later: the first may know a name that the second
-   * does not. 0: whichever reply comes first counts.
+   * How long a negative answer of a later server waits, counted from asking an earlier one, which may know the name. 0:
+   * the first reply wins.
    */
   readonly negativeWait: number;
 }
 
 export interface TlsTrust {
-  /** Certificates in PEM form to trust, instead of those that Node brings. */
+  /** Trusted certificates in PEM form; they replace those of Node. */
   readonly authorities: readonly string[] | undefined;
 }
 
 export interface ForwardPlan {
   readonly rules: readonly ForwardRule[];
   readonly policy: Policy;
-  /** Response codes that make the next server be asked. */
+  /** Response codes after which the next server is asked. */
   readonly tryNextOn: readonly number[];
   readonly timing: ForwardTiming;
   readonly retry: RetryPolicy;
-  /** Whether a second server is asked when the first is slower than usual. Never where the order of servers is strict. */
+  /** Whether to ask a second server when the first is slower than usual. Never if the order is binding. */
   readonly hedging: boolean;
   /**
-   * Whether questions fail at once while all servers for them are down, but for one that tests the servers; and that one, where the
-   * network has refused them for longer than a restart takes.
+   * Whether questions fail at once while all their servers are down, except for one that tests the servers. That one
+   * also fails at once if the network has refused the servers for longer than a restart takes.
    */
   readonly failFast: boolean;
-  /** Whether servers are tested for sending our queries back to us. */
+  /** Whether to test servers for forwarding loops. */
   readonly loopDetection: boolean;
   readonly limits: AdmissionLimits;
   readonly sourcePorts: SourcePorts;
-  /** Whether names are sent in random case to servers that repeat it (0x20). */
+  /** Whether to send names in random case (0x20) to servers that preserve it. */
   readonly mixesCase: boolean;
-  /** Whether the servers are trusted to have validated what they mark with AD, and the path to them too (RFC 4035 section 4.9.3). */
+  /** Whether to trust the AD bit of the servers, and the path to them (RFC 4035 section 4.9.3). */
   readonly trustsAd: boolean;
-  /** Octets of a reply that we take over UDP, 512 to 65535. */
+  /** The UDP size in our queries, 512 to 65535 octets. */
   readonly udpSize: number;
-  /** A reply over UDP with an address of these is waited past: a forger on the way sends such replies, and the true one follows. */
+  /** UDP replies with one of these addresses are ignored: a forger on the path sends them, and the true reply follows. */
   readonly ignoredAddresses: readonly AddressRange[];
   readonly tls: TlsTrust;
 }
 
-/** What holds where nothing is configured; there are no servers in it. */
+/** The defaults, without servers. */
 export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   rules: [],
   policy: 'sequential',
@@ -134,7 +134,7 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   tls: { authorities: undefined },
 };
 
-/** A rule that sends all names that no other rule matches to these servers, in this order. */
+/** A rule that sends all other names to these servers, in this order. */
 export function defaultRule(addresses: readonly UpstreamAddress[]): ForwardRule {
   return {
     names: [{ kind: 'domain', name: ROOT }],

@@ -1,23 +1,23 @@
 /**
- * The outcome of a question that was forwarded.
+ * The outcome of a forwarded question.
  */
 import type { Message } from '../wire/types.ts';
 import { messageOf, type UpstreamReply } from './transport/upstream-reply.ts';
 
 export type FailureReason =
-  /** No server replied in time. */
+  /** All servers failed to reply in time. */
   | 'timeout'
-  /** No server could be reached. */
+  /** All servers were unreachable. */
   | 'network'
   /** All servers for it are down; another question tests them. */
   | 'down'
   /** All servers send our queries back to us. */
   | 'loop'
-  /** No rule names a server for it, or no server's name has an address. */
+  /** There is no rule with a server for it, or the names of its servers have no addresses. */
   | 'no-upstream'
-  /** Too much is under way already. */
+  /** Too many questions are in flight or waiting. */
   | 'overloaded'
-  /** Its rule says that no server is to be asked. */
+  /** Its rule is local-only. */
   | 'local-only'
   /** The forwarder was stopped. */
   | 'stopped';
@@ -35,10 +35,10 @@ interface Answered {
   readonly milliseconds: number;
 }
 
-/** A reply as it came, without what does not belong to the question. A raw one is lent. Its id means nothing. */
+/** A reply as it came, but only with records that belong to the question. A raw one is lent. Its id has no meaning. */
 export type LentReply = (Answered & { readonly reply: UpstreamReply }) | ForwardFailure;
 
-/** The same, to be kept. */
+/** The same, in memory of its own. */
 export type ForwardReply = (Answered & { readonly message: Message }) | ForwardFailure;
 
 export function keepReply(lent: LentReply): ForwardReply {

@@ -1,8 +1,8 @@
 /**
- * Forwards questions to the upstream servers that a plan names for them, and cleans the replies.
+ * Forwards questions to the upstream servers of a plan, and sanitises the replies.
  *
- * Equal questions under way are one. How many may be under way, and whose turn it is, `Admission` decides for each group of
- * servers; which servers a question asks, in which order and how often, `resolution.ts` does.
+ * Equal questions in flight are merged. For each group of servers, `Admission` decides how many may be in flight, and
+ * whose turn it is. `resolution.ts` decides which servers a question asks, in which order and how often.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -42,15 +42,15 @@ export type { QuestionKey } from './question-key.ts';
 export type { ForwardQuestion } from './transport/query-message.ts';
 
 export interface AccountedClient {
-  /** The client that the question counts for; empty for ourselves. */
+  /** The client to charge for the question; empty for our own queries. */
   readonly address: string;
 }
 
-/** What is to be counted elsewhere. */
+/** Events that other code counts. */
 export interface ForwarderEvents {
-  /** A probe of a server of which nothing was heard stays without a reply. @param server its address and port */
+  /** A probe of a silent server got no reply. @param server its address and port */
   probeFailed(server: string): void;
-  /** A question found that nothing was heard lately of any server for it. */
+  /** A question found all its servers silent. */
   foundAllSilent(): void;
 }
 
@@ -58,9 +58,9 @@ export interface ForwarderOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly resolveName: ResolveName;
-  /** From 0 to below 1, for choices that need not be secret; `Math.random` by default. */
+  /** From 0 to below 1, for choices that are not security-relevant; `Math.random` by default. */
   readonly random?: () => number;
-  /** How servers are reached; by sockets by default. */
+  /** How to connect to servers; by sockets by default. */
   readonly connect?: Connect;
   readonly events?: ForwarderEvents;
 }
@@ -77,7 +77,7 @@ export class Forwarder {
   readonly #retired = new Set<Upstream>();
   readonly #retiredGroups = new Set<ServerGroup<InflightQuery>>();
   #plan: ForwardPlan;
-  /** The part of the plan that each question follows. */
+  /** The part of the plan that applies to each question. */
   #settings: ResolutionSettings;
   #routes: Routes<InflightQuery>;
   #coalesced = 0;
@@ -106,12 +106,12 @@ export class Forwarder {
     this.#names.follow(this.#routes.names);
   }
 
-  /** What other threads have asked and give up. */
+  /** Queries that other threads have sent and given up. */
   readonly tried: TriedQueries;
-  /** Called when `directRoute` may say something else. */
+  /** Called when the result of `directRoute` may have changed. */
   onRouteChange: () => void = () => {};
 
-  /** Asks upstream. Never rejects. Equal questions get the same object. */
+  /** Asks upstream. Never rejects. Equal questions share one reply object. */
   resolve(question: ForwardQuestion, client: AccountedClient): Promise<ForwardReply> {
     const asked = { ...question, name: toKey(question.name) };
     const known = this.#join(asked, client);
@@ -128,10 +128,10 @@ export class Forwarder {
   }
 
   /**
-   * The same by a callback, with the reply as it came.
+   * The same with a callback, which gets the reply as it came.
    *
-   * @param waiter called once, perhaps before this returns
-   * @returns false if there is no server to ask: nothing was done then, and `resolve` says why
+   * @param waiter called once, perhaps before it returns
+   * @returns false if there is no server to ask; then nothing was done, and `resolve` returns the reason
    */
   ask(question: QuestionKey, client: AccountedClient, waiter: ReplyWaiter): boolean {
     const known = this.#join(question, client);
@@ -159,29 +159,29 @@ export class Forwarder {
     return inflight;
   }
 
-  /** An equal question that is under way, under the same routes: its reply counts for this one. */
+  /** Joins an equal question in flight under the same routes: its reply answers this one too. */
   #join(question: QuestionKey, client: AccountedClient): InflightQuery | undefined {
     const known = this.#inflightQueries.find(question);
     if (known === undefined || known.routes !== this.#routes) return undefined;
     this.#coalesced += 1;
     if (known.ticket !== undefined) known.route.group.admission.share(known.ticket, client.address);
-    // Those that another thread hands over together are several clients, not one that asks again.
+    // Questions that another thread hands over together come from several clients, not from one that repeats its question.
     const isRepeat = this.#clock.monotonic() >= known.startedAt + this.#plan.timing.minTimeout;
     if (isRepeat) known.resolution?.repeat();
     return known;
   }
 
-  /** Whether a question that came in is a probe of ours that an upstream server sent back; it is taken out then. */
+  /** Whether an incoming question is our own probe, sent back by an upstream server. That server is then not asked any more. */
   isOwnProbe(question: Question): boolean {
     return this.#probes.isOwnProbe(question);
   }
 
-  /** Tests all servers for loops: to be called once the server receives queries. New servers are tested as they come. */
+  /** Tests all servers for loops. Call it once the server receives queries. New servers are tested when added. */
   testForLoops(): void {
     this.#probes.testForLoops(this.#routes.upstreams.values());
   }
 
-  /** Follows another plan. What is under way ends as it began; servers in both plans keep what is known of them. */
+  /** Switches to another plan. Questions in flight end as they began; servers in both plans keep their state. */
   change(plan: ForwardPlan): void {
     this.#plan = plan;
     this.#settings = this.#settingsOf(plan);
@@ -206,24 +206,24 @@ export class Forwarder {
   }
 
   /**
-   * The server that other threads may ask for names that only the rule for all names matches, and what they must know; undefined:
-   * every question is for `resolve` or `ask`.
+   * The servers that other threads may ask for names that only the rule for all names matches, with their settings;
+   * undefined: every question must use `resolve` or `ask`.
    */
   directRoute(): DirectRoute<InflightQuery> | undefined {
     return this.#isStopped ? undefined : findDirectRoute(this.#plan, this.#routes);
   }
 
-  /** Milliseconds from the arrival of a query to its answer, at most. */
+  /** The longest time from the arrival of a query to its answer, in milliseconds. */
   get deadline(): number {
     return this.#plan.timing.deadline;
   }
 
-  /** Counts questions that another thread answered with the reply to an equal one. */
+  /** Counts questions that another thread answered by the reply to an equal one. */
   noteCoalesced(questions: number): void {
     this.#coalesced += questions;
   }
 
-  /** Ends everything: what is under way fails at once. */
+  /** Stops: all questions in flight fail at once. */
   stop(): void {
     this.#isStopped = true;
     this.#probes.stop();
@@ -237,7 +237,7 @@ export class Forwarder {
     this.#retired.clear();
   }
 
-  /** The servers to ask for a name, or why there are none. */
+  /** The servers to ask for a name, or the reason why there are no such servers. */
   #findRoute(name: NameKey): ServersRoute<InflightQuery> | ForwardFailure {
     if (this.#isStopped) return STOPPED;
     const route = this.#routes.rules.find(name);
@@ -249,7 +249,7 @@ export class Forwarder {
     return route;
   }
 
-  /** The same for a question that has just come: while all servers are down one question tests them, and no other waits. */
+  /** The same for a new question: while all servers are down, one question tests them and all others fail at once. */
   #admitTo(name: NameKey): ServersRoute<InflightQuery> | ForwardFailure {
     const route = this.#findRoute(name);
     if (route.kind === 'failed') return route;
@@ -259,7 +259,7 @@ export class Forwarder {
     return failed('down', route.upstreams.map(({ text }) => text).join(', '));
   }
 
-  /** All groups together are bounded too: a group may have no more questions than there are places left. */
+  /** All groups together are bounded too: a group may use at most the places left. */
   #hasRoom({ admission }: ServerGroup<InflightQuery>): boolean {
     const { inFlight, queued } = this.#plan.limits;
     return admission.size < FULL_GROUPS * (inFlight + queued) - this.#inflightQueries.size;
@@ -271,7 +271,7 @@ export class Forwarder {
     this.#inflightQueries.add(inflight);
     const ticket = group.admission.enter(client.address, inflight);
     inflight.ticket = ticket;
-    // It may be complete before its ticket was known.
+    // It may have completed before its ticket was known.
     if (inflight.isCompleted) group.admission.leave(ticket);
   }
 
@@ -315,7 +315,7 @@ export class Forwarder {
     }
     const { message, dropped } = sanitise(question, outcome.reply.message);
     this.#droppedRecords += dropped;
-    // What was validated is the whole, and by a server that is trusted.
+    // AD stays only if the server is trusted, and no record was dropped: it covers the whole reply.
     const authenticData = message.header.authenticData && this.#plan.trustsAd && dropped === 0;
     const header = { ...message.header, authenticData };
     const reply = { kind: 'message', message: { ...message, header } } as const;
@@ -346,7 +346,7 @@ export class Forwarder {
     };
   }
 
-  /** Builds the routes again after a change of the plan or of a server's addresses. */
+  /** Rebuilds the routes after a change of the plan or of a server's addresses. */
   #follow(): void {
     const { upstreams: before, groups } = this.#routes;
     this.#routes = this.#build(this.#routes);
@@ -408,5 +408,5 @@ export class Forwarder {
   }
 }
 
-/** So many groups of servers may have all the questions that a group may have, all together. */
+/** This many groups of servers may reach their maximum at the same time. */
 const FULL_GROUPS = 4;

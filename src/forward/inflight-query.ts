@@ -1,5 +1,5 @@
 /**
- * A question in flight, and the waiters for its reply: some by a promise, some by a callback.
+ * A question in flight, and the waiters for its reply, by promise or callback.
  */
 import type { Ticket } from './admission/admission.ts';
 import { type ForwardReply, keepReply, type LentReply } from './forward-reply.ts';
@@ -10,9 +10,9 @@ import type { RunningResolution, TriedQuery } from './running-resolution.ts';
 
 export interface ReplyWaiter {
   /**
-   * Called once, for all waiters in the order of their arrival, with the same object.
+   * Called once for each waiter, in the order of their arrival, with the same object.
    *
-   * @param reply lent until this returns
+   * @param reply lent until it returns
    */
   completed(reply: LentReply): void;
 }
@@ -20,18 +20,18 @@ export interface ReplyWaiter {
 export class InflightQuery implements Chained<InflightQuery> {
   readonly question: QuestionKey;
   nextInChain: InflightQuery | undefined;
-  /** The routes at its start, and the one among them that it takes. */
+  /** The routes at its start, and its own route among them. */
   readonly routes: Routes<InflightQuery>;
   readonly route: ServersRoute<InflightQuery>;
   ticket: Ticket<InflightQuery> | undefined;
   resolution: RunningResolution | undefined;
-  /** What another thread has asked already. */
+  /** The query that another thread has sent already. */
   tried: TriedQuery | undefined;
-  /** When the first client asked, of the clock's monotonic time: the deadline counts from here, time in the queue included. */
+  /** When the first client asked, by the clock's monotonic time. The deadline starts here and includes time in the queue. */
   readonly arrivedAt: number;
   startedAt = 0;
   isCompleted = false;
-  /** In nearly all cases the only one. */
+  /** The first waiter, in nearly all cases the only one. */
   #first: ReplyWaiter | undefined;
   #others: ReplyWaiter[] | undefined;
   #promise: Promise<ForwardReply> | undefined;
@@ -49,14 +49,14 @@ export class InflightQuery implements Chained<InflightQuery> {
     this.route = route;
   }
 
-  /** To be called before it is complete. */
+  /** Adds a waiter. Call it before completion. */
   wait(waiter: ReplyWaiter): void {
     if (this.#first === undefined) this.#first = waiter;
     else if (this.#others === undefined) this.#others = [waiter];
     else this.#others.push(waiter);
   }
 
-  /** The reply as a promise, the same for all. To be called before it is complete. */
+  /** The reply as a promise, shared by all. Call it before completion. */
   promise(): Promise<ForwardReply> {
     this.#promise ??= new Promise((resolve) => {
       this.#resolve = resolve;
@@ -68,7 +68,7 @@ export class InflightQuery implements Chained<InflightQuery> {
     this.isCompleted = true;
     this.#first?.completed(reply);
     if (this.#others !== undefined) for (const waiter of this.#others) waiter.completed(reply);
-    // A promise is read later, when the lent memory is reused.
+    // A promise is read later, when the lent memory has been reused.
     this.#resolve?.(keepReply(reply));
   }
 }

@@ -22,7 +22,7 @@ describe('NameRules', () => {
     ['mail.example.com.', 'example'],
     ['www.example.com.', 'www'],
     ['a.b.www.example.com.', 'www'],
-    // A domain ends at a dot, an ending anywhere.
+    // A domain matches at label boundaries, an ending anywhere.
     ['supple.com.', 'ending'],
     ['badexample.com.', 'ending'],
     ['awww.example.com.', 'same length'],

@@ -1,7 +1,7 @@
 /**
- * Which rule a name falls under: the longest match wins.
+ * Finds the rule of a name: the longest match wins.
  *
- * Rules for domains are found by walking up the name, so their number costs nothing; the rare rules by ending are tried one
+ * A walk up the name finds rules for domains, so their number does not matter. The rare rules by ending are tried one
  * after the other, longest first.
  */
 import { countLabels, parentOf, ROOT } from '../wire/name.ts';
@@ -12,10 +12,10 @@ export class NameRules<Target> {
   readonly #domains = new Map<NameKey, Target>();
   readonly #endings: { readonly text: string; readonly target: Target }[] = [];
   readonly #unqualified: Target | undefined;
-  /** Whether there is nothing but a rule for all names. */
+  /** Whether a rule for all names is the only one. */
   readonly #isOne: boolean;
 
-  /** @param pairs where two match the same, the last one counts */
+  /** @param pairs if two match the same, the last one wins */
   constructor(pairs: Iterable<readonly [NameMatch, Target]>) {
     let unqualified: Target | undefined;
     for (const [match, target] of pairs) {
@@ -44,7 +44,7 @@ export class NameRules<Target> {
   }
 }
 
-/** The rules as pairs, one for each of their matches. */
+/** The rules as pairs, one per match. */
 export function* pairsOf<Target>(
   rules: readonly ForwardRule[],
   compile: (rule: ForwardRule) => Target,

@@ -46,7 +46,7 @@ describe('servers given by name', () => {
     expect(seen()).toEqual(['192.0.2.1 192.0.2.2', 1, 1]);
     await pass(1);
     expect(seen()).toEqual(['192.0.2.1 192.0.2.2', 1, 2]);
-    // No sooner than after 5 s, no later than after an hour.
+    // At the earliest after 5 s, at the latest after an hour.
     await pass(5000);
     expect(seen()).toEqual(['192.0.2.3', 2, 3]);
     await pass(3_600_000);

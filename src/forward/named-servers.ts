@@ -1,7 +1,7 @@
 /**
- * The addresses of upstream servers that are given by name, looked up through ourselves and kept fresh.
+ * Resolves upstream servers given by name through this server, and keeps their addresses fresh.
  *
- * What was found stays in use while a later look-up fails.
+ * While a later look-up fails, the known addresses stay in use.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -10,11 +10,11 @@ import type { AbsoluteName } from '../wire/types.ts';
 export interface ResolvedName {
   /** IPv4 or IPv6, as text. */
   readonly addresses: readonly string[];
-  /** Seconds that they hold. */
+  /** Their lifetime in seconds. */
   readonly ttl: number;
 }
 
-/** Looks up the addresses of a name; rejects, or gives none, if it has none now. */
+/** Looks up the addresses of a name; rejects, or returns an empty list, if it has none now. */
 export type ResolveName = (name: AbsoluteName) => Promise<ResolvedName>;
 
 export interface NamedServersOptions {
@@ -43,12 +43,12 @@ export class NamedServers {
     this.#options = options;
   }
 
-  /** What is known of a name now. */
+  /** The addresses known for a name now. */
   addressesOf(name: AbsoluteName): readonly string[] {
     return this.#follows.get(name)?.addresses ?? [];
   }
 
-  /** Follows exactly these names from now on. */
+  /** Resolves exactly these names from now on. */
   follow(names: ReadonlySet<AbsoluteName>): void {
     for (const [name, follow] of this.#follows) {
       if (names.has(name)) continue;
@@ -67,7 +67,7 @@ export class NamedServers {
   async #lookUp(follow: Follow): Promise<void> {
     const { resolveName, clock } = this.#options;
     let seconds = MIN_SECONDS;
-    // Not before the server that this belongs to is ready to be asked.
+    // Wait until the server that owns this is ready for queries.
     await Promise.resolve();
     try {
       const { addresses, ttl } = await resolveName(follow.name);

@@ -1,10 +1,10 @@
 /**
- * Queries of our own: whether a silent server is alive, and whether one sends our queries back to us.
+ * Our own probes: whether a silent server is alive, and whether a server loops our queries back to us.
  *
- * The first asks for the root's name servers, which every resolver has in its cache: a server that takes its time for some names
- * answers it at once. The second asks for a random name in a domain that the server is asked for; queries that come in are shown
- * to `isOwnProbe`, and a name that comes back has gone round. Only one loop probe per server is under way. Of a long list of
- * servers a few are tested at a time, since each holds a socket for a while.
+ * The first kind asks for the root's name servers, which every resolver has in its cache: even a server that is slow
+ * for some names answers at once. The second asks for a random name in a domain that the server handles. `isOwnProbe`
+ * checks incoming queries; if such a name comes back, there is a loop. Each server has at most one loop probe in
+ * flight. Only a few servers are tested at a time, since each test holds a socket for a while.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../base/clock.ts';
@@ -22,44 +22,44 @@ export interface ProbeOptions {
   readonly random: () => number;
   readonly detectsLoops: () => boolean;
   readonly udpSize: () => number;
-  /** A probe stays without a reply. */
+  /** Called when a probe gets no reply. */
   readonly onFailed: (upstream: Upstream) => void;
 }
 
 const LABEL_OCTETS = 16;
 const LABEL = new RegExp(`^[0-9a-f]{${2 * LABEL_OCTETS}}\\.`);
-/** Milliseconds in which a loop probe comes back if it ever does. */
+/** Milliseconds to wait for a loop probe to come back. */
 const LOOP_TIMEOUT = 5000;
-/** Milliseconds between two log lines that say that the same server is down. */
+/** Milliseconds between two log lines about the same server being down. */
 const DOWN_LOG_INTERVAL = 60_000;
-/** Milliseconds that a probe is waited for: its reply is heard however slow the server is. */
+/** Milliseconds to wait for the reply to a probe: even a slow server replies in this time. */
 const PROBE_TIMEOUT = 1000;
-/** Tests for loops that are under way at once. */
+/** Maximum of loop tests at once. */
 const MAX_UNDER_WAY = 32;
-/** Below the root a probe needs a second label: servers do not forward names of one. */
+/** For servers of the root, probes need a second label: servers do not forward single-label names. */
 const ROOT_DOMAIN = parseName('portolan-loop-check.');
 
 export class Probes {
   readonly #options: ProbeOptions;
-  /** The servers of probes that may still come back, by the name asked for. */
+  /** The servers of outstanding loop probes, by name. */
   readonly #names = new Map<string, Upstream>();
   readonly #pauses = new Map<Upstream, Timer>();
   readonly #loopTimeouts = new Map<Upstream, Timer>();
-  /** Those still to be tested, in their order. */
+  /** Servers still to be tested, in order. */
   readonly #untested = new Set<Upstream>();
-  /** When each server was logged as down, and how often it was not since. */
+  /** When each server was last logged as down, and how many log lines were suppressed since. */
   readonly #downs = new Map<
     Upstream,
     { readonly at: number; readonly suppressed: number; readonly isLogged: boolean }
   >();
-  /** A domain that each server is asked for. */
+  /** A domain that each server handles. */
   readonly #domains = new Map<Upstream, AbsoluteName>();
 
   constructor(options: ProbeOptions) {
     this.#options = options;
   }
 
-  /** Adds a server. @param domain one that it is asked for, in lower case */
+  /** Adds a server. @param domain one that it handles, in lower case */
   add(upstream: Upstream, domain: NameKey): void {
     this.#domains.set(upstream, domain === ROOT || encodeName(domain).length > 200 ? ROOT_DOMAIN : domain);
   }
@@ -75,7 +75,7 @@ export class Probes {
     this.#forgetNames(upstream);
   }
 
-  /** Tests servers for loops, if they are to be tested. */
+  /** Tests servers for loops, if tests are enabled. */
   testForLoops(upstreams: Iterable<Upstream>): void {
     if (!this.#options.detectsLoops()) return;
     for (const upstream of upstreams) this.#untested.add(upstream);
@@ -90,7 +90,7 @@ export class Probes {
     }
   }
 
-  /** Whether a query that came in is a probe of ours; then the server that it was sent to is not asked any more. */
+  /** Whether an incoming query is our own probe; if so, its server is not used any more. */
   isOwnProbe(question: Question): boolean {
     if (question.type !== TYPE.TXT) return false;
     const name = question.name.toLowerCase();
@@ -101,7 +101,7 @@ export class Probes {
     return true;
   }
 
-  /** To be called after each change of a server's state. */
+  /** Call it after each change of a server's state. */
   changed(upstream: Upstream, from: UpstreamState): void {
     const { log } = this.#options;
     const to = upstream.state;
@@ -121,7 +121,7 @@ export class Probes {
     this.#plan(upstream);
   }
 
-  /** A server that comes and goes is logged once a minute, and its return only where its loss was. */
+  /** A flapping server is logged once a minute, and its return only if its loss was logged. */
   #logDown(upstream: Upstream): void {
     const { clock, log } = this.#options;
     const before = this.#downs.get(upstream);
@@ -140,7 +140,7 @@ export class Probes {
     for (const upstream of [...this.#domains.keys()]) this.remove(upstream);
   }
 
-  /** Sets the pause before the next probe, if the server's state needs one and none is set. */
+  /** Schedules the next probe if the server's state needs one and none is scheduled. */
   #plan(upstream: Upstream): void {
     const pause = probePause(upstream.state, this.#options.random());
     if (pause === undefined || !this.#domains.has(upstream)) {
@@ -164,7 +164,7 @@ export class Probes {
     if (upstream.state.kind === 'silent' || upstream.state.kind === 'down') this.#plan(upstream);
   }
 
-  /** @returns whether none was under way */
+  /** @returns whether it was sent: false without a domain, or while another one is in flight */
   #sendLoopProbe(upstream: Upstream): boolean {
     const domain = this.#domains.get(upstream);
     if (domain === undefined || this.#loopTimeouts.has(upstream)) return false;
@@ -193,7 +193,7 @@ export class Probes {
       recursionDesired: true,
     };
     const { state, edns, usesEdns } = upstream;
-    // Every other probe of a silent server goes without EDNS: perhaps that is why nothing is heard.
+    // Every other probe of a silent server omits EDNS, which may be the reason for the silence.
     const isPlain = !usesEdns || (state.kind === 'silent' && state.probes % 2 === 0);
     const events: AttemptEvents = {
       replied: () => {

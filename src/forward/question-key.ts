@@ -1,12 +1,12 @@
 /**
- * What makes two questions equal: in flight, for the refresh of an expired answer, for prefetching and in the cache alike.
+ * Defines when two questions are equal: in flight, for the refresh of an expired answer, for prefetching and in the cache.
  */
 import type { CachedQuestion } from '../table/types.ts';
 import { encodeName } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { ForwardQuestion } from './transport/query-message.ts';
 
-/** A question with its name in lower case, so that equal questions are equal field by field. */
+/** A question with its name in lower case, so that equal questions have equal fields. */
 export interface QuestionKey extends ForwardQuestion {
   readonly name: NameKey;
 }
@@ -23,8 +23,8 @@ export function isSameQuestion(one: QuestionKey, other: QuestionKey): boolean {
 }
 
 /**
- * The same question as the cache knows it. The cache holds answers of recursion only: a question without RD may be answered from
- * it, and must never change it.
+ * The cache's form of the question. The cache only holds answers with recursion: a question without RD may be answered
+ * from it, but must never change it.
  */
 export function toCachedQuestion(key: QuestionKey): CachedQuestion {
   const { type, class: dnsClass, dnssecOk, checkingDisabled } = key;

@@ -1,19 +1,19 @@
 /**
- * Questions under way, found by their keys.
+ * Questions in flight, by key.
  *
- * A hash table of chains, each entry of which forgets its neighbour when it leaves. A `Map` that takes in and sheds thousands of
- * entries a second leaves its old tables behind, each pointing to the next, and once one of them is old the collector keeps all
- * of them and all that they held: it was measured that nearly half of all garbage survived so.
+ * A hash table of chains; an entry clears its link when it leaves. A `Map` with thousands of insertions and removals a
+ * second leaves its old tables behind, each pointing to the next. Once one of them is in the old generation, the
+ * collector keeps all of them and their content: measurements showed that nearly half of all garbage survived.
  */
 import { isSameQuestion, type QuestionKey } from './question-key.ts';
 
-/** What can be kept here: one question, and the next entry of the same chain. */
+/** An entry of the table: one question, and the next entry of the same chain. */
 export interface Chained<Entry> {
   readonly question: QuestionKey;
   nextInChain: Entry | undefined;
 }
 
-/** Above what is usually under way at once. */
+/** More than the usual number of questions in flight. */
 const CHAINS = 4096;
 
 export class QuestionTable<Entry extends Chained<Entry>> {
@@ -34,7 +34,7 @@ export class QuestionTable<Entry extends Chained<Entry>> {
     return entry;
   }
 
-  /** Takes in an entry, which hides an older one of an equal question. */
+  /** Adds an entry, which hides an older one for an equal question. */
   add(entry: Entry): void {
     const chain = this.#chainOf(entry.question);
     entry.nextInChain = this.#chains[chain];
@@ -42,7 +42,7 @@ export class QuestionTable<Entry extends Chained<Entry>> {
     this.#size += 1;
   }
 
-  /** @returns whether it was here */
+  /** @returns whether it was in the table */
   remove(entry: Entry): boolean {
     const chain = this.#chainOf(entry.question);
     const first = this.#chains[chain];
@@ -79,5 +79,5 @@ export class QuestionTable<Entry extends Chained<Entry>> {
   }
 }
 
-/** Made anew in every process, so that no client can choose names that share a chain. */
+/** Drawn for each process, so that clients cannot choose names that share a chain. */
 const SEED = Math.floor(Math.random() * 2 ** 31);

@@ -1,6 +1,6 @@
 /**
- * A question as one flat string: what a `Map` finds it by. It is shorter than an object, costs one allocation, and keeps nothing
- * else in memory.
+ * A question as one flat string, for use as a `Map` key. It is shorter than an object, costs one allocation, and keeps
+ * no other memory alive.
  *
  *     octets 0 to 3   type and class    octet 4   `DO` | `CD` << 1    octets 5 …   the name: lower case, uncompressed
  */
@@ -10,14 +10,14 @@ import { HEADER_OCTETS } from '../wire/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '../wire/label.ts';
 import type { WireName } from '../wire/types.ts';
 
-/** One character for each octet. */
+/** One character per octet. */
 export type QuestionText = Brand<string, 'QuestionText'>;
 
 const NAME = 5;
 const DNSSEC_OK = 1;
 const CHECKING_DISABLED = 2;
 
-/** Written to while a text is made; nothing in it outlives a call. */
+/** Scratch memory; its content is not kept between calls. */
 const scratch = Buffer.alloc(NAME + MAX_NAME_OCTETS);
 
 export function textOfQuestion({
@@ -31,15 +31,15 @@ export function textOfQuestion({
   return takeText(name.length, (type << 16) | dnsClass, dnssecOk, checkingDisabled);
 }
 
-/** A packet with one question, whose name is not compressed. */
+/** A packet with one question, whose name is uncompressed. */
 export interface QuestionOctets {
   readonly octets: Uint8Array;
   readonly start: number;
-  /** Where its question ends, from `start` on. */
+  /** The end of its question, relative to `start`. */
   readonly questionEnd: number;
 }
 
-/** The same from the octets of a packet. */
+/** The same from a packet's octets. */
 export function textOfPacket(
   { octets, start, questionEnd }: QuestionOctets,
   dnssecOk: boolean,
@@ -53,12 +53,12 @@ export function textOfPacket(
   return takeText(nameEnd - nameAt, typeAndClass, dnssecOk, checkingDisabled);
 }
 
-/** The question that a text was made of. */
+/** The question that a text was made from. */
 export function questionOfText(text: QuestionText): CachedQuestion {
   const octets = Buffer.from(text, 'latin1');
   const flags = octets.readUInt8(NAME - 1);
   return {
-    // It was one when the text was made.
+    // It was a WireName when the text was made.
     name: octets.subarray(NAME) as Uint8Array as WireName,
     type: octets.readUInt16BE(0),
     class: octets.readUInt16BE(2),

@@ -15,11 +15,11 @@ const BY_CLIENT: RetryPolicy = { ...BY_TIMEOUT, interval: 850, trigger: 'client'
 const IN_ORDER: RetryPolicy = { ...BY_CLIENT, scope: 'next' };
 
 interface Conditions {
-  /** Of each server: `+` well, `-` down, `x` refused by the network for long, `e` without EDNS, `E` known to have it. */
+  /** Per server: `+` well, `-` down, `x` refused by the network for long, `e` without EDNS, `E` known to support it. */
   readonly servers: string;
   readonly retry?: RetryPolicy;
   readonly hedging?: boolean;
-  /** Milliseconds until the next server; undefined: their order has no meaning. */
+  /** Milliseconds until the next server; undefined: the order is not binding. */
   readonly failover?: number;
 }
 
@@ -41,7 +41,7 @@ function contextAt(
   return { now, servers: views, retry, hedging, failFast: true, failover, negativeWait: 1000 };
 }
 
-/** Effects in a word: `ask 0`, `plain 0` (without EDNS), `retry? 1`, `hedge? 1`, `wait 450`, `keep`, `reply`. */
+/** An effect as text: `ask 0`, `plain 0` (without EDNS), `retry? 1`, `hedge? 1`, `wait 450`, `keep`, `reply`. */
 function show(effect: ResolutionEffect): string {
   switch (effect.kind) {
     case 'ask':

@@ -1,11 +1,11 @@
 /**
- * One question on its way through the servers of its group, as a table of moves: `(state, event) -> (state, effects)`.
+ * The resolution of one question by the servers of its group, as a transition table: `(state, event) -> (state, effects)`.
  *
- *     asking     queries are under way, or a retry is due later
- *     holding    a later server has given a negative answer, which waits for the servers that were asked before it
- *     done       it has its outcome
+ *     asking     queries are in flight, or a retry is due later
+ *     holding    a negative answer of a later server waits for the servers asked before it
+ *     done       the outcome is known
  *
- * Nothing here sends, waits or reads a clock: `RunningResolution` carries out the effects and reports the events.
+ * This file never sends, waits or reads a clock: `RunningResolution` carries out the effects and reports the events.
  */
 import type { RetryPolicy } from './forward-plan.ts';
 import {
@@ -29,17 +29,17 @@ export type ResolutionState =
   | {
       readonly kind: 'asking';
       readonly servers: readonly ServerUse[];
-      /** The best of the replies that were not good enough. */
+      /** The best reply so far that was not good enough. */
       readonly kept: 'nothing' | 'error' | 'truncated';
     }
   | { readonly kind: 'holding'; readonly servers: readonly ServerUse[] }
   | { readonly kind: 'done' };
 
-/** Servers are numbers: their places in the order in which they are to be asked. */
+/** Servers are numbered by their places in the order. */
 export type ResolutionEvent =
-  /** @param atOnce how many of the first servers are asked at once, from 1 */
+  /** @param atOnce how many of the first servers to ask at once, from 1 */
   | { readonly kind: 'start'; readonly atOnce: number }
-  /** The server was asked elsewhere, at this time. */
+  /** Another thread asked the server, at this time. */
   | { readonly kind: 'taken-over'; readonly server: number; readonly askedAt: number }
   | {
       readonly kind: 'replied';
@@ -49,7 +49,7 @@ export type ResolutionEvent =
     }
   /** The server is slower than usual. */
   | { readonly kind: 'slow'; readonly server: number }
-  /** The server has not replied in the time that it usually takes. */
+  /** The server has exceeded its usual time. */
   | { readonly kind: 'overdue'; readonly server: number; readonly hadEdns: boolean }
   | {
       readonly kind: 'failed';
@@ -57,43 +57,43 @@ export type ResolutionEvent =
       readonly failure: Failure;
       readonly isOverdue: boolean;
     }
-  /** The answers to a `request`. */
+  /** The budget's answers to a `request`. */
   | { readonly kind: 'granted'; readonly server: number }
   | { readonly kind: 'denied'; readonly purpose: 'retry' | 'hedge' }
-  /** The wait is over. */
+  /** The `wait` is over. */
   | { readonly kind: 'waited' }
-  /** A client has asked the same again. */
+  /** A client has repeated the question. */
   | { readonly kind: 'repeated' }
   /** The deadline has passed. */
   | { readonly kind: 'expired' };
 
 /**
- * What a reply is worth. `error`: its response code makes the next server be asked. `no-edns`: the server does not know EDNS, the
- * query had it.
+ * How good a reply is. `error`: its response code requires asking the next server. `no-edns`: the query had EDNS, which
+ * the server does not support.
  */
 export type Verdict = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
 
-/** Why no reply will come. `refused`: the query did not reach the server; `lost`: it may have; `final`: none ever will. */
+/** Why there will be no reply. `refused`: the query did not reach the server; `lost`: it may have; `final`: never use this server again. */
 export type Failure = 'refused' | 'lost' | 'final';
 
 export type ResolutionEffect =
   /** @param timeout milliseconds until it is overdue */
   | { readonly kind: 'ask'; readonly server: number; readonly withEdns: boolean; readonly timeout: number }
-  /** Asks whether the budget allows another query. */
+  /** Asks the budget for another query. */
   | { readonly kind: 'request'; readonly server: number; readonly purpose: 'retry' | 'hedge' }
-  /** Replaces the wait before. */
+  /** Replaces the previous wait. */
   | { readonly kind: 'wait'; readonly milliseconds: number }
-  /** Keeps the reply of this event, in place of one kept before. */
+  /** Keeps the reply of this event; it replaces one kept before. */
   | { readonly kind: 'keep' }
-  /** Ends with the reply of this event, with the one kept, or without any. */
+  /** Ends with the reply of this event, with the kept one, or without a reply. */
   | { readonly kind: 'finish'; readonly outcome: 'reply' | 'kept' | 'timeout' | 'network' };
 
 export interface ResolutionContext extends ServerViews {
   readonly retry: RetryPolicy;
   readonly hedging: boolean;
-  /** Whether a question fails at once where every server has been refusing for long. */
+  /** Whether a question fails at once if every server has been refusing for long. */
   readonly failFast: boolean;
-  /** Milliseconds that a negative answer waits, from when the earlier server was asked. */
+  /** Milliseconds that a negative answer waits, counted from asking the earlier server. */
   readonly negativeWait: number;
 }
 
@@ -102,9 +102,9 @@ export interface Move {
   readonly effects: readonly ResolutionEffect[];
 }
 
-/** Queries for one question over all servers; those that the network refused are not counted. */
+/** Maximum of queries for one question to all servers, without those that the network refused. */
 const MAX_QUERIES = 10;
-/** Milliseconds until the budget is asked again. */
+/** Milliseconds until the next request to the budget. */
 const DENIED_WAIT = 100;
 
 const DONE: ResolutionState = { kind: 'done' };
@@ -122,7 +122,7 @@ type Moves = {
   };
 };
 
-/** What is not here changes nothing. */
+/** Combinations that are missing here have no effect. */
 const MOVES: Moves = {
   asking: {
     start,
@@ -158,7 +158,7 @@ export function begin(servers: number): ResolutionState {
 }
 
 export function nextMove(state: ResolutionState, event: ResolutionEvent, context: ResolutionContext): Move {
-  // Each move is looked up under the names of its state and event, so it takes them.
+  // The move is looked up by the names of its state and event, so the types match.
   const move = MOVES[state.kind][event.kind] as
     | ((state: ResolutionState, event: ResolutionEvent, context: ResolutionContext) => Move)
     | undefined;
@@ -229,7 +229,7 @@ function whenRepliedLate(state: State<'holding'>, event: Event<'replied'>, conte
   return { state: after.kind === 'asking' ? { kind: 'holding', servers: after.servers } : after, effects };
 }
 
-/** A hedge: where the order of the servers means nothing, a second one is asked before the first is overdue. */
+/** A hedge: if the order is not binding, asks a second server before the first is overdue. */
 function whenSlow(state: Asking, _: Event<'slow'>, context: ResolutionContext): Move {
   const other = context.hedging
     ? state.servers.findIndex(({ queries, isSpent }) => queries === 0 && !isSpent)
@@ -258,7 +258,7 @@ function whenFailed(state: Asking, event: Event<'failed'>, context: ResolutionCo
     : goOn(after, context);
 }
 
-/** What a client asks again is asked again, of the server whose turn it is, unless that still has time to reply. */
+/** Repeats the question after a client did, to the server whose turn it is, unless that still has time to reply. */
 function whenRepeated(state: Asking, event: Event<'repeated'>, context: ResolutionContext): Move {
   if (context.retry.trigger === 'client') return repeatAsDnsmasq(state, event, context);
   if (countQueries(state.servers) >= MAX_QUERIES) return { state, effects: [] };
@@ -266,11 +266,11 @@ function whenRepeated(state: Asking, event: Event<'repeated'>, context: Resoluti
   return server < 0 ? { state, effects: [] } : askAgain(state, server, context);
 }
 
-/** As dnsmasq does: all servers, or in a strict order the next one, and the last one again and again. */
+/** As dnsmasq does: asks all servers, or in a binding order the next one, and finally the last one repeatedly. */
 function repeatAsDnsmasq(state: Asking, _: Event<'repeated'>, context: ResolutionContext): Move {
   const { interval, scope } = context.retry;
   const sentAt = state.servers.reduce((max, use) => Math.max(max, use.sentAt), 0);
-  // Clients that ask the same at nearly the same time are several, not one that asks again.
+  // Equal questions at nearly the same time come from several clients, not from one that repeats its question.
   if (context.now < sentAt + interval) return { state, effects: [] };
   if (scope === 'all') return askAll(state, state.servers.keys(), context);
   const last = state.servers.findLastIndex(({ queries }) => queries > 0);
@@ -289,7 +289,7 @@ function askAll(state: Asking, servers: Iterable<number>, context: ResolutionCon
   return { state: asking, effects };
 }
 
-/** After a reply that does not count: asks the next server, unless one still has time to reply. */
+/** After a reply that is not good enough: asks the next server, unless another one still has time to reply. */
 function goOn(state: Asking, context: ResolutionContext): Move {
   const hasUnasked = state.servers.some(({ queries, isSpent }) => queries === 0 && !isSpent);
   if (hasUnasked || state.servers.every(({ pending, overdue }) => pending <= overdue))
@@ -300,7 +300,7 @@ function goOn(state: Asking, context: ResolutionContext): Move {
     : { state, effects: [] };
 }
 
-/** Asks the server that was asked least, of those whose time has come; otherwise waits until one's time comes. */
+/** Asks the server with the fewest queries among those that are due; otherwise waits for the next one. */
 function advance(state: Asking, context: ResolutionContext): Move {
   if (state.servers.every(({ isSpent }) => isSpent)) return giveUp(state);
   if (countQueries(state.servers) >= MAX_QUERIES) return { state, effects: [] };
@@ -319,7 +319,7 @@ function waitAtMost(state: Asking, milliseconds: number): Move {
   return { state, effects: [{ kind: 'wait', milliseconds: Math.max(milliseconds, 1) }] };
 }
 
-/** Asks a server, and looks again when the order lets the next one be asked: nothing else may happen by then. */
+/** Asks a server, and checks again when the order permits the next one, even if no event comes by then. */
 function askAgain(state: Asking, server: number, context: ResolutionContext): Move {
   const move = ask(state, server, context);
   if (context.failover === undefined) return move;
@@ -353,7 +353,7 @@ function ask(
 
 function giveUp(state: Asking): Move {
   if (state.kept !== 'nothing') return finish('kept');
-  // Of no server is there still hope of a reply: the network has said so of each.
+  // `network` if no query can still get a reply: the network has refused all of them.
   return finish(state.servers.every(({ pending }) => pending === 0) ? 'network' : 'timeout');
 }
 

@@ -1,8 +1,8 @@
 /**
- * The upstream servers of a resolv.conf (resolv.conf(5)). Of its lines only `nameserver` matters to a server.
+ * The upstream servers of a resolv.conf (resolv.conf(5)). Only its `nameserver` lines matter here.
  *
- * systemd-resolved writes its own stub there, 127.0.0.53. A pod cannot reach that, and to ask it is to ask a cache before the
- * servers that it knows itself; those stand in a second file.
+ * systemd-resolved writes its own stub there, 127.0.0.53. A pod cannot reach the stub, and elsewhere it would be a
+ * second cache in front of the real servers, which a second file lists.
  */
 import { ItemFault, readItem } from '../base/item-fence.ts';
 import { parseScopedAddress, type UpstreamAddress } from './upstream-address.ts';
@@ -15,7 +15,7 @@ export interface ResolvConfProblem {
 
 export interface ResolvConf {
   readonly servers: readonly UpstreamAddress[];
-  /** Lines that name no usable server; they are left out. */
+  /** Lines without a usable server; they are skipped. */
   readonly problems: readonly ResolvConfProblem[];
 }
 
@@ -23,7 +23,7 @@ export interface ResolvConf {
 const BEHIND_STUB = '/run/systemd/resolve/resolv.conf';
 const STUBS: ReadonlySet<string> = new Set(['127.0.0.53', '127.0.0.54']);
 
-/** Reads all servers, not only the three that the C library would use. */
+/** Reads all servers, while the C library uses only three. */
 export function parseResolvConf(text: string): ResolvConf {
   const servers: UpstreamAddress[] = [];
   const problems: ResolvConfProblem[] = [];
@@ -35,7 +35,7 @@ export function parseResolvConf(text: string): ResolvConf {
   return { servers, problems };
 }
 
-/** @returns undefined for a line of another kind. @throws ItemFault for a server without an address */
+/** @returns undefined for other lines. @throws ItemFault for a server without an address */
 function readServer(line: string): UpstreamAddress | undefined {
   const [keyword, value = ''] = line
     .replace(/[#;].*$/, '')
@@ -58,14 +58,14 @@ function plainServer(address: string): UpstreamAddress {
 }
 
 export interface FollowedResolvConf extends ResolvConf {
-  /** The files whose changes may change the servers. */
+  /** The files to watch for changes of the servers. */
   readonly files: readonly string[];
 }
 
 /**
- * Reads a file, and if it names only systemd's stub, the servers behind it.
+ * Reads a file, and the servers behind systemd's stub if the file names only the stub.
  *
- * @param readFile the text of a file, or undefined where there is none
+ * @param readFile returns the text of a file, or undefined if it does not exist
  */
 export function readResolvConf(
   path: string,

@@ -1,21 +1,21 @@
 /**
- * Keeps queries beyond the second of a question, and hedges, a small part of all: when a server slows down under load, asking it
- * three times as much would not help it.
+ * Limits hedges, and queries after a question's second, to a small part of all queries: a server that slows down under
+ * load must not get three times as many.
  *
- * A retry that is answered while the query before it stays without a reply shows that a packet was lost: what it cost is given back,
- * and more, so that a lossy path gets the retries that it needs.
+ * If a retry is answered while the query before it is not, a packet was lost. Such a loss refunds the cost and more, so
+ * that a lossy path gets the retries that it needs.
  */
 import type { Clock } from '../base/clock.ts';
 
 /** Queries earned by each question, and by each second. */
 const EARNED_PER_QUESTION = 0.1;
 const EARNED_PER_SECOND = 1;
-/** Queries given back for a proven loss: of those that repeat a lost one, fewer than all are lost too. */
+/** Queries refunded for a proven loss: of the queries that repeat a lost one, not all are lost too. */
 const EARNED_PER_LOSS = 2;
-/** What is saved is at most so much: a burst of questions about slow names costs no more. Proven losses save more. */
+/** Maximum of savings, which bounds a burst of questions for slow names. Proven losses may save more. */
 const MAX_SAVED = 3;
 const MAX_SAVED_BY_LOSSES = 200;
-/** A hedge leaves this for retries. */
+/** A hedge must leave this for retries. */
 const KEPT_FOR_RETRIES = 1;
 
 export class RetryBudget {
@@ -28,17 +28,17 @@ export class RetryBudget {
     this.#earnedAt = clock.monotonic();
   }
 
-  /** Counts questions. */
+  /** Earns for new questions. */
   earn(questions = 1): void {
     this.#add(questions * EARNED_PER_QUESTION, MAX_SAVED);
   }
 
-  /** Counts losses that a retry has proven. */
+  /** Earns for losses that a retry has proven. */
   earnForLosses(losses: number): void {
     this.#add(losses * EARNED_PER_LOSS, MAX_SAVED_BY_LOSSES);
   }
 
-  /** Whether another query may be sent; counts it if so. */
+  /** Whether another query may be sent; if so, spends it. */
   take(purpose: 'retry' | 'hedge'): boolean {
     const now = this.#clock.monotonic();
     this.#add(((now - this.#earnedAt) / 1000) * EARNED_PER_SECOND, MAX_SAVED);

@@ -1,6 +1,6 @@
 /**
- * A plan made ready to use: for every rule its group of upstream servers. A server that several rules name is one, and so is a
- * group; both are kept, with all that is known of them, when the plan changes.
+ * The routes of a plan: the group of upstream servers for every rule. Rules with the same server or group share it.
+ * When the plan changes, servers and groups in both plans are kept with their state.
  */
 
 import { ROOT } from '../wire/name.ts';
@@ -12,7 +12,7 @@ import type { GroupQuestion, ServerGroup } from './server-group.ts';
 import type { Upstream } from './upstream/upstream.ts';
 import { formatUpstream } from './upstream-address.ts';
 
-/** Where a name goes. */
+/** The route of a name. */
 export type Route<Question extends GroupQuestion> = { readonly kind: 'local-only' } | ServersRoute<Question>;
 
 export interface ServersRoute<Question extends GroupQuestion> {
@@ -23,9 +23,9 @@ export interface ServersRoute<Question extends GroupQuestion> {
 }
 
 export interface RouteSources<Question extends GroupQuestion> {
-  /** Makes an upstream. @param address its address as text @param domain one that it is asked for */
+  /** Makes an upstream. @param address its address as text @param domain one that it handles */
   open(server: UpstreamServer, address: string, domain: NameKey, plan: ForwardPlan): Upstream;
-  /** The addresses that a server's name is known to have. */
+  /** The known addresses of a server's name. */
   addressesOf(name: AbsoluteName): readonly string[];
   openGroup(): ServerGroup<Question>;
   readonly random: () => number;
@@ -33,14 +33,14 @@ export interface RouteSources<Question extends GroupQuestion> {
 
 export interface Routes<Question extends GroupQuestion> {
   readonly rules: NameRules<Route<Question>>;
-  /** By what makes them the same server, or the same group. */
+  /** By their identity. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly groups: ReadonlyMap<string, ServerGroup<Question>>;
   /** Servers that are given by name. */
   readonly names: ReadonlySet<AbsoluteName>;
 }
 
-/** @param before the routes before, whose upstreams and groups are taken over where they are the same */
+/** @param before the previous routes, whose equal upstreams and groups are reused */
 export function buildRoutes<Question extends GroupQuestion>(
   plan: ForwardPlan,
   before: Pick<Routes<Question>, 'upstreams' | 'groups'>,
@@ -101,7 +101,7 @@ function domainOf({ names }: ForwardRule): NameKey {
   return ROOT;
 }
 
-/** Equal for servers that may share sockets and what is known of them. */
+/** The identity of a server: servers with the same one may share sockets and state. */
 function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, plan: ForwardPlan): string {
   return JSON.stringify([
     ...[formatUpstream(address), at, queriesPerSecond],
@@ -109,12 +109,12 @@ function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, p
   ]);
 }
 
-/** Whether nothing is heard from any server of a route. */
+/** Whether all servers of a route are down. */
 export function isAllDown<Question extends GroupQuestion>({ upstreams }: ServersRoute<Question>): boolean {
   return upstreams.every(({ isDown }) => isDown);
 }
 
-/** Whether nothing was heard of any server of a route lately: none is well, though one may only be slow. */
+/** Whether all servers of a route have been silent lately, though one may only be slow. */
 export function isAllSilent<Question extends GroupQuestion>({ upstreams }: ServersRoute<Question>): boolean {
   return upstreams.every(isSilent);
 }

@@ -1,5 +1,5 @@
 /**
- * Carries out the moves of `resolution.ts` for one question: sends its queries, judges replies, sets its timers.
+ * Carries out the transitions of `resolution.ts` for one question: sends its queries, judges replies, sets its timers.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import { QueuedTimer, type TimerQueue } from '../base/timer-queue.ts';
@@ -26,13 +26,13 @@ import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
 export type ResolutionOutcome =
   /** A raw reply is lent until `done` returns. */
   | { readonly kind: 'reply'; readonly reply: UpstreamReply; readonly upstream: Upstream }
-  /** `network`: no server could even be asked, by what the network said. */
+  /** `network`: no server could be reached; the codes are the network's errors. */
   | { readonly kind: 'failed'; readonly reason: 'timeout' | 'network'; readonly codes: readonly string[] };
 
-/** A query that another thread has sent, and what is to happen with its reply once a query waits for it. */
+/** A query that another thread has sent, and a callback for when this thread takes it over. */
 export interface TriedQuery {
   readonly upstream: Upstream;
-  /** Of the clock's monotonic time. */
+  /** By the clock's monotonic time. */
   readonly askedAt: number;
   readonly onTaken: (exchange: Pick<ExchangeEvents, 'replied' | 'failed'>) => void;
 }
@@ -43,18 +43,18 @@ export interface ResolutionSettings {
   readonly retry: RetryPolicy;
   readonly hedging: boolean;
   readonly failFast: boolean;
-  /** Whether the order of the servers has a meaning. */
+  /** Whether the order of the servers is binding. */
   readonly isOrdered: boolean;
   /** For `timing.deadline`. */
   readonly deadlines: TimerQueue;
   readonly udpSize: number;
   readonly trustsAd: boolean;
   readonly tryNextOn: ReadonlySet<number>;
-  /** Called when the budget allowed another query. */
+  /** Called when the budget has allowed another query. */
   readonly onExtraQuery: (purpose: 'retry' | 'hedge') => void;
 }
 
-/** Failures after which the server is asked again when it is its turn. */
+/** Failures after which the server is asked again in its turn. */
 const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'connection closed', FORGERY_SUSPECTED]);
 
 export class RunningResolution extends QueuedTimer implements AttemptEvents {
@@ -63,14 +63,14 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   readonly #upstreams: readonly Upstream[];
   readonly #budget: RetryBudget;
   readonly #done: (outcome: ResolutionOutcome) => void;
-  /** Under way, most often one. */
+  /** In flight, usually one. */
   readonly #attempts: Attempt[] = [];
-  /** Each error of each server once, in the order in which they came. */
+  /** Each error of each server, without duplicates, in order of occurrence. */
   readonly #errors = new Set<string>();
   readonly #events: ResolutionEvent[] = [];
   #state: ResolutionState;
   #isMoving = false;
-  /** The reply of the event that is being handled. */
+  /** The reply of the current event. */
   #current: Extract<ResolutionOutcome, { readonly kind: 'reply' }> | undefined;
   #kept: Extract<ResolutionOutcome, { readonly kind: 'reply' }> | undefined;
   #timer: Timer | undefined;
@@ -78,7 +78,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
 
   /**
    * @param done called once, perhaps before `start` returns
-   * @param arrivedAt when the question came, of the clock's monotonic time: the deadline counts from there
+   * @param arrivedAt when the question came, by the clock's monotonic time: the deadline counts from there
    */
   constructor(
     question: QuestionKey,
@@ -102,7 +102,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     this.#handle({ kind: 'start', atOnce });
   }
 
-  /** Goes on from a query that another thread has sent. @returns whether its server is one to ask */
+  /** Continues with a query that another thread has sent. @returns whether its server is one of this question's */
   takeOver({ upstream, askedAt, onTaken }: TriedQuery): boolean {
     const server = this.#upstreams.indexOf(upstream);
     if (server < 0) return false;
@@ -114,7 +114,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     return true;
   }
 
-  /** A client asks the same again. */
+  /** Call it when a client repeats the question. */
   repeat(): void {
     this.#handle({ kind: 'repeated' });
   }
@@ -124,7 +124,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     this.#handle({ kind: 'expired' });
   }
 
-  /** Ends it without an outcome. */
+  /** Stops it without an outcome. */
   stop(): void {
     this.#end();
   }
@@ -155,7 +155,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     this.#handle({ kind: 'failed', server: this.#upstreams.indexOf(upstream), failure, isOverdue });
   }
 
-  /** Events that come while one is handled (a query that fails at once) wait for their turn. */
+  /** Events that come while another is being handled (a query may fail at once) are queued. */
   #handle(event: ResolutionEvent): void {
     this.#events.push(event);
     if (this.#isMoving) return;
@@ -232,14 +232,14 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     return rcode === RCODE.NXDOMAIN || (rcode === RCODE.NOERROR && answers === 0) ? 'negative' : 'answer';
   }
 
-  /** What a reply shows beside its answer. */
+  /** Learns about the server from a reply. */
   #learn({ upstream, query, askedAt }: Attempt, reply: UpstreamReply): void {
     if (reply.kind === 'raw' ? reply.hasOpt : reply.message.edns !== undefined) upstream.edns.noteOpt();
     const rcode = rcodeOf(reply);
     const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
-    // Only what it answers without EDNS shows that EDNS was the reason.
+    // Only an answer without EDNS shows that EDNS was the reason.
     if (!query.hasEdns && !isRefusal && upstream.usesEdns) upstream.edns.noteFallback(this.#question.name);
-    // Earlier queries stay without a reply: they were lost. A server that is slow would have answered them first.
+    // Earlier queries without a reply were lost: a slow server would have answered them first.
     const isLost = (other: Attempt) =>
       other.upstream === upstream && other.isOverdue && other.askedAt < askedAt;
     const lost = this.#attempts.filter(isLost).length;

@@ -1,10 +1,10 @@
 /**
- * What of a reply belongs to its question. The rest is dropped, whatever its sender: nothing that was not asked for reaches a client
- * or the cache (RFC 5452 section 6, RFC 2181 section 5.4.1).
+ * Keeps only the records of a reply that belong to its question, whatever its sender. So unsolicited records never
+ * reach a client or the cache (RFC 5452 section 6, RFC 2181 section 5.4.1).
  *
- *     answers       the chain of CNAMEs (and DNAMEs) from the question's name, in its order, and the records asked for at its end
+ *     answers       the chain of CNAMEs (and DNAMEs) from the question's name, in order, and the requested records at its end
  *     authorities   of names at or above one of the chain
- *     additionals   addresses of names that the kept records speak of
+ *     additionals   addresses of names in the kept records
  */
 
 import { isWithin, parentOf, toKey } from '../wire/name.ts';
@@ -18,20 +18,20 @@ import {
   TYPE,
 } from '../wire/types.ts';
 
-/** More CNAMEs in a row than this are of no use (Unbound stops at 11, BIND at 16); what lies behind is dropped. */
+/** Longer CNAME chains are useless (Unbound stops at 11, BIND at 16); records after this are dropped. */
 const MAX_CHAIN_STEPS = 16;
 const TYPE_RRSIG = 46;
-/** NS, SOA and what proves that there is nothing: DS, RRSIG, NSEC, NSEC3. */
+/** NS, SOA and the types of proofs of non-existence: DS, RRSIG, NSEC, NSEC3. */
 const AUTHORITY_TYPES: ReadonlySet<number> = new Set([TYPE.NS, TYPE.SOA, 43, TYPE_RRSIG, 47, 50]);
 const ADDRESS_TYPES: ReadonlySet<number> = new Set([TYPE.A, TYPE.AAAA, TYPE_RRSIG]);
 
 export interface SanitisedReply {
   readonly message: Message;
-  /** Records that did not belong. */
+  /** The number of records that did not belong. */
   readonly dropped: number;
 }
 
-/** Keeps what answers the question. The same message if all of it does. */
+/** Keeps the records that answer the question. Returns the same message if all do. */
 export function sanitise(question: Question, message: Message): SanitisedReply {
   const { answers, authorities, additionals } = message;
   const hasAnswersOnly = authorities.length === 0 && additionals.length === 0;
@@ -57,7 +57,7 @@ export function sanitise(question: Question, message: Message): SanitisedReply {
   };
 }
 
-/** Nearly all replies: nothing but records of the name and type that were asked for. */
+/** Nearly all replies: they only have records of the requested name and type. */
 function isPlain(question: Question, answers: readonly ResourceRecord[]): boolean {
   const key = toKey(question.name);
   return answers.every(
@@ -68,7 +68,7 @@ function isPlain(question: Question, answers: readonly ResourceRecord[]): boolea
   );
 }
 
-/** The records that lead from the question to its answer, in that order. @param chain gets the names on the way */
+/** The records that lead from the question to its answer, in that order. @param chain receives the names on the way */
 function followChain(
   question: Question,
   answers: readonly ResourceRecord[],
@@ -112,18 +112,18 @@ function isAlias({ data }: ResourceRecord): boolean {
 
 function isWanted(record: ResourceRecord, type: number, alias: ResourceRecord | undefined): boolean {
   const own = typeOfData(record.data);
-  // Where there is a CNAME there is nothing else (RFC 2181 section 10.1), and only one of it.
+  // A CNAME excludes all other records (RFC 2181 section 10.1), and must be the only one.
   if (alias !== undefined) return record === alias || signs(record, TYPE.CNAME);
   return own === type || type === TYPE.ANY || signs(record, type);
 }
 
-/** Whether it is a signature of records of a type (RFC 4034 section 3.1.1). */
+/** Whether it is a signature for a type (RFC 4034 section 3.1.1). */
 function signs({ data }: ResourceRecord, type: number): boolean {
   if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG) return false;
   return (((data.bytes[0] ?? 0) << 8) | (data.bytes[1] ?? 0)) === type;
 }
 
-/** DNAMEs of names above, which explain the CNAME that was made from them (RFC 6672 section 3). */
+/** DNAMEs of ancestors, which justify a synthesised CNAME (RFC 6672 section 3). */
 function dnamesAbove(
   owner: NameKey,
   byOwner: ReadonlyMap<NameKey, readonly ResourceRecord[]>,
@@ -140,7 +140,7 @@ function belongsToChain(record: ResourceRecord, chain: ReadonlySet<NameKey>): bo
   const type = typeOfData(record.data);
   if (!AUTHORITY_TYPES.has(type)) return false;
   const owner = toKey(record.name);
-  // Proofs of non-existence stand at names beside the one that was asked for.
+  // Proofs of non-existence belong to names next to the requested one.
   if (type !== TYPE.NS && type !== TYPE.SOA && type !== 43) return true;
   for (const name of chain) if (isWithin(name, owner)) return true;
   return false;

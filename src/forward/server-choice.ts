@@ -1,55 +1,55 @@
 /**
- * What a question has had of each server of its group, and which server it is to ask next.
+ * The history of a question with each server of its group, and the choice of the server to ask next.
  */
 
-/** What a question has had of one server. Times are of the clock's monotonic time. */
+/** The history of a question with one server. Times are by the clock's monotonic time. */
 export interface ServerUse {
-  /** Queries sent; of them those under way; of these those that are overdue. */
+  /** Queries sent; queries in flight; queries in flight that are overdue. */
   readonly queries: number;
   readonly pending: number;
   readonly overdue: number;
-  /** When it was asked first and last, and before when it is not asked again. */
+  /** When it was first and last asked, and the earliest time to ask it again. */
   readonly askedAt: number;
   readonly sentAt: number;
   readonly nextAt: number;
-  /** Before when no later server is asked, where their order has a meaning. */
+  /** The earliest time to ask a later server, if the order is binding. */
   readonly failoverAt: number;
   /** Queries with EDNS that were overdue. */
   readonly silences: number;
-  /** Whether its last query was refused by the network, which costs the server nothing. */
+  /** Whether the network refused its last query, which put no load on the server. */
   readonly isRefused: boolean;
-  /** Whether it has answered badly or cannot be reached at all: it is not asked again. */
+  /** Whether it has answered badly or is unreachable: it is not asked again. */
   readonly isSpent: boolean;
 }
 
-/** What is known of a server, whatever the question. */
+/** The state of a server, independent of the question. */
 export interface ServerView {
   readonly isDown: boolean;
   /** Milliseconds for which it is still asked although the network refuses it; 0: it has been refusing for too long. */
   refusalPatience(): number;
-  /** Milliseconds that it is given for the next query of a question, after so many; and in which it usually replies if it does. */
+  /** The time-out for the next query of a question, after a number of queries, in milliseconds; and the time of usual replies. */
   readonly roundTrip: { timeout(queries: number): number; usualTimeout(): number };
-  /** Whether it is to be asked with EDNS, and whether it is known to answer such queries. */
+  /** Whether to ask it with EDNS, and whether it is known to answer such queries. */
   readonly usesEdns: boolean;
   readonly knowsEdns: boolean;
-  /** Milliseconds until its rate allows another query; 0 if it allows one at once. */
+  /** Milliseconds until its rate limit allows another query; 0: now. */
   paceDelay(): number;
 }
 
-/** The servers in the order in which they are to be asked, as they are now. */
+/** The current state of the servers, in order. */
 export interface ServerViews {
   readonly now: number;
   readonly servers: readonly ServerView[];
-  /** Where the order has a meaning: milliseconds that a server has before the next one is asked; undefined: it has none. */
+  /** If the order is binding, milliseconds from asking a server to asking the next; undefined: the order is not binding. */
   readonly failover: number | undefined;
 }
 
-/** Queries of a question that may always be sent: the second one makes up for a lost packet. */
+/** Queries of a question without a budget: the second one makes up for a lost packet. */
 const FREE_QUERIES = 2;
 
-/** Queries with EDNS that must stay without a reply before one without EDNS is tried. */
+/** Queries with EDNS without a reply before one without EDNS is tried. */
 const SILENCES_WITH_EDNS = 2;
-/** The same where EDNS is known to work: a firewall may still drop what is large. */
+/** The same if EDNS is known to work: a firewall may still drop large packets. */
 const SILENCES_WITH_KNOWN_EDNS = 4;
 
 export const UNASKED: ServerUse = {
@@ -65,11 +65,11 @@ export const UNASKED: ServerUse = {
   isSpent: false,
 };
 
-/** The server that was asked least, of those that may be asked now; -1 if there is none. */
+/** The server with the fewest queries among those that may be asked now; -1 if there is none. */
 export function pickServer(uses: readonly ServerUse[], views: ServerViews): number {
   let best = -1;
   let min = Number.POSITIVE_INFINITY;
-  // Done for every question: an iterator of entries takes its time.
+  // Runs for every question: an iterator of entries is slow.
   for (let index = 0; index < uses.length; index += 1) {
     const { queries } = uses[index] ?? UNASKED;
     if (queries >= min || delayOf(uses, index, views) > 0) continue;
@@ -79,12 +79,12 @@ export function pickServer(uses: readonly ServerUse[], views: ServerViews): numb
   return best;
 }
 
-/** Milliseconds until a server may be asked; infinite where none may. */
+/** Milliseconds until any server may be asked; infinite if never. */
 export function delayUntilNext(uses: readonly ServerUse[], views: ServerViews): number {
   return uses.reduce((min, _, index) => Math.min(min, delayOf(uses, index, views)), Number.POSITIVE_INFINITY);
 }
 
-/** Milliseconds until this server may be asked. One that is down is not, as long as there is a better one. */
+/** Milliseconds until this server may be asked. A server that is down must wait while a better one exists. */
 function delayOf(uses: readonly ServerUse[], index: number, views: ServerViews): number {
   const { isSpent, nextAt } = uses[index] ?? UNASKED;
   const view = views.servers[index];
@@ -94,7 +94,7 @@ function delayOf(uses: readonly ServerUse[], index: number, views: ServerViews):
   return Math.max(nextAt - views.now, view.paceDelay(), delayByOrder(uses, index, views));
 }
 
-/** Milliseconds that the servers before this one still have to reply, where their order has a meaning. */
+/** Milliseconds that earlier servers still have to reply, if the order is binding. */
 function delayByOrder(uses: readonly ServerUse[], index: number, views: ServerViews): number {
   if (views.failover === undefined || index === 0 || uses[index]?.queries !== 0) return 0;
   return uses.reduce((max, { queries, failoverAt, isSpent, isRefused }, other) => {
@@ -103,7 +103,7 @@ function delayByOrder(uses: readonly ServerUse[], index: number, views: ServerVi
   }, 0);
 }
 
-/** Milliseconds until the order lets a server be asked that was not; infinite where that is not what it waits for. */
+/** Milliseconds until a server without queries may be asked; infinite if there is none. */
 export function delayUntilFailover(uses: readonly ServerUse[], views: ServerViews): number {
   return uses.reduce(
     (min, { queries }, index) => (queries === 0 ? Math.min(min, delayOf(uses, index, views)) : min),
@@ -111,7 +111,7 @@ export function delayUntilFailover(uses: readonly ServerUse[], views: ServerView
   );
 }
 
-/** The same uses, with each server ready to be asked again once its usual time is over: a client has asked again. */
+/** The same uses after a client has repeated its question: each server is due again once its usual time is over. */
 export function impatiently(uses: readonly ServerUse[], { servers }: ServerViews): readonly ServerUse[] {
   return uses.map((use, index) => {
     const isAwaited = use.queries > 0 && !use.isRefused;
@@ -120,7 +120,7 @@ export function impatiently(uses: readonly ServerUse[], { servers }: ServerViews
   });
 }
 
-/** Whether the network has refused every server that is left, and for too long to be a restart. */
+/** Whether the network has refused all remaining servers for longer than a restart takes. */
 export function isRefusedForLong(uses: readonly ServerUse[], { servers }: ServerViews): boolean {
   return uses.every(
     ({ isSpent, isRefused, pending }, index) =>
@@ -140,7 +140,7 @@ export function isDown(index: number, { servers }: ServerViews): boolean {
 export function needsNoBudget(uses: readonly ServerUse[], index: number, views: ServerViews): boolean {
   const use = uses[index] ?? UNASKED;
   if (use.isRefused || countQueries(uses) < FREE_QUERIES) return true;
-  // It was not asked for the time that the order gives those before it.
+  // A new server in a binding order: earlier ones have had their time.
   if (use.queries === 0 && views.failover !== undefined) return true;
   if (use.queries > 0) return uses.every((_, other) => isDown(other, views));
   return uses.every(
@@ -155,7 +155,7 @@ export function usesEdns(uses: readonly ServerUse[], index: number, { servers }:
   return silences < SILENCES_WITH_EDNS || (silences < SILENCES_WITH_KNOWN_EDNS && view.knowsEdns);
 }
 
-/** One query of a server is no longer under way. */
+/** A query of a server is not in flight any more. */
 export function settleQuery(
   uses: readonly ServerUse[],
   { server, isOverdue }: { readonly server: number; readonly isOverdue: boolean },

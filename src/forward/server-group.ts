@@ -1,12 +1,12 @@
 /**
- * What the questions for one group of servers share: the bounds on how many may be under way, and the budget of retries. A group
- * that does not answer takes nothing from the others.
+ * The state that questions for one group of servers share: the admission limits, and the retry budget. A group that
+ * does not answer does not affect the others.
  */
 import type { Clock } from '../base/clock.ts';
 import { Admission, type AdmissionEvents, type AdmissionLimits } from './admission/admission.ts';
 import { RetryBudget } from './retry-budget.ts';
 
-/** A question under way, as its group sees it. */
+/** A question in flight, as its group sees it. */
 export interface GroupQuestion {
   readonly isCompleted: boolean;
 }
@@ -21,17 +21,17 @@ export class ServerGroup<Question extends GroupQuestion> {
     this.budget = new RetryBudget(clock);
   }
 
-  /** Whether a question is under way that tests the servers, while all of them are down. */
+  /** Whether a question is testing the servers while all of them are down. */
   get isTested(): boolean {
     return this.#test?.isCompleted === false;
   }
 
-  /** Lets this question test the servers. */
+  /** Makes this question test the servers. */
   testWith(question: Question): void {
     this.#test = question;
   }
 
-  /** Whether no question is under way or waits. */
+  /** Whether questions are neither in flight nor waiting. */
   get isIdle(): boolean {
     const { running, waiting } = this.admission.statistics();
     return running === 0 && waiting === 0;

@@ -1,6 +1,6 @@
 /**
- * Queries that another thread has sent and given up, until the question comes to be asked here: at once, as a rule. One that never
- * comes, since it was answered otherwise, is forgotten after a while.
+ * Queries that another thread has sent and given up, until this thread asks the question, usually at once. A question
+ * that was answered otherwise is forgotten after a while.
  */
 import type { Clock } from '../base/clock.ts';
 import type { QuestionKey } from './question-key.ts';
@@ -23,7 +23,7 @@ export class TriedQueries {
     this.#clock = clock;
   }
 
-  /** The next to ask this question goes on from there. */
+  /** The next equal question continues with this query. */
   add(question: QuestionKey, tried: TriedQuery): void {
     const now = this.#clock.monotonic();
     for (const [key, { at }] of this.#queries) {
@@ -33,7 +33,7 @@ export class TriedQueries {
     this.#queries.set(keyOf(question), { tried, at: now });
   }
 
-  /** What is known of a question, which is forgotten then. */
+  /** Takes out the query for a question. */
   take(question: QuestionKey): TriedQuery | undefined {
     if (this.#queries.size === 0) return undefined;
     const key = keyOf(question);
@@ -42,7 +42,7 @@ export class TriedQueries {
     return known?.tried;
   }
 
-  /** Milliseconds since such a question was asked; 0 if it was not. */
+  /** Milliseconds since the question was asked there; 0 if it was not. */
   waited(question: QuestionKey): number {
     const known = this.#queries.size === 0 ? undefined : this.#queries.get(keyOf(question));
     return known === undefined ? 0 : this.#clock.monotonic() - known.tried.askedAt;

@@ -1,36 +1,36 @@
 /**
- * Upstream servers as people write them: in dnsmasq's options, in a Corefile, in kube-dns's ConfigMap, in resolv.conf.
+ * Upstream servers as users write them: in dnsmasq's options, in a Corefile, in kube-dns's ConfigMap, in resolv.conf.
  *
  *     192.0.2.1   192.0.2.1#5353   192.0.2.1:5353   [2001:db8::1]:53   2001:db8::1#53   fe80::1%eth0   dns.example#53
- *     tcp://192.0.2.1          TCP alone
- *     tls://192.0.2.1:853#dns.example      DNS over TLS (RFC 7858), the certificate is that of dns.example
+ *     tcp://192.0.2.1          only TCP
+ *     tls://192.0.2.1:853#dns.example      DNS over TLS (RFC 7858) with the certificate of dns.example
  *     192.0.2.1@10.0.0.1#4000  192.0.2.1@eth1@10.0.0.1      sent from an address (and port), or from an interface's address
  */
 import { formatAddress, parseAddress } from '../wire/address.ts';
 import { NameError, parseName } from '../wire/name.ts';
 import type { AbsoluteName } from '../wire/types.ts';
 
-/** A name is resolved through ourselves, before it can be asked. */
+/** A name must be resolved through this server first. */
 export type UpstreamHost =
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'name'; readonly name: AbsoluteName };
 
-/** Where queries to a server come from; what is undefined is left to the system. */
+/** The source of queries to a server; undefined fields are the system's choice. */
 export interface QuerySource {
   readonly address: string | undefined;
   /** 1 to 65535. */
   readonly port: number | undefined;
-  /** An interface, whose address is taken if `address` is undefined. */
+  /** An interface, whose address is used if `address` is undefined. */
   readonly device: string | undefined;
 }
 
 export interface UpstreamAddress {
-  /** `udp` turns to TCP for what UDP cannot carry. */
+  /** `udp` falls back to TCP for truncated replies. */
   readonly transport: 'udp' | 'tcp' | 'tls';
   readonly host: UpstreamHost;
   /** 1 to 65535. */
   readonly port: number;
-  /** The name that a TLS certificate must be for; undefined: the address itself. */
+  /** The name that a TLS certificate must have; undefined: the address itself. */
   readonly serverName: string | undefined;
   readonly source: QuerySource | undefined;
 }
@@ -55,11 +55,11 @@ const SCHEMES: ReadonlyMap<string, UpstreamAddress['transport']> = new Map([
   ['tcp', 'tcp'],
   ['tls', 'tls'],
 ]);
-/** `host`, `host:port`, `[host]:port`, `host#port`, the host perhaps IPv6 without brackets. */
+/** `host`, `host:port`, `[host]:port`, `host#port`; the host may be IPv6 without brackets. */
 const SERVER = /^(?:\[([^\]]*)\]|([^[\]#]*?))(?:[#:]([^#:]*))?$/;
-/** What names of hosts are made of (RFC 1123 section 2.1), and the underscores that some have. */
+/** Characters of host names (RFC 1123 section 2.1), and underscores, which some have. */
 const HOST_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
-/** What the kernel takes as the name of an interface. */
+/** The interface names that the kernel accepts. */
 const DEVICE = /^[^\s/%:]{1,15}$/;
 
 /** @throws UpstreamAddressError */
@@ -84,7 +84,7 @@ function hostAsServerName(host: UpstreamHost): string | undefined {
 }
 
 function parsePlace(text: string, server: string): { host: UpstreamHost; port: number | undefined } {
-  // More than one colon and no bracket: IPv6, whose port can only follow a `#`.
+  // Several colons without brackets: IPv6, whose port must follow a `#`.
   const isBareIpv6 = !server.startsWith('[') && server.indexOf(':') !== server.lastIndexOf(':');
   if (isBareIpv6) {
     const [address = '', port, ...more] = server.split('#');
@@ -112,7 +112,7 @@ function parseHost(text: string, host: string): UpstreamHost {
   if (host === '') throw new UpstreamAddressError(text, 'no address');
   const address = parseScopedAddress(host);
   if (address !== undefined) return { kind: 'address', address };
-  // Digits and dots that are no address are a slip, not a name.
+  // Digits and dots that are not an address are a typing error, not a name.
   if (host.includes(':') || host.includes('%') || /^[\d.]*\d[\d.]*$/.test(host))
     throw new UpstreamAddressError(text, 'an address that is none');
   if (!HOST_NAME.test(host)) throw new UpstreamAddressError(text, 'neither an address nor a name');
@@ -124,7 +124,7 @@ function parseHost(text: string, host: string): UpstreamHost {
   }
 }
 
-/** The canonical text of an address, the interface of a link-local one kept; undefined for what is none. */
+/** The canonical text of an address, with the interface of a link-local one; undefined if it is not an address. */
 export function parseScopedAddress(text: string): string | undefined {
   const percent = text.indexOf('%');
   const octets = parseAddress(percent < 0 ? text : text.slice(0, percent));
@@ -167,7 +167,7 @@ function parseDevice(text: string, device: string): string {
   return device;
 }
 
-/** The one text of an upstream, for logs and metrics: `192.0.2.1:53`, `[2001:db8::1]:53`, `tls://192.0.2.1:853#dns.example`. */
+/** The canonical text of an upstream, for logs and metrics: `192.0.2.1:53`, `[2001:db8::1]:53`, `tls://192.0.2.1:853#dns.example`. */
 export function formatUpstream({ transport, host, port, serverName, source }: UpstreamAddress): string {
   const place = host.kind === 'name' ? host.name.slice(0, -1) : host.address;
   const scheme = transport === 'udp' ? '' : `${transport}://`;

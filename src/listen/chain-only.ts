@@ -1,5 +1,5 @@
 /**
- * For listeners whose queries are all for the handler chain: no table is looked up in.
+ * For listeners whose queries all go to the handler chain: there is no table to look up.
  */
 import type { InstantAnswers } from './types.ts';
 

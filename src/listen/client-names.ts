@@ -1,12 +1,12 @@
 /**
- * The text of clients' addresses, which is made once for many questions of the same client.
+ * The text of clients' addresses, formatted once for many questions of the same client.
  *
- * A fixed table of the clients seen last: a client takes the place of another one with the same hash.
+ * A fixed-size table of recent clients: a client replaces another one with the same hash.
  */
 import { clientOf } from '../socket/envelope.ts';
 
 const PLACES = 1024;
-/** Octets of a socket address that the address is in, the family and the port left out. */
+/** Where the address begins in a socket address, after the family and the port. */
 const ADDRESS_START = 4;
 const ADDRESS_END = 28;
 

@@ -1,5 +1,5 @@
 /**
- * Which class a client is in, by the longest prefix of its address: for a reader, a search among sorted intervals.
+ * Finds the class of a client by the longest prefix of its address: a reader searches sorted intervals.
  */
 import { AF_INET, AF_INET6 } from '../socket/linux.ts';
 import {
@@ -10,11 +10,11 @@ import {
   findInterval,
 } from '../wire/address-intervals.ts';
 
-/** The clients whose addresses share their leading bits with one. */
+/** Clients whose addresses share their leading bits with one address. */
 export interface ClientPrefix {
   /** IPv4 or IPv6. */
   readonly address: string;
-  /** How many of its leading bits count: 0 to 32, or 128 for IPv6. */
+  /** How many leading bits must match: 0 to 32, or 128 for IPv6. */
   readonly length: number;
 }
 
@@ -26,7 +26,7 @@ export class ClientPrefixes {
   readonly #ipv6: AddressIntervals;
 
   /**
-   * @param classes of several prefixes that hold an address the longest counts, of equal ones the last
+   * @param classes by prefix; of several prefixes that hold an address the longest wins, of equal ones the last
    * @param otherwise the class of all other clients
    */
   constructor(classes: ReadonlyMap<ClientPrefix, number>, otherwise: number) {

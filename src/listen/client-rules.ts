@@ -1,9 +1,9 @@
 /**
- * What clients may do, by their addresses: who may ask at all, and how often. Decided before a query is looked at, and again
- * before its response is sent.
+ * What clients may do, by their addresses: who may send queries, and how often. Readers decide before they parse a
+ * query, and again before they send its response.
  *
- * Rates are for UDP alone, where the address of a client may be forged. What exceeds a rate is dropped, but every so many times
- * a truncated response is sent: a real client then asks over TCP, a forged one gets no more than it sent.
+ * Rates apply only to UDP, where the address of a client may be forged. Excess queries and responses are dropped, but
+ * one in `slip` gets a truncated response: a real client then retries over TCP, and a forger gains no amplification.
  */
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
@@ -25,15 +25,15 @@ export interface AccessRule {
 }
 
 export interface ClientRules {
-  /** The longest prefix that holds a client's address counts; clients that none holds are allowed. */
+  /** The longest prefix that holds a client's address applies; clients without a match are allowed. */
   readonly access: readonly AccessRule[];
-  /** Queries a second of all clients that share a prefix, from 1; undefined: any number. */
+  /** Queries a second of all clients that share a prefix, from 1; undefined: unlimited. */
   readonly queryRate: number | undefined;
-  /** Like responses a second to all clients that share a prefix: of the same question, or of the same error; likewise. */
+  /** Similar responses a second to all clients that share a prefix: to the same question, or with the same error; likewise. */
   readonly responseRate: number | undefined;
-  /** Of so many queries or responses that exceed a rate, one gets a truncated response; 0: none. */
+  /** One in this many excess queries or responses gets a truncated response; 0: all are dropped. */
   readonly slip: number;
-  /** The leading bits of an address that are a client's prefix for rates. */
+  /** The number of leading bits of an address that make up a client's prefix for rates. */
   readonly prefixLengths: { readonly ipv4: number; readonly ipv6: number };
 }
 
@@ -42,18 +42,18 @@ export interface SharedClientRules {
   readonly rules: ClientRules;
   readonly queries: SharedArrayBuffer;
   readonly responses: SharedArrayBuffer;
-  /** Drawn at random, so that clients cannot choose addresses that are counted as one. */
+  /** Drawn at random, so that clients cannot choose addresses that share a counter. */
   readonly seed: number;
 }
 
-/** @returns undefined where the rules restrict no client, so that readers need not look */
+/** @returns undefined if the rules restrict no client, so that readers can skip them */
 export function shareClientRules(rules: ClientRules, seed: number): SharedClientRules | undefined {
   const { access, queryRate, responseRate } = rules;
   if (access.length === 0 && queryRate === undefined && responseRate === undefined) return undefined;
   return { rules, queries: makeRateLimiterMemory(), responses: makeRateLimiterMemory(), seed };
 }
 
-/** What is to be done with a query or its response. TRUNCATE: a response without records and with TC. */
+/** The decision on a query or its response. TRUNCATE: a response without records and with TC. */
 export const DECISION = { PASS: 0, REFUSE: 1, DROP: 2, TRUNCATE: 3 } as const;
 
 const ACTION_CLASSES: Readonly<Record<AccessAction, number>> = {
@@ -76,7 +76,7 @@ export class ClientRuleChecker {
   #now = 0;
   #exceeded = 0;
 
-  /** @param clock whose monotonic time is the same in all threads */
+  /** @param clock with a monotonic time that all threads share */
   constructor(shared: SharedClientRules, clock: Pick<Clock, 'monotonic'> = systemClock) {
     const { rules, queries, responses, seed } = shared;
     const { access, queryRate, responseRate } = rules;
@@ -89,13 +89,13 @@ export class ClientRuleChecker {
     this.#clock = clock;
   }
 
-  /** Looks at the clock: once per batch is enough. */
+  /** Reads the clock: once per batch is enough. */
   setTime(): void {
     this.#now = this.#clock.monotonic();
   }
 
   /**
-   * Judges whether a client may ask at all.
+   * Judges whether a client may send queries at all.
    *
    * @param at where its socket address begins in `octets`
    * @returns PASS, REFUSE or DROP
@@ -104,7 +104,7 @@ export class ClientRuleChecker {
     return this.#access?.find(octets, at) ?? DECISION.PASS;
   }
 
-  /** Judges whether a client may ask one more query over UDP. @returns PASS, DROP or TRUNCATE */
+  /** Judges whether a client may send one more query over UDP. @returns PASS, DROP or TRUNCATE */
   judgeQuery(octets: Uint8Array, at: number): number {
     if (this.#queries === undefined) return DECISION.PASS;
     return this.#queries.exceeds(this.#keyOf(octets, at), this.#now) ? this.#limit() : DECISION.PASS;
@@ -120,12 +120,12 @@ export class ClientRuleChecker {
     if (this.#responses === undefined) return DECISION.PASS;
     const rcode = (packet[start + 3] ?? 0) & 15;
     let key = mix(this.#keyOf(octets, at), rcode);
-    // Names that are not there are as many as an attacker likes: they count together.
+    // An attacker can ask for any number of missing names, so they count together.
     if (rcode === RCODE.NOERROR) key = hashQuestion(key, packet, start);
     return this.#responses.exceeds(key, this.#now) ? this.#limit() : DECISION.PASS;
   }
 
-  /** Judges a query that is not in a batch. @returns one of `DECISION` */
+  /** Judges a query outside a batch. @returns one of `DECISION` */
   judge({ address, port, transport }: Client): number {
     const client = encodeSocketAddress({ address, port });
     const access = this.judgeAccess(client, 0);
@@ -157,7 +157,7 @@ function mix(hash: number, value: number): number {
   return mixed ^ (mixed >>> 15);
 }
 
-/** Takes the name, in lower case, and the type of the question of a response of ours into a hash. */
+/** Adds the name (in lower case) and the type of a response's question to a hash. */
 function hashQuestion(hash: number, packet: Uint8Array, start: number): number {
   let at = start + HEADER_OCTETS;
   let mixed = hash;
@@ -169,9 +169,9 @@ function hashQuestion(hash: number, packet: Uint8Array, start: number): number {
 }
 
 /**
- * Turns a query into what a decision other than PASS says, in place.
+ * Applies a decision other than PASS to a query, in place.
  *
- * @returns its length; 0 to send nothing
+ * @returns the length of the response; 0 to send no response
  */
 export function carryOut(
   decision: number,

@@ -12,7 +12,7 @@ const LIMITS: ConnectionTableLimits = {
   octets: 500,
 };
 
-/** A table, and connections that only remember what was done to them. */
+/** A table, and connections that only record the calls they get. */
 class Scene {
   readonly table = new ConnectionTable<TestConnection>(LIMITS);
   readonly closed: [name: string, reason: EndReason][] = [];

@@ -1,25 +1,25 @@
 /**
- * The open TCP connections of a listener, by client: how many there may be and how many octets they may hold, and which of
- * them must go when there are more.
+ * The open TCP connections of a listener, by client. The table limits their number and the octets that they hold, and
+ * decides which ones to close.
  *
- * The connection that is closed is always one of the client that has the most, so that a client with few keeps them and a
- * new one gets its place.
+ * It always closes a connection of the client that has the most. So a client with few connections keeps them, and a new
+ * client gets a place.
  */
 import type { EndReason, StreamConnection } from './stream-connection.ts';
 
-/** What the table has to know of a connection. */
+/** The part of a connection that the table needs. */
 export type HeldConnection = Pick<StreamConnection, 'isIdle' | 'lastActive' | 'heldOctets'> & {
   cut(reason: EndReason): void;
   endIfIdleFor(milliseconds: number): void;
 };
 
-/** Limits on connections and on the octets that they hold: queries not yet answered, and answers not yet taken. */
+/** Limits on connections and on the octets that they hold: unanswered queries, and answers that the client has not read. */
 export interface ConnectionTableLimits {
-  /** Connections at once, of all clients. */
+  /** Open connections of all clients. */
   readonly connections: number;
-  /** Connections at once of one address. */
+  /** Open connections of one address. */
   readonly connectionsPerClient: number;
-  /** How long a connection may be idle; less when the places become few, see `idleTime`. */
+  /** How long a connection may be idle; less when few places are left, see `idleTime`. */
   readonly idleMilliseconds: number;
   readonly octetsPerConnection: number;
   readonly octetsPerClient: number;
@@ -32,7 +32,7 @@ interface ClientConnections<Connection> {
   octets: number;
 }
 
-/** The idle time when every place is taken, as a part of the usual one. */
+/** The idle time when every place is taken, as a part of the configured one. */
 const MIN_IDLE_PART = 0.1;
 
 export class ConnectionTable<Connection extends HeldConnection> {
@@ -54,14 +54,14 @@ export class ConnectionTable<Connection extends HeldConnection> {
     return this.#octets;
   }
 
-  /** Whether idle connections are to be closed sooner than usual. */
+  /** Whether to close idle connections sooner than usual. */
   get isCrowded(): boolean {
     return this.#size * 2 > this.#limits.connections;
   }
 
   /**
-   * How long connections may be idle now: the usual time while half of the places are free, then less with each that is
-   * taken, down to a tenth.
+   * How long connections may be idle now: the configured time while at least half of the places are free; less as more
+   * are taken, down to a tenth.
    */
   get idleTime(): number {
     const { connections, idleMilliseconds } = this.#limits;
@@ -74,8 +74,8 @@ export class ConnectionTable<Connection extends HeldConnection> {
   }
 
   /**
-   * Makes a place for a connection of this client, closing another one if there is none: the longest idle one of the client
-   * itself if that is at its limit, else of the client with the most.
+   * Makes a place for a connection of this client. If the table is full, it closes the longest idle connection of the
+   * client with the most; if the client itself is at its limit, one of its own.
    *
    * @returns whether there is a place
    */
@@ -87,7 +87,7 @@ export class ConnectionTable<Connection extends HeldConnection> {
     let most = 0;
     for (const { open } of this.#clients.values()) most = Math.max(most, open.size);
     if (cutLongestIdle(this.#ofClientsWith(most))) return true;
-    // None of theirs is idle: a client with clearly more than the new one loses a busy connection.
+    // All of theirs are busy: a client with clearly more than the new one loses a busy connection.
     return most > own + 1 && cutLongestIdle(this.#ofClientsWith(most), 'busy ones too');
   }
 
@@ -110,8 +110,8 @@ export class ConnectionTable<Connection extends HeldConnection> {
   }
 
   /**
-   * Takes note that a connection holds so many octets more, or less. What exceeds a limit is closed: the connection itself,
-   * or the one that holds the most of its client's or of all.
+   * Accounts for octets that a connection now holds more, or less. Over a limit, it closes the connection itself, or
+   * the one that holds the most of its client's or of all.
    */
   account(address: string, connection: Connection, more: number): void {
     const client = this.#clients.get(address);
@@ -125,7 +125,7 @@ export class ConnectionTable<Connection extends HeldConnection> {
     if (this.#octets > octets) holderOfMost(this)?.cut('unread');
   }
 
-  /** Ends the connections that are idle for longer than is allowed now. */
+  /** Ends the connections that exceed the current idle time. */
   endIdle(): void {
     const idleTime = this.idleTime;
     for (const connection of this) connection.endIfIdleFor(idleTime);

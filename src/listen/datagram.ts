@@ -1,7 +1,7 @@
 /**
- * UDP by `node:dgram` on the main thread, where batches are not available: the same answers, one packet at a time.
+ * UDP by `node:dgram` on the main thread, for systems without batches: the same answers, one packet at a time.
  *
- * Node does not report the destination of a packet, so a socket on a wildcard address answers from whichever address routing picks.
+ * Node does not report the destination of a packet. So a socket on a wildcard address answers from the address that routing picks.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -17,14 +17,14 @@ import { within } from './within.ts';
 
 export interface DatagramOptions extends UdpBasics {
   readonly answers: InstantAnswers;
-  /** Slow questions that may be unanswered at once; 10,000 by default. */
+  /** Maximum of unanswered slow questions; 10,000 by default. */
   readonly maxUnanswered?: number;
 }
 
 /**
  * Serves UDP on the main thread.
  *
- * @throws PortInUseError, or what `node:dgram` says
+ * @throws PortInUseError, or an error of `node:dgram`
  */
 export async function listenByDatagrams(options: DatagramOptions): Promise<UdpListener> {
   const listener = new DatagramListener(options);
@@ -89,7 +89,7 @@ class DatagramListener implements UdpListener {
     } catch (error) {
       throw nodeBindError(error, endpoint, 'udp');
     }
-    // What cannot be received is lost like any packet.
+    // A packet that cannot be received is lost, as on the network.
     socket.on('error', () => {});
     return { address, port: socket.address().port };
   }
@@ -163,7 +163,7 @@ class DatagramListener implements UdpListener {
     if (this.#unanswered === 0) this.#onSettled();
   }
 
-  /** Port 0 is refused by Node at once, all else in the callback. */
+  /** Node throws at once for port 0; other errors come in the callback. */
   async #send(socket: Socket, response: Uint8Array, client: SocketAddress): Promise<void> {
     try {
       await new Promise<void>((resolve, reject) =>

@@ -1,5 +1,5 @@
 /**
- * What listeners tell of the time that answers took: from the packets' coming to the answers' going.
+ * The times that listeners report for answers: from receiving the packets to sending the answers.
  */
 import { createSocket } from 'node:dgram';
 import { expect, it, onTestFinished } from 'vitest';
@@ -14,7 +14,7 @@ import type { InstantAnswers } from './types.ts';
 
 const LOOPBACK = { address: '127.0.0.1', port: 0 };
 
-/** Answers with the query itself, and takes its time. */
+/** Answers slowly, with the query itself. */
 class SlowAnswers implements InstantAnswers {
   readonly told: (string | number)[] = [];
   readonly clock = { now: () => this.#now, monotonic: () => this.#now, after: () => ({ cancel: () => {} }) };

@@ -1,6 +1,6 @@
 /**
- * What happens when answering a query throws, which is a defect of ours: it is counted, the first few are logged, and the
- * client gets SERVFAIL. The client may send the same query again at once, so a fault must cost little.
+ * Handles an exception while answering a query, which is a defect of ours: counts it, logs the first few, and sends
+ * SERVFAIL. The client may repeat the query at once, so a fault must cost little.
  */
 import type { Log } from '../base/log.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
@@ -27,7 +27,7 @@ export class Faults {
 /**
  * Turns the query at `start` into a SERVFAIL response, in place.
  *
- * @param udpSize what our OPT records say
+ * @param udpSize the UDP size in our OPT records
  * @returns its length, or 0 if the packet is too short to be answered
  */
 export function failQuery(packet: Uint8Array, start: number, length: number, udpSize: number): number {

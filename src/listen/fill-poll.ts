@@ -1,12 +1,13 @@
 /**
- * When the main thread looks for replies that readers have told their clients: every 20 ms as long as there are some, which
- * costs less than to be woken for each. Readers answer equal questions meanwhile. When there are none it sleeps until one comes.
+ * Decides when the main thread collects replies that readers have already sent to their clients. It polls every 20 ms
+ * while replies come, which costs less than a wake-up for each; readers answer equal questions meanwhile. Otherwise it
+ * sleeps until the next reply.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { ReaderForwarding } from './types.ts';
 
 const MILLISECONDS = 20;
-/** Looks in vain before it sleeps. */
+/** Empty polls before it sleeps. */
 const QUIET_TURNS = 3;
 
 export class FillPoll {
@@ -21,7 +22,7 @@ export class FillPoll {
     this.#clock = clock;
   }
 
-  /** There may be replies. */
+  /** Call it when there may be replies. */
   wake(): void {
     if (this.#timer === undefined && !this.#isStopped) this.#look();
   }
@@ -40,7 +41,7 @@ export class FillPoll {
     });
   }
 
-  /** Takes what there is, and looks no more. */
+  /** Takes all remaining replies, and stops polling. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();

@@ -6,7 +6,7 @@ import { OverloadGuard } from './overload-guard.ts';
 
 const FLOODER = '10.0.0.66';
 
-/** A socket whose buffer is filling up, the guard beside it, and what the kernel was told. */
+/** A socket whose buffer is filling up, its guard, and the limits set in the kernel. */
 class FloodedSocket {
   isFillingUp = true;
   hasFilters = true;
@@ -23,7 +23,7 @@ class FloodedSocket {
   });
   #now = 0;
 
-  /** Receives full batches, each of so many packets from these clients in turn, the last of them from another. */
+  /** Receives full batches from these clients in turn; the last packet of each is from `other`. */
   take(batches: number, clients: readonly string[], other: string | undefined): void {
     for (let batch = 0; batch < batches; batch++) {
       this.guard.beginBatch(BATCH_PACKETS, this.#now);
@@ -51,7 +51,7 @@ class FloodedSocket {
 describe('a client that floods beside others', () => {
   it.each([FLOODER, 'fd00::66'])('is limited by the kernel: %s', (flooder) => {
     const socket = new FloodedSocket();
-    // The other one is seen first at the end of the first batch.
+    // The limiter first sees the other client at the end of the first batch.
     socket.take(8, [flooder], '10.0.0.1');
     expect(socket.limited).toEqual([]);
     socket.take(1, [flooder], '10.0.0.1');
@@ -75,13 +75,13 @@ describe('a client that floods beside others', () => {
     socket.take(9, [FLOODER], '10.0.0.1');
     socket.isFillingUp = false;
     for (let second = 0; second < 5; second++) {
-      // A sixteenth of 10,240 a second.
+      // A sixteenth of 10,240 packets a second.
       socket.take(10, [FLOODER], undefined);
       socket.wait(1000);
       socket.review();
       expect(socket.shares).toEqual([16]);
     }
-    // A sixteenth of 9,216 a second.
+    // A sixteenth of 9,216 packets a second.
     socket.take(9, [FLOODER], undefined);
     socket.wait(1000);
     expect(socket.guard.isLimiting).toBe(true);

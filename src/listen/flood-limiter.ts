@@ -1,22 +1,23 @@
 /**
- * Has the kernel drop most packets of clients that flood a socket, for as long as they do.
+ * Makes the kernel drop most packets of clients that flood a socket, for as long as they do.
  *
- * A reader that drops packets itself must receive them first, and beside other work it does not always come to that in time:
- * then the receive buffer is full, and the kernel drops packets of all clients. A client whose packets keep filling the buffer although
- * the reader sheds them is let through in part only. No client is limited while no other asks: no other would gain.
+ * A reader can drop packets only after it receives them, and beside other work it may be too late: then the receive
+ * buffer is full, and the kernel drops packets of all clients. A client that keeps filling the buffer although the
+ * reader sheds its packets is limited in the kernel. Limits need at least one other active client: otherwise they would
+ * help nobody.
  */
 import { addressOctets } from '../socket/addresses.ts';
 import { type LimitedClient, MAX_LIMITED_CLIENTS } from '../socket/client-filter.ts';
 
-/** Batches beside a buffer that is filling up which a client has had a large part of, in one period, before it is limited. */
+/** A client is limited after this many batches in one period, each with a filling buffer and a large part of the client's packets. */
 const MAX_STRIKES = 8;
-/** Milliseconds from one look at the limited clients to the next. */
+/** Milliseconds between two reviews of the limited clients. */
 const PERIOD = 1000;
-/** Milliseconds until a limit shows: what is in the buffer by then came before it. */
+/** Milliseconds until a limit takes effect: packets already in the buffer came before it. */
 const SETTLING = 100;
-/** Packets a second from which on a limited client still floods. */
+/** A limited client with at least this many packets a second still floods. */
 const FLOOD_RATE = 10_000;
-/** One packet in so many is let through: at first, and when that is not enough. */
+/** One packet in this many passes: at first, and when that is not enough. */
 const FIRST_SHARE = 16;
 const FURTHER = 4;
 const MAX_SHARE = 256;
@@ -27,18 +28,18 @@ interface Limited extends LimitedClient {
 }
 
 export interface FloodLimiterOptions {
-  /** Groups of clients, by which packets are counted. */
+  /** Number of client groups that packets are counted by. */
   readonly groups: number;
-  /** Limits these clients and no others. @returns false where the kernel has no such filter */
+  /** Limits exactly these clients. @returns false if the kernel has no such filter */
   readonly limit: (clients: readonly LimitedClient[]) => boolean;
-  /** A client is limited now, or more than before. `client`: where its socket address begins. */
+  /** Called when a client is limited, or limited further. `client`: where its socket address begins. */
   readonly onLimited: (octets: Uint8Array, client: number, share: number) => void;
 }
 
 export class FloodLimiter {
   readonly #options: FloodLimiterOptions;
   readonly #strikes: Uint8Array;
-  /** Packets that came through in this period, by group. */
+  /** Packets that passed in this period, by group. */
   readonly #counted: Uint32Array;
   #limited: Limited[] = [];
   #isAvailable = true;
@@ -51,26 +52,26 @@ export class FloodLimiter {
     this.#options = options;
     this.#strikes = new Uint8Array(options.groups);
     this.#counted = new Uint32Array(options.groups);
-    // A thread that died may have left one.
+    // A thread that died may have left a filter.
     options.limit([]);
   }
 
-  /** Whether a client is limited, so that packets are to be counted and time is to be told. */
+  /** Whether a client is limited. Then count packets and call `review`. */
   get isLimiting(): boolean {
     return this.#limited.length > 0;
   }
 
-  /** A packet of this group came through. */
+  /** Counts a packet of this group that passed. */
   count(group: number): void {
     this.#counted[group] = (this.#counted[group] ?? 0) + 1;
   }
 
-  /** Clients of several groups ask at once. */
+  /** Notes that clients of several groups are active. */
   noteOthers(now: number): void {
     this.#othersUntil = now + PERIOD;
   }
 
-  /** A client has had a large part of a batch beside a buffer that is filling up. @param client where its socket address begins */
+  /** Notes that a client had a large part of a batch while the buffer was filling up. @param client where its socket address begins */
   strike(now: number, group: number, octets: Uint8Array, client: number): void {
     this.review(now);
     if (now > this.#othersUntil || now < this.#settlesAt || !this.#isAvailable) return;
@@ -79,7 +80,7 @@ export class FloodLimiter {
     if (strikes >= MAX_STRIKES) this.#limit(now, group, octets, client);
   }
 
-  /** Lets go of clients that flood no more. To be called now and then while a client is limited. */
+  /** Releases clients that have stopped flooding. Call it now and then while a client is limited. */
   review(now: number): void {
     const elapsed = now - this.#since;
     if (elapsed < PERIOD) return;
@@ -95,7 +96,7 @@ export class FloodLimiter {
     if (isChanged) this.#options.limit(left);
   }
 
-  /** Lets go of all. */
+  /** Releases all clients. */
   end(): void {
     if (this.isLimiting) this.#options.limit([]);
     this.#limited = [];
@@ -115,7 +116,7 @@ export class FloodLimiter {
     if (known !== undefined) known.share = share;
     else if (this.#limited.length < MAX_LIMITED_CLIENTS) this.#limited.push({ address, share, group });
     else return;
-    // What came through by the share before says nothing of the rate.
+    // Packets that passed at the former share say little about the rate.
     this.#beginPeriod(now);
     this.#settlesAt = now + SETTLING;
     this.#isAvailable = this.#options.limit(this.#limited);

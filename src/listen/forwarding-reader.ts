@@ -1,7 +1,7 @@
 /**
- * A reader that forwards plain questions itself: its sockets towards clients and towards upstream in one epoll.
+ * A reader that forwards plain questions itself: one epoll for its client sockets and its upstream sockets.
  *
- * `forward/reader-path/` decides and judges; here are the answers to clients, the way to the main thread, and the waiting.
+ * `forward/reader-path/` makes the decisions; this file answers clients, hands over to the main thread, and waits.
  */
 import type {
   ClientPackets,
@@ -25,7 +25,7 @@ import type { EndpointSource, QueryEventWriter } from './query-events/event-writ
 import type { QuestionProducer } from './question-ring.ts';
 import type { InstantAnswers } from './types.ts';
 
-/** What leaves a question open that may be forwarded: `TableReader` does. */
+/** The table's answers, with the details of open questions that may be forwarded: `TableReader` does both. */
 export type ForwardableAnswers = InstantAnswers & OpenQuestion;
 
 export interface ForwardingReaderOptions {
@@ -36,18 +36,18 @@ export interface ForwardingReaderOptions {
   readonly sockets: readonly number[];
   readonly answers: ForwardableAnswers;
   readonly questions: QuestionProducer;
-  /** Of each socket. */
+  /** One per socket. */
   readonly events: readonly (QueryEventWriter | undefined)[];
   readonly rules: ClientRuleChecker | undefined;
   /** A newer policy, if one was posted. */
   readonly receivePolicy: () => ReaderPolicy | undefined;
-  /** A response beyond a rate was dropped or truncated. */
+  /** Called when a response beyond a rate was dropped or truncated. */
   readonly onLimited: () => void;
-  /** Taking a reply threw, which is a defect of ours. */
+  /** Called when handling a reply threw, which is a defect of ours. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Tokens from here on are upstream sockets; below, those of clients. */
+/** Tokens from here on are upstream sockets; lower ones are client sockets. */
 const FIRST_UPSTREAM = 0x1_0000;
 
 export class ForwardingReader implements ReaderPathOwner, EndpointSource {
@@ -56,9 +56,9 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   readonly #epoll = new Epoll();
   readonly #replies = new ReplyBatch();
   readonly #sender = new ReplySender();
-  /** Of all sockets, each once. */
+  /** The writers of all sockets, without duplicates. */
   readonly #writers: readonly QueryEventWriter[];
-  /** The client whose event is written. */
+  /** The client of the event being written. */
   #words: Uint32Array = new Uint32Array(0);
   #envelope = 0;
   #control = -1;
@@ -82,44 +82,44 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     return this.#forwarder.isBusy;
   }
 
-  /** Responses that the kernel did not take so far. */
+  /** Responses that the kernel has refused so far. */
   get unsent(): number {
     return this.#replies.unsent;
   }
 
-  /** Does what is due. */
+  /** Handles timeouts that are due. */
   expire(now: number): void {
     this.#forwarder.expire(now);
   }
 
-  /** Waits until a socket has packets, or something is due. @returns how many have; -1 if the wait was interrupted */
+  /** Waits until a socket has packets, or a timeout is due. @returns how many sockets have packets; -1 if the wait was interrupted */
   wait(now: number, max: number): number {
     return this.#epoll.wait(this.#forwarder.untilDue(now, max));
   }
 
-  /** The socket of a client that an event is about; -1 if it is one towards upstream. */
+  /** The client socket of an event; -1 if it is an upstream socket. */
   clientSocketOf(event: number): number {
     const token = this.#epoll.tokenOf(event);
     return token < FIRST_UPSTREAM ? token : -1;
   }
 
-  /** Begins a batch of packets of clients. */
+  /** Begins a batch of client packets. */
   begin(now: number): void {
     this.#forwarder.begin(now);
   }
 
-  /** Takes a packet whose question the table left open. @returns whether it does */
+  /** Takes a packet whose question the table left open. @returns whether it took the packet */
   take(packets: ClientPackets, index: number, socket: number): boolean {
     return this.#forwarder.take(packets, index, socket);
   }
 
-  /** Ends the batch: sends what it asked, and what it could answer. */
+  /** Ends the batch: sends its queries to upstream servers, and the answers that it already has. */
   end(): void {
     this.#forwarder.flush();
     this.#replies.flush();
   }
 
-  /** Takes the replies that these events are about. */
+  /** Receives the replies for these events. */
   receive(events: number, now: number): void {
     const { answers } = this.#options;
     for (const writer of this.#writers) writer.begin();
@@ -134,7 +134,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     answers.leave(0);
   }
 
-  /** A packet that makes us fail must not end the reader: its question is overdue in a while. */
+  /** A packet that causes an exception must not end the reader: its question times out later. */
   #receive(socket: number): void {
     try {
       this.#forwarder.receive(socket);
@@ -216,7 +216,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     this.#options.questions.pushFailure(ticket, errno);
   }
 
-  /** Ends it: what is under way is for the main thread. */
+  /** Closes it: unanswered questions go to the main thread. */
   close(): void {
     this.#forwarder.end();
     this.#epoll.close();

@@ -1,8 +1,8 @@
 /**
- * UDP of all listener groups of a process, by one reader thread as long as it is enough: each thread costs some 10 MB. Its sockets come
- * and go with the groups. A change starts another thread, to which the first one leaves the sockets that stay; they are never closed,
- * and what is queued in them waits for it. Readers that were started beside the first one end with a change: the main thread answers
- * what is queued in their sockets, and the next ones start as they are needed.
+ * Serves UDP for all listener groups of a process with one reader thread, as long as that is enough: each thread costs
+ * some 10 MB. Its sockets follow the groups. A change starts another thread, to which the first one leaves the sockets
+ * that stay. Those are never closed, and packets queued in them wait for the new thread. A change ends all additional
+ * readers; the main thread answers the packets queued in their sockets, and new readers start when needed.
  */
 import { closeDescriptor } from '../socket/descriptor.ts';
 import { openUdpSocket, probeUdpPort } from '../socket/udp-socket.ts';
@@ -12,7 +12,7 @@ import { type BatchListener, prepareByBatches, type UdpOptions } from './udp.ts'
 
 export interface GroupReaderOptions
   extends Omit<UdpOptions, 'addresses' | 'readers' | 'firstReader' | 'packetPath' | 'events'> {
-  /** How long answers that are under way may take when sockets are closed, in milliseconds. */
+  /** How long pending answers may take when sockets are closed, in milliseconds. */
   readonly grace: number;
 }
 
@@ -34,14 +34,14 @@ export class GroupReader {
   }
 
   /**
-   * Serves these addresses and no others. Ends when no query is under way that came to one of the others.
+   * Serves exactly these addresses. Settles once all queries to former addresses are answered.
    *
-   * @param addresses all with the ports that they are served at
-   * @throws PortInUseError, SocketError, AddressError, or what kept the thread from starting; then nothing has changed
+   * @param addresses all with their ports set
+   * @throws PortInUseError, SocketError, AddressError, or the reason why the thread could not start; then nothing has changed
    */
   serve(addresses: readonly ListenAddress[]): Promise<void> {
     const change = this.#last.then(() => this.#serve(addresses));
-    // A change that fails is no concern of the next.
+    // The next change runs even if this one fails.
     this.#last = change.catch(() => {});
     return change;
   }
@@ -63,12 +63,12 @@ export class GroupReader {
     }
   }
 
-  /** Leaves all ports without losing what was received. */
+  /** Leaves all ports without losing received packets. */
   stop(): Promise<void> {
     return this.serve([]);
   }
 
-  /** Sockets of one address may stand beside those of all addresses, and those may be our own. */
+  /** Sockets of single addresses can share a port with wildcard sockets, which may be our own. */
   #probe(address: ListenAddress): void {
     const { takeover } = this.#options;
     if (!takeover && !this.#served.some(({ socket }) => socket.endpoint.port === address.port))
@@ -86,7 +86,7 @@ export class GroupReader {
     next?.formerEnded();
   }
 
-  /** All of them have the same numbers of readers: only those of one receive at a time. */
+  /** All have the same reader numbers: only one listener receives at a time. */
   #prepare(served: readonly Served[]): Promise<BatchListener> {
     const addresses = served.map(({ address }) => address);
     return prepareByBatches(

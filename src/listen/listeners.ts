@@ -1,6 +1,6 @@
 /**
- * The one place that opens sockets for clients: UDP, by reader threads where batches are available, and TCP, on the same
- * addresses.
+ * The only place that opens sockets for clients: UDP, by reader threads where batches are available, and TCP, on the
+ * same addresses.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
@@ -18,9 +18,9 @@ import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 import type { StartThread } from './udp-reader.ts';
 
 export interface ListenersOptions {
-  /** Threads that answer UDP at most, from 1. */
+  /** Maximum of threads that answer UDP, from 1. */
   readonly udpReaders: number;
-  /** Whether all of them are started at once, instead of one. Default: no. */
+  /** Whether to start all of them at once, instead of one. Default: no. */
   readonly startsAllReaders?: boolean;
   /** Milliseconds for which a reader that has received a single packet waits for more. Default: 0. */
   readonly udpCoalesce?: number;
@@ -31,25 +31,25 @@ export interface ListenersOptions {
   readonly tcpLimits?: Partial<TcpLimits>;
   /** What clients may do. Default: everything. */
   readonly clients?: ClientRules;
-  /** What reader threads look up in. Undefined: every query is for `handleQuery`. */
+  /** The table that reader threads look up. Undefined: every query goes to `handleQuery`. */
   readonly table: SharedArrayBuffer | undefined;
   /** The main thread's own look-ups. */
   readonly answers: InstantAnswers;
   readonly handleQuery: HandleQuery;
-  /** Asked before `handleQuery`, for what came by batches. */
+  /** Asked before `handleQuery`, for packets that came by batches. */
   readonly packetPath?: PacketPath | undefined;
-  /** Has reader threads forward questions by themselves, before all others. */
+  /** Lets reader threads forward questions by themselves; asked first. */
   readonly forwarding?: ReaderForwarding | undefined;
-  /** A reader's thread is gone: its epoch must be evened. */
+  /** Called when a reader's thread has died: make its epoch even. */
   readonly onReaderDead: (reader: number) => void;
-  /** Where answered queries are written to; undefined: nowhere. */
+  /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: QueryEventRings | undefined;
   readonly startReader: StartThread;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** How long answers that are under way may take when the server stops. */
+/** How long pending answers may take when the server stops. */
 const GRACE_MILLISECONDS = 2_000;
 
 type Shared = Omit<UdpBasics, 'addresses'>;
@@ -67,13 +67,13 @@ export class Listeners {
     this.#shared = { handleQuery, udpSize, clientRules, events, clock, log };
   }
 
-  /** Where it answers, by UDP and TCP alike: `127.0.0.1:53`. */
+  /** The addresses it serves, by UDP and TCP alike: `127.0.0.1:53`. */
   get addresses(): readonly string[] {
     return this.#udp.flatMap(({ endpoints }) => endpoints.map(formatSocketAddress));
   }
 
   /**
-   * Opens the sockets of all addresses, or none.
+   * Opens the sockets of all addresses, or of none if one fails.
    *
    * @param addresses at least one
    * @throws PortInUseError, SocketError, AddressError
@@ -91,8 +91,8 @@ export class Listeners {
   }
 
   /**
-   * Opens the sockets of an address that has come up later. The main thread serves its UDP, as readers know their sockets from
-   * the start.
+   * Opens the sockets of an address that appeared later. The main thread serves its UDP, since readers get their
+   * sockets only at the start.
    *
    * @throws PortInUseError, SocketError, AddressError
    */
@@ -165,14 +165,14 @@ export class Listeners {
       rejected: sum(({ rejected }) => rejected),
       heldOctets: sum(({ heldOctets }) => heldOctets),
       queries: sum(({ queries }) => queries),
-      // Every reason is in the list.
+      // The list has every reason.
       ended: Object.fromEntries(ended) as Record<EndReason, number>,
       faults: sum(({ faults }) => faults),
       unaccepted: sum(({ unaccepted }) => unaccepted),
     };
   }
 
-  /** Leaves without losing what others of the port could answer, or what was received. */
+  /** Leaves the ports without losing received queries, or queries that other sockets of the port could answer. */
   async stop(): Promise<void> {
     const all = [...this.#udp, ...this.#tcp];
     await Promise.all(all.map((listener) => listener.stop(GRACE_MILLISECONDS)));

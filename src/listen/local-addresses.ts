@@ -1,22 +1,22 @@
 /**
- * The addresses of this machine, and which of them a server listens on.
+ * The addresses of this machine, and the ones that a server listens on.
  */
 import type { NetworkInterfaceInfo } from 'node:os';
 import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
 
-/** The interfaces of a machine by name, as `networkInterfaces` has them. */
+/** The interfaces of a machine by name, as `networkInterfaces` returns them. */
 export type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
-/** IP addresses; `0.0.0.0` and `::` stand for all of a family. `all`: all of the families there are, those to come included. */
+/** IP addresses; `0.0.0.0` and `::` mean all of a family. `all`: all of both families, future ones included. */
 export type ListenAddresses = 'all' | readonly string[];
 
-/** The addresses to bind. IPv6 may be switched off, and then nothing can be bound to its wildcard. */
+/** The addresses to bind. IPv6 may be disabled; then its wildcard cannot be bound. */
 export function addressesToBind(addresses: ListenAddresses, machine: Interfaces): readonly string[] {
   if (addresses !== 'all') return addresses;
   return entriesOf(machine).some(({ family }) => family === 'IPv6') ? ['0.0.0.0', '::'] : ['0.0.0.0'];
 }
 
-/** Whether a server that listens there is what answers at an endpoint: to ask it would be to ask itself. */
+/** Whether a server that listens on these addresses answers at an endpoint itself: forwarding there would loop. */
 export function isListeningAt(
   { addresses, port }: { readonly addresses: ListenAddresses; readonly port: number },
   machine: Interfaces,
@@ -30,7 +30,7 @@ export function isListeningAt(
   return isLoopback(address) || entriesOf(machine).some((own) => own.address === address);
 }
 
-/** Whether an address can be bound now: it is one of an interface, of loopback, or a wildcard. */
+/** Whether an address can be bound now: an interface has it, or it is a loopback address or a wildcard. */
 export function isPresent(address: string, machine: Interfaces): boolean {
   const [plain = ''] = address.split('%');
   if (isWildcard(plain) || isLoopback(plain)) return true;
@@ -38,8 +38,8 @@ export function isPresent(address: string, machine: Interfaces): boolean {
 }
 
 /**
- * The addresses that clients may know a server by: those it listens on; where it listens on all, those of the machine but
- * loopback and link-local ones, if there are others.
+ * The addresses by which clients may know a server: those it listens on. If it listens on all: those of the machine,
+ * without loopback and link-local ones if there are others.
  */
 export function listOwnAddresses(addresses: ListenAddresses, machine: Interfaces): readonly string[] {
   if (addresses !== 'all' && !addresses.some(isWildcard)) return addresses;
@@ -54,5 +54,5 @@ function entriesOf(machine: Interfaces): readonly NetworkInterfaceInfo[] {
   return Object.values(machine).flatMap((entries) => entries ?? []);
 }
 
-/** All of 127.0.0.0/8 is this machine (RFC 1122 section 3.2.1.3), and no interface lists it. */
+/** All of 127.0.0.0/8 is this machine (RFC 1122 section 3.2.1.3), but interfaces do not list it. */
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';

@@ -1,6 +1,5 @@
 /**
- * Answers one message at a time on the main thread: from the table, else by `HandleQuery`. The part that every listener
- * without batches has in common.
+ * Answers one message at a time on the main thread: from the table, else by `HandleQuery`. All listeners without batches share it.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -13,7 +12,7 @@ import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import type { HandleQuery, InstantAnswers } from './types.ts';
 
-/** A response, nothing to send, or a response that will come. */
+/** A response now, no response, or a response later. */
 export type MessageAnswer =
   | { readonly kind: 'response'; readonly response: Uint8Array }
   | { readonly kind: 'nothing' }
@@ -24,11 +23,11 @@ const NOTHING: MessageAnswer = { kind: 'nothing' };
 export interface MessageAnswersDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  /** What our OPT records say that we take over UDP, in octets. */
+  /** The UDP size in our OPT records, in octets. */
   readonly udpSize: number;
-  /** Where answered queries are written to; undefined: nowhere. */
+  /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: QueryEventRings | undefined;
-  /** What clients may do, if there are bounds. */
+  /** What clients may do; undefined: everything. */
   readonly clientRules?: SharedClientRules | undefined;
 }
 
@@ -40,9 +39,9 @@ export class MessageAnswers {
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
   readonly #rules: ClientRuleChecker | undefined;
-  /** The message, and behind it the client's socket address. */
+  /** The message, followed by the client's socket address. */
   readonly #scratch = new Uint8Array(MAX_MESSAGE_OCTETS + SOCKADDR_IN6_OCTETS);
-  /** Whose address is there. */
+  /** The client whose address `#scratch` holds now. */
   #last: Client | undefined;
 
   constructor(instant: InstantAnswers, slowly: HandleQuery, dependencies: MessageAnswersDependencies) {
@@ -99,7 +98,7 @@ export class MessageAnswers {
     }
   }
 
-  /** Many queries of a connection are those of one client. */
+  /** Many queries in a row come from the same client. */
   #writeClient(client: Client): void {
     if (client === this.#last) return;
     const [address = ''] = client.address.split('%');

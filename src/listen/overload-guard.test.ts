@@ -3,13 +3,13 @@ import { encodeSocketAddress } from '../socket/addresses.ts';
 import { BATCH_PACKETS } from '../socket/batch.ts';
 import { OverloadGuard } from './overload-guard.ts';
 
-/** A socket without a limited client, as where the kernel has no filters. */
+/** A socket that cannot limit clients, as if the kernel had no filters. */
 const guarding = (isFillingUp: () => boolean) =>
   new OverloadGuard({ isFillingUp, limit: () => false, onLimited: () => {} });
 
 const clientOf = (address: string, port: number) => encodeSocketAddress({ address, port });
 
-/** Whether each of a full batch is answered: all of one client, but every eighth of others. */
+/** Whether each packet of a full batch is answered: every eighth from another client, all others from one. */
 function takeBatch(guard: OverloadGuard, flooder: string, others: readonly string[]) {
   guard.beginBatch(BATCH_PACKETS, 0);
   const answered = { flooder: 0, others: 0 };
@@ -37,7 +37,7 @@ describe.each([
     for (let batch = 0; batch < 20; batch++) {
       const answered = takeBatch(guard, flooder, others);
       expect(answered.flooder).toBeLessThanOrEqual(4);
-      // Another one may be of the same group of 1,024, by chance.
+      // Another client may fall into the same group of 1,024, by chance.
       expect(answered.others).toBeGreaterThanOrEqual(7);
     }
     isFillingUp = false;

@@ -1,10 +1,10 @@
 /**
- * What a reader does when packets come faster than it answers them: it drops those of the clients that send the most, before the
- * kernel drops any, since the kernel does not ask whose they are.
+ * Protects a reader that gets packets faster than it can answer them: it drops packets of the clients that send the
+ * most, before the kernel drops packets of any client.
  *
- * While the receive buffer is filling up, each batch has room for a few packets of a client. A packet that is dropped costs
- * a fifth of one that is answered, so the buffer is soon empty. A client that asks no more than others notices nothing. Where that is
- * not enough, the kernel is told to drop most packets of the client.
+ * While the receive buffer is filling up, each batch has room for a few packets per client. Dropping a packet costs a
+ * fifth of answering it, so the buffer soon empties. A client that asks no more than others notices nothing. If that is
+ * not enough, the kernel drops most packets of the client.
  */
 import { randomInt } from 'node:crypto';
 import { BATCH_PACKETS } from '../socket/batch.ts';
@@ -12,19 +12,19 @@ import type { LimitedClient } from '../socket/client-filter.ts';
 import { AF_INET } from '../socket/linux.ts';
 import { FloodLimiter } from './flood-limiter.ts';
 
-/** Packets of one client that are answered in a batch. */
+/** Packets of one client that are answered in one batch. */
 const MAX_PER_CLIENT = 4;
-/** Packets of one client that are a large part of a batch. */
+/** This many packets of one client are a large part of a batch. */
 const LARGE_PART = BATCH_PACKETS / 4;
 const CLIENT_GROUPS = 1024;
 
-/** The socket that is guarded. */
+/** The guarded socket. */
 export interface GuardedSocket {
-  /** Looks at its receive buffer. */
+  /** Checks its receive buffer. */
   readonly isFillingUp: () => boolean;
-  /** Has the kernel limit these clients and no others. @returns false if it cannot */
+  /** Makes the kernel limit exactly these clients. @returns false if it cannot */
   readonly limit: (clients: readonly LimitedClient[]) => boolean;
-  /** A client is limited now to one packet in `share`. `client`: where its socket address begins. */
+  /** Called when a client is limited to one packet in `share`. `client`: where its socket address begins. */
   readonly onLimited: (octets: Uint8Array, client: number, share: number) => void;
 }
 
@@ -44,22 +44,22 @@ export class OverloadGuard {
     this.#limiter = new FloodLimiter({ groups: CLIENT_GROUPS, limit, onLimited });
   }
 
-  /** Whether a client is limited, so that `review` is to be called while nothing comes too. */
+  /** Whether a client is limited. Then call `review` even while no packets come. */
   get isLimiting(): boolean {
     return this.#limiter.isLimiting;
   }
 
-  /** Lets go of clients that flood no more. */
+  /** Releases clients that have stopped flooding. */
   review(now: number): void {
     this.#limiter.review(now);
   }
 
-  /** Lets go of all clients. */
+  /** Releases all clients. */
   end(): void {
     this.#limiter.end();
   }
 
-  /** @param packets received now; fewer than there is room for: nothing waits */
+  /** @param packets received now; if fewer than fit in a batch, the buffer is empty */
   beginBatch(packets: number, now: number): void {
     this.#now = now;
     if (packets < BATCH_PACKETS) {
@@ -86,7 +86,7 @@ export class OverloadGuard {
     return taken < MAX_PER_CLIENT;
   }
 
-  /** By the address alone: four octets behind family and port, or sixteen behind the flow label too. */
+  /** Groups clients by address: four octets after family and port, or sixteen after the flow label too. */
   #groupOf(octets: Uint8Array, client: number): number {
     const isIpv4 = octets[client] === AF_INET;
     const end = client + (isIpv4 ? 8 : 24);

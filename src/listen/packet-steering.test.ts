@@ -13,7 +13,7 @@ const ADDRESS = '127.0.0.1';
 const CLIENTS = 24;
 const LOOK = 500;
 
-/** Readers that are sockets alone: the test does what their threads would. */
+/** Readers that are only sockets: the test does the work of their threads. */
 async function start(readers: number, changes: Partial<PacketSteeringOptions> = {}) {
   const sockets: BoundSocket[] = [...openSharing(ADDRESS, readers)];
   const clients = await openClients('udp4', CLIENTS);
@@ -42,13 +42,13 @@ async function start(readers: number, changes: Partial<PacketSteeringOptions> = 
     ...{ clock, steering, words, endpoint, sockets, starting: started },
     reader: (place: number) => new ReaderSteering({ words: memory, place }, [sockets[place]?.fd ?? -1]),
     received: () => countReceived(clients, sockets, ADDRESS),
-    /** Has a reader receive that was started. */
+    /** Makes a started reader receive. */
     finishStart: async () => {
       started.shift()?.();
       steering.update(true);
       await turn();
     },
-    /** Lets time pass in which these readers are busy for a share of it. */
+    /** Lets time pass; these readers are busy for a share of it. */
     work: (milliseconds: number, ...busy: readonly number[]) => {
       for (let passed = 0; passed < milliseconds; passed += LOOK) {
         for (const [place, share] of busy.entries()) words.addBusy(place, share * LOOK);
@@ -58,7 +58,7 @@ async function start(readers: number, changes: Partial<PacketSteeringOptions> = 
   };
 }
 
-/** Full batches one after the other, of half a millisecond's work in each millisecond. */
+/** Reports full batches in a row, with half a millisecond's work in each millisecond. */
 function overload(reader: ReaderSteering): void {
   reader.note(1, 3000, 0.5);
   for (let batch = 1; batch <= 16; batch++) reader.note(64, 3000 + batch, 0.5);
@@ -81,7 +81,7 @@ it('gives each packet to one of the least readers that are enough', async () => 
   expect(byTwo[2]).toBe(0);
   expect(sum(byTwo)).toBe(CLIENTS);
   expect(byTwo).not.toContain(CLIENTS);
-  // Drawn by chance, so not the same twice, but with a probability of some 2^-23.
+  // The choice is random, so it repeats only with a probability of some 2^-23.
   expect([await received(), await received(), await received()]).not.toEqual([byTwo, byTwo, byTwo]);
   work(5000, 0.8, 0.65);
   const byThree = await received();
@@ -105,7 +105,7 @@ it('starts a reader when it is needed, which gets packets when it receives', asy
   expect(byTwo).not.toContain(CLIENTS);
   work(LOOK, 0.1, 0.1);
   expect(await received()).toEqual([CLIENTS, 0]);
-  // It is there already.
+  // The reader exists already.
   work(5000, 1);
   expect(await received()).not.toContain(CLIENTS);
   expect(starting).toHaveLength(0);
@@ -121,12 +121,12 @@ it('uses one more at once when the batches of a reader are full, but only once b
   const byClient = await received();
   steering.update(true);
   const one = reader(0);
-  // Nobody looks yet.
+  // The main thread does not watch yet.
   overload(one);
   expect(await received()).toEqual([CLIENTS, 0, 0]);
   work(LOOK, 0.1);
   for (let batch = 0; batch < 1000; batch++) one.note(batch % 100 < 15 ? 64 : 1, batch, 1);
-  // A thread that was late has many packets at once, and time.
+  // A thread that was late has many packets at once, but spare time.
   for (let batch = 0; batch < 100; batch++) one.note(64, 2000 + batch, 0.3);
   expect(words.mode).toBe(STEERING.WATCHED);
   overload(one);
@@ -144,7 +144,7 @@ it('uses one more at once when the batches of a reader are full, but only once b
   overload(reader(1));
   await waitUntil('the main thread', () => words.mode === STEERING.STEERED);
   work(LOOK, 0.6, 0.6, 0.6);
-  // All are in use.
+  // All readers are in use.
   expect(words.mode).toBe(STEERING.STEERED);
 });
 

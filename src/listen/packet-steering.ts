@@ -1,11 +1,11 @@
 /**
- * How packets are spread over the readers of a listener: each goes to one of the least readers that are enough, drawn by chance. A
- * reader that rarely sleeps answers cheaper than several that wake up for each packet. `ReaderDemand` says how many are enough; one
- * that has no thread yet is started for it, and stays.
+ * Spreads packets over the readers of a listener: each packet goes to a random one of the fewest readers that are
+ * enough. One reader that rarely sleeps is cheaper than several that wake up for each packet. `ReaderDemand` decides
+ * how many are enough; a reader without a thread gets one when needed, and keeps it.
  *
- * The kernel chooses by client instead while a reader has no thread, or sockets that are not ours share the port: then a place
- * among the sockets of the port may be one that no thread receives on. The same holds where the kernel takes no programs. All readers
- * that there are get packets then, and one more is started when they are busy.
+ * The kernel chooses by client instead while a reader has no thread, or foreign sockets share the port: then a packet
+ * could go to a socket that no thread receives on. The same holds if the kernel accepts no programs. All running
+ * readers get packets then, and one more is started when they are busy.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -19,23 +19,23 @@ import { ReaderDemand } from './reader-demand.ts';
 import { STEERING, SteeringWords } from './reader-steering.ts';
 
 export interface PacketSteeringOptions {
-  /** The words of `makeSteeringWords`. */
+  /** The memory from `makeSteeringWords`. */
   readonly memory: SharedArrayBuffer;
-  /** Readers that there may be. */
+  /** Maximum of readers. */
   readonly maxReaders: number;
-  /** The sockets of each reader, one for each address; behind the others those of one that is being started. */
+  /** The sockets of each reader, one per address; those of a starting reader come last. */
   readonly sockets: () => readonly (readonly BoundSocket[])[];
-  /** Readers without one that is being started. */
+  /** The number of readers without a starting one. */
   readonly countStarted: () => number;
-  /** Starts one more reader, and calls `update` when it receives. @throws what keeps it from starting */
+  /** Starts one more reader, and calls `update` when it receives. @throws the reason why it cannot start */
   readonly startReader: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** How often the work of readers is looked at. */
+/** How often to measure the readers' work. */
 const LOOK_MILLISECONDS = 500;
-/** How long others that share the port are left alone before they are looked for again. */
+/** How long to wait before checking again whether others share the port. */
 const SHARED_PAUSE_MILLISECONDS = 5000;
 
 export class PacketSteering {
@@ -44,19 +44,19 @@ export class PacketSteering {
   readonly #demand = new ReaderDemand();
   /** Whether each reader has a thread that receives. */
   #isReady = false;
-  /** `refused`: the kernel takes no programs. */
+  /** `refused`: the kernel accepts no programs. */
   #state: 'steered' | 'by client' | 'refused' | 'stopped' = 'by client';
-  /** Readers that there may be: fewer after one that could not be started. */
+  /** Maximum of readers: lowered if one could not be started. */
   #max: number;
-  /** Readers that are enough, of which some may be yet to be started. */
+  /** Readers that are enough; some may not be started yet. */
   #wanted = 1;
-  /** Readers that the program names. */
+  /** Readers that the program selects from. */
   #inUse = 1;
   #isStarting = false;
   #timer: Timer | undefined;
   #lookedAt = 0;
   #busyBefore = 0;
-  /** When the ports are looked at again, as others may have left them. */
+  /** When to check the ports again, since others may have left them. */
   #steerAt = 0;
 
   constructor(options: PacketSteeringOptions) {
@@ -67,9 +67,9 @@ export class PacketSteering {
   }
 
   /**
-   * To be called when the readers have changed.
+   * Call it when the readers have changed.
    *
-   * @param isReady whether each has a thread that receives, but for one that is being started
+   * @param isReady whether each has a thread that receives; a starting one does not count
    */
   update(isReady: boolean): void {
     if (this.#state === 'stopped') return;
@@ -78,7 +78,7 @@ export class PacketSteering {
     else this.#end();
   }
 
-  /** Leaves the choice to the kernel for good, as the sockets are about to leave their ports. */
+  /** Leaves the choice to the kernel for good, since the sockets are about to leave their ports. */
   stop(): void {
     if (this.#state === 'stopped') return;
     this.#end();
@@ -105,7 +105,7 @@ export class PacketSteering {
     this.#attach({ kind: 'by client' });
   }
 
-  /** Steers packets if it can be done now. */
+  /** Steers packets if that is possible now. */
   #steer(): void {
     if (this.#state !== 'by client') return;
     this.#state = 'steered';
@@ -113,7 +113,7 @@ export class PacketSteering {
     this.#use(this.#wanted);
   }
 
-  /** Spreads packets over so many readers, as far as there are that many, and starts one if there are fewer. */
+  /** Spreads packets over this many readers, or as many as run, and starts one if more are needed. */
   #use(readers: number): void {
     this.#wanted = Math.min(readers, this.#max);
     const started = this.#options.countStarted();
@@ -143,7 +143,7 @@ export class PacketSteering {
     this.#words.mode = STEERING.STEERED;
   }
 
-  /** Its sockets have the last places of their ports, which no program names until it receives. */
+  /** Its sockets are the last of their ports, and programs do not select them until it receives. */
   async #startReader(): Promise<void> {
     if (this.#isStarting) return;
     const { startReader, countStarted, log } = this.#options;
@@ -158,7 +158,7 @@ export class PacketSteering {
     this.#isStarting = false;
   }
 
-  /** Whether all sockets of our ports are our own. Where that cannot be known, they may be others'. */
+  /** Whether all sockets of our ports are our own. If that cannot be determined, assumes that they are not. */
   #isPortOurs(): boolean {
     const { log } = this.#options;
     const sockets = this.#options.sockets();
@@ -192,7 +192,7 @@ export class PacketSteering {
     return this.#state === 'steered' ? this.#inUse : this.#options.countStarted();
   }
 
-  /** Has readers say when they get too many packets, if there is something to be done about it. Once between two looks is enough. */
+  /** Asks readers to report too many packets, if more readers could help. Once between two measurements is enough. */
   #watch(): void {
     if (this.#words.mode !== STEERING.STEERED || this.#isStarting || this.#inUse >= this.#max) return;
     this.#words.mode = STEERING.WATCHED;
@@ -201,7 +201,7 @@ export class PacketSteering {
     else void ended.then(() => this.#onOverload());
   }
 
-  /** A reader had too many packets, unless we have left the mode ourselves. */
+  /** A reader had too many packets, unless we left the mode ourselves. */
   #onOverload(): void {
     if (this.#state !== 'steered' || this.#words.mode !== STEERING.BY_CLIENT) return;
     this.#use(this.#demand.overloaded(this.#inUse));
@@ -210,7 +210,7 @@ export class PacketSteering {
   /** Attaches a program to each port. @returns the last error number of the kernel, or 0 */
   #attach(spread: Spread): number {
     let last = 0;
-    // Those of one address share a port, but not always: see `rejoinPortGroup`.
+    // Sockets of one address usually share a port group, but not always: see `rejoinPortGroup`.
     for (const { fd } of this.#options.sockets().flat()) last = steerPort(fd, spread) || last;
     return last;
   }

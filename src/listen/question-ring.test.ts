@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ENVELOPE, hashClient } from '../socket/envelope.ts';
 import { makeQuestionRing, QuestionConsumer, QuestionProducer } from './question-ring.ts';
 
-/** An envelope whose client's address, as everything else, is the packet's number. */
+/** An envelope whose fields, the client's address included, are the packet's number. */
 const batch = {
   writeEnvelope(index: number, target: Uint8Array, at: number) {
     target.fill(index & 0xff, at, at + ENVELOPE.OCTETS);
@@ -24,7 +24,7 @@ interface Pushed {
   readonly query: Uint8Array;
 }
 
-/** Pushes a question whose query stands somewhere in a packet. */
+/** Pushes a question whose query lies somewhere in a packet. */
 function push(producer: QuestionProducer, { socket, index, query }: Pushed): boolean {
   const packets = Uint8Array.of(9, 9, 9, ...query, 9);
   return producer.push(socket, batch, index, packets, 3, query.length);
@@ -111,7 +111,7 @@ describe('the ring of questions', () => {
           const before = consumer.countDropped();
           const index = 200 + round;
           push(producer, { socket: 0, index, query });
-          // Clients of one group share its part; the seed decides which they are.
+          // Clients of one group share its part; the seed decides who shares a group.
           if (!flooding.includes(groupOf(memory, index))) expect(consumer.countDropped()).toBe(before);
           for (let turn = 0; turn <= count; turn++) take(consumer);
         }

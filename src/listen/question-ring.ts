@@ -1,12 +1,12 @@
 /**
- * The ring of slow questions: from one reader thread to the main thread, in memory that both see. Never a lock, never a
- * wait: what does not fit is dropped and counted, and the client asks again.
+ * The ring of slow questions: from one reader thread to the main thread, in shared memory. It never locks or waits:
+ * questions that do not fit are dropped and counted, and the client retries.
  *
- * No client fills it: the octets of each client in the ring are counted, and it may have no more there than are still free.
- * So one client gets at most half of the ring, two get two thirds, and others find it open.
+ * A single client cannot fill it: the octets of each client in the ring are counted, and must not exceed the octets
+ * still free. So one client gets at most half of the ring, two get two thirds, and others still find room.
  *
- * The memory is eight words, a word for each of 1,024 groups of clients, then a power of two of octets that records are laid
- * into one behind the other, never across the end. Positions count octets ever written, modulo 2^32.
+ * The memory is eight words, a word for each of 1,024 groups of clients, then a power of two of octets for consecutive
+ * records, which never wrap around the end. Positions count octets ever written, modulo 2^32.
  *
  *     word 0   tail: up to where the reader has written    word 3   questions dropped
  *     word 1   head: up to where the main thread has read   word 4   the seed that groups are drawn by
@@ -16,13 +16,13 @@
  *     A record   0   its octets, or 0: the rest of the memory is unused
  *                4   socket, or what else it is | length of the query << 16
  *                8   group of its client
- *                12  the ticket of a question that the reader has asked upstream and gives up; else 0
- *                16  which server it has asked     20  milliseconds since then
+ *                12  the ticket of a question that the reader has forwarded and gives up; else 0
+ *                16  the server that it has asked      20  milliseconds since then
  *                24  envelope (72)     96  the query, padded to 8 octets
  *
- * Instead of a question it may hold a late reply to such a question, or the error that the network reports.
+ * Instead of a question, a record may hold a late reply to such a question, or a network error.
  *
- * One producer and one consumer at a time. A producer that dies leaves no trace of what it had not published.
+ * One producer and one consumer at a time. If a producer dies, its unpublished records vanish.
  */
 import { randomInt } from 'node:crypto';
 import { waitAsync } from '../base/wait-async.ts';
@@ -41,31 +41,31 @@ const CONTROL_OCTETS = CONTROL_WORDS * 4;
 const RECORD_HEADER = 24;
 const QUERY = RECORD_HEADER + ENVELOPE.OCTETS;
 
-/** @param octets of records to hold, a power of two */
+/** @param octets for records, a power of two */
 export function makeQuestionRing(octets: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(CONTROL_OCTETS + octets);
-  // With a known seed a client could choose an address of another client's group, and use up its bound.
+  // With a known seed a client could choose an address of another client's group, and use up its share.
   new Int32Array(memory)[SEED] = randomInt(2 ** 31);
   return memory;
 }
 
-/** What a record may be besides a question, in place of its socket. */
+/** Kinds of records other than questions, in the field of the socket. */
 export const RECORD = { REPLY: 0xffff, CUT_REPLY: 0xfffe, FAILURE: 0xfffd } as const;
 
 const NOT_ASKED: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
 const NOTHING = new Uint8Array(0);
 
-/** Where a batch writes the envelope of a packet, see `PacketBatch.writeEnvelope`. */
+/** Writes the envelope of a packet, see `PacketBatch.writeEnvelope`. */
 type WriteEnvelope = { writeEnvelope(index: number, target: Uint8Array, at: number): void };
 
-/** The reader's end. */
+/** The reader thread's end. */
 export class QuestionProducer {
   readonly #atoms: Int32Array;
   readonly #words: Uint32Array;
   readonly #octets: Uint8Array;
   readonly #capacity: number;
   readonly #seed: number;
-  /** Octets that were free when a record was reserved. */
+  /** Octets that were free when a record was reserved last. */
   #free = 0;
 
   constructor(memory: SharedArrayBuffer) {
@@ -80,8 +80,8 @@ export class QuestionProducer {
    * Hands over packet `index` of a batch.
    *
    * @param packets the batch's memory
-   * @param about where the reader has asked upstream already
-   * @returns whether the main thread slept, and is woken
+   * @param about the upstream query that the reader has already sent
+   * @returns whether it had to wake the main thread
    */
   push(
     socket: number,
@@ -100,12 +100,12 @@ export class QuestionProducer {
     return this.#write(at, size, group, socket, packets, start, length, about);
   }
 
-  /** Hands over a reply to a question that was handed over before. @returns as `push` does */
+  /** Hands over a reply to a question that was handed over before. @returns as for `push` */
   pushReply(ticket: number, isCut: boolean, packets: Uint8Array, start: number, length: number): boolean {
     return this.#pushAbout(ticket, isCut ? RECORD.CUT_REPLY : RECORD.REPLY, 0, packets, start, length);
   }
 
-  /** Hands over what the network said of the query for such a question. @returns as `push` does */
+  /** Hands over a network error for the query of such a question. @returns as for `push` */
   pushFailure(ticket: number, errno: number): boolean {
     return this.#pushAbout(ticket, RECORD.FAILURE, errno, NOTHING, 0, 0);
   }
@@ -152,7 +152,7 @@ export class QuestionProducer {
     for (let octet = 0; octet < length; octet++)
       this.#octets[at + QUERY + octet] = packets[start + octet] ?? 0;
     Atomics.add(this.#atoms, TAIL, size);
-    // Behind the publication: a producer that dies between the two leaves the client a little more, not less for ever.
+    // After publication: a producer that dies between the two leaves the client a little more room, not less for ever.
     Atomics.add(this.#atoms, CLIENTS + group, size);
     return this.wake();
   }
@@ -162,7 +162,7 @@ export class QuestionProducer {
     return false;
   }
 
-  /** Where a record of this size may be written, or -1. Skips the end of the memory if it is too short. */
+  /** Reserves a place for a record of this size; -1 if the ring is full. Skips the end of the memory if it is too short. */
   #reserve(size: number): number {
     const tail = Atomics.load(this.#atoms, TAIL);
     const free = this.#capacity - ((tail - Atomics.load(this.#atoms, HEAD)) >>> 0);
@@ -177,16 +177,16 @@ export class QuestionProducer {
   }
 }
 
-/** What a question is taken into. */
+/** The memory that `take` fills. */
 export interface QuestionTarget {
   /** The envelope, then the query. */
   readonly octets: Uint8Array;
-  /** Makes `octets` longer memory. */
+  /** Replaces `octets` with longer memory. */
   enlarge(octets: number): void;
-  /** Which of the reader's sockets it came by, or one of `RECORD`; and the octets of the query. */
+  /** The index of the reader's socket, or one of `RECORD`; and the octets of the query. */
   socket: number;
   length: number;
-  /** Where the reader has asked upstream already; of a failure, `server` is the error number. */
+  /** The upstream query that the reader has already sent; for a failure, `server` is the error number. */
   readonly about: TakenOver;
 }
 
@@ -204,7 +204,7 @@ export class QuestionConsumer {
     this.#mask = this.#octets.length - 1;
   }
 
-  /** Takes the oldest question out. @returns whether there was one */
+  /** Takes the oldest question out. @returns whether the ring had one */
   take(into: QuestionTarget): boolean {
     for (;;) {
       const head = Atomics.load(this.#atoms, HEAD);
@@ -231,7 +231,7 @@ export class QuestionConsumer {
     }
   }
 
-  /** Asks to be woken by the next question. Returns false, and does not ask, if there is one already. */
+  /** Requests a wake-up by the next question. Returns false, without a request, if there is one already. */
   sleep(): boolean {
     Atomics.store(this.#atoms, SLEEPING, 1);
     if (Atomics.load(this.#atoms, HEAD) === Atomics.load(this.#atoms, TAIL)) return true;
@@ -240,7 +240,7 @@ export class QuestionConsumer {
   }
 
   /**
-   * What to wait for after `sleep`: settles when a question has come. Nothing if one has come already.
+   * Call it after `sleep`: settles at the next question. Undefined if a question has come already.
    *
    * A notified promise costs the two threads together about 15 us less than a message from one to the other.
    */
@@ -248,7 +248,7 @@ export class QuestionConsumer {
     return waitAsync(this.#atoms, SLEEPING, 1);
   }
 
-  /** Questions that found the ring full, or their client's part of it, modulo 2^32. */
+  /** Questions dropped because the ring, or their client's share of it, was full, modulo 2^32. */
   countDropped(): number {
     return Atomics.load(this.#atoms, DROPPED) >>> 0;
   }

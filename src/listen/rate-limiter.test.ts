@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeRateLimiterMemory, RateLimiter } from './rate-limiter.ts';
 
-/** How many of so many events at one moment are within the rate. */
+/** How many of these simultaneous events are within the rate. */
 function countWithin(limiter: RateLimiter, key: number, now: number, events: number): number {
   let within = 0;
   for (let event = 0; event < events; event++) if (!limiter.exceeds(key, now)) within++;
@@ -42,12 +42,12 @@ describe('a rate', () => {
 
   it('of a key that was quiet for longest gives its place to a new one', () => {
     const limiter = new RateLimiter(makeRateLimiterMemory(), 1);
-    // Keys of one set of four.
+    // All keys belong to one set of four.
     const keys = [1, 2, 3, 4, 5].map((index) => index << 12);
     for (const [index, key] of keys.slice(0, 4).entries()) limiter.exceeds(key, 1000 + index);
     expect(limiter.exceeds(keys[4] ?? 0, 1010)).toBe(false);
     expect(limiter.exceeds(keys[3] ?? 0, 1010)).toBe(true);
-    // Forgotten, and so it begins anew.
+    // The key was evicted, so it starts from scratch.
     expect(limiter.exceeds(keys[0] ?? 0, 1010)).toBe(false);
   });
 });

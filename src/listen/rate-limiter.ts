@@ -1,17 +1,17 @@
 /**
- * Counts events by key against a rate, in memory that all readers of a process share: 16,384 keys in sets of four, of which the
- * one that was quiet for longest gives way.
+ * Counts events by key against a rate, in memory that all readers of a process share: 16,384 keys in sets of four. A
+ * new key replaces the one of its set that was quiet for longest.
  *
- * Each key has a point in time, which moves on by the time that one event may take and never lags behind the clock; an event
- * that finds it more than a second ahead exceeds the rate (the generic cell rate algorithm). So a second's worth may come at
- * once. Two readers that count the same key at the same moment may lose an event of the two, never more.
+ * Each key has a point in time. Every event moves it on by the time that one event may take, and it never lags behind
+ * the clock. An event that finds it more than a second ahead exceeds the rate (the generic cell rate algorithm), so
+ * bursts of up to a second's worth pass. Two readers that count the same key at the same moment lose at most one event.
  */
 const SETS = 4096;
 const SET_KEYS = 4;
 const KEYS = SETS * SET_KEYS;
 const BURST_MILLISECONDS = 1000;
 
-/** Memory for a limiter: a time and a mark of the key for each of its places. */
+/** Memory for a limiter: per place a time and a mark of the key. */
 export function makeRateLimiterMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(KEYS * (Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT));
 }
@@ -21,7 +21,7 @@ export class RateLimiter {
   readonly #marks: Int32Array;
   readonly #interval: number;
 
-  /** @param perSecond events that a key may have in a second, from 1 */
+  /** @param perSecond events that a key may have a second, from 1 */
   constructor(memory: SharedArrayBuffer, perSecond: number) {
     this.#times = new Float64Array(memory, 0, KEYS);
     this.#marks = new Int32Array(memory, KEYS * Float64Array.BYTES_PER_ELEMENT, KEYS);
@@ -43,7 +43,7 @@ export class RateLimiter {
     return false;
   }
 
-  /** The place of a key, or of the one that gives way to it. */
+  /** The place of a key, or of the key that it replaces. */
   #placeOf(key: number, now: number): number {
     const first = (key & (SETS - 1)) * SET_KEYS;
     let oldest = first;

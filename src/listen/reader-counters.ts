@@ -1,7 +1,7 @@
 /**
- * What each reader thread counts, in memory that the main thread reads whenever it likes.
+ * The counters of each reader thread, in memory that the main thread reads at any time.
  *
- * Doubles, as they count far beyond 2^32 and an aligned one is read whole on a 64-bit machine (readers run on no other).
+ * Doubles: they count far beyond 2^32, and aligned ones are read atomically on a 64-bit machine (readers require one).
  */
 const FIELDS = [
   ...[
@@ -22,11 +22,12 @@ const FIELDS = [
 type Field = (typeof FIELDS)[number];
 
 /**
- * batches: receive calls that brought packets. packets: queries received. cut: queries longer than the memory of a packet.
- * faults: queries whose answering failed by a defect of ours. refused: answers that the kernel would not send. blocked:
- * answers dropped since the send buffer was full. receiveErrors: receive calls that failed. denied: queries of clients that
- * may not ask. limited: queries and responses beyond a rate. shed: packets of clients that sent most of them, dropped while a receive
- * buffer was filling up. floods: times that the kernel was told to let only a part of a client's packets through.
+ * batches: receive calls that returned packets. packets: queries received. cut: queries longer than the memory of a
+ * packet. faults: queries that failed by a defect of ours. refused: answers that the kernel refused to send. blocked:
+ * answers dropped because the send buffer was full. receiveErrors: receive calls that failed. denied: queries of
+ * clients that the rules reject. limited: queries and responses beyond a rate. shed: packets of the busiest clients,
+ * dropped while a receive buffer was filling up. floods: times that the kernel was set to pass only a part of a
+ * client's packets.
  */
 export type ReaderCounts = Readonly<Record<Field, number>>;
 

@@ -6,7 +6,7 @@ const LOOK = 500;
 const LOOKS_UNTIL_MORE = BUSY_MILLISECONDS / LOOK;
 const shares = fc.double({ min: 0, max: 1, noNaN: true });
 
-/** Follows what is judged from looks at the same time apart, of work that the load says for so many readers. */
+/** Simulates `judge` calls at equal intervals; `load` gives the work for a number of readers. */
 class Simulation {
   readonly demand = new ReaderDemand();
   inUse: number;
@@ -52,7 +52,7 @@ it('settles at a number that is enough, whatever the load, and stays there', () 
       const { inUse, history } = simulation;
       expect(new Set(history.slice(-150))).toEqual(new Set([inUse]));
       expect(inUse * 0.7).toBeGreaterThanOrEqual(load);
-      // The least that would be calm, or fewer.
+      // The fewest readers that would be calm, or fewer.
       expect((inUse - 1) * 0.5).toBeLessThanOrEqual(load);
     }),
   );
@@ -67,7 +67,7 @@ it('grows by one at a time, each after five seconds', () => {
 
 it('does with as few as were enough for the whole pause', () => {
   const demand = new ReaderDemand();
-  // A pause that was too short, to have one of two looks.
+  // A pause that was too short, so that one of two calls acts.
   expect(demand.judge(8, 0.2, FIRST_PAUSE_MILLISECONDS)).toBe(1);
   demand.overloaded(1);
   expect(demand.judge(8, 0.9, LOOK)).toBe(8);
@@ -89,7 +89,7 @@ it('waits longer and longer for a load that comes and goes', () => {
   }
   expect(fewerAt.length).toBeLessThan(20);
   expect((fewerAt.at(-1) ?? 0) - (fewerAt.at(-2) ?? 0)).toBeGreaterThanOrEqual(64);
-  // One that was enough for long ends that.
+  // Fewer readers that last for long reset the pause.
   for (let looks = 0; looks < 200 && demand.judge(2, 0.1, LOOK) === 2; looks++);
   for (let look = 0; look < 20; look++) demand.judge(1, 0.1, LOOK);
   demand.overloaded(1);

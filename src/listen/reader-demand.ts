@@ -1,17 +1,17 @@
 /**
- * How many readers are enough, by the share of their time that they are busy. One more is used when they are busy for most of their
- * time for some seconds. Fewer are used soon after they would do, since several readers wake up for packets that one would receive
- * together. If that was too early, the next attempt waits longer.
+ * Decides how many readers are enough, by the share of their time that they are busy. It adds a reader when they are
+ * busy for most of some seconds. It removes readers soon after fewer would do, since several readers wake up for
+ * packets that one would receive together. If that was too early, the next attempt waits longer.
  */
 
-/** One more reader is used when the others are busy for a larger share of their time, for so long. */
+/** Adds a reader when the others are busy for a larger share of their time, for this long. */
 const BUSY_SHARE = 0.7;
 export const BUSY_MILLISECONDS = 5000;
-/** Fewer are used when they would be busy for a smaller share. */
+/** Removes readers when the rest would be busy for a smaller share. */
 const CALM_SHARE = 0.5;
 export const FIRST_PAUSE_MILLISECONDS = 500;
 const MAX_PAUSE_MILLISECONDS = 64_000;
-/** If fewer were enough for less long, they were tried too early. */
+/** If fewer readers lasted less than this, they were tried too early. */
 const SETTLED_MILLISECONDS = 10_000;
 
 export class ReaderDemand {
@@ -21,7 +21,7 @@ export class ReaderDemand {
   /** The most readers that were needed in the latter time. */
   #needed = 1;
   #pause = FIRST_PAUSE_MILLISECONDS;
-  /** Since fewer were used; undefined: more were used again. */
+  /** Time since readers were removed; undefined: more were used again. */
   #fewerFor: number | undefined;
 
   /**
@@ -36,7 +36,7 @@ export class ReaderDemand {
     if (this.#fewerFor !== undefined) this.#fewerFor += milliseconds;
     this.#busyFor = work > inUse * BUSY_SHARE ? this.#busyFor + milliseconds : 0;
     if (this.#busyFor >= BUSY_MILLISECONDS) return this.#oneMore(inUse);
-    // Few have larger batches than many, so they take no more time for the same packets.
+    // Fewer readers have larger batches, so they take no more time for the same packets.
     const needed = Math.floor(work / CALM_SHARE) + 1;
     if (needed >= inUse) {
       this.#forgetCalm();
@@ -47,7 +47,7 @@ export class ReaderDemand {
     return this.#calmFor < this.#pause ? inUse : this.#fewer(this.#needed);
   }
 
-  /** The readers in use have more packets than they can answer. @returns how many to use */
+  /** Call it when the readers in use have more packets than they can answer. @returns how many to use */
   overloaded(inUse: number): number {
     return this.#oneMore(inUse);
   }

@@ -1,8 +1,8 @@
 /**
- * The loop of a reader thread: receive a batch, answer each packet where it lies, send the batch.
+ * The loop of a reader thread: receive a batch, answer each packet in place, send the batch.
  *
- * It owns its thread and never returns to an event loop until it is ordered to end, so orders reach it through a word of
- * shared memory that it looks at between batches, at least every `WAIT_MILLISECONDS`. Nothing is allocated per query.
+ * It owns its thread and never returns to an event loop before its end. So orders reach it through a word of shared
+ * memory that it reads between batches, at least every `WAIT_MILLISECONDS`. It allocates no memory per query.
  */
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ReaderPathData } from '../forward/reader-path/owner.ts';
@@ -31,51 +31,51 @@ import { COUNTER } from './reader-counters.ts';
 import { ReaderSteering, type SteeringData } from './reader-steering.ts';
 import type { InstantAnswers } from './types.ts';
 
-/** How long a reader waits for packets before it looks for orders. Its sockets have it as their receive timeout. */
+/** How long a reader waits for packets before it checks for orders. Also the receive timeout of its sockets. */
 export const WAIT_MILLISECONDS = 100;
 
 /**
- * DRAIN: go on until no packet has come for the length of a wait, then end. STOP: end after this batch. HOLD: receive nothing
- * yet, as another thread works on the sockets.
+ * DRAIN: continue until no packet comes for the length of a wait, then end. STOP: end after this batch. HOLD: do not
+ * receive yet, since another thread uses the sockets.
  */
 export const ORDER = { RUN: 0, DRAIN: 1, STOP: 2, HOLD: 3 } as const;
 
-/** What a reader thread is started with. All of it outlives the thread: another one may continue with it. */
+/** The start parameters of a reader thread. They outlive the thread: its successor uses them too. */
 export interface ReaderData {
-  /** The table's memory and this reader's number in it. Undefined: every query is for the main thread. */
+  /** The table's memory and this reader's number in it. Undefined: every query goes to the main thread. */
   readonly table: SharedArrayBuffer | undefined;
   readonly reader: number;
   /** Descriptors of the sockets, one per address served. */
   readonly sockets: readonly number[];
   /** The listener group of each socket. */
   readonly groups: readonly number[];
-  /** One 32-bit word, one of `ORDER`. */
+  /** One 32-bit word: one of `ORDER`. */
   readonly orders: SharedArrayBuffer;
   readonly counters: SharedArrayBuffer;
   readonly ring: SharedArrayBuffer;
-  /** The ring of the query events of each socket; undefined: there is no consumer. */
+  /** The ring of query events of each socket; undefined: without a consumer. */
   readonly events: readonly (SharedArrayBuffer | undefined)[];
-  /** Octets of the largest query taken and the largest answer given. */
+  /** Octets of the largest query accepted and the largest answer sent. */
   readonly packetSize: number;
   /** The server's own maximum for answers over UDP, in octets. */
   readonly udpSize: number;
-  /** What clients may do, if there are bounds. */
+  /** What clients may do; undefined: everything. */
   readonly clientRules?: SharedClientRules | undefined;
-  /** What it forwards plain questions with; undefined: the main thread forwards all. */
+  /** Set if the reader forwards plain questions; undefined: the main thread forwards all. */
   readonly forwarding?: ReaderPathData | undefined;
-  /** Milliseconds for which it waits for more packets when it has received a single one. Default: 0. */
+  /** Milliseconds to wait for more packets after receiving a single one. Default: 0. */
   readonly coalesce?: number | undefined;
-  /** Where it says how busy it is; undefined: packets are not steered. */
+  /** Where it reports how busy it is; undefined: packets are not steered. */
   readonly steering?: SteeringData | undefined;
 }
 
-/** What a reader says to the main thread, on rare occasions. */
+/** Rare messages from a reader to the main thread. */
 export interface ReaderMessages {
   /** Answering a packet threw, which is a defect of ours. The first few are reported, all are counted. */
   reportFault(error: unknown): void;
-  /** What the main thread has posted last of what may be forwarded, if it is new. */
+  /** The newest forwarding policy that the main thread posted; undefined if unchanged. */
   receivePolicy(): ReaderPolicy | undefined;
-  /** A client floods, so that the kernel lets only one in `share` of its packets through. */
+  /** A client floods: the kernel now passes only one in `share` of its packets. */
   reportFlood(client: string, share: number): void;
 }
 
@@ -91,10 +91,10 @@ export class ReaderLoop {
   readonly #readiness: Readiness;
   readonly #sockets: readonly number[];
   readonly #groups: readonly number[];
-  /** Of each socket. */
+  /** One per socket. */
   readonly #guards: readonly OverloadGuard[];
   readonly #questions: QuestionProducer;
-  /** Of each socket. */
+  /** One per socket. */
   readonly #events: readonly (QueryEventWriter | undefined)[];
   /** The memory of all packets, for events. */
   readonly #view: DataView;
@@ -107,9 +107,9 @@ export class ReaderLoop {
   readonly #steering: ReaderSteering | undefined;
   readonly #coalesce: number;
   #faultsReported = 0;
-  /** When packets came last, or a wait ended. */
+  /** When packets last came, or a wait ended. */
   #now = 0;
-  /** The listener group of the batch at hand. */
+  /** The listener group of the current batch. */
   #group = 0;
 
   constructor(
@@ -171,14 +171,14 @@ export class ReaderLoop {
   }
 
   /**
-   * Serves until it is ordered to end, or only until nothing has come for the length of a wait.
+   * Serves until ordered to end, or only until no packet comes for the length of a wait.
    *
    * @returns whether it has ended
    */
   run(until: 'ended' | 'quiet' = 'ended'): boolean {
     const serve = this.#sockets.length === 1 ? () => this.#serveOne() : () => this.#serveReady();
     Atomics.wait(this.#orders, 0, ORDER.HOLD);
-    // Not before: a thread that ends may have had the same number until now, and its sockets are closed by it.
+    // Only now: until here an ending thread may have used the same number, and its end closes that number's sockets.
     this.#forwarding ??= this.#makeForwardingReader();
     const forwarding = this.#forwarding;
     let order: number = ORDER.RUN;
@@ -195,12 +195,12 @@ export class ReaderLoop {
     return true;
   }
 
-  /** A client that is limited may be the only one that asks, and be silent now. */
+  /** A limited client may be the only active one, and silent now. */
   #reviewLimits(): void {
     for (const guard of this.#guards) if (guard.isLimiting) guard.review(this.#clock.monotonic());
   }
 
-  /** As long as no reply is expected from upstream, the sockets of clients are all there is to wait for. */
+  /** While no reply from upstream is pending, it waits only for the client sockets. */
   #serveForwarding(forwarding: ForwardingReader, serve: () => boolean): boolean {
     forwarding.expire(this.#now);
     if (!forwarding.isWaiting) {
@@ -227,7 +227,7 @@ export class ReaderLoop {
     this.#steering?.noteWork(this.#clock.monotonic() - began);
   }
 
-  /** With a single socket the receive call itself waits. Returns false if nothing came for the length of a wait. */
+  /** With a single socket the receive call itself waits. Returns false if no packet came during the wait. */
   #serveOne(): boolean {
     return this.#serve(0, MSG_WAITFORONE);
   }
@@ -318,7 +318,7 @@ export class ReaderLoop {
     return response === DECISION.DROP ? 0 : truncateResponse(octets, start, answered, this.#udpSize);
   }
 
-  /** A packet that makes us fail must not end the reader: its client may send it again. */
+  /** A packet that causes an exception must not end the reader: its client may repeat it. */
   #tryAnswer(index: number, start: number, length: number): number {
     const batch = this.#batch;
     const { octets, packetSize } = batch;
@@ -355,7 +355,7 @@ export class ReaderLoop {
   }
 }
 
-/** Sockets that have a ring in common share its one writer. */
+/** Sockets with the same ring share one writer. */
 function makeEventWriters(rings: ReaderData['events']): readonly (QueryEventWriter | undefined)[] {
   const writers = new Map<SharedArrayBuffer, QueryEventWriter>();
   for (const ring of rings)

@@ -1,5 +1,5 @@
 /**
- * Opens the sockets of readers: one for each address and reader, of which those of one address share a port.
+ * Opens the sockets of readers: one for each address and reader; those of one address share a port.
  */
 import type { SocketAddress } from '../socket/addresses.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
@@ -7,10 +7,10 @@ import { openUdpSocket, probeUdpPort } from '../socket/udp-socket.ts';
 import { WAIT_MILLISECONDS } from './reader-loop.ts';
 
 /**
- * Opens the sockets of so many readers, or none.
+ * Opens the sockets of `readers` readers; on failure, closes all again.
  *
- * @param endpoints what the readers serve; port 0 takes a free one
- * @param takeover join ports that another process may serve, instead of making sure that none does
+ * @param endpoints that the readers serve; port 0 picks a free one
+ * @param takeover join ports that another process may serve, instead of checking that they are free
  * @throws PortInUseError, SocketError, AddressError
  */
 export function openReaderSockets(

@@ -1,15 +1,15 @@
 /**
- * The reader's part of steering packets: it counts its busy time, and says when it gets more packets than it can answer.
+ * The reader's part of packet steering: it measures its busy time, and reports when it gets more packets than it can answer.
  *
- * Shared words: 0 mode, one of `STEERING`. Behind them a double for each reader, in a cache line of its own: the milliseconds that it
- * was busy for.
+ * Shared words: word 0 is the mode, one of `STEERING`. After it comes a double per reader, in its own cache line: the
+ * milliseconds that the reader was busy.
  */
 import { waitAsync } from '../base/wait-async.ts';
 import { steerPort } from '../socket/port-steering.ts';
 
 /**
- * BY_CLIENT: the kernel spreads packets by client. STEERED: they go to the readers in use. WATCHED: likewise, and one that gets too many
- * ends that.
+ * BY_CLIENT: the kernel spreads packets by client. STEERED: they go to the readers in use. WATCHED: as STEERED, until a
+ * reader gets too many.
  */
 export const STEERING = { BY_CLIENT: 0, STEERED: 1, WATCHED: 2 } as const;
 
@@ -17,16 +17,16 @@ const MODE = 0;
 const LINE_OCTETS = 64;
 const BUSY_STEP = LINE_OCTETS / Float64Array.BYTES_PER_ELEMENT;
 
-/** So many batches in a row that are as large as can be are too many at once: more than a client sends that was late. */
+/** This many full batches in a row are an overload: more than a late client sends. */
 const MAX_FULL_IN_ROW = 16;
-/** With less of its time for packets a reader was only late, and is not overloaded. */
+/** A reader with less busy time was only late, not overloaded. */
 const MIN_BUSY_SHARE = 0.4;
-/** A batch of so many packets is as large as can be, or nearly. */
+/** A batch of this many packets counts as full. */
 const FULL = 60;
 
 /** The memory of a reader's part. */
 export interface SteeringData {
-  /** Of `makeSteeringWords`. */
+  /** From `makeSteeringWords`. */
   readonly words: SharedArrayBuffer;
   /** The reader's place among those of the listener, from 0. */
   readonly place: number;
@@ -36,7 +36,7 @@ export function makeSteeringWords(readers: number): SharedArrayBuffer {
   return new SharedArrayBuffer((1 + readers) * LINE_OCTETS);
 }
 
-/** What readers and the main thread know in common. */
+/** The state that readers and the main thread share. */
 export class SteeringWords {
   readonly #words: Int32Array;
   readonly #doubles: Float64Array;
@@ -68,7 +68,7 @@ export class SteeringWords {
     this.#doubles[at] = (this.#doubles[at] ?? 0) + milliseconds;
   }
 
-  /** Ends mode WATCHED. @returns whether it held until now */
+  /** Ends mode WATCHED. @returns whether it was still set */
   endWatched(): boolean {
     const { BY_CLIENT, WATCHED } = STEERING;
     return Atomics.compareExchange(this.#words, MODE, WATCHED, BY_CLIENT) === WATCHED;
@@ -78,7 +78,7 @@ export class SteeringWords {
     Atomics.notify(this.#words, MODE);
   }
 
-  /** Settles when the mode is no longer WATCHED; undefined: it is not. */
+  /** Settles when the mode is no longer WATCHED; undefined if it is not WATCHED now. */
   untilEnded(): Promise<unknown> | undefined {
     return waitAsync(this.#words, MODE, STEERING.WATCHED);
   }
@@ -88,7 +88,7 @@ export class ReaderSteering {
   readonly #words: SteeringWords;
   readonly #place: number;
   readonly #sockets: readonly number[];
-  /** Batches that were full, one after the other: how many, since when, and the time that their packets took. */
+  /** Full batches in a row: how many, since when, and the time that their packets took. */
   #fullInRow = 0;
   #rowSince = 0;
   #rowBusy = 0;
@@ -104,7 +104,7 @@ export class ReaderSteering {
    * Notes a batch that was answered.
    *
    * @param now of the clock's monotonic time
-   * @param busy milliseconds since its packets had come
+   * @param busy milliseconds since its packets came
    */
   note(packets: number, now: number, busy: number): void {
     this.noteWork(busy);
@@ -130,7 +130,7 @@ export class ReaderSteering {
     this.#rowSince = now;
   }
 
-  /** Spreads packets by client: that is right whatever readers there are; the main thread may know better ways. */
+  /** Spreads packets by client: that is right for any set of readers; the main thread may then choose better. */
   #reportOverload(): void {
     if (!this.#words.endWatched()) return;
     for (const fd of this.#sockets) steerPort(fd, { kind: 'by client' });

@@ -1,5 +1,5 @@
 /**
- * The entry of a reader thread: a loop over the sockets and the table that it was started with.
+ * The entry point of a reader thread: a loop over the sockets and the table that it was started with.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/collect-garbage.ts';
@@ -18,7 +18,7 @@ const answers = table === undefined ? CHAIN_ONLY : new TableReader(table, reader
 const loop = new ReaderLoop(data, answers, messages);
 messages.ready();
 if (!loop.run('quiet')) {
-  // What loading the code has left: nothing is allocated from now on.
+  // Collects the garbage of loading the code: from now on, the thread allocates no memory.
   await collectGarbage();
   loop.run();
 }

@@ -1,12 +1,12 @@
 /**
- * How reader threads are started: with what they serve, or before that is known, so that a thread loads its code while the main
+ * Starts reader threads, with their data or ahead of it. A thread that is started ahead loads its code while the main
  * thread loads its own and reads the configuration.
  */
 import { type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ReaderData } from './reader-loop.ts';
 import type { StartThread } from './udp-reader.ts';
 
-/** What a reader thread is started with, in place of its data: an `Int32Array` of one word, which is 1 once the data is posted. */
+/** The start parameter of a prepared thread: an `Int32Array` of one word, which becomes 1 once the data is posted. */
 interface Announced {
   readonly announced: SharedArrayBuffer;
 }
@@ -17,33 +17,33 @@ export function startThreadOf(entry: URL): StartThread {
 }
 
 function startWorker(entry: URL, workerData: ReaderData | Announced, reader: number): Worker {
-  // Without our options: a debugger's port, for one, is the main thread's.
+  // Without our options: for example, a debugger's port belongs to the main thread.
   return new Worker(entry, { workerData, execArgv: [], name: `reader ${reader}` });
 }
 
-/** A thread that was started before it is known what it will serve. */
+/** A thread that is started before its data is known. */
 export class PreparedReader {
   readonly #announced = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  /** Undefined: taken, or it has ended. */
+  /** Undefined: taken, or ended. */
   #worker: Worker | undefined;
 
   /** @param entry the built `reader-thread.ts` */
   constructor(entry: URL) {
     const worker = startWorker(entry, { announced: this.#announced }, 0);
-    // A process that turns out to have nothing to serve ends without it.
+    // A process that finds nothing to serve can exit without it.
     worker.unref();
-    // What keeps this one from starting is reported by the one that is started in its place.
+    // If it cannot start, the thread that replaces it reports the error.
     worker.on('error', () => this.#forget());
     worker.on('exit', () => this.#forget());
     this.#worker = worker;
   }
 
-  /** Whether there is a thread that nobody has taken. */
+  /** Whether there is a thread to take. */
   get isWaiting(): boolean {
     return this.#worker !== undefined;
   }
 
-  /** @returns the thread, which works with this data from now on; undefined if there is none any more */
+  /** @returns the thread, which works with this data from now on; undefined if it was taken or has ended */
   take(data: ReaderData): Worker | undefined {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -56,7 +56,7 @@ export class PreparedReader {
     return worker;
   }
 
-  /** Ends the thread unless it was taken. */
+  /** Ends the thread if it was not taken. */
   async end(): Promise<void> {
     await this.#worker?.terminate();
   }
@@ -67,10 +67,10 @@ export class PreparedReader {
 }
 
 /**
- * What a reader thread is to work with, which a prepared one waits for. Its event loop does not run meanwhile: of what is posted
- * after the data, nothing is delivered before the reader looks for it.
+ * The data of a reader thread; a prepared one waits for it here. Its event loop does not run meanwhile: messages posted
+ * after the data stay queued until the reader reads them.
  *
- * @param workerData as `PreparedReader` or `UdpReader` has set it, the only ones to start the entry
+ * @param workerData from `PreparedReader` or `UdpReader`, which are the only ones to start this entry
  */
 export function receiveReaderData(workerData: unknown, port: MessagePort): ReaderData {
   const start = workerData as ReaderData | Announced;

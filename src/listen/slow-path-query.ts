@@ -1,7 +1,7 @@
 /**
- * A question that waits for its answer on the main thread: its octets, where the answer goes, and how it gets there.
+ * A question that waits for its answer on the main thread: its octets, the client, and the socket for the answer.
  *
- * They are used again and again, since there are as many as questions that readers could not answer.
+ * Objects are reused: every question that readers cannot answer needs one.
  */
 
 import type { PendingQuery } from '../chain/pending-query.ts';
@@ -10,22 +10,22 @@ import type { TakenOver } from '../forward/reader-path/owner.ts';
 import { ENVELOPE } from '../socket/envelope.ts';
 import type { QuestionTarget } from './question-ring.ts';
 
-/** What a waiting question says to those who took it out of its ring. */
+/** Callbacks from a waiting question to its queue. */
 export interface SlowPathEvents {
-  /** @param length octets of the response; 0 if there is none */
+  /** @param length octets of the response; 0 for no response */
   answered(question: SlowPathQuery, response: Uint8Array, length: number): void;
-  /** It is to be answered slowly after all. */
+  /** The question goes to the slow path after all. */
   handedOver(question: SlowPathQuery): void;
-  /** Answering it threw, which is a defect. */
+  /** Answering it threw, which is a defect of ours. */
   failed(question: SlowPathQuery, error: unknown): void;
 }
 
-/** What all clients of a socket have in common. */
+/** The facts that all clients of a socket share. */
 export type SlowPathOrigin = Pick<Client, 'localAddress' | 'localPort'> & { readonly group: number };
 
 export const NO_ORIGIN: SlowPathOrigin = { group: 0 };
 
-/** What nearly every query fits into. */
+/** Enough for nearly every query. */
 const COMMON_QUERY_OCTETS = 512;
 
 export class SlowPathQuery implements QuestionTarget, PendingQuery {
@@ -37,9 +37,9 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
   readonly about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
   client = '';
   origin = NO_ORIGIN;
-  /** The descriptor that it came by. */
+  /** The descriptor of its socket. */
   fd = -1;
-  /** When it was taken, by the clock of query events; 0 where there are none. */
+  /** When it was taken, by the clock of query events; 0 without events. */
   received = 0;
   readonly #events: SlowPathEvents;
 
@@ -47,7 +47,7 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
     this.#events = events;
   }
 
-  /** Whether its memory is what nearly every question needs. */
+  /** Whether its memory has the common size. */
   get isCommonSize(): boolean {
     return this.octets.length === ENVELOPE.OCTETS + COMMON_QUERY_OCTETS;
   }
@@ -61,7 +61,7 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
     this.view = new DataView(this.octets.buffer);
   }
 
-  /** The query, in memory that the next question is read into. */
+  /** The query, in memory that the next question overwrites. */
   packet(): Uint8Array {
     return this.octets.subarray(this.start, this.start + this.length);
   }

@@ -1,9 +1,9 @@
 /**
- * The main thread's part of UDP: takes questions out of the readers' rings, has them answered, and sends the answers on the
- * socket they came by.
+ * The main thread's part of UDP: takes questions out of the readers' rings, gets them answered, and sends the answers
+ * from the socket that the question came to.
  *
- * It takes a few at a time and lets other work of the main thread in between. When too many are unanswered it takes no
- * more; the rings fill, and the readers drop.
+ * It takes a few at a time, to let the main thread do other work in between. With too many unanswered questions it
+ * pauses; then the rings fill, and the readers drop questions.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -26,22 +26,22 @@ export interface QuestionSource {
   readonly reader: number;
   readonly ring: SharedArrayBuffer;
   readonly sockets: readonly number[];
-  /** The listener group of each. */
+  /** The listener group of each socket. */
   readonly groups: readonly number[];
-  /** What each is bound to. */
+  /** The address that each socket is bound to. */
   readonly endpoints: readonly SocketAddress[];
 }
 
 export interface SlowQuestionCounts {
   readonly asked: number;
   readonly unanswered: number;
-  /** Answered SERVFAIL, as answering threw: a defect. */
+  /** Questions answered with SERVFAIL because answering threw: a defect of ours. */
   readonly faults: number;
-  /** Answers that the kernel would not send. */
+  /** Answers that the kernel refused to send. */
   readonly unsent: number;
   /** Responses beyond a rate. */
   readonly limited: number;
-  /** Questions that found their ring full. */
+  /** Questions lost because their ring was full. */
   readonly dropped: number;
 }
 
@@ -49,9 +49,9 @@ interface Source {
   readonly reader: number;
   readonly consumer: QuestionConsumer;
   readonly sockets: readonly number[];
-  /** What all clients of a socket have in common. */
+  /** One per socket: the facts that its clients share. */
   readonly origins: readonly SlowPathOrigin[];
-  /** Whether a question that comes will wake us. */
+  /** Whether the next question will wake us. */
   isWatched: boolean;
 }
 
@@ -59,22 +59,22 @@ export interface SlowQuestionOptions {
   readonly handleQuery: HandleQuery;
   /** Asked first. */
   readonly packetPath?: PacketPath | undefined;
-  /** The main thread's part, where readers forward questions by themselves. */
+  /** The main thread's part, if readers forward questions by themselves. */
   readonly forwarding?: ReaderForwarding | undefined;
-  /** How many questions may wait for their answers at once. */
+  /** Maximum of questions that wait for their answers. */
   readonly maxUnanswered: number;
-  /** What our OPT records say that we take over UDP, in octets. */
+  /** The UDP size in our OPT records, in octets. */
   readonly udpSize: number;
-  /** Where answered queries are written to; undefined: nowhere. */
+  /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: MainThreadEvents | undefined;
-  /** What clients may do, if there are bounds: here, how many responses they get. */
+  /** What clients may do; undefined: everything. Here it limits responses. */
   readonly clientRules?: SharedClientRules | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const TAKEN_PER_TURN = 64;
-/** Questions kept to be used again. */
+/** Maximum of question objects kept for reuse. */
 const MAX_SPARE = 2048;
 
 export class SlowPathQueue implements SlowPathEvents {
@@ -122,7 +122,7 @@ export class SlowPathQueue implements SlowPathEvents {
     this.wake();
   }
 
-  /** There may be questions. */
+  /** Call it when there may be questions. */
   wake(): void {
     if (this.#isScheduled || this.#isClosed) return;
     this.#isScheduled = true;
@@ -136,7 +136,7 @@ export class SlowPathQueue implements SlowPathEvents {
     this.#send();
   }
 
-  /** Sends nothing from now on: the sockets are about to be closed. */
+  /** Sends no more answers: the sockets are about to be closed. */
   close(): void {
     this.#isClosed = true;
     this.#fills?.stop();
@@ -153,7 +153,7 @@ export class SlowPathQueue implements SlowPathEvents {
     };
   }
 
-  /** Answers of one turn of the event loop leave together. */
+  /** Answers of one turn of the event loop are sent together. */
   answered(question: SlowPathQuery, response: Uint8Array, answerLength: number): void {
     const length = answerLength === 0 ? 0 : this.#limit(question, response, answerLength);
     if (length > 0 && !this.#isClosed) {
@@ -181,7 +181,7 @@ export class SlowPathQueue implements SlowPathEvents {
     this.#resolveIfSettled();
   }
 
-  /** @returns the octets of the response that are to be sent, 0 for none */
+  /** @returns the octets of the response to send, 0 for none */
   #limit({ octets }: SlowPathQuery, response: Uint8Array, length: number): number {
     if (this.#rules === undefined) return length;
     this.#rules.setTime();
@@ -233,7 +233,7 @@ export class SlowPathQueue implements SlowPathEvents {
     return true;
   }
 
-  /** Returns whether there may be more in this ring. */
+  /** @returns whether this ring may have more */
   #takeFrom({ reader, consumer, sockets, origins }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
       if (this.#unanswered >= this.#maxUnanswered) return true;
@@ -255,7 +255,7 @@ export class SlowPathQueue implements SlowPathEvents {
     return true;
   }
 
-  /** Takes a record that is about a question of before. @returns whether it is one */
+  /** Handles a record about an earlier question. @returns whether it is one */
   #takeAbout(reader: number, record: SlowPathQuery): boolean {
     const { socket, about, octets, start, length } = record;
     const { ticket, server } = about;

@@ -1,9 +1,9 @@
 /**
- * One client's connection: messages in, answers out as they are ready, in any order (RFC 7766 section 6.2.1.1).
+ * One client's connection: reads messages, sends answers as they are ready, in any order (RFC 7766 section 6.2.1.1).
  *
- * Reading stops while too many answers are owed or the client does not take those it has; the octets that are held meanwhile
- * are accounted for. A connection that ends stops reading, sends what it owes, then FIN; what the client still sends is
- * discarded, as closing over unread data would reset the connection and cost the client its answers.
+ * Reading pauses while too many answers are pending or the client does not read them; the octets held meanwhile are
+ * accounted for. An ending connection stops reading, sends its pending answers, then FIN. It discards further input:
+ * closing with unread data would reset the connection and cost the client its answers.
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
@@ -13,52 +13,52 @@ import { HEADER_OCTETS } from '../wire/header.ts';
 import type { MessageAnswers } from './message-answers.ts';
 
 export interface ConnectionLimits {
-  /** How long a connection may go without a whole query while no answer is owed (RFC 7766 section 6.2.3). */
+  /** How long a connection may go without a complete query while no answer is pending (RFC 7766 section 6.2.3). */
   readonly idleMilliseconds: number;
-  /** How long a new connection may take until its first query is whole. Default: as long as it may be idle. */
+  /** How long a new connection may take to complete its first query. Default: the idle time. */
   readonly readMilliseconds?: number | undefined;
-  /** How long the client may leave answers untaken. Default: as long as it may be idle. */
+  /** How long the client may leave answers unread. Default: the idle time. */
   readonly writeMilliseconds?: number | undefined;
-  /** After so many queries the client has to connect again, perhaps to another server. */
+  /** After this many queries the client has to reconnect, perhaps to another server. */
   readonly queries: number;
   readonly ageMilliseconds: number;
-  /** Answers owed at once; what comes on top waits unread. */
+  /** Maximum of pending answers; further queries wait unread. */
   readonly owed: number;
-  /** How long an ending connection may take to send what it owes and see the client's end. */
+  /** How long an ending connection may take to send its answers and see the client's FIN. */
   readonly endingMilliseconds: number;
 }
 
 /**
- * Why a connection ended. `evicted`: its place was needed. `unread`: too many octets were held for it, as the client did not
- * take its answers. `error`: a reset, or answers not taken in time.
+ * Why a connection ended. `evicted`: its place was needed. `unread`: it held too many octets, since the client did not
+ * read its answers. `error`: a reset, or answers not read in time.
  */
 export const END_REASONS = [
   ...['client', 'garbage', 'idle', 'queries', 'age', 'leaving', 'evicted', 'unread', 'error'],
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
-/** What a connection reports to its listener. */
+/** Callbacks from a connection to its listener. */
 export interface ConnectionEvents {
-  /** It is gone. Called once. */
+  /** The connection is closed. Called once. */
   onEnd(connection: StreamConnection, reason: EndReason): void;
-  /** It holds so many octets more than before, or less. */
+  /** It holds `more` octets more than before; negative: fewer. */
   onHeld(connection: StreamConnection, more: number): void;
 }
 
-/** Answers that a new connection may be owed at once; each that it was given lets it have one more. */
+/** Maximum of pending answers for a new connection; each answer given adds one. */
 const FIRST_OWED = 4;
-/** Octets of answers, owed or not taken yet, beyond which no more is read: two of the longest messages. */
+/** Octets of answers, pending or unread, beyond which it stops reading: two of the longest messages. */
 const UNTAKEN_OCTETS = 128 * 1024;
-/** Answers from here on are not copied to be sent. */
+/** Answers from this size on are sent without a copy. */
 const LONG_OCTETS = 4096;
-/** What an answer is expected to have while a connection has had none. */
+/** The expected size of an answer before a connection has had one. */
 const FIRST_EXPECTED_OCTETS = 512;
 
-/** `open` reads; `ending` sends what it owes and then FIN; `ended` has sent FIN, or is gone. */
+/** `open` reads; `ending` sends pending answers and then FIN; `ended` has sent FIN, or is closed. */
 type State = 'open' | 'ending' | 'ended';
 
 export class StreamConnection {
-  /** Whole queries received. */
+  /** Complete queries received. */
   queries = 0;
   readonly #socket: Socket;
   readonly #client: Client;
@@ -73,14 +73,14 @@ export class StreamConnection {
   #reason: EndReason = 'error';
   #owed = 0;
   #answered = 0;
-  /** How long the next answer will be, judging by the last ones: a client that asks for large ones gets fewer at once. */
+  /** The expected size of the next answer, from the last ones: a client that asks for large answers gets fewer at once. */
   #expectedOctets = FIRST_EXPECTED_OCTETS;
-  /** When it was last of use, of the clock's monotonic time: opened, asked, or answered. */
+  /** Last activity, by the clock's monotonic time: opened, queried, or answered. */
   lastActive: number;
-  /** Octets of queries that are not answered yet and of answers that the client has not taken. */
+  /** Octets of unanswered queries, and of answers that the client has not read. */
   heldOctets = 0;
   #clientEnded = false;
-  /** Its end was reported. */
+  /** Whether its end was reported. */
   #isGone = false;
   #timer: Timer;
 
@@ -111,7 +111,7 @@ export class StreamConnection {
     socket.on('close', () => this.#onClose());
   }
 
-  /** Asks the client to go elsewhere: ends now, or after its first query if it has not asked yet. */
+  /** Makes the client reconnect: ends now, or after its first query if it has not sent one yet. */
   leave(): void {
     if (this.queries > 0) this.#end('leaving');
     else this.#maxQueries = 1;
@@ -121,21 +121,21 @@ export class StreamConnection {
     this.#socket.destroy();
   }
 
-  /** Whether nothing is lost if it is closed: no answer is owed, or it is ending anyhow. */
+  /** Whether it can be closed without loss: no answer is pending, or it is ending. */
   get isIdle(): boolean {
     return this.#state !== 'open' || (this.#owed === 0 && this.#socket.writableLength === 0);
   }
 
-  /** Ends it if it is idle for so long. */
+  /** Ends it if it has been idle for this long. */
   endIfIdleFor(milliseconds: number): void {
     if (this.isIdle && this.#clock.monotonic() - this.lastActive >= milliseconds) this.#end('idle');
   }
 
-  /** Closes it at once, whatever it owes. */
+  /** Closes it at once, even with pending answers. */
   cut(reason: EndReason): void {
     this.#reason = reason;
     this.destroy();
-    // Its place is needed now, and 'close' comes later.
+    // Its place is needed now, but 'close' comes later.
     this.#onClose();
   }
 
@@ -146,7 +146,7 @@ export class StreamConnection {
     this.#account();
   }
 
-  /** Brings what is held up to date. */
+  /** Updates the count of held octets. */
   #account(): void {
     if (this.#isGone) return;
     const held = this.#parser.held + this.#owed * this.#expectedOctets + this.#socket.writableLength;
@@ -155,7 +155,7 @@ export class StreamConnection {
     if (more !== 0) this.#events.onHeld(this, more);
   }
 
-  /** Answers what has come in, as far as the limits allow. */
+  /** Answers the received queries, as far as the limits allow. */
   #serve(): void {
     if (this.#state !== 'open') return;
     // One segment for all answers to one segment of queries.
@@ -210,7 +210,7 @@ export class StreamConnection {
     else this.#writeLong(response);
   }
 
-  /** As two buffers of one segment: a copy with its prefix would leave as much again to the collector. */
+  /** Two buffers in one segment: a copy with the prefix would double the garbage. */
   #writeLong(response: Uint8Array): void {
     this.#socket.cork();
     this.#socket.write(prefixOf(response.length));
@@ -218,7 +218,7 @@ export class StreamConnection {
     this.#socket.uncork();
   }
 
-  /** An answer was sent, or the client has taken what was. */
+  /** Called when an answer was sent, or the client has read answers. */
   #onProgress(): void {
     this.lastActive = this.#clock.monotonic();
     if (this.#state === 'open') this.#serve();
@@ -259,7 +259,7 @@ export class StreamConnection {
   #watchTime(): Timer {
     const now = this.#clock.monotonic();
     const { idleMilliseconds, writeMilliseconds = idleMilliseconds, ageMilliseconds } = this.#limits;
-    // What it waits for may be another thing before the time is over.
+    // The state, and so the limit that applies, may change before the time is over.
     const due = Math.min(
       this.lastActive + this.#maxInactive,
       now + Math.min(idleMilliseconds, writeMilliseconds),
@@ -268,7 +268,7 @@ export class StreamConnection {
     return this.#clock.after(Math.max(1, due - now), () => this.#onTime());
   }
 
-  /** How long it may go on as it is now, in milliseconds since it was last of use. */
+  /** The maximum inactivity in the current state, in milliseconds since `lastActive`. */
   get #maxInactive(): number {
     const { idleMilliseconds, readMilliseconds, writeMilliseconds } = this.#limits;
     if (this.#socket.writableLength > 0) return writeMilliseconds ?? idleMilliseconds;
@@ -284,7 +284,7 @@ export class StreamConnection {
     else this.#end('idle');
   }
 
-  /** Owing answers, we are not idle: look again after another idle time. */
+  /** With answers pending, the connection is not idle: check again after another idle time. */
   #waitForAnswers(): void {
     this.lastActive = this.#clock.monotonic();
     this.#timer = this.#watchTime();

@@ -1,5 +1,5 @@
 /**
- * TCP: accepts connections within limits, and leaves without cutting answers.
+ * TCP: accepts connections within limits, and stops without losing answers.
  */
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
@@ -33,22 +33,22 @@ export const TCP_LIMITS: TcpLimits = {
   octets: 16 * 2 ** 20,
 };
 
-/** How often idle connections are looked for while there are many. */
+/** How often to look for idle connections while places are few. */
 const SWEEP_MILLISECONDS = 250;
 
 export interface TcpOptions {
   readonly addresses: readonly ListenAddress[];
-  /** Join ports that another process may serve, instead of making sure that none does. */
+  /** Join ports that another process may serve, instead of checking that they are free. */
   readonly takeover: boolean;
   /** Whether listeners can be opened through the C library (`batchesAvailable`); else ports cannot be shared. */
   readonly native: boolean;
   readonly answers: InstantAnswers;
   readonly handleQuery: HandleQuery;
-  /** What our OPT records say that we take over UDP, in octets. */
+  /** The UDP size in our OPT records, in octets. */
   readonly udpSize: number;
-  /** Where answered queries are written to; undefined: nowhere. */
+  /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: QueryEventRings | undefined;
-  /** What clients may do, if there are bounds. */
+  /** What clients may do; undefined: everything. */
   readonly clientRules?: SharedClientRules | undefined;
   readonly limits?: Partial<TcpLimits>;
   readonly clock: Clock;
@@ -58,20 +58,20 @@ export interface TcpOptions {
 export interface TcpCounts {
   readonly open: number;
   readonly accepted: number;
-  /** Connections closed at once, as there were too many and none of them idle. */
+  /** Connections closed at once because all places were taken by busy ones. */
   readonly rejected: number;
-  /** Octets held for connections: queries not answered yet, and answers not taken. */
+  /** Octets held for connections: unanswered queries, and unread answers. */
   readonly heldOctets: number;
   readonly queries: number;
   /** Connections that ended, by reason. */
   readonly ended: Readonly<Record<EndReason, number>>;
-  /** Queries answered SERVFAIL, as answering threw: a defect. */
+  /** Queries answered with SERVFAIL because answering threw: a defect of ours. */
   readonly faults: number;
-  /** Connections that clients had made and that were not accepted when the listeners were closed. */
+  /** Connections in the backlog, not accepted when the listeners were closed. */
   readonly unaccepted: number;
 }
 
-/** How long a stopping listener accepts what waits: one connection a turn, and no queue is longer than the backlog. */
+/** How many turns a stopping listener accepts its queue: one connection a turn, and the backlog limits the queue. */
 const LAST_ACCEPTING_TURNS = 600;
 
 export class TcpListener {
@@ -150,7 +150,7 @@ export class TcpListener {
     endpoint: ListenAddress,
     fd?: number,
   ): Promise<Server> {
-    // A client that has sent its last query may close its side and still wants its answers.
+    // A client may close its side after its last query and still expect its answers.
     const server = createServer({ allowHalfOpen: true }, (socket) =>
       this.#accept(socket, endpoint.group ?? 0),
     );
@@ -191,7 +191,7 @@ export class TcpListener {
     this.#sweepWhileCrowded();
   }
 
-  /** Few places left: idle connections end sooner than their own timers say. */
+  /** With few places left, idle connections end sooner than their own timers. */
   #sweepWhileCrowded(): void {
     if (this.#sweep !== undefined || !this.#connections.isCrowded) return;
     this.#sweep = this.#clock.after(SWEEP_MILLISECONDS, () => {
@@ -209,7 +209,7 @@ export class TcpListener {
   }
 
   /**
-   * Accepts no more, answers what was asked, and ends all connections; cuts those that have not ended in time.
+   * Stops accepting, answers pending queries, and ends all connections; cuts those that do not end in time.
    */
   stop(graceMilliseconds: number): Promise<void> {
     this.#stopped ??= this.#leave(graceMilliseconds);
@@ -219,7 +219,7 @@ export class TcpListener {
   async #leave(graceMilliseconds: number): Promise<void> {
     for (let turn = 0; turn < LAST_ACCEPTING_TURNS && this.#countWaiting() > 0; turn++) await nextTurn();
     this.#unaccepted = this.#countWaiting();
-    // The kernel resets them; there is no way to hand them on.
+    // The kernel resets them; they cannot be handed over.
     if (this.#unaccepted > 0) this.#log.warn('connections left unaccepted', { count: this.#unaccepted });
     const closed = this.#servers.map(
       ({ server }) => new Promise<void>((resolve) => server.close(() => resolve())),
@@ -248,7 +248,7 @@ export class TcpListener {
 /**
  * Serves TCP.
  *
- * @throws PortInUseError, SocketError, AddressError; or what `net.Server` says where ports cannot be shared
+ * @throws PortInUseError, SocketError, AddressError; or an error of `net.Server` where ports cannot be shared
  */
 export async function listenOnTcp(options: TcpOptions): Promise<TcpListener> {
   const listener = new TcpListener(options);

@@ -1,6 +1,6 @@
 /**
- * What a reader thread and the main thread post to each other. Posting works although the reader's event loop never runs. The other
- * way nothing arrives by itself: orders go through shared memory, which also says when to look for a policy.
+ * The messages between a reader thread and the main thread. A reader can post although its event loop never runs, but
+ * it does not receive messages by events. So orders go through shared memory, which also says when to fetch a policy.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
@@ -23,11 +23,11 @@ export function threadMessages(port: MessagePort): ReaderMessages & { ready(): v
   };
 }
 
-/** The policy that was posted last, of those that have come. */
+/** The newest of the policies that have arrived. */
 function lastOf(port: MessagePort): ReaderPolicy | undefined {
   let last: ReaderPolicy | undefined;
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
-    // Nothing else is posted to a reader.
+    // Policies are the only messages to a reader.
     last = next.message as ReaderPolicy;
   return last;
 }

@@ -1,5 +1,5 @@
 /**
- * What listeners need from other layers: answers at once from the table, and answers later from the main thread.
+ * The interfaces that listeners need from other layers: answers at once from the table, and answers later from the main thread.
  */
 
 import type { PendingQuery } from '../chain/pending-query.ts';
@@ -12,15 +12,15 @@ import type { QueryEventRings } from './query-events/event-rings.ts';
 
 /** An address to serve. */
 export interface ListenAddress extends SocketAddress {
-  /** The listener group of its sockets: those of one group answer alike. Default: 0. */
+  /** The listener group of its sockets: sockets of one group answer alike. Default: 0. */
   readonly group?: number;
-  /** Where readers write what they answer there, if it is not the rings that they have for all addresses. */
+  /** Where readers write the events of this address, if not to the rings for all addresses. */
   readonly events?: Pick<QueryEventRings, 'ofReader'> | undefined;
 }
 
-/** Answers from what is known already, without waiting: `TableReader` does. */
+/** Answers from memory, without waiting: `TableReader` implements it. */
 export interface InstantAnswers {
-  /** Begins a batch: memory seen from now on stays until `leave`. */
+  /** Begins a batch: memory read from now on stays valid until `leave`. */
   enter(): void;
   /** Ends the batch. @param milliseconds since its packets came, as a whole number */
   leave(milliseconds: number): void;
@@ -29,9 +29,9 @@ export interface InstantAnswers {
   /**
    * Answers the query at `start` by writing the response over it.
    *
-   * @param capacity octets from `start` on that may be written
-   * @param transport how the query came, which bounds the response
-   * @param group the listener group of the socket that it came to
+   * @param capacity octets from `start` on that may be overwritten
+   * @param transport of the query; bounds the response
+   * @param group the listener group of the receiving socket
    * @param client where the client's socket address begins in `packet`
    * @returns the length of the response; 0 to send nothing; -1 if `HandleQuery` must answer
    */
@@ -47,31 +47,31 @@ export interface InstantAnswers {
 }
 
 /**
- * Answers what `InstantAnswers` could not, on the main thread. The response fits the client's UDP size already;
- * `undefined` sends nothing.
+ * Answers on the main thread when `InstantAnswers` cannot. The response already fits the client's UDP size; `undefined`
+ * sends no response.
  */
 export type HandleQuery = (query: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
 
 /**
- * Takes questions whose answers can be made from octets, without taking messages apart; all others are for `HandleQuery`.
+ * Takes questions that can be answered without decoding messages; all others go to `HandleQuery`.
  *
- * @returns whether it takes the question; the answer may come before this returns
+ * @returns whether it takes the question; the answer may come before it returns
  */
 export type PacketPath = (pending: PendingQuery) => boolean;
 
-/** The main thread's part of what readers forward by themselves: `ReaderPath` is. */
+/** The main thread's part of forwarding by readers: `ReaderPath` implements it. */
 export interface ReaderForwarding {
-  /** Reports each new policy, which is to be posted to readers before the function returns. @returns ends it */
+  /** Reports each new policy. Post it to the readers before `post` returns. @returns a function that stops the reports */
   follow(post: (policy: ReaderPolicy) => void): () => void;
-  /** What a reader starts with. */
+  /** The start parameters of a reader. */
   dataOf(reader: number): ReaderPathData;
-  /** Takes in replies that readers have told their clients, some at a time. */
+  /** Takes in replies that readers have already sent to their clients, some at a time. */
   drain(): 'none' | 'some' | 'more';
-  /** Lets the next such reply wake us. @returns whether there is none already */
+  /** Requests a wake-up by the next such reply. @returns whether none is waiting already */
   sleep(): boolean;
-  /** A reader gives up a question, which is asked as any other right behind this. */
+  /** A reader gives up a question, which then takes the usual path. */
   takeOver(reader: number, pending: PendingQuery, about: Readonly<TakenOver>): void;
-  /** A packet has come for a question that was given up. */
+  /** A reply came for a question that was given up. */
   takeReply(
     reader: number,
     ticket: number,
@@ -80,8 +80,8 @@ export interface ReaderForwarding {
     start: number,
     length: number,
   ): void;
-  /** The network has refused the query of such a question. @param errno 0: packets of a forger came */
+  /** The network reported an error for the query of such a question. @param errno 0: forged packets came */
   takeFailure(reader: number, ticket: number, errno: number): void;
-  /** The thread of a reader is gone, with what it had under way. */
+  /** A reader's thread has died, and with it the questions in progress. */
   readerDied(reader: number): void;
 }

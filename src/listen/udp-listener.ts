@@ -1,5 +1,5 @@
 /**
- * What UDP listeners of both kinds, batches and datagrams, are asked for and give.
+ * The options and results that both kinds of UDP listeners share: batches and datagrams.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -10,32 +10,32 @@ import type { ReaderCounts } from './reader-counters.ts';
 import type { SlowQuestionCounts } from './slow-path-queue.ts';
 import type { HandleQuery, ListenAddress } from './types.ts';
 
-/** Slow questions that may be unanswered at once, unless an option says otherwise. */
+/** Default maximum of unanswered slow questions. */
 export const MAX_UNANSWERED = 10_000;
 
-/** What every UDP listener needs. */
+/** The options that all UDP listeners share. */
 export interface UdpBasics {
-  /** At least one. Port 0 takes a free one. */
+  /** At least one. Port 0 picks a free one. */
   readonly addresses: readonly ListenAddress[];
   readonly handleQuery: HandleQuery;
-  /** The server's own maximum for answers, in octets: 1232 unless configured. */
+  /** The server's own maximum for answers, in octets. Configuration default: 1232. */
   readonly udpSize: number;
-  /** Where answered queries are written to; undefined: nowhere. */
+  /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: QueryEventRings | undefined;
-  /** What clients may do, if there are bounds. */
+  /** What clients may do; undefined: everything. */
   readonly clientRules?: SharedClientRules | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface UdpCounts {
-  /** One per reader thread; one of the main thread where there are none. */
+  /** One per reader thread; without reader threads, one for the main thread. */
   readonly readers: readonly ReaderCounts[];
-  /** Readers without a thread that receives: it died, and the next one is not there yet. */
+  /** Readers without a receiving thread: it died, and its successor has not started yet. */
   readonly down: number;
   /** Reader threads that died and were replaced. */
   readonly restarts: number;
-  /** Packets that the kernel dropped since a socket's queue was full; always 0 where it cannot be known. */
+  /** Packets that the kernel dropped because a socket's queue was full; always 0 where unknown. */
   readonly kernelDrops: number;
   readonly slow: SlowQuestionCounts;
 }
@@ -45,8 +45,8 @@ export interface UdpListener {
   readonly endpoints: readonly SocketAddress[];
   count(): UdpCounts;
   /**
-   * Leaves the port without losing a query that others of the port could answer, or that was received: no new ones, what
-   * is queued is answered, slow answers are waited for, at most so long; then the sockets are closed.
+   * Leaves the port without losing received queries, or queries that other sockets of the port could answer. It accepts
+   * no new ones, answers the queued ones, waits for slow answers at most this long, and closes the sockets.
    */
   stop(graceMilliseconds: number): Promise<void>;
 }

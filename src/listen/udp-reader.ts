@@ -1,7 +1,7 @@
 /**
- * One reader as the main thread sees it: its sockets and shared memory, which live as long as the listener, and the thread
- * that works on them, which is replaced when it dies: at once, or after a pause if it has died before. During a pause its
- * sockets leave their ports to the other readers.
+ * One reader as the main thread sees it. Its sockets and shared memory live as long as the listener. A thread that dies
+ * is replaced at once, or after a pause if another died before it. During a pause its sockets leave their ports to the
+ * other readers.
  */
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../base/clock.ts';
@@ -16,13 +16,13 @@ import type { ThreadMessage } from './thread-messages.ts';
 export type StartThread = (data: ReaderData) => Worker;
 
 export interface UdpReaderEvents {
-  /** There may be questions in its ring that the main thread was not woken for. */
+  /** Its ring may have questions without a wake-up. */
   onQuestions(): void;
-  /** Its thread is gone, perhaps in the middle of a batch; the next one starts after this returns. */
+  /** Its thread has died, perhaps in the middle of a batch; the next one starts after this returns. */
   onDead(reader: number): void;
   /** `isAlive` or `isPausing` has changed. */
   onChange(): void;
-  /** The next thread is about to start; none works on the sockets now. */
+  /** The next thread is about to start; the sockets are unused now. */
   onRestart(reader: UdpReader): void;
 }
 
@@ -31,7 +31,7 @@ type State =
   | { readonly kind: 'waiting'; readonly timer: Timer }
   | { readonly kind: 'ended' };
 
-/** A thread that lived so long died of something new: its successor starts at once. */
+/** After living this long, a thread's death counts as the first: its successor starts at once. */
 const SETTLED_MILLISECONDS = 1000;
 const FIRST_PAUSE_MILLISECONDS = 50;
 const MAX_PAUSE_MILLISECONDS = 5000;
@@ -43,11 +43,11 @@ export class UdpReader {
   restarts = 0;
   /** Whether a thread receives on its sockets. */
   isAlive = false;
-  /** Whether the kernel gives packets to its sockets; the listener's concern. */
+  /** Whether the kernel gives packets to its sockets; the listener maintains it. */
   isInGroup = true;
-  /** Settles when the first thread is about to receive; rejects if it never comes to that. */
+  /** Settles when the first thread is about to receive; rejects if it fails before. */
   readonly ready: Promise<void>;
-  /** Settles when the thread has ended after an order to. */
+  /** Settles when the thread has ended by order. */
   readonly ended: Promise<void>;
 
   readonly #startThread: StartThread;
@@ -88,28 +88,28 @@ export class UdpReader {
     this.#state = this.#start();
   }
 
-  /** Tells the thread what it may forward from now on; its successor starts with it. */
+  /** Posts a forwarding policy to the thread; its successor starts with it. */
   post(policy: ReaderPolicy): void {
     if (this.#state.kind === 'running') this.#state.worker.postMessage(policy);
   }
 
-  /** Lets a thread receive that was started to wait for it. */
+  /** Lets a thread that was started on hold receive. */
   begin(): void {
     Atomics.compareExchange(this.#orders, 0, ORDER.HOLD, ORDER.RUN);
     Atomics.notify(this.#orders, 0);
   }
 
-  /** Ends the thread after its batch, and leaves what is queued to another one. */
+  /** Ends the thread after its batch, and leaves queued packets to another one. */
   halt(): void {
     this.#order(ORDER.STOP);
   }
 
-  /** Lets the thread answer what is queued, then end. */
+  /** Lets the thread answer queued packets, then end. */
   drain(): void {
     this.#order(ORDER.DRAIN);
   }
 
-  /** Ends the thread whatever it does. */
+  /** Ends the thread at once, whatever its state. */
   async terminate(): Promise<void> {
     this.#order(ORDER.STOP);
     if (this.#state.kind === 'running') await this.#state.worker.terminate();
@@ -184,12 +184,12 @@ export class UdpReader {
     this.#events.onChange();
   }
 
-  /** Whether its first thread is yet to receive. */
+  /** Whether its first thread does not receive yet. */
   get isStarting(): boolean {
     return this.#rejectReady !== undefined;
   }
 
-  /** Whether it has no thread for a while. */
+  /** Whether it pauses without a thread. */
   get isPausing(): boolean {
     return this.#state.kind === 'waiting' && this.#pause > 0;
   }

@@ -1,8 +1,8 @@
 /**
- * UDP by batches: opens the sockets, starts the readers, has slow questions answered, and leaves without loss.
+ * UDP by batches: opens the sockets, starts the readers, gets slow questions answered, and stops without loss.
  *
- * Every reader has a socket of its own per address, and `PacketSteering` says which readers get packets. A reader that is started later
- * opens its sockets then: those of a port group all have a thread.
+ * Every reader has its own socket per address, and `PacketSteering` decides which readers get packets. A reader that
+ * starts later opens its sockets only then, so that every socket of a port group has a thread.
  */
 import type { Clock } from '../base/clock.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
@@ -25,42 +25,42 @@ import { type StartThread, UdpReader } from './udp-reader.ts';
 import { within } from './within.ts';
 
 export interface UdpOptions extends UdpBasics {
-  /** How many readers at first, from 1. */
+  /** The initial number of readers, from 1. */
   readonly readers: number;
-  /** How many there may be: others are started as they are needed. Default: `readers`. */
+  /** The maximum number of readers: more are started as needed. Default: `readers`. */
   readonly maxReaders?: number | undefined;
   /** The table's number of the first reader; the others follow. */
   readonly firstReader: number;
   readonly table: SharedArrayBuffer | undefined;
-  /** Join ports that another process may serve, instead of making sure that none does. */
+  /** Join ports that another process may serve, instead of checking that they are free. */
   readonly takeover: boolean;
-  /** A reader's thread is gone, perhaps in the middle of a batch: its epoch must be evened. */
+  /** A reader's thread has died, perhaps in the middle of a batch: make its epoch even. */
   readonly onReaderDead: (reader: number) => void;
-  /** Milliseconds for which a reader that has received a single packet waits for more; 0 by default. */
+  /** Milliseconds to wait for more packets after receiving a single one; 0 by default. */
   readonly coalesce?: number;
-  /** Octets of questions that a reader may have waiting for the main thread, a power of two; 512 KiB by default. */
+  /** Octets of questions that a reader may queue for the main thread, a power of two; 512 KiB by default. */
   readonly ringOctets?: number;
   /** Asked before `handleQuery`. */
   readonly packetPath?: PacketPath | undefined;
-  /** Has readers forward questions by themselves. */
+  /** Lets readers forward questions by themselves. */
   readonly forwarding?: ReaderForwarding | undefined;
-  /** Slow questions that may be unanswered at once; 10,000 by default. */
+  /** Maximum of unanswered slow questions; 10,000 by default. */
   readonly maxUnanswered?: number;
   /** Starts a reader's thread; see `startThreadOf`. */
   readonly startThread: StartThread;
 }
 
-/** The size of a packet that any sensible query fits into, whatever `udpSize` is. */
+/** A packet size that fits any sensible query, whatever `udpSize` is. */
 const MIN_PACKET_OCTETS = 1280;
-/** Some 4,000 questions: more than may be asked upstream and wait for it together. */
+/** Some 4,000 questions: more than may wait for upstream servers at once. */
 const RING_OCTETS = 512 * 1024;
-/** How long readers may take to answer what is queued when they stop. */
+/** How long readers may take to answer queued packets when they stop. */
 const DRAIN_MILLISECONDS = 2000;
 
 /**
- * Serves UDP by batches; see `batchesAvailable` for where that can be had.
+ * Serves UDP by batches; `batchesAvailable` tells where that works.
  *
- * @throws PortInUseError, SocketError, AddressError; or what kept the reader threads from starting
+ * @throws PortInUseError, SocketError, AddressError; or the reason why the reader threads could not start
  */
 export async function listenByBatches(options: UdpOptions): Promise<UdpListener> {
   const { addresses, readers, takeover } = options;
@@ -71,10 +71,9 @@ export async function listenByBatches(options: UdpOptions): Promise<UdpListener>
 }
 
 /**
- * Serves sockets that are open already with one reader, which receives nothing until `begin`: another listener may serve them
- * until then.
+ * Serves open sockets with one reader, which does not receive before `begin`: another listener may serve them until then.
  *
- * @param sockets one for each address @throws what kept the reader thread from starting
+ * @param sockets one for each address @throws the reason why the reader thread could not start
  */
 export async function prepareByBatches(
   options: Omit<UdpOptions, 'readers' | 'takeover'>,
@@ -103,7 +102,7 @@ export class BatchListener implements UdpListener {
   readonly #clock: Clock;
   readonly #log: UdpOptions['log'];
   readonly #endFollowing: (() => void) | undefined;
-  /** Whether packets may be steered: other listeners have no sockets in our ports. */
+  /** Whether packets may be steered: other listeners must have no sockets in our ports. */
   #isSteering: boolean;
   /** Whether it is about to leave its ports. */
   #isLeaving = false;
@@ -111,9 +110,9 @@ export class BatchListener implements UdpListener {
   #released: ReadonlySet<BoundSocket> = new Set();
   #stopped: Promise<void> | undefined;
   #isClosed = false;
-  /** The kernel's drops of sockets that others have replaced. */
+  /** Kernel drops of sockets that were replaced. */
   #dropsOfReplaced = 0;
-  /** The kernel's drops when the sockets were closed. */
+  /** Kernel drops when the sockets were closed. */
   #lastDrops = 0;
 
   constructor(
@@ -157,7 +156,7 @@ export class BatchListener implements UdpListener {
 
   #makeReader(own: readonly BoundSocket[], index: number, order: number): UdpReader {
     const options = this.#options;
-    // The policy is the one that holds when the thread starts.
+    // Uses the policy in force when the thread starts.
     const start: StartThread = (data) =>
       options.startThread({ ...data, forwarding: options.forwarding?.dataOf(data.reader) });
     const events = {
@@ -167,7 +166,7 @@ export class BatchListener implements UdpListener {
         options.onReaderDead(reader);
       },
       onChange: () => {
-        // First of all, as a program of the kernel would choose sockets that leave.
+        // First of all, since a program of the kernel would choose sockets that leave.
         this.#steer();
         this.#leavePorts();
       },
@@ -182,7 +181,7 @@ export class BatchListener implements UdpListener {
     );
   }
 
-  /** Starts one more reader. Settles when it receives. @throws SocketError, or what keeps its thread from starting */
+  /** Starts one more reader. Settles when it receives. @throws SocketError, or the reason why its thread cannot start */
   async #startReader(): Promise<void> {
     // The ports are shared with our own sockets.
     const [sockets = []] = openReaderSockets(this.endpoints, 1, true);
@@ -192,10 +191,10 @@ export class BatchListener implements UdpListener {
     try {
       await reader.ready;
     } catch (error) {
-      // Who leaves the ports closes them.
+      // The code that leaves the ports closes the sockets.
       if (this.#isLeaving) return;
       this.#readers.splice(this.#readers.indexOf(reader), 1);
-      // They are closed with what has come there: the kernel gives them packets only while another reader is in trouble too.
+      // Packets queued in them are lost: the kernel sends them packets only while another reader is in trouble too.
       for (const { fd } of sockets) closeDescriptor(fd);
       throw error;
     }
@@ -223,22 +222,22 @@ export class BatchListener implements UdpListener {
     };
   }
 
-  /** Steers packets as long as each reader has a thread that receives, but for those that are yet to have their first. */
+  /** Steers packets while each reader has a receiving thread; readers that wait for their first thread do not count. */
   #steer(): void {
     if (this.#isLeaving || !this.#isSteering) return;
     const areAlive = this.#readers.every(({ isAlive, isStarting }) => isAlive || isStarting);
     this.#steering.update(areAlive && this.#countStarted() > 0);
   }
 
-  /** Readers before the first one that is starting. */
+  /** The number of readers before the first one that is starting. */
   #countStarted(): number {
     const starting = this.#readers.findIndex(({ isStarting }) => isStarting);
     return starting < 0 ? this.#readers.length : starting;
   }
 
   /**
-   * Takes the sockets of readers whose threads are not there out of their ports, as long as another reader is alive. One
-   * whose successor starts at once keeps them, and what is queued waits for it.
+   * Takes sockets of readers without a thread out of their ports, as long as another reader is alive. A reader whose
+   * successor starts at once keeps them, and queued packets wait for it.
    */
   #leavePorts(): void {
     if (this.#stopped !== undefined || !this.#readers.some(({ isAlive }) => isAlive)) return;
@@ -251,7 +250,7 @@ export class BatchListener implements UdpListener {
     this.#slow.wake();
   }
 
-  /** Brings them back, as the next thread is about to start. */
+  /** Brings the sockets back, since the next thread is about to start. */
   #rejoinPorts(reader: UdpReader): void {
     if (reader.isInGroup) return;
     reader.isInGroup = true;
@@ -266,20 +265,20 @@ export class BatchListener implements UdpListener {
     }
   }
 
-  /** Lets the reader receive that was prepared. */
+  /** Lets the prepared reader receive. */
   begin(): void {
     for (const reader of this.#readers) reader.begin();
   }
 
-  /** Says that the listener is closed whose sockets it has taken over: until then, places among the sockets are uncertain. */
+  /** Call it when the listener whose sockets were taken over is closed. Until then, positions in the port group are uncertain. */
   formerEnded(): void {
     this.#isSteering = true;
     this.#steer();
   }
 
   /**
-   * Leaves these sockets to another listener, which may receive on them when this has ended. All others leave their ports, and
-   * what is queued in them is answered. `stop` is to be called next; it closes none of these.
+   * Leaves these sockets to another listener, which may receive on them after this settles. All others leave their
+   * ports, and packets queued in them are answered. Call `stop` next; it does not close these sockets.
    */
   async release(sockets: ReadonlySet<BoundSocket>): Promise<void> {
     this.#released = sockets;
@@ -323,13 +322,13 @@ export class BatchListener implements UdpListener {
     return this.#sockets().reduce((sum, { fd }) => sum + countKernelDrops(fd), this.#dropsOfReplaced);
   }
 
-  /** Those that are its own to close. */
+  /** The sockets that it has to close itself. */
   #sockets(): readonly BoundSocket[] {
     return this.#readers.flatMap(({ sockets }) => sockets).filter((socket) => !this.#released.has(socket));
   }
 }
 
-/** Gives what waits in the sockets of a reader to the main thread, as if the reader could not have answered it. */
+/** Hands packets queued in a reader's sockets to the main thread, as questions that the reader could not answer. */
 function handOverQueries({ data, sockets }: UdpReader, kept: ReadonlySet<BoundSocket> = new Set()): void {
   const batch = new PacketBatch(data.packetSize);
   const questions = new QuestionProducer(data.ring);
@@ -369,12 +368,12 @@ function readerData(
     udpSize: options.udpSize,
     clientRules: options.clientRules,
     coalesce: options.coalesce,
-    // A reader that is alone has nothing to say.
+    // A single reader has nothing to report.
     steering: (options.maxReaders ?? options.readers) > 1 ? { words: steering, place: index } : undefined,
   };
 }
 
-/** Whether another process has the port of one of these addresses. Where that cannot be found out, none has. */
+/** Whether another process serves the port of one of these addresses. False where that cannot be determined. */
 export function isServed(addresses: readonly SocketAddress[]): boolean {
   return addresses.some((address) => {
     try {

@@ -1,9 +1,9 @@
 /**
- * Waiting with an end.
+ * Waiting with a time limit.
  */
 import type { Clock } from '../base/clock.ts';
 
-/** Waits for work that never fails, but no longer than that. */
+/** Waits for work that never fails, up to a time limit. */
 export function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.after(milliseconds, resolve);

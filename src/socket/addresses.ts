@@ -25,7 +25,7 @@ export function formatSocketAddress({ address, port }: SocketAddress): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** Whether a socket on this address takes what is sent to any address of the machine. */
+/** Whether a socket on this address receives packets to any address of the machine. */
 export function isWildcard(address: string): boolean {
   return parseAddress(address)?.every((octet) => octet === 0) ?? false;
 }
@@ -34,7 +34,7 @@ export function familyOf(address: string): typeof AF_INET | typeof AF_INET6 {
   return address.includes(':') ? AF_INET6 : AF_INET;
 }
 
-/** @throws AddressError if the text is no address, or its zone no interface of this machine */
+/** @throws AddressError if the text is not an address, or its zone is not an interface of this machine */
 export function encodeSocketAddress({ address, port }: SocketAddress): Uint8Array {
   const [text = '', zone] = address.split('%', 2);
   const octets = parseAddress(text);
@@ -57,7 +57,7 @@ function interfaceNumber(address: string, zone: string): number {
 }
 
 /**
- * Reads what the kernel wrote.
+ * Decodes a socket address as the kernel wrote it.
  *
  * @param octets at least 16 from `start` for IPv4, 28 for IPv6
  */

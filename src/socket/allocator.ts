@@ -1,6 +1,7 @@
 /**
- * Has the C library's allocator give back what is freed. By itself glibc keeps a heap for each thread that allocates, of which Node
- * has a dozen, and returns less the larger the blocks were that have been freed: megabytes in a process that is asked to be small.
+ * Makes the C library's allocator return freed memory. By default, glibc keeps a heap for each allocating thread, and
+ * Node has a dozen. The larger the freed blocks were, the less it returns: megabytes in a process that should stay
+ * small.
  */
 import type { LibraryHandle } from 'koffi';
 
@@ -8,10 +9,10 @@ import type { LibraryHandle } from 'koffi';
 const M_TRIM_THRESHOLD = -1;
 const M_MMAP_THRESHOLD = -3;
 const M_ARENA_MAX = -8;
-/** Where glibc begins; set by us, they no longer grow. */
+/** glibc's initial values; once set explicitly, they no longer grow. */
 const THRESHOLD_OCTETS = 128 * 1024;
 
-/** Holds for the whole process from now on. Nothing happens where the library has no `mallopt`, as musl. */
+/** Applies to the whole process from now on. Without effect if the library has no `mallopt` (musl). */
 export function returnFreedMemory(library: LibraryHandle): void {
   let mallopt: (parameter: number, value: number) => number;
   try {

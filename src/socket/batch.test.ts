@@ -19,7 +19,7 @@ function open(address: SocketAddress = LOOPBACK): { fd: number; endpoint: Socket
   return socket;
 }
 
-/** What has arrived at a socket, packet by packet. */
+/** The packets that have arrived at a socket. */
 function receiveAll(fd: number): string[] {
   const batch = new PacketBatch(PACKET_OCTETS);
   const texts: string[] = [];
@@ -53,7 +53,7 @@ describe('PacketBatch', () => {
   beforeEach(() => {
     server = open();
     client = open();
-    // An envelope to the server, from one that the client sent to itself by way of it.
+    // An envelope addressed to the server, made from a packet that the client sends to itself.
     const batch = new PacketBatch(PACKET_OCTETS);
     toServer = new Uint8Array(ENVELOPE.OCTETS);
     const self = envelopeTo(client.endpoint);

@@ -1,10 +1,10 @@
 /**
- * One reader's packet memory: up to 64 packets received with one `recvmmsg`, answered where they lie, and the answers sent
- * with one `sendmmsg`.
+ * One reader's packet memory: receives up to 64 packets with one `recvmmsg`, answers them in place, and sends the
+ * answers with one `sendmmsg`.
  *
- * Each header of the row points to a *seat* of the same number at first. A packet without an answer must not be sent, so its
- * header changes places with that of the next packet to answer; headers stay that way, since every seat is as good as another.
- * Nothing is allocated after the constructor.
+ * At first, each header of the row points to the *seat* of the same number. A packet without an answer must not be
+ * sent, so its header swaps places with that of the next packet to answer. Headers stay swapped, since all seats are
+ * equal. It allocates no memory after the constructor.
  */
 
 import { writeEndpoints } from './endpoints.ts';
@@ -15,9 +15,9 @@ import { HEADER, HEADER_WORDS, MessageRow, type RefusedMessages } from './messag
 export const BATCH_PACKETS = 64;
 
 export class PacketBatch implements RefusedMessages {
-  /** The memory that all packets lie in, from `startOf` on. */
+  /** The memory of all packets; `startOf` gives their places. */
   readonly octets: Uint8Array;
-  /** Octets from one packet's start that may be written. */
+  /** Octets that may be written from a packet's start. */
   readonly packetSize: number;
   /** Answers of the last batch that the kernel refused to send: an impossible address, a firewall. */
   refused = 0;
@@ -28,12 +28,12 @@ export class PacketBatch implements RefusedMessages {
   readonly #words: Uint32Array;
   /** The seat that each header points to. */
   readonly #seats = Uint8Array.from({ length: BATCH_PACKETS }, (_, seat) => seat);
-  /** Headers that the last receive call wrote to. */
+  /** Headers that the last receive call filled. */
   #received = BATCH_PACKETS;
-  /** Headers at the front that carry answers. */
+  /** Headers at the front that hold answers. */
   #answers = 0;
 
-  /** @param packetSize octets of the largest query to take and of the largest answer to give */
+  /** @param packetSize octets of the largest query to accept and the largest answer to send */
   constructor(packetSize: number) {
     this.#row = new MessageRow(BATCH_PACKETS, packetSize, 'any');
     this.packetSize = this.#row.packetSize;
@@ -42,10 +42,10 @@ export class PacketBatch implements RefusedMessages {
   }
 
   /**
-   * Receives up to 64 packets. What was received before is forgotten.
+   * Receives up to 64 packets, and forgets the previous ones.
    *
-   * @param flags `MSG_DONTWAIT`, or `MSG_WAITFORONE` to wait for the first packet as long as the socket's timeout says
-   * @returns the number of packets; 0 if none came in time; else the error number, negative (`-EINTR` is no failure)
+   * @param flags `MSG_DONTWAIT`, or `MSG_WAITFORONE` to wait for the first packet up to the socket's timeout
+   * @returns the number of packets; 0 if none came in time; else the error number, negative (`-EINTR` is not a failure)
    */
   receive(fd: number, flags: number): number {
     this.#makeReady();
@@ -54,7 +54,7 @@ export class PacketBatch implements RefusedMessages {
     return count === -EAGAIN ? 0 : count;
   }
 
-  /** The kernel wrote the lengths of what it received where it had read how much it may write. */
+  /** Restores the lengths: the kernel replaced each maximum with the received length. */
   #makeReady(): void {
     const words = this.#words;
     for (let index = 0; index < this.#received; index++) {
@@ -82,14 +82,14 @@ export class PacketBatch implements RefusedMessages {
     return this.#words[index * HEADER_WORDS + HEADER.RECEIVED] ?? 0;
   }
 
-  /** Whether packet `index` was longer than what is here of it. */
+  /** Whether packet `index` was longer than the stored part. */
   isCut(index: number): boolean {
     return ((this.#words[index * HEADER_WORDS + HEADER.FLAGS] ?? 0) & MSG_TRUNC) !== 0;
   }
 
   /**
-   * Marks packet `index` as answered: the response lies where it lay. To be called in the order of the packets, and not
-   * before the unanswered ones ahead of it are done with.
+   * Marks packet `index` as answered: the response is in the packet's place. Call it in the order of the packets, after
+   * the unanswered ones before it are finished.
    */
   answer(index: number, length: number): void {
     const place = this.#answers++;
@@ -131,7 +131,7 @@ export class PacketBatch implements RefusedMessages {
     }
   }
 
-  /** Writes the two ends of packet `index`, see `endpoints.ts`. @returns words written */
+  /** Writes the two endpoints of packet `index`, see `endpoints.ts`. @returns words written */
   writeEndpoints(index: number, target: Uint32Array, at: number): number {
     const name = this.clientOf(index) >> 2;
     const hasControl = this.#words[index * HEADER_WORDS + HEADER.CONTROL_LENGTH] !== 0;
@@ -139,8 +139,8 @@ export class PacketBatch implements RefusedMessages {
   }
 
   /**
-   * Sends the answers, without waiting. A message that the kernel refuses (a query from port 0 cannot be answered) is
-   * left out; when the send buffer is full the rest is dropped, as clients ask again.
+   * Sends the answers, without waiting. It skips a message that the kernel refuses (for example, to port 0). When the
+   * send buffer is full, it drops the rest, since clients retry.
    */
   send(fd: number): void {
     this.refused = 0;

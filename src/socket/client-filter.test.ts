@@ -16,7 +16,7 @@ function clientAt(address: string, share: number): LimitedClient {
   };
 }
 
-/** A server socket, and a way to send it packets from an address: how many it took. */
+/** A server socket, and a function that sends it packets from an address and returns how many it accepted. */
 function open(address: string) {
   const { fd, endpoint } = openUdpSocket({ address, port: 0 }, 50);
   onTestFinished(() => closeDescriptor(fd));
@@ -36,7 +36,7 @@ function open(address: string) {
 }
 
 const PACKETS = 400;
-/** No chance to speak of that a filter which lets one in 8 through is outside (6 standard deviations). */
+/** A filter that passes one in 8 stays within these bounds almost surely (6 standard deviations). */
 const [MIN, MAX] = [10, 90];
 
 describe('a filter of clients', () => {

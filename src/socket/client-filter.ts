@@ -1,6 +1,6 @@
 /**
- * A filter of the kernel that lets through only a part of some clients' packets: what it drops takes no place in the receive buffer, and
- * the time of its sender alone.
+ * A kernel filter that passes only a part of some clients' packets. Dropped packets take no space in the receive
+ * buffer, and cost only their sender's time.
  *
  * It is a program of the packet filter (`SO_ATTACH_FILTER`), which needs no privilege.
  */
@@ -8,7 +8,7 @@ import { libc } from './libc.ts';
 import { SO_ATTACH_FILTER, SO_DETACH_FILTER, SOL_SOCKET } from './linux.ts';
 import { attachProgram, CODE, type Instruction, RANDOM_WORD } from './packet-program.ts';
 
-/** A client of whose packets one in `share` is let through. */
+/** A client that is limited to one in `share` of its packets. */
 export interface LimitedClient {
   /** 4 octets for IPv4, 16 for IPv6, in network order. */
   readonly address: Uint8Array;
@@ -16,7 +16,7 @@ export interface LimitedClient {
   readonly share: number;
 }
 
-/** Clients that a filter can know: each costs every packet up to eight instructions. */
+/** Maximum of clients in a filter: each costs every packet up to eight instructions. */
 export const MAX_LIMITED_CLIENTS = 16;
 
 /** `SKF_NET_OFF`: offsets from here on count from the IP header. */
@@ -27,14 +27,14 @@ const PASS = 0xffff_ffff;
 const DROP = 0;
 
 /**
- * Limits these clients at a socket, and no others; no client at all removes the filter. The change is whole at once.
+ * Limits exactly these clients at a socket; an empty list removes the filter. The change is atomic.
  *
  * @param clients at most `MAX_LIMITED_CLIENTS`, each address once
- * @returns whether the kernel took the filter
+ * @returns whether the kernel accepted the filter
  */
 export function limitClients(fd: number, clients: readonly LimitedClient[]): boolean {
   if (clients.length === 0) {
-    // It fails where there is no filter, which is what was asked for.
+    // Fails if there is no filter, which is the desired state.
     libc().setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, new Uint8Array(4), 4);
     return true;
   }
@@ -42,7 +42,7 @@ export function limitClients(fd: number, clients: readonly LimitedClient[]): boo
   return attachProgram(fd, SO_ATTACH_FILTER, instructions) === 0;
 }
 
-/** What is done with a packet of one client; those of others go on to what stands behind. */
+/** The instructions for packets of one client; packets of others continue after them. */
 function instructionsFor({ address, share }: LimitedClient): readonly Instruction[] {
   const first = IP_HEADER + (address.length === 4 ? IPV4_SOURCE : IPV6_SOURCE);
   const view = new DataView(address.buffer, address.byteOffset, address.length);
@@ -56,7 +56,7 @@ function instructionsFor({ address, share }: LimitedClient): readonly Instructio
   const words = address.length / 4;
   const comparisons = Array.from({ length: words }, (_, word): readonly Instruction[] => [
     [CODE.LOAD_WORD, 0, 0, first + word * 4],
-    // Past the words that are left, and past what limits the client.
+    // Skip the remaining words, and the instructions that limit the client.
     [CODE.JUMP_IF_EQUAL, 0, (words - 1 - word) * 2 + limit.length, view.getUint32(word * 4)],
   ]);
   return [...comparisons.flat(), ...limit];

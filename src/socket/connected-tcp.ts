@@ -1,5 +1,5 @@
 /**
- * TCP connections that are opened without waiting, for a thread that waits for packets alone.
+ * Opens TCP connections without waiting, for a thread that waits only for packets.
  */
 import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
 import { closeDescriptor, openDescriptor, readOption, setOption } from './descriptor.ts';
@@ -20,11 +20,11 @@ import { SocketError } from './socket-error.ts';
 /** Of `struct tcp_info`, which begins with the state. */
 const TCP_INFO_OCTETS = 8;
 
-/** `ended`: the peer has closed it, or it never came about. */
+/** `ended`: the peer has closed it, or it could not be opened. */
 export type ConnectionState = 'opening' | 'open' | 'ended';
 
 /**
- * Begins to open a connection.
+ * Starts to open a connection.
  *
  * @returns its descriptor
  * @throws SocketError

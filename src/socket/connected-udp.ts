@@ -1,6 +1,6 @@
 /**
- * UDP sockets that are connected to one peer: the kernel takes packets of its address and port alone, and keeps those that the
- * network refused.
+ * UDP sockets connected to one peer: the kernel accepts packets only from its address and port, and keeps those that
+ * the network refused.
  */
 import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
 import { bindDescriptor, closeDescriptor, openDescriptor, setOption } from './descriptor.ts';
@@ -21,17 +21,17 @@ import { SocketError } from './socket-error.ts';
 
 export interface ConnectedUdpOptions {
   readonly peer: SocketAddress;
-  /** Where to send from; any address and port where it is left out, any port for port 0. */
+  /** Source of the packets. Undefined: any address and port; port 0: any port. */
   readonly source: SocketAddress | undefined;
   /** Whether other sockets of ours may be bound to the source's port. */
   readonly shared: boolean;
 }
 
-/** Asked for, and cut by the kernel to `net.core.rmem_max`: many replies may come at once. */
+/** Requested size; the kernel caps it at `net.core.rmem_max`. Many replies may come at once. */
 const RECEIVE_BUFFER_OCTETS = 2 ** 20;
 
 /**
- * Opens a socket that does not wait.
+ * Opens a non-blocking socket.
  *
  * @returns its descriptor
  * @throws SocketError, PortInUseError, AddressError

@@ -1,37 +1,37 @@
 /**
- * What UDP and TCP sockets have in common: a descriptor with options and a bound address.
+ * The common part of UDP and TCP sockets: a descriptor with options and a bound address.
  */
 import { decodeSocketAddress, encodeSocketAddress, familyOf, type SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';
 import { AF_INET6, IPPROTO_IPV6, IPV6_V6ONLY, SOCK_CLOEXEC } from './linux.ts';
 import { bindError, SocketError, type Transport } from './socket-error.ts';
 
-/** How a port is held: alone, or together with every other socket that is bound `shared` by the same user. */
+/** Whether a socket holds its port exclusively, or with every other socket that the same user binds as `shared`. */
 export type Sharing = 'alone' | 'shared';
 
-/** A socket of ours, bound. The code that opened it closes it. */
+/** A bound socket of ours. The code that opened it closes it. */
 export interface BoundSocket {
   readonly fd: number;
-  /** The address it is bound to, with the port that the kernel chose where 0 was asked for. */
+  /** The address that it is bound to, with the port that the kernel picked for port 0. */
   readonly endpoint: SocketAddress;
 }
 
-/** @throws SocketError if the kernel gives none */
+/** @throws SocketError if the kernel refuses */
 export function openDescriptor(endpoint: SocketAddress, type: number): number {
   const family = familyOf(endpoint.address);
   const fd = libc().socket(family, type | SOCK_CLOEXEC, 0);
   if (fd < 0) throw new SocketError('open a socket for', endpoint, libc().errno());
-  // IPv4 and IPv6 have sockets of their own, so that addresses are never shown in each other's form.
+  // IPv4 and IPv6 have separate sockets, so that addresses never appear in the other family's form.
   if (family === AF_INET6) setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   return fd;
 }
 
-/** Sets an option of `int` kind; one that the kernel refuses stays as it was. */
+/** Sets an `int` option; if the kernel refuses, the option is unchanged. */
 export function setOption(fd: number, level: number, option: number, value: number): void {
   libc().setsockopt(fd, level, option, new Uint8Array(Int32Array.of(value).buffer), 4);
 }
 
-/** Reads an option that is a structure. Octets that the kernel does not fill are zero. */
+/** Reads an option that is a structure. Octets that the kernel leaves unset are zero. */
 export function readOption(fd: number, level: number, option: number, octets: number): DataView {
   const value = new Uint8Array(octets);
   libc().getsockopt(fd, level, option, value, Uint32Array.of(octets));
@@ -39,7 +39,7 @@ export function readOption(fd: number, level: number, option: number, octets: nu
 }
 
 /**
- * Binds, and reads back the address.
+ * Binds a descriptor, and reads back the address.
  *
  * @throws PortInUseError, SocketError (and closes the descriptor)
  */

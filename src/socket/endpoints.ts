@@ -1,15 +1,15 @@
 /**
- * The two ends of a packet that came by UDP, in few words of shared memory: what a log of queries needs of an envelope.
+ * The two endpoints of a UDP packet, in few words of shared memory: the part of an envelope that a query log needs.
  *
  *     word 0   the client's port | 1 << 16 for IPv6
- *     word 1   the client's address (1 word, or 4), then ours (as many; 0 where the kernel did not tell it)
+ *     word 1   the client's address (1 word, or 4), then ours (likewise; 0 if the kernel did not report it)
  *
- * Addresses are octets in network order, as they lay in the kernel's structures.
+ * Addresses are octets in network order, as in the kernel's structures.
  */
 import { ENVELOPE } from './envelope.ts';
 import { AF_INET6 } from './linux.ts';
 
-/** Words of the two ends of an IPv4 and of an IPv6 packet. */
+/** Words of the two endpoints, by family. */
 export const ENDPOINT_WORDS = { IPV4: 3, IPV6: 9 } as const;
 export const ENDPOINTS_ARE_IPV6 = 1 << 16;
 
@@ -19,8 +19,8 @@ const IPV4_OURS = 5;
 const IPV6_OURS = 4;
 
 /**
- * @param name the word of `source` where the client's socket address begins
- * @param control the word where the control message begins; negative where there is none
+ * @param name the word of `source` with the start of the client's socket address
+ * @param control the word with the start of the control message; negative without one
  * @returns words written to `target` from `at` on, one of `ENDPOINT_WORDS`
  */
 export function writeEndpoints(
@@ -46,7 +46,7 @@ export function writeEndpoints(
   return ENDPOINT_WORDS.IPV6;
 }
 
-/** The same from an envelope, memory that begins at a multiple of 4 octets. */
+/** The same from an envelope in memory that begins at a multiple of 4 octets. */
 export function writeEndpointsOf(envelope: Uint8Array, target: Uint32Array, at: number): number {
   const words = new Uint32Array(envelope.buffer, envelope.byteOffset, ENVELOPE.OCTETS / 4);
   const hasControl = envelope[ENVELOPE.CONTROL_LENGTH] !== 0;

@@ -1,9 +1,9 @@
 /**
- * An envelope: where a packet came from and which of our addresses it was sent to, as the octets that the kernel wrote and
- * takes back when the answer is sent.
+ * An envelope: the client of a packet, and the address of ours that it was sent to. It holds the octets as the kernel
+ * wrote them and accepts them back with the answer.
  *
  *     0    the client's socket address (28)
- *     28   its length      29   the length of the control message, 0 if there is none
+ *     28   its length      29   the length of the control message, 0 without one
  *     32   the control message IP_PKTINFO (32) or IPV6_PKTINFO (40):
  *
  *          0   length (8)   8 level   12 type
@@ -26,7 +26,7 @@ const IPV6_INTERFACE_WORD = 8;
 const ADDRESS_START = 4;
 
 /**
- * A hash of the client's address, the port left out, by which clients are told apart.
+ * A hash of the client's address without the port, to tell clients apart.
  *
  * @param at where the envelope begins in `octets`
  * @param seed drawn at random, so that clients cannot choose addresses of the same hash
@@ -48,8 +48,8 @@ export function clientOf(envelope: Uint8Array): SocketAddress {
 }
 
 /**
- * Turns a received control message into one for sending: the address stays, the interface is left to routing, as the way
- * back may differ from the way in. Only a link-local address means nothing without its interface.
+ * Turns a received control message into one for sending. It keeps the address and leaves the interface to routing,
+ * since the way back may differ. Only a link-local address needs its interface.
  *
  * @param word where the message begins in `words`
  */
@@ -58,6 +58,6 @@ export function readdressControl(words: Uint32Array, word: number): void {
     words[word + IPV4_INTERFACE_WORD] = 0;
     return;
   }
-  // fe80::/10, of a little-endian word.
+  // fe80::/10, read from a little-endian word.
   if (((words[word + IPV6_ADDRESS_WORD] ?? 0) & 0xc0ff) !== 0x80fe) words[word + IPV6_INTERFACE_WORD] = 0;
 }

@@ -1,8 +1,8 @@
 /**
- * Waits for packets on sockets that come and go: epoll, for a reader that asks upstream besides serving its clients.
+ * Waits for packets on a changing set of sockets with epoll, for a reader that queries upstream servers and serves clients.
  *
- * The kernel forgets a socket when its descriptor is closed. An event is `struct epoll_event`: events (4), then 8 octets of ours,
- * of which the first four hold a token; on x86-64 the two follow each other without a gap.
+ * The kernel forgets a socket when its descriptor is closed. An event is `struct epoll_event`: events (4), then 8
+ * octets of user data, which begin with a 32-bit token. On x86-64 there is no gap between the two.
  */
 import { arch } from 'node:os';
 import { closeDescriptor } from './descriptor.ts';
@@ -22,7 +22,7 @@ export class Epoll {
   readonly #event = new Uint8Array(EVENT_OCTETS);
   readonly #eventView = new DataView(this.#event.buffer);
 
-  /** @throws Error if the kernel gives no descriptor */
+  /** @throws Error if the kernel provides no descriptor */
   constructor() {
     const memory = new ArrayBuffer(EVENTS * EVENT_OCTETS);
     this.#view = new DataView(memory);
@@ -34,8 +34,8 @@ export class Epoll {
   /**
    * Watches a socket until it is closed.
    *
-   * @param token what `tokenOf` says of it, 32 bits
-   * @returns whether the kernel does
+   * @param token that `tokenOf` returns for it, 32 bits
+   * @returns whether the kernel accepted it
    */
   add(fd: number, token: number): boolean {
     this.#eventView.setUint32(0, EPOLLIN, true);
@@ -52,7 +52,7 @@ export class Epoll {
     return this.#libc.epoll_wait(this.fd, this.#pointer, EVENTS, milliseconds);
   }
 
-  /** The token of an event, below what `wait` returned. */
+  /** The token of an event, whose index must be below the result of `wait`. */
   tokenOf(event: number): number {
     return this.#view.getUint32(event * EVENT_OCTETS + TOKEN, true);
   }

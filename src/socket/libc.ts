@@ -1,8 +1,8 @@
 /**
- * The C library, called through koffi: the one door to system calls that Node does not offer.
+ * The C library, called through koffi: the only access to system calls that Node does not offer.
  *
- * It is loaded when first asked for, since koffi is native code: where it cannot be loaded the rest of the program
- * still runs, over `node:dgram`. The library is the one that Node itself runs on (`load(null)`), glibc or musl.
+ * It is loaded on first use, since koffi is native code: if it cannot be loaded, the rest of the program still runs,
+ * over `node:dgram`. The library is the one that Node itself uses (`load(null)`), glibc or musl.
  */
 import { createRequire } from 'node:module';
 import { arch, endianness, platform } from 'node:os';
@@ -12,7 +12,7 @@ import { returnFreedMemory } from './allocator.ts';
 /** An address in this process's memory, for fields and arguments that are pointers. */
 export type Pointer = bigint;
 
-/** Functions return -1 on failure, and then `errno` says why, until the next call. */
+/** Functions return -1 on failure; then `errno` has the reason until the next call. */
 export interface Libc {
   socket(family: number, type: number, protocol: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
@@ -27,9 +27,9 @@ export interface Libc {
   epoll_create1(flags: number): number;
   epoll_ctl(epoll: number, operation: number, fd: number, event: Uint8Array): number;
   epoll_wait(epoll: number, events: Pointer, count: number, milliseconds: number): number;
-  /** @returns the octets that were read; 0: the peer has closed */
+  /** @returns the number of octets read; 0: the peer has closed */
   recv(fd: number, into: Uint8Array, length: number, flags: number): number;
-  /** @returns the octets that were taken */
+  /** @returns the number of octets accepted */
   send(fd: number, octets: Uint8Array, length: number, flags: number): number;
   recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: null): number;
   sendmmsg(fd: number, headers: Pointer, count: number, flags: number): number;
@@ -37,7 +37,7 @@ export interface Libc {
   errno(): number;
   /** The symbol of an error number, `EADDRINUSE`. */
   errorName(errno: number): string;
-  /** Where the octets lie. They must stay referenced for as long as the pointer is used. */
+  /** The address of the octets. Keep a reference to them while the pointer is in use. */
   addressOf(memory: ArrayBuffer): Pointer;
 }
 
@@ -66,7 +66,7 @@ const PROCESSORS: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
 
 let loaded: Libc | undefined;
 
-/** What the machine is, in Node's words. */
+/** The machine, in Node's terms. */
 export interface Machine {
   readonly system: string;
   readonly processor: string;
@@ -76,9 +76,9 @@ export interface Machine {
 const THIS_MACHINE: Machine = { system: platform(), processor: arch(), endianness: endianness() };
 
 /**
- * Whether batches of packets can be had here.
+ * Whether batches of packets work on this machine.
  *
- * @returns `true`, or the reason why not, in words
+ * @returns `true`, or the reason why not, as text
  */
 export function batchesAvailable(machine = THIS_MACHINE): true | { readonly reason: string } {
   const { system, processor } = machine;
@@ -98,7 +98,7 @@ export function batchesAvailable(machine = THIS_MACHINE): true | { readonly reas
 /**
  * The C library of this thread.
  *
- * @throws Error where koffi or one of the functions is not available
+ * @throws Error if koffi or one of the functions is not available
  */
 export function libc(): Libc {
   loaded ??= load();
@@ -113,14 +113,14 @@ function load(): Libc {
   const functions = Object.fromEntries(
     Object.entries(PROTOTYPES).map(([name, prototype]) => [name, library.func(prototype)]),
   );
-  // Of names for the same number the first is the usual one: EAGAIN, not EWOULDBLOCK.
+  // The first of several names for one number is the usual one: EAGAIN, not EWOULDBLOCK.
   const names = new Map(
     Object.entries(koffi.os.errno)
       .map(([name, errno]) => [errno, name] as const)
       .reverse(),
   );
   return {
-    // koffi types every function as (...any) => any; the prototypes above say the same as the interface.
+    // koffi types every function as (...any) => any; the prototypes above match the interface.
     ...(functions as unknown as Pick<Libc, keyof typeof PROTOTYPES>),
     errno: () => koffi.errno(),
     errorName: (errno) => names.get(errno) ?? `error ${errno}`,

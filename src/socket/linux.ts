@@ -1,5 +1,5 @@
 /**
- * The numbers of Linux's socket interface that we use. They are the same on every 64-bit processor that Node runs on.
+ * The constants of Linux's socket interface that we use, equal on every 64-bit processor that Node runs on.
  */
 export const AF_INET = 2;
 export const AF_INET6 = 10;

@@ -29,7 +29,7 @@ it('sends what the kernel takes, asks what becomes of the rest, and receives as 
   peer.bind(0, '127.0.0.1');
   await once(peer, 'listening');
   const row = new MessageRow(4, 10, 'any');
-  // Nothing can be sent to port 0.
+  // The kernel refuses to send to port 0.
   for (const [seat, port] of [peer.address().port, 0, peer.address().port].entries()) {
     row.address(seat, envelopeTo(port));
     row.octets[row.packetAt(seat)] = 0x61 + seat;

@@ -1,18 +1,17 @@
 /**
- * A row of messages as `recvmmsg` and `sendmmsg` take them: the one place that knows the layout of `struct mmsghdr`, and how a
- * row is sent.
+ * A row of messages for `recvmmsg` and `sendmmsg`: the only code that knows the layout of `struct mmsghdr`, and how to send a row.
  *
- * The memory is one block: a header for each message, then the `struct iovec`s, the envelopes or the control messages, and the
+ * The memory is one block: a header for each message, then the `struct iovec`s, envelopes or control messages, and
  * packets that they point to. A header, in 32-bit words:
  *
  *     0   address pointer    2   address length    4   iovec pointer    6   iovec count
  *     8   control pointer    10  control length    12  flags            14  received octets
  *
- * Each header points to the *seat* of the same number at first; only `PacketBatch` and `TrainRow` change that. Nothing is allocated
- * after the constructor.
+ * Each header points to the *seat* of the same number at first; only `PacketBatch` and `TrainRow` change that. It
+ * allocates no memory after the constructor.
  *
- * A message of a connected row may be a *train*: several packets of one length, of which the last may be shorter. Its iovecs are those
- * of its packets, and its control message says that length:
+ * A message of a connected row may be a *train*: several packets of equal length, except that the last may be shorter.
+ * It has the iovecs of its packets, and its control message gives that length:
  *
  *     0   length (8)   8 level   12 type   16 octets of a packet (2)
  */
@@ -29,12 +28,12 @@ const IOVEC_WORDS = IOVEC_OCTETS / 4;
 const IOVEC_LENGTH = 2;
 /** More words of a header. */
 const IOVECS = { POINTER: 4, COUNT: 6 } as const;
-/** The control message of a train: its length without the padding at its end, with it, and the word of the length of a packet. */
+/** The control message of a train: its length without and with the final padding, and the word of the packet length. */
 const SEGMENTS = { LENGTH: 18, OCTETS: 24, WORD: 4 } as const;
 
-/** What becomes of a message that the kernel refuses. */
+/** Decides on messages that the kernel refuses. */
 export interface RefusedMessages {
-  /** @returns whether it is left out; otherwise it is tried again */
+  /** @returns whether to skip it; otherwise it is sent again */
   skips(index: number, errno: number): boolean;
 }
 
@@ -44,7 +43,7 @@ export class MessageRow {
   readonly words: Uint32Array;
   /** Messages that the row holds. */
   readonly size: number;
-  /** Octets of each packet. */
+  /** Octets for each packet. */
   readonly packetSize: number;
   /** Where the first packet and the first envelope begin. */
   readonly packets: number;
@@ -55,13 +54,14 @@ export class MessageRow {
   readonly #addressLow: number;
   readonly #addressHigh: number;
   readonly #libc: Libc = libc();
-  /** The pointer to each header, made once: a bigint is an allocation. */
+  /** The pointer to each header, made once: every bigint is an allocation. */
   readonly #headers: readonly Pointer[];
 
   /**
    * @param size messages
    * @param packetSize octets of each packet, rounded up to a multiple of 64
-   * @param peers `any`: each message has an address and a control message; `connected`: that of the socket, and it may be a train
+   * @param peers `any`: each message has an address and a control message; `connected`: the socket has the address, and
+   *   a message may be a train
    */
   constructor(size: number, packetSize: number, peers: 'any' | 'connected') {
     this.size = size;
@@ -107,15 +107,15 @@ export class MessageRow {
     return this.envelopes + seat * ENVELOPE.OCTETS;
   }
 
-  /** Sets the octets of a seat's packet: those that it can take, or those to send. */
+  /** Sets the octets of a seat's packet: its capacity, or the octets to send. */
   setLength(seat: number, length: number): void {
     this.words[((this.#iovecs + seat * IOVEC_OCTETS) >> 2) + IOVEC_LENGTH] = length;
   }
 
   /**
-   * Has a place in the order of sending be that of a seat's packet. To be done for all places of a message before `couple`.
+   * Assigns a seat's packet to a place in the order of sending. Do so for all places of a message before `couple`.
    *
-   * @param length octets to send of it
+   * @param length octets of it to send
    */
   place(place: number, seat: number, length: number): void {
     const word = (this.#iovecs >> 2) + place * IOVEC_WORDS;
@@ -124,7 +124,7 @@ export class MessageRow {
   }
 
   /**
-   * Makes message `index` one of several packets, which the kernel tells apart by their length, or of a single one.
+   * Makes message `index` a train of several packets of one length, or a single packet.
    *
    * @param place of the first packet
    * @param length octets of each packet; the last may have fewer
@@ -145,7 +145,7 @@ export class MessageRow {
   }
 
   /**
-   * Makes message `index` one to the client of an envelope, from the address that the client has asked.
+   * Addresses message `index` to the client of an envelope, from the address that the client queried.
    *
    * @param from where the envelope begins
    */
@@ -172,7 +172,7 @@ export class MessageRow {
   /**
    * Sends the first messages of the row, without waiting.
    *
-   * @returns how many were left when the send buffer was full
+   * @returns how many were left unsent because the send buffer was full
    */
   send(fd: number, count: number, refused: RefusedMessages): number {
     for (let sent = 0; sent < count; ) {

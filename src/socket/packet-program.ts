@@ -1,5 +1,5 @@
 /**
- * Programs of the kernel's classic packet filter, laid out as in `linux/filter.h`:
+ * Programs of the kernel's classic packet filter (BPF), laid out as in `linux/filter.h`:
  *
  *     struct sock_filter   0 code (2)  2 jump if true (1)  3 jump if false (1)  4 operand (4)
  *     struct sock_fprog    0 number of instructions (2)  8 pointer to them (8)
@@ -17,23 +17,23 @@ export const CODE = {
   RETURN: 0x06,
   RETURN_REGISTER: 0x16,
 } as const;
-/** Where a program finds a random number: `SKF_AD_OFF + SKF_AD_RANDOM`. */
+/** The operand that loads a random number: `SKF_AD_OFF + SKF_AD_RANDOM`. */
 export const RANDOM_WORD = 0xffff_f038;
 
-/** Of the longest program that is attached. */
+/** Instructions of the longest program. */
 const MAX_INSTRUCTIONS = 256;
 const INSTRUCTION_OCTETS = 8;
 const PROGRAM_OCTETS = 16;
 
-/** The instructions of the program that is attached. The kernel copies them; until then they must stay where they are. */
+/** The instructions of the program to attach. The kernel copies them; until then they must not move. */
 const memory = new ArrayBuffer(MAX_INSTRUCTIONS * INSTRUCTION_OCTETS);
 
 /**
- * Attaches a program to a socket, in place of the one before it: the change is whole at once.
+ * Attaches a program to a socket. It replaces the previous one atomically.
  *
- * @param option of `setsockopt`, which says what the program decides
+ * @param option of `setsockopt`: the kind of decision that the program makes
  * @param instructions at most 256
- * @returns 0, or the error number if the kernel refuses: then everything stays as it was
+ * @returns 0, or the error number if the kernel refuses: then the previous program stays
  */
 export function attachProgram(fd: number, option: number, instructions: readonly Instruction[]): number {
   const view = new DataView(memory);

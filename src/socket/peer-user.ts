@@ -1,5 +1,5 @@
 /**
- * Who is at the other end of a Unix socket.
+ * The user at the other end of a Unix socket.
  */
 import type { Socket } from 'node:net';
 import { readOption } from './descriptor.ts';
@@ -10,14 +10,14 @@ import { SO_PEERCRED, SOL_SOCKET } from './linux.ts';
 const UCRED_OCTETS = 12;
 const USER = 4;
 
-/** The user of the process that has connected, or that listens; undefined: it cannot be known here. */
+/** The user of the connected or listening process; undefined where the system cannot tell. */
 export function peerUserOf(socket: Socket): number | undefined {
   const fd = descriptorOf(socket);
   if (fd === undefined || batchesAvailable() !== true) return undefined;
   return readOption(fd, SOL_SOCKET, SO_PEERCRED, UCRED_OCTETS).getUint32(USER, true);
 }
 
-/** Node has no function for it; its handles have had the field for as long as there are Unix sockets. */
+/** Node has no public function for it, but its handles have always had this field. */
 function descriptorOf(socket: Socket): number | undefined {
   const handle: unknown = '_handle' in socket ? socket._handle : undefined;
   if (typeof handle !== 'object' || handle === null || !('fd' in handle)) return undefined;

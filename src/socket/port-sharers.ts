@@ -1,6 +1,6 @@
 /**
- * How many sockets share a port, those of other processes included: from the kernel's table of UDP sockets, a text of one line for
- * each, with the local and the remote address in hexadecimal digits.
+ * Counts the sockets that share a port, those of other processes included. The source is the kernel's table of UDP
+ * sockets: text with one line each, with local and remote addresses in hexadecimal.
  */
 import { readFileSync } from 'node:fs';
 import { encodeSocketAddress, familyOf, type SocketAddress } from './addresses.ts';
@@ -13,20 +13,20 @@ const IPV6_AT = 8;
 /**
  * Counts the UDP sockets of this network namespace that are bound to an address and port.
  *
- * @returns undefined where the kernel does not say
+ * @returns undefined if the kernel does not provide the table
  */
 export function countPortSharers(endpoint: SocketAddress): number | undefined {
   const isIpv6 = familyOf(endpoint.address) === AF_INET6;
   try {
     const table = readFileSync(isIpv6 ? TABLE.ipv6 : TABLE.ipv4, 'latin1');
-    // The number of the line comes first, so this is the local address.
+    // A colon follows only the line number, so this matches the local address.
     return table.split(`: ${tableForm(endpoint, isIpv6)} `).length - 1;
   } catch {
     return undefined;
   }
 }
 
-/** The words of an address as the machine reads them, and the port. */
+/** The address (words in machine order) and the port, as the table has them. */
 function tableForm(endpoint: SocketAddress, isIpv6: boolean): string {
   const encoded = encodeSocketAddress(endpoint);
   const view = new DataView(encoded.buffer, encoded.byteOffset + (isIpv6 ? IPV6_AT : IPV4_AT));

@@ -26,9 +26,9 @@ it.each([
   const two = await spread({ kind: 'first', sockets: 2 });
   expect(two[2]).toBe(0);
   expect((two[0] ?? 0) + (two[1] ?? 0)).toBe(CLIENTS);
-  // The chance that one gets all is 2^-23.
+  // One socket gets all packets with a probability of 2^-23.
   expect(two).not.toContain(CLIENTS);
-  // One that joins later has the last place: it gets nothing until the program names it.
+  // A socket that joins later is the last: it gets no packets until the program selects it.
   const later = openUdpSocket({ address: bound, port: sockets[0]?.endpoint.port ?? 0 }, 1);
   const withLater = await countReceived(clients, [...sockets, later], asked);
   expect(withLater.slice(2)).toEqual([0, 0]);

@@ -1,15 +1,15 @@
 /**
- * Which of the sockets that share a port gets a packet: by a program of the kernel's classic packet filter, which says the place of the
- * socket among them. A new program takes the place of the old one at once, and no packet is lost.
+ * Chooses which of the sockets that share a port gets a packet: a classic BPF program returns the position of the
+ * socket. A new program replaces the old one at once, without packet loss.
  *
- * The program belongs to all sockets of the port, those of other processes included. Sockets have places in the order in which they
- * were bound; when one leaves, the last takes its place. A place beyond the last means that the kernel chooses by a hash of the
- * addresses of client and server, as without a program.
+ * The program belongs to all sockets of the port, those of other processes included. Sockets have positions in the
+ * order in which they were bound; when one leaves, the last takes its position. For a position beyond the last, the
+ * kernel chooses by a hash of the client and server addresses, as without a program.
  */
 import { SO_ATTACH_REUSEPORT_CBPF } from './linux.ts';
 import { attachProgram, CODE, type Instruction, RANDOM_WORD } from './packet-program.ts';
 
-/** `by client`: the kernel's hash. `first`: each packet to one of the first so many sockets, drawn by chance. */
+/** `by client`: the kernel's hash. `first`: a random one of the first `sockets` sockets for each packet. */
 export type Spread = { readonly kind: 'by client' } | { readonly kind: 'first'; readonly sockets: number };
 
 const NO_PLACE = 0xffff_ffff;
@@ -29,9 +29,9 @@ function compile(spread: Spread): readonly Instruction[] {
 }
 
 /**
- * Says how packets are spread over the sockets that share the port of one of them.
+ * Sets how packets are spread over all sockets that share the port of this one.
  *
- * @returns 0, or the error number if the kernel refuses: then everything stays as it was
+ * @returns 0, or the error number if the kernel refuses: then the previous program stays
  */
 export function steerPort(fd: number, spread: Spread): number {
   return attachProgram(fd, SO_ATTACH_REUSEPORT_CBPF, compile(spread));

@@ -1,7 +1,7 @@
 /**
- * The pages of the program file and of its libraries, of which a start touches twice as many as a server goes on to use. The kernel
- * keeps them in this process's page tables until memory is short. Given back, they stay in its cache of files, and those that are
- * used again are mapped again without being read.
+ * Releases pages of the program file and its libraries. A start touches twice as many as a server uses later, and the
+ * kernel keeps them in this process's page tables until memory is short. Released pages stay in the file cache; those
+ * used again are mapped again without a read.
  */
 import { readFile } from 'node:fs/promises';
 import { batchesAvailable, libc } from './libc.ts';
@@ -13,20 +13,20 @@ interface Mapping {
 
 /** Of `<sys/mman.h>`. */
 const MADV_DONTNEED = 4;
-/** Address, end, permissions, offset, device, inode, path. What is private and not writable, of a file. */
+/** Address, end, permissions, offset, device, inode, path: a private, read-only mapping of a file. */
 const FILE_MAPPING = /^(?<start>[0-9a-f]+)-(?<end>[0-9a-f]+) r-[x-]p \S+ \S+ [1-9]\d* +\//;
 
-/** Does nothing where it cannot be done; see `batchesAvailable`. */
+/** Without effect where the C library is not available; see `batchesAvailable`. */
 export async function releaseProgramPages(): Promise<void> {
   if (batchesAvailable() !== true) return;
   const mappings = unchangedFileMappings(await readFile('/proc/self/smaps', 'latin1').catch(() => ''));
-  // A mapping that is locked in memory is refused, and stays.
+  // The kernel refuses for a mapping that is locked in memory, and keeps it.
   for (const { address, octets } of mappings) libc().madvise(address, octets, MADV_DONTNEED);
 }
 
 /**
- * What holds nothing but what is in its file. Else the pages must stay: the loader has written addresses into those that the linker
- * marks as read-only after relocation.
+ * Mappings that equal their file. Others must stay: the loader has written addresses into pages that the linker marks
+ * as read-only after relocation.
  *
  * @param smaps the text of `/proc/PID/smaps`, see proc(5)
  */
@@ -39,7 +39,7 @@ export function unchangedFileMappings(smaps: string): readonly Mapping[] {
   });
 }
 
-/** Changed pages are anonymous ones, in memory or swapped out. */
+/** The kernel counts changed pages as anonymous, in memory or swapped out. */
 function isUnchanged(block: string): boolean {
   return /^Anonymous: +0 kB$/m.test(block) && /^Swap: +0 kB$/m.test(block);
 }

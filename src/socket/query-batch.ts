@@ -1,6 +1,6 @@
 /**
- * Memory to send several queries over one connected socket with one `sendmmsg`. All sockets of a thread share it: queries of one
- * moment nearly always leave by the same.
+ * Memory to send several queries over one connected socket with one `sendmmsg`. All sockets of a thread share it:
+ * simultaneous queries nearly always use the same socket.
  */
 import { MessageRow, type RefusedMessages } from './message-row.ts';
 
@@ -10,13 +10,13 @@ const PACKET_OCTETS = 512;
 /** A connected socket reports an ICMP error once, at the next call; the packet itself can then still be sent. */
 const TRIES = 2;
 
-/** A socket that sends by the batch. */
+/** A socket that sends by batches. */
 export interface BatchSender {
   readonly fd: number;
   /**
-   * The kernel has refused a packet, or reports an error of one sent before. Called in a turn of its own.
+   * The kernel refused a packet, or reports an error of an earlier one. Called in a separate turn of the event loop.
    *
-   * @param id the first two octets of the packet that was refused; undefined: it was sent
+   * @param id the first two octets of the refused packet; undefined: the packet was sent
    */
   sendFailed(errno: number, id: number | undefined): void;
 }
@@ -30,7 +30,7 @@ export class QueryBatch implements RefusedMessages {
   #tries = 0;
 
   /**
-   * Copies a packet, to be sent at the end of this turn of the event loop; sends those before it if they are another socket's.
+   * Copies a packet, to send it at the end of this turn of the event loop. First sends pending packets of another socket.
    *
    * @param packet of at most 512 octets
    * @param id written over its first two octets
@@ -50,12 +50,12 @@ export class QueryBatch implements RefusedMessages {
     this.#row.setLength(index, packet.length);
   }
 
-  /** Drops what a socket has not sent. */
+  /** Drops the unsent packets of a socket. */
   forget(sender: BatchSender): void {
     if (this.#sender === sender) this.#count = 0;
   }
 
-  /** Sends without waiting. What finds the send buffer full is dropped, as UDP may drop anything. */
+  /** Sends without waiting. Drops packets when the send buffer is full, as UDP permits. */
   flush(): void {
     const count = this.#count;
     this.#count = 0;

@@ -1,12 +1,13 @@
 /**
- * Connected UDP sockets to ask a server with: by batches where they are available, else by `node:dgram`.
+ * Connected UDP sockets for queries to a server: by batches where available, else by `node:dgram`.
  *
- * The kernel takes packets of the peer's address and port alone, and reports when the peer's port is closed.
+ * The kernel accepts packets only from the peer's address and port, and reports when the peer's port is closed.
  *
- * With batches, `node:dgram` holds the descriptor only to be woken when packets are there: the first of them comes through
- * it, all others through one `recvmmsg`. Queries of one turn of the event loop leave with one `sendmmsg`. Measured, with 400
- * queries outstanding over 16 sockets against an echo on loopback, processor time per query and reply: 8.0 us by `node:dgram`
- * alone, 4.2 with packets sent one by one and received in batches, 2.6 with both in batches; with 20 outstanding 9.0, 7.7, 3.9.
+ * With batches, `node:dgram` holds the descriptor only for the wake-up when packets arrive: the first of them comes
+ * through it, all others through one `recvmmsg`. Queries of one turn of the event loop leave with one `sendmmsg`.
+ * Processor time per query and reply, measured with 400 outstanding queries over 16 sockets against an echo on
+ * loopback: 8.0 us with `node:dgram`, 4.2 with batches only for receiving, 2.6 with batches for both; with 20
+ * outstanding 9.0, 7.7, 3.9.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
@@ -21,34 +22,34 @@ export interface QuerySocket {
   /**
    * Sends at the end of this turn of the event loop.
    *
-   * @param packet at most 512 octets; not to be changed any more
-   * @param id what its first two octets are to be; they stay as they are where it is left out
+   * @param packet at most 512 octets; do not change it afterwards
+   * @param id replaces its first two octets; undefined: they stay
    */
   send(packet: Uint8Array, id?: number): void;
-  /** Drops what was not sent; no event comes after it. */
+  /** Drops unsent packets; ends all events. */
   close(): void;
 }
 
 export interface QuerySocketOptions {
   readonly peer: SocketAddress;
-  /** Where to send from; any address and port where it is left out, any port for port 0. */
+  /** Source of the packets. Undefined: any address and port; port 0: any port. */
   readonly source: SocketAddress | undefined;
   /** Whether other sockets of ours may be bound to the source's port. */
   readonly shared: boolean;
-  /** Octets of the largest reply that is taken whole. */
+  /** Octets of the largest reply to receive whole. */
   readonly replyOctets: number;
-  /** A packet of the peer, to be used before returning. `isCut`: it was longer than what is here of it. */
+  /** A packet from the peer, valid until the callback returns. `isCut`: it was longer than the received part. */
   readonly onPacket: (octets: Uint8Array, start: number, length: number, isCut: boolean) => void;
   /**
-   * A packet will not be answered: the network has said so, `ECONNREFUSED`.
+   * The network reported that a packet will not be answered: `ECONNREFUSED`.
    *
-   * @param id its first two octets; undefined where the system does not say which packet it was
+   * @param id its first two octets; undefined if the system does not tell which packet it was
    */
   readonly onError: (code: string, id: number | undefined) => void;
 }
 
 /**
- * Opens a socket of any port of the system's choice, or of the one that `source` says.
+ * Opens a socket on a port of the system's choice, or on that of `source`.
  *
  * @throws SocketError, PortInUseError, AddressError (by batches; otherwise they come as `onError`)
  */
@@ -63,9 +64,9 @@ export function addressOfInterface(name: string, peer: string): string | undefin
 }
 
 let queries: QueryBatch | undefined;
-/** By the size of a packet: memory that is used by one socket at a time. */
+/** By packet size. Only one socket uses the memory at a time. */
 const replies = new Map<number, PacketBatch>();
-/** For packets that the network refused. Their first octets are enough. */
+/** For refused packets. Their first octets are enough. */
 let refused: PacketBatch | undefined;
 const REFUSED_OCTETS = 64;
 
@@ -102,8 +103,8 @@ class BatchedSocket implements QuerySocket, BatchSender {
   }
 
   /**
-   * Reads which packets an error is about: the kernel keeps those that an ICMP message came back for. One call takes all of them,
-   * so the next may find none, of which nothing is to be said.
+   * Reads which packets an error is about: the kernel keeps packets that an ICMP message came back for. One call takes
+   * all of them, so the next may find none; that is not an error.
    */
   #reportErrors(code: string): void {
     refused ??= new PacketBatch(REFUSED_OCTETS);
@@ -149,7 +150,7 @@ function batchOf(octets: number): PacketBatch {
   return batch;
 }
 
-/** `node:dgram` connects in its own time; what is sent before is kept. */
+/** `node:dgram` connects asynchronously; packets sent before are queued. */
 export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
   const { peer, source, replyOctets, onPacket, onError } = options;
   const socket = createSocket({

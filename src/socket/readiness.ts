@@ -1,7 +1,7 @@
 /**
  * Waits for packets on several sockets at once, for a reader that serves more than one address.
  *
- * The memory is one `struct pollfd` per socket: descriptor (4), wanted events (2), events that came (2).
+ * The memory is one `struct pollfd` per socket: descriptor (4), requested events (2), returned events (2).
  */
 import { type Libc, libc, type Pointer } from './libc.ts';
 import { POLLIN } from './linux.ts';
@@ -28,13 +28,13 @@ export class Readiness {
   /**
    * Waits until a socket has packets or an error.
    *
-   * @returns how many have; 0 if none has in time; -1 if the wait was interrupted
+   * @returns how many do; 0 if none did in time; -1 if the wait was interrupted
    */
   wait(milliseconds: number): number {
     return this.#libc.poll(this.#pointer, this.#count, milliseconds);
   }
 
-  /** Whether the socket had something to say when `wait` returned a positive number. */
+  /** Whether the socket had events when `wait` returned a positive number. */
   isReady(index: number): boolean {
     return this.#view.getInt16(index * POLLFD_OCTETS + 6, true) !== 0;
   }

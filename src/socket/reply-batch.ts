@@ -1,29 +1,29 @@
 /**
- * Sends answers on readers' own sockets, each from the address that its query was sent to, many with one `sendmmsg`: for the
- * main thread, which answers later what readers could not. All answers of a batch leave by one socket.
+ * Sends answers on readers' own sockets, each from the address that its query was sent to, many with one `sendmmsg`.
+ * The main thread uses it for answers that readers could not give. All answers of a batch use one socket.
  */
 import { MessageRow, type RefusedMessages } from './message-row.ts';
 
 const ANSWERS = 64;
-/** Octets of the longest answer that is sent in a batch. */
+/** Octets of the longest answer in a batch. */
 const MAX_OCTETS = 1280;
 
 export class ReplyBatch implements RefusedMessages {
-  /** Answers that the kernel did not take so far. */
+  /** Answers that the kernel has refused so far. */
   unsent = 0;
   readonly #row = new MessageRow(ANSWERS, MAX_OCTETS, 'any');
   #fd = -1;
   #count = 0;
 
-  /** Whether an answer of so many octets can be sent in a batch. */
+  /** Whether a batch can send an answer of this many octets. */
   fits(length: number): boolean {
     return length <= MAX_OCTETS;
   }
 
   /**
-   * Takes an answer; sends those before it if they leave by another socket, or are as many as a batch holds.
+   * Takes an answer. First sends pending ones if they use another socket, or fill a batch.
    *
-   * @param envelope memory with the envelope, as a batch wrote it
+   * @param envelope memory with the envelope from a batch
    * @param response memory that begins with the answer
    * @param at where the envelope begins
    */
@@ -39,11 +39,11 @@ export class ReplyBatch implements RefusedMessages {
     row.setLength(index, length);
   }
 
-  /** Sends without waiting. What the kernel refuses is left out; when its send buffer is full the rest is dropped. */
+  /** Sends without waiting. Skips answers that the kernel refuses; drops the rest when the send buffer is full. */
   flush(): void {
     const count = this.#count;
     this.#count = 0;
-    // What is refused meanwhile counts too.
+    // `send` adds refused answers to `unsent` itself.
     const left = this.#row.send(this.#fd, count, this);
     this.unsent += left;
   }

@@ -1,6 +1,6 @@
 /**
- * Sends single answers of any size on a reader's own socket, from the address that the query was sent to: for the main thread,
- * which answers later what a reader could not.
+ * Sends single answers of any size on a reader's own socket, from the address that the query was sent to. The main
+ * thread uses it for answers that a reader could not give.
  */
 import { MessageRow, type RefusedMessages } from './message-row.ts';
 
@@ -15,7 +15,7 @@ export class ReplySender implements RefusedMessages {
   /**
    * Sends without waiting.
    *
-   * @param envelope as a batch wrote it
+   * @param envelope from a batch
    * @returns `refused` if the kernel will never send it, `blocked` if the send buffer is full
    */
   send(fd: number, envelope: Uint8Array, response: Uint8Array): Sent {

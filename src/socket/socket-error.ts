@@ -1,5 +1,5 @@
 /**
- * The errors of opening a socket, with a remedy where there is one.
+ * The errors of opening a socket, with a remedy if possible.
  */
 import { formatSocketAddress, type SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';
@@ -67,7 +67,7 @@ export function bindError(
   return new SocketError(operation, endpoint, errno);
 }
 
-/** The same for a socket that Node opened: its error, or ours where the port is held. */
+/** The same for a socket that Node opened: Node's error, or ours if the port is in use. */
 export function nodeBindError(error: unknown, endpoint: SocketAddress, transport: Transport): unknown {
   const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return isInUse ? new PortInUseError(endpoint, transport, false) : error;

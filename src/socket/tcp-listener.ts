@@ -1,5 +1,5 @@
 /**
- * TCP listeners that share a port: Node 20 has no option for it, but takes a descriptor that is bound already.
+ * TCP listeners that share a port: Node 20 has no option for it, but accepts a bound descriptor.
  */
 import type { SocketAddress } from './addresses.ts';
 import {
@@ -27,16 +27,16 @@ import { bindError } from './socket-error.ts';
 
 const BACKLOG = 511;
 /**
- * Of each accepted connection, which inherits it: two of the longest messages. The kernel would let it grow to megabytes for
- * a client that takes no answers, on the account of our memory limit.
+ * For each accepted connection, which inherits it: two of the longest messages. Otherwise, for a client that does not
+ * read its answers, the kernel would let it grow to megabytes, which count towards our memory limit.
  */
 const SEND_BUFFER_OCTETS = 128 * 1024;
 const TCP_INFO_OCTETS = 104;
-/** `tcpi_unacked`, which for a listener is the number of connections not yet accepted. */
+/** `tcpi_unacked`: for a listener, the number of connections not yet accepted. */
 const TCP_INFO_UNACCEPTED = 24;
 
 /**
- * Makes sure that no other process listens on the port.
+ * Checks that no other process listens on the port.
  *
  * @throws PortInUseError if one does; SocketError if the address cannot be bound at all
  */
@@ -45,9 +45,9 @@ export function probeTcpPort(endpoint: SocketAddress): void {
 }
 
 /**
- * Opens a listener whose port others of ours share, for `net.Server.listen({ fd })`, which then owns the descriptor.
+ * Opens a listener whose port other sockets of ours share. Pass it to `net.Server.listen({ fd })`, which then owns the descriptor.
  *
- * @param families whether an IPv6 address takes connections over IPv4 too, which `::` can
+ * @param families whether an IPv6 address also accepts IPv4 connections, which only `::` can
  * @throws PortInUseError if the port's holder does not share it; SocketError
  */
 export function openTcpListener(endpoint: SocketAddress, families: 'own' | 'both' = 'own'): BoundSocket {
@@ -64,12 +64,12 @@ export function openTcpListener(endpoint: SocketAddress, families: 'own' | 'both
 
 function openTcpDescriptor(endpoint: SocketAddress): number {
   const fd = openDescriptor(endpoint, SOCK_STREAM | SOCK_NONBLOCK);
-  // Without it, connections that closed a minute ago would hold the port.
+  // Otherwise connections closed within the last minute would block the port.
   setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   return fd;
 }
 
-/** Connections that clients have made and that are not accepted yet: those that closing the listener would cut. */
+/** The number of established connections that are not accepted yet: closing the listener would reset them. */
 export function countUnaccepted(fd: number): number {
   return readOption(fd, IPPROTO_TCP, TCP_INFO, TCP_INFO_OCTETS).getUint32(TCP_INFO_UNACCEPTED, true);
 }

@@ -8,9 +8,9 @@ import { IPPROTO_UDP, MSG_DONTWAIT, MSG_ERRQUEUE, SOL_SOCKET } from './linux.ts'
 import { TRAIN_PACKETS, TrainRow, type TrainSender, trainsAvailable } from './train-row.ts';
 import { openUdpSocket } from './udp-socket.ts';
 
-/** Has a socket receive trains as they left. */
+/** Makes a socket receive trains as they were sent. */
 const UDP_GRO = 104;
-/** A socket that computes no checksums cannot send trains: the kernel says EINVAL. */
+/** A socket without checksums cannot send trains: the kernel returns EINVAL. */
 const SO_NO_CHECK = 11;
 
 class Sender implements TrainSender {
@@ -39,7 +39,7 @@ class Sender implements TrainSender {
 }
 
 interface Peer {
-  /** Of the server, and of the socket that is connected to it. */
+  /** Descriptors of the server, and of the socket connected to it. */
   readonly server: number;
   readonly client: number;
 }
@@ -79,7 +79,7 @@ function add(socket: number, fd: number, text: string): void {
   row.add(socket, fd, text.length);
 }
 
-/** Texts of these lengths, each another. */
+/** Different texts of these lengths. */
 const texts = (lengths: readonly number[]) =>
   lengths.map((length, index) => String(index).padEnd(length, '.'));
 

@@ -1,12 +1,13 @@
 /**
- * Packets of one moment to connected peers, sent with few system calls: those of a socket with one `sendmmsg`, in which those of equal
- * length are one message.
+ * Sends simultaneous packets to connected peers with few system calls: one `sendmmsg` per socket, in which packets of
+ * equal length form one message.
  *
- * Such a *train* is cut into its packets where they leave the machine, or where a socket of this machine receives them (UDP_SEGMENT,
- * udp(7), Linux 4.18). So routing, firewalls and address translation, which are most of what a packet costs, work once for all of them.
- * The packets of a socket are sorted by length, the longest first: a train is as long as it can be, and takes one shorter packet at its
- * end. Measured on loopback, processor time of the sender per packet, 32 packets to a socket: 2.8 to 3.4 us one by one, 0.7 to 1.0 of
- * equal length, 1.2 of names that differ by some octets, 1.8 to 2.0 of names of all lengths.
+ * Such a *train* is split into packets when it leaves the machine, or when a socket of this machine receives it
+ * (UDP_SEGMENT, udp(7), Linux 4.18). So routing, firewalls and address translation, the main cost of a packet, handle
+ * the train once. The packets of a socket are sorted by length, longest first, so that trains are long; each may end
+ * with one shorter packet. Processor time of the sender per packet, measured on loopback with 32 packets per socket:
+ * 2.8 to 3.4 us one by one, 0.7 to 1.0 for equal lengths, 1.2 for names that differ by some octets, 1.8 to 2.0 for
+ * names of all lengths.
  */
 import { closeDescriptor } from './descriptor.ts';
 import { libc } from './libc.ts';
@@ -23,44 +24,44 @@ import {
 } from './linux.ts';
 import { MessageRow, type RefusedMessages } from './message-row.ts';
 
-/** Packets of a row: as many as a train may have. */
+/** Packets of a row: the maximum of a train. */
 export const TRAIN_PACKETS = 64;
 /** A connected socket reports an error of an earlier packet once, at the next call; the packet itself can then still be sent. */
 const TRIES = 2;
 /**
- * What the kernel says of a train, and not of a single packet: the interface computes no checksums, or the packets go through IPsec; the
- * kernel knows only some of it; the route takes only smaller packets.
+ * Errors for a train that a single packet would not get: the interface computes no checksums, or the packets go through
+ * IPsec; the kernel supports trains only in part; the route needs smaller packets.
  */
 const TRAIN_ERRORS: readonly number[] = [EIO, EINVAL, EMSGSIZE, EOPNOTSUPP];
 
-/** A key sorts packets by socket, then by length, the longest first. Its bits: the socket, octets to the greatest length, the seat. */
+/** A key sorts packets by socket, then by length, longest first. Its bits: the socket, the maximum length minus the length, the seat. */
 const SEAT_BITS = 6;
 const LENGTH_BITS = 12;
 const MAX_LENGTH = 2 ** LENGTH_BITS - 1;
 const SEAT_MASK = TRAIN_PACKETS - 1;
 
-/** Where packets come from. */
+/** The source of the packets. */
 export interface TrainSender {
-  /** Whether several packets of a socket may leave as one message. */
+  /** Whether packets of a socket may leave as a train. */
   mayCouple(socket: number): boolean;
-  /** The packet of a seat leaves in a train. @param train a number that no other train has had for long; 0: in none after all */
+  /** The packet of a seat leaves in a train. @param train a number not used recently; 0: it leaves alone after all */
   coupled(seat: number, train: number): void;
-  /** The kernel takes no trains for the peer of a socket. Its packets leave one by one. */
+  /** The kernel refuses trains for the peer of a socket. Its packets leave one by one. */
   trainRefused(socket: number): void;
-  /** The kernel does not send the packet of a seat. */
+  /** The kernel refuses to send the packet of a seat. */
   packetRefused(socket: number, seat: number, errno: number): void;
-  /** The kernel reports an error of a packet that was sent before. */
+  /** The kernel reports an error of an earlier packet. */
   errorReported(socket: number, errno: number): void;
 }
 
 export class TrainRow implements RefusedMessages {
-  /** The memory that packets are written to, from `next` on. */
+  /** The memory of the packets; write the next one at `next`. */
   readonly octets: Uint8Array;
   readonly #row: MessageRow;
   readonly #sender: TrainSender;
   readonly #fds = new Int32Array(TRAIN_PACKETS);
   readonly #keys = new Int32Array(TRAIN_PACKETS);
-  /** Of each message: the place of its first packet. One more says where the last message ends. */
+  /** Per message, the place of its first packet; one more entry marks the end of the last message. */
   readonly #places = new Uint8Array(TRAIN_PACKETS + 1);
   /** Places of packets whose train was refused. */
   readonly #left = new Uint8Array(TRAIN_PACKETS);
@@ -83,7 +84,7 @@ export class TrainRow implements RefusedMessages {
     return this.#count === TRAIN_PACKETS;
   }
 
-  /** Where in `octets` the next packet is to be written. */
+  /** Where to write the next packet in `octets`. */
   get next(): number {
     return this.packetAt(this.#count);
   }
@@ -93,9 +94,9 @@ export class TrainRow implements RefusedMessages {
   }
 
   /**
-   * Adds the packet that was written to `next`. The row is not full.
+   * Adds the packet written at `next`. The row must not be full.
    *
-   * @param socket a number that its socket has among those of the row
+   * @param socket the number of its socket within the row
    * @returns its seat, until `flush`
    */
   add(socket: number, fd: number, length: number): number {
@@ -105,7 +106,7 @@ export class TrainRow implements RefusedMessages {
     return seat;
   }
 
-  /** Sends without waiting. What finds the send buffer full is dropped, as UDP may drop anything. */
+  /** Sends without waiting. Drops packets when the send buffer is full, as UDP permits. */
   flush(): void {
     const count = this.#count;
     this.#count = 0;
@@ -122,7 +123,7 @@ export class TrainRow implements RefusedMessages {
     }
   }
 
-  /** By insertion: packets of one moment often have nearly the same length. */
+  /** Insertion sort: simultaneous packets often have nearly the same length. */
   #sort(count: number): void {
     const keys = this.#keys;
     for (let index = 1; index < count; index++) {
@@ -159,7 +160,7 @@ export class TrainRow implements RefusedMessages {
     if (this.#leftCount > 0) this.#sendLeft(fd);
   }
 
-  /** How many packets can leave as one message: those of the length of the first, and a shorter one. */
+  /** How many packets can leave as one message: those as long as the first, and one shorter. */
   #trainFrom(first: number, to: number): number {
     const length = this.#lengthAt(first);
     let end = first + 1;
@@ -215,7 +216,7 @@ export class TrainRow implements RefusedMessages {
 
 let hasTrains: boolean | undefined;
 
-/** Whether the kernel knows trains. One that does not would send a train as a single packet. */
+/** Whether the kernel supports trains. One without support would send a train as a single packet. */
 export function trainsAvailable(): boolean {
   hasTrains ??= askKernel();
   return hasTrains;

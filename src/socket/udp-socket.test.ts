@@ -19,7 +19,7 @@ function open(endpoint: SocketAddress): BoundSocket {
   return socket;
 }
 
-/** Sends packets from as many ports, and waits until all are in the kernel's hands. */
+/** Sends packets from `count` ports, and waits until the kernel has all of them. */
 async function sendFromManyPorts(count: number, { address, port }: SocketAddress): Promise<void> {
   const kind = address.includes(':') ? 'udp6' : 'udp4';
   const sockets = Array.from({ length: count }, () => createSocket(kind));

@@ -1,8 +1,8 @@
 /**
- * UDP sockets that share a port, one for every reader.
+ * UDP sockets that share a port, one for each reader.
  *
- * The kernel spreads clients over all sockets of a port. A second program that shares the port by accident would take its
- * part of the queries, so the port is first tried alone.
+ * The kernel spreads clients over all sockets of a port. A second program that shared the port by accident would take
+ * part of the queries, so we first try to bind the port exclusively.
  */
 import { encodeSocketAddress, familyOf, isWildcard, type SocketAddress } from './addresses.ts';
 import {
@@ -28,17 +28,17 @@ import {
   SOL_SOCKET,
 } from './linux.ts';
 
-/** Asked for, and cut by the kernel to `net.core.rmem_max`: what a pod without privileges gets. */
+/** Requested size; the kernel caps it at `net.core.rmem_max`, which also limits a pod without privileges. */
 const RECEIVE_BUFFER_OCTETS = 4 * 2 ** 20;
 const MEMINFO_OCTETS = 36;
 const MEMINFO_USED = 0;
 const MEMINFO_ROOM = 4;
 const MEMINFO_DROPS = 32;
-/** What some 300 packets take, more than honest clients send at once. */
+/** Room for some 300 packets, more than honest clients send at once. */
 const SMALL_OCTETS = 256 * 1024;
 
 /**
- * Makes sure that no other process holds the port.
+ * Checks that no other process holds the port.
  *
  * @throws PortInUseError if one does; SocketError if the address cannot be bound at all
  */
@@ -48,9 +48,9 @@ export function probeUdpPort(endpoint: SocketAddress): void {
 }
 
 /**
- * Opens a socket whose port others of ours share.
+ * Opens a socket whose port other sockets of ours share.
  *
- * On a wildcard address each packet comes with the address that it was sent to, so that the answer comes from there.
+ * On a wildcard address, the kernel reports the destination of each packet, so that the answer comes from there.
  *
  * @param waitMilliseconds how long a receive call blocks at most, from 1
  * @throws PortInUseError if the port's holder does not share it; SocketError
@@ -75,9 +75,9 @@ function setReceiveTimeout(fd: number, milliseconds: number): void {
 
 /**
  * Takes a socket out of the group that shares its port, so that the kernel gives new queries to the others: a connected
- * socket takes packets of its peer alone. What is queued stays and can be received and answered.
+ * socket accepts packets only from its peer. Queued packets stay, and can still be received and answered.
  *
- * The peer is a port of our own that no query comes from.
+ * The peer is a port of ours that never sends queries.
  */
 export function leavePortGroup({ fd, endpoint }: BoundSocket): void {
   const loopback = endpoint.address.includes(':') ? '::1' : '127.0.0.1';
@@ -89,14 +89,14 @@ export function leavePortGroup({ fd, endpoint }: BoundSocket): void {
 }
 
 /**
- * Brings a socket that has left back into the group that shares its port. The kernel has no way to do that with the socket
- * itself, so a new one takes its descriptor: what is queued then is lost, and no thread may be receiving by the descriptor.
+ * Brings a socket back into the group that shares its port. The kernel cannot do that with the same socket, so a new
+ * one takes its descriptor. This loses queued packets, and no thread may be receiving by the descriptor.
  *
- * @param waitMilliseconds as of `openUdpSocket`
- * @throws PortInUseError, SocketError; then the descriptor is one that can neither receive nor send
+ * @param waitMilliseconds as for `openUdpSocket`
+ * @throws PortInUseError, SocketError; then the descriptor can neither receive nor send
  */
 export function rejoinPortGroup({ fd, endpoint }: BoundSocket, waitMilliseconds: number): void {
-  // The old one must be gone first: next to it, an IPv6 socket would make a group of its own.
+  // The old socket must be gone first: beside it, an IPv6 socket would form a separate group.
   const stopgap = openDescriptor(endpoint, SOCK_DGRAM);
   libc().dup2(stopgap, fd);
   closeDescriptor(stopgap);
@@ -106,8 +106,8 @@ export function rejoinPortGroup({ fd, endpoint }: BoundSocket, waitMilliseconds:
 }
 
 /**
- * Whether a socket's receive buffer is filling up, so that the kernel may soon drop packets of any client: an eighth of it is used,
- * or half of a small one.
+ * Whether a socket's receive buffer is filling up, so that the kernel may soon drop packets of any client: an eighth of
+ * it is used, or half of a small one.
  */
 export function isFillingUp(fd: number): boolean {
   const memory = readOption(fd, SOL_SOCKET, SO_MEMINFO, MEMINFO_OCTETS);
@@ -115,7 +115,7 @@ export function isFillingUp(fd: number): boolean {
   return memory.getUint32(MEMINFO_USED, true) > Math.max(room / 8, Math.min(room / 2, SMALL_OCTETS));
 }
 
-/** How many packets the kernel has dropped since the socket was opened, its queue being full. */
+/** How many packets the kernel has dropped since the socket was opened because its queue was full. */
 export function countKernelDrops(fd: number): number {
   return readOption(fd, SOL_SOCKET, SO_MEMINFO, MEMINFO_OCTETS).getUint32(MEMINFO_DROPS, true);
 }

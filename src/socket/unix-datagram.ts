@@ -1,18 +1,18 @@
 /**
- * A datagram socket to another program of this machine, such as the daemon behind `/dev/log`: Node has none.
+ * A datagram socket to another program of this machine, such as the daemon behind `/dev/log`: Node has no such sockets.
  */
 import { closeDescriptor } from './descriptor.ts';
 import { batchesAvailable, libc } from './libc.ts';
 import { SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK } from './linux.ts';
 
 const AF_UNIX = 1;
-/** What fits into `struct sockaddr_un` behind the family, with the zero at its end. */
+/** The longest path in `struct sockaddr_un`, without the final zero. */
 const MAX_PATH_OCTETS = 107;
 
 /**
  * Opens a socket whose every `write` is one datagram to `path`. A write that would wait fails with EAGAIN.
  *
- * @returns its descriptor, to be closed by `closeDescriptor`; nothing where no process listens, or the C library cannot be called
+ * @returns its descriptor, to close with `closeDescriptor`; undefined if no process listens, or the C library is not available
  */
 export function connectUnixDatagram(path: string): number | undefined {
   const octets = Buffer.from(path);

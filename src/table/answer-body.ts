@@ -1,5 +1,5 @@
 /**
- * Records in the form that the table keeps them for one question: the octets behind it, names shortened against it.
+ * Encodes records the way the table stores them for one question: the octets after it, names compressed against it.
  */
 
 import { MessageWriter, type Section } from '../wire/message-writer.ts';
@@ -11,7 +11,7 @@ import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
 import { type Question, type ResourceRecord, TYPE } from '../wire/types.ts';
 import type { AnswerBody, CachedAnswer, Rotation } from './types.ts';
 
-/** What a response says behind its question. */
+/** The part of a response that follows its question. */
 export interface AnswerRecords {
   /** The whole response code; the lower four bits are kept. */
   readonly rcode: number;
@@ -23,12 +23,12 @@ export interface AnswerRecords {
   readonly additionals: readonly ResourceRecord[];
 }
 
-/** The largest message, without the OPT record that a client may be owed. */
+/** The largest message, less the OPT record that a client may need. */
 const MAX_OCTETS = MAX_MESSAGE_OCTETS - OPT_OCTETS;
 
 const writer = new MessageWriter();
 
-/** @returns nothing for what does not fit into a message, or has no wire form */
+/** @returns undefined if the records do not fit into a message or have no wire form */
 export function writeAnswerBody(
   question: Question,
   { rcode, authoritative, authenticData = false, answers, authorities, additionals }: AnswerRecords,
@@ -67,7 +67,7 @@ export function writeAnswerBody(
 }
 
 /**
- * The run of addresses that a reader may start anywhere in: all answers but the CNAMEs before them, of one name and type.
+ * The run of addresses that a reader may start anywhere in: the answers after any leading CNAMEs, if all share a name and type.
  *
  * @param ends where each record ends in the body
  */

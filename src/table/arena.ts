@@ -1,9 +1,9 @@
 /**
- * Hands out blocks of the table's memory: the writer's side alone.
+ * Allocates blocks of the table's memory. Only the writer uses it.
  *
- * Fresh memory is taken from the front of the reservation. Freed blocks are kept per size (in units of 16 octets up to
- * 1 KiB, above that in steps of an eighth) and given out again for the same size: a cluster frees what it needs next. Freed
- * pages, of an index that has been moved to a larger one, are divided before fresh memory is taken.
+ * Fresh memory is taken from the front of the reservation. Freed blocks are kept by size (in units of 16 octets up to 1
+ * KiB, above that in steps of an eighth) and reused for the same size, which suits how a cluster changes. Freed pages
+ * of an index that moved to a larger one are divided before fresh memory is taken.
  */
 import { ARENA_START, PAGE, UNIT } from './layout.ts';
 
@@ -20,7 +20,7 @@ export class TableFullError extends Error {
 /** Sizes up to which blocks are kept unit by unit. */
 const SMALL = 1024;
 
-/** Rounds a size up to the one that blocks are kept by, so that few sizes share all blocks. */
+/** Rounds a size up to its size class, so that few classes cover all blocks. */
 export function roundToClass(octets: number): number {
   if (octets <= SMALL) return (octets + UNIT - 1) & ~(UNIT - 1);
   const step = 2 ** (Math.floor(Math.log2(octets)) - 3);
@@ -36,7 +36,7 @@ export class Arena {
   #used = 0;
   readonly #free: FreeBlocks = new Map();
   readonly #freePages: FreeBlocks = new Map();
-  /** What is left of freed pages that blocks are cut from. */
+  /** The unused rest of the freed pages that blocks are cut from. */
   #rest = { offset: 0, octets: 0 };
 
   constructor(octets: number) {
@@ -72,7 +72,7 @@ export class Arena {
     return offset;
   }
 
-  /** Memory that was never used, and so is zero; it is kept for good. @throws TableFullError */
+  /** Memory that was never used and is therefore zero. It is never freed. @throws TableFullError */
   takeFresh(octets: number): number {
     const offset = this.#extend(roundToClass(octets), UNIT);
     this.#used += roundToClass(octets);
@@ -91,7 +91,7 @@ export class Arena {
     this.#used -= size;
   }
 
-  /** A small block of freed pages; nothing if there are none. */
+  /** A small block cut from freed pages; undefined if no pages are left. */
   #divide(size: number): number | undefined {
     if (size > SMALL) return undefined;
     if (this.#rest.octets < size) this.#openPages();
@@ -101,7 +101,7 @@ export class Arena {
     return offset;
   }
 
-  /** Goes on with other freed pages, the smallest ones; what is left of the former is kept as a block. */
+  /** Opens the smallest freed pages next; keeps the rest of the former ones as a block. */
   #openPages(): void {
     for (const [size, offsets] of this.#freePages) if (offsets.length === 0) this.#freePages.delete(size);
     if (this.#freePages.size === 0) return;

@@ -1,7 +1,7 @@
 /**
  * The ask rules of a view: which questions go to the handler chain before any node is looked up.
  *
- * They are a table of names inside the view's record (see name-table.ts).
+ * They are stored as a table of names inside the view's record (see name-table.ts).
  */
 import { padded, RULE_FLAG } from './layout.ts';
 import type { TableViews } from './memory.ts';
@@ -9,11 +9,11 @@ import { encodeNameTable, findNameEntry, maxLabelsOf, minLabelsOf, type NameEntr
 import type { QuestionReader } from './question.ts';
 import type { AskRule } from './types.ts';
 
-/** What the rules of a view say of a question. */
+/** How the rules of a view decide on a question. */
 export const ASKED = {
-  /** No rule matches: nodes are looked up. */
+  /** The rules do not match: look up nodes. */
   NO: 0,
-  /** The chain answers, or a cached answer of its. */
+  /** The chain answers, or a cached answer of the chain. */
   CACHED: 1,
   /** The chain answers, or a cached answer of the handlers before the cache. */
   BEFORE_CACHE: 2,
@@ -27,8 +27,8 @@ const ROOT = Uint8Array.of(0);
 
 /**
  * @param hashOf the unsalted hash of a name
- * @returns octets of whole words; none when there are no rules
- * @throws RangeError for a rule with more types or options than there are
+ * @returns octets of whole words; empty without rules
+ * @throws RangeError for a rule with too many types or options
  */
 export function encodeAskRules(rules: readonly AskRule[], hashOf: (name: Uint8Array) => number): Uint8Array {
   if (rules.length === 0) return new Uint8Array(0);
@@ -108,7 +108,7 @@ function matchEntry(views: TableViews, entry: number, question: QuestionReader, 
   return found;
 }
 
-/** Whether one of the numbers (16 bits) at this octet is the wanted one. */
+/** Whether the list of 16-bit numbers at this octet includes `wanted`. */
 function lists({ octets }: TableViews, start: number, count: number, wanted: number): boolean {
   for (let at = start, end = start + count * 2; at < end; at += 2) {
     if (((octets[at] ?? 0) | ((octets[at + 1] ?? 0) << 8)) === wanted) return true;

@@ -1,7 +1,7 @@
 /**
  * Name nodes, cached answers and zone settings as blocks of the table's memory (see layout.ts).
  *
- * Blocks are first written into a buffer of the writer's own, so that an unchanged node is known before anything moves.
+ * Blocks are first written into the writer's own buffer, so that an unchanged node is detected before any memory changes.
  */
 import { OctetWriter } from '../wire/octet-writer.ts';
 import { CLASS, TYPE } from '../wire/types.ts';
@@ -36,7 +36,7 @@ import type {
   ZoneSettings,
 } from './types.ts';
 
-/** A growing buffer in which one block at a time is made. */
+/** A growing buffer that holds one block at a time. */
 export class BlockBuffer {
   octets = new Uint8Array(4096);
   words = new Uint32Array(this.octets.buffer);
@@ -107,7 +107,7 @@ export function encodeNode(buffer: BlockBuffer, node: NameNode, publication: num
   }
 }
 
-/** What keeps answers to the same question apart. */
+/** Flags that are part of the key of a cached answer. */
 export function cachedFlags({
   dnssecOk,
   checkingDisabled,
@@ -120,7 +120,7 @@ export function cachedFlags({
   );
 }
 
-/** Where a cached answer belongs, and when it was stored. */
+/** The place of a cached answer, and when it was stored. */
 export interface CachedPlace {
   /** The finished hash of the question in its view. */
   readonly hash: number;
@@ -164,7 +164,7 @@ export function encodeRedirect(
 }
 
 /**
- * Begins a cached answer with what all of them have.
+ * Writes the header that all cached answers share.
  *
  * @param content the number of its TTL offsets, and the octets of its body
  * @returns where the body begins
@@ -204,7 +204,7 @@ function writeSources(words: Uint32Array, at: number, { plan, publications }: An
   words[at + 4] = (second ?? none).epoch;
 }
 
-/** Where the given name of record data ends in the apex: the labels before it, or undefined when it does not. */
+/** The labels of a name before the apex; undefined if the name does not end in the apex. */
 function labelsBefore(name: Uint8Array, apex: Uint8Array): Uint8Array | undefined {
   for (let at = 0; at + apex.length <= name.length; at += (name[at] ?? 0) + 1) {
     if (at + apex.length < name.length) continue;
@@ -221,7 +221,7 @@ function nameEnd(octets: Uint8Array, start: number): number {
 
 const writer = new OctetWriter();
 
-/** The SOA record of a zone's negative answers, with gaps where pointers to the apex are to be filled in. */
+/** The SOA record of a zone's negative answers, with gaps for pointers to the apex. */
 function compressSoa(settings: ZoneSettings): {
   readonly record: Uint8Array;
   readonly pointers: readonly number[];

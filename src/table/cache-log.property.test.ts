@@ -1,5 +1,5 @@
 /**
- * The circular log under random sizes, limits and readers: what a reader may still look at is never written over.
+ * The circular log under random sizes, limits and readers: it never overwrites an entry that a reader may still read.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -16,7 +16,7 @@ const BODIES = Array.from({ length: 61 }, (_, size) =>
 );
 const packet = new Uint8Array(4096);
 
-/** Where the cached answers lie that a reader can find now. */
+/** The blocks of all cached answers that a reader can find now. */
 function findable(memory: SharedArrayBuffer): readonly number[] {
   const words = new Int32Array(memory);
   const index = words[HEADER.INDEX] ?? 0;

@@ -1,8 +1,8 @@
 /**
- * The circular log that cached answers lie in: a fixed region of the table, written at its head, freed at its tail.
+ * The circular log of cached answers: a fixed region of the table, written at its head, freed at its tail.
  *
- * Entries behind the tail are written over only once every reader has left them. `append` alone knows whether there is
- * space, and refuses where there is none; nothing is reserved that something else could take.
+ * Entries behind the tail are overwritten only after every reader has left them. Only `append` decides whether there is
+ * space, and returns 0 if not; space is never reserved in advance.
  */
 import { CACHED, UNIT } from './layout.ts';
 import type { WriterMemory } from './memory.ts';
@@ -14,10 +14,10 @@ export class CacheLog {
   readonly #size: number;
   #head = 0;
   #tail = 0;
-  /** How far readers are known to have left what the tail passed. */
+  /** Up to here, readers have left the entries that the tail passed. */
   #left = 0;
 
-  /** @param octets 0 for a log that takes nothing */
+  /** @param octets 0 for a log that accepts no entries */
   constructor(memory: WriterMemory, octets: number) {
     this.#memory = memory;
     this.#size = octets & ~(UNIT - 1);
@@ -28,7 +28,7 @@ export class CacheLog {
    * Appends an entry.
    *
    * @param octets the entry, with its own length in its word `CACHED.SIZE`
-   * @returns where it lies, as an octet; 0 when it is too large, or readers have not left enough space
+   * @returns its octet; 0 when it is too large, or readers have not left enough space
    */
   append(octets: Uint8Array): number {
     const length = alignUnit(octets.length);
@@ -45,33 +45,33 @@ export class CacheLog {
     return block;
   }
 
-  /** Whether `append` would take an entry of so many octets now. */
+  /** Whether `append` would accept an entry of this many octets now. */
   fits(octets: number): boolean {
     const length = alignUnit(octets);
-    // Larger ones would push out a good part of all others.
+    // Larger entries would push out too many others.
     if (length * 4 > this.#size) return false;
     const rest = this.#size - (this.#head % this.#size);
     return (length > rest ? rest + length : length) <= this.#size - (this.#head - this.#left);
   }
 
-  /** Whether so little lies between head and tail that entries at the tail should go, for an entry of so many octets. */
+  /** Whether free space is so low that entries at the tail should go before an entry of this many octets is added. */
   isFullFor(octets: number): boolean {
-    // Some space is kept free, so that readers have time to leave it.
+    // Keep some space free, so that readers have time to leave it.
     return this.#size - (this.#head - this.#tail) < Math.max(2 * alignUnit(octets), this.#size >> 4);
   }
 
-  /** The entry at the tail, as an octet; 0 when there is none. */
+  /** The octet of the entry at the tail; 0 if the log is empty. */
   oldest(): number {
     if (this.#tail < this.#head && this.#sizeAt(this.#tail) === 0) this.#tail = this.#behind(this.#tail);
     return this.#tail < this.#head ? this.#at(this.#tail) : 0;
   }
 
-  /** Gives up the entry at the tail, which no look-up finds any more. */
+  /** Gives up the entry at the tail. Look-ups must not find it any more. */
   passOldest(): void {
     if (this.oldest() !== 0) this.#tail = this.#behind(this.#tail);
   }
 
-  /** Lets the space behind the tail be written over as soon as readers have left it. */
+  /** Allows the space behind the tail to be overwritten once readers have left it. */
   release(): void {
     const tail = this.#tail;
     const { reclaimer } = this.#memory;
@@ -84,11 +84,11 @@ export class CacheLog {
   }
 
   /**
-   * Goes through the entries in the order in which they were appended.
+   * Visits the entries in the order in which they were appended.
    *
-   * @param from a position that was returned, 0 at first
+   * @param from a position that `visit` returned, 0 at first
    * @param max entries to visit
-   * @returns where to go on, 0 at the end
+   * @returns where to continue, 0 at the end
    */
   visit(from: number, max: number, visitor: (block: number) => void): number {
     let position = Math.max(from, this.#tail);
@@ -99,7 +99,7 @@ export class CacheLog {
     return position < this.#head ? position : 0;
   }
 
-  /** The position behind an entry, or behind the unused end of the region. */
+  /** The position after an entry, or after the unused end of the region. */
   #behind(position: number): number {
     const size = this.#sizeAt(position);
     return position + (size === 0 ? this.#size - (position % this.#size) : alignUnit(size));

@@ -1,12 +1,12 @@
 /**
- * Cached answers: which are stored, found, moved and evicted. They lie in a circular log (see cache-log.ts).
+ * Stores, finds, moves and evicts cached answers. They lie in a circular log (see cache-log.ts).
  *
- * A new answer is written at the head. When there is no space, entries at the tail go: a dead one at once, one that a
- * reader used since the last time round is moved to the head (its mark cleared), any other is evicted. So the bound holds
- * by construction, nothing fragments, and recency costs a reader one octet.
+ * A new answer is written at the head. When space runs out, entries at the tail go: a dead one at once; one that a
+ * reader used since the last pass moves to the head (its mark cleared); any other is evicted. So the bound always
+ * holds, memory does not fragment, and recency costs a reader one octet.
  *
- * Derived answers and redirects lie in the same log, but belong to the chain that made them. The cache reads back neither: what
- * a resolver cannot read, it cannot fetch again, serve stale or copy without its sources.
+ * Derived answers and redirects lie in the same log, but belong to the chain that made them. The cache never returns
+ * them to the resolver, which could not refetch them, serve them stale or copy them without their sources.
  */
 import { BlockBuffer, cachedFlags, encodeCached, encodeRedirect } from './block.ts';
 import { CacheLog } from './cache-log.ts';
@@ -32,13 +32,13 @@ export interface CacheStatistics {
   readonly refusals: number;
 }
 
-/** How many entries one new answer may move or evict: the bound on its cost. */
+/** How many entries one new answer may move or evict. This bounds its cost. */
 const MAX_EVICTIONS = 64;
 
-/** Of entries that belong to the chain. */
+/** Flags of entries that belong to the chain. */
 const OF_CHAIN = CACHED_FLAG.HAS_SOURCES | CACHED_FLAG.REDIRECT;
 
-/** What the cache stands on. */
+/** The parts that the cache is built from. */
 export interface CacheParts {
   readonly memory: WriterMemory;
   readonly slots: Slots;
@@ -47,7 +47,7 @@ export interface CacheParts {
   readonly keys: Int32Array;
 }
 
-/** Where the answer to a question is looked for. */
+/** The key that the answer to a question is looked up by. */
 interface CacheKey {
   readonly hash: number;
   readonly shape: number;
@@ -94,7 +94,7 @@ export class AnswerCache {
     return this.#store();
   }
 
-  /** Puts an entry that was made by an `EntryEncoder`, unless the cache of the view is another one since. */
+  /** Stores an entry made by an `EntryEncoder`, unless the view's cache has been replaced since. */
   putEncoded(memory: Uint32Array, start: number, length: number, view: ViewId): boolean {
     this.#buffer.begin(length);
     const { words } = this.#buffer;
@@ -122,7 +122,7 @@ export class AnswerCache {
     return dropped;
   }
 
-  /** The entry of a question, expired or not; nothing for a derived answer. */
+  /** The entry for a question, expired or not; undefined for a derived answer. */
   read(question: CachedQuestion, view: ViewId): CachedEntry | undefined {
     const slot = this.#findSlot(question, this.#keyOf(question, view));
     return slot < 0 ? undefined : this.#decode(this.#slots.blockAt(slot), this.#slots.hasRecency(slot));
@@ -146,7 +146,7 @@ export class AnswerCache {
     return { hash, shape: shapeOf(name.length, KIND.CACHED, cache), flags, cache };
   }
 
-  /** @returns nothing for what belongs to the chain, and for answers of a view that is removed or has a new cache */
+  /** @returns undefined for entries of the chain, and for answers of a view that is removed or has a new cache */
   #decode(block: number, used: boolean): CachedEntry | undefined {
     if (((this.#views.words[(block + CACHED.FLAGS) >> 2] ?? 0) & OF_CHAIN) !== 0) return undefined;
     const view = this.#parts.views.withCache((this.#views.words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16);
@@ -198,7 +198,7 @@ export class AnswerCache {
     );
   }
 
-  /** The slot of the entry for the same question as that of the one in the buffer, or -1. */
+  /** The slot of the entry for the same question as the entry in the buffer, or -1. */
   #findSame(hash: number): number {
     const { words } = this.#views;
     const wanted = this.#buffer.words;
@@ -215,7 +215,7 @@ export class AnswerCache {
     });
   }
 
-  /** Stores what is in the buffer. */
+  /** Stores the entry in the buffer. */
   #store(): boolean {
     const stored = this.#publish();
     if (stored) this.#insertions++;
@@ -235,7 +235,7 @@ export class AnswerCache {
     if (slot >= 0) {
       this.#cachedOctets -= this.#sizeOf(this.#slots.blockAt(slot));
       this.#slots.replace(slot, block);
-      // Whether the new one is used is another question.
+      // The mark belongs to the old entry: the new one starts unused.
       this.#slots.takeRecency(slot);
     } else if (this.#slots.insert(hash, block)) this.#cached++;
     else return false;
@@ -243,7 +243,7 @@ export class AnswerCache {
     return true;
   }
 
-  /** Lets go of the entry at the tail: it is dead already, moves to the head, or dies. */
+  /** Removes the entry at the tail: drops it if dead, moves it to the head, or evicts it. */
   #passOldest(turn: number): void {
     const block = this.#log.oldest();
     if (block === 0) return;
@@ -286,7 +286,7 @@ export class AnswerCache {
     return this.#views.words[(block + CACHED.SIZE) >> 2] ?? 0;
   }
 
-  /** Evicts a cached answer that lies where an entry of this hash could. @returns whether there was one */
+  /** Evicts a cached answer from a slot where an entry of this hash could go. @returns whether one was found */
   evictNear(hash: number): boolean {
     const block = this.#slots.near(hash).find((each) => this.#isCached(each));
     if (block === undefined) return false;

@@ -1,5 +1,5 @@
 /**
- * Cached answers read back from the table's memory, by the writer: for stale answers, prefetching and dumps.
+ * Reads cached answers back from the table's memory: the writer needs them for stale answers, prefetching and dumps.
  */
 import type { WireName } from '../wire/types.ts';
 import {
@@ -43,7 +43,7 @@ export function decodeCached(views: TableViews, block: number, view: ViewId, use
   const flags = at(CACHED.FLAGS);
   const offsets = block + CACHED.NAME + padded(nameLength);
   return {
-    // A copy of what was a WireName when it was put.
+    // A copy of the WireName that was stored.
     name: octets.slice(block + CACHED.NAME, block + CACHED.NAME + nameLength) as WireName,
     type: at(CACHED.QUESTION) & 0xffff,
     class: at(CACHED.QUESTION) >>> 16,

@@ -1,5 +1,5 @@
 /**
- * Gives each outcome counters of its own, one page per reader. Pages without counts are never touched.
+ * Gives each outcome its own counters, one page per reader. Pages without counts are never touched.
  */
 import { Directory } from './directory.ts';
 import { COUNTERS, FIRST_OUTCOMES, HEADER } from './layout.ts';
@@ -18,7 +18,7 @@ export class CounterPages {
     for (let outcome = 0; outcome < FIRST_OUTCOMES; outcome++) this.claim(outcome);
   }
 
-  /** Makes the counters of an outcome, unless they are there. */
+  /** Creates the counters of an outcome, unless they exist. */
   claim(outcome: number): void {
     if (this.#directory.get(outcome) !== 0) return;
     this.#directory.set(outcome, this.#memory.arena.takeFresh(this.#octets));

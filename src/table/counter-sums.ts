@@ -1,5 +1,5 @@
 /**
- * The counts of all readers together, as the main thread reads them. Readers' words wrap at 2^32: their growth is summed.
+ * The counts of all readers together, as the main thread reads them. Readers' words wrap at 2^32, so their growth is summed.
  */
 import { TYPE } from '../wire/types.ts';
 import {
@@ -15,25 +15,25 @@ import {
 import { COUNTERS, HEADER, RCODE_BUCKETS, TYPE_BUCKETS, UNIT_SHIFT } from './layout.ts';
 
 export interface AnswerCount {
-  /** Undefined: every type that is not counted by itself. */
+  /** Undefined: every type without counters of its own. */
   readonly type: number | undefined;
   readonly rcode: number;
   readonly count: number;
 }
 
-/** Answers of the same outcome, those to questions for PTR apart from all others. */
+/** Answers with the same outcome; answers to questions for PTR are in groups of their own. */
 export interface AnswerGroup {
   readonly outcome: number;
   readonly pointers: boolean;
   readonly count: number;
   readonly truncated: number;
-  /** By response code, those truncated left out. */
+  /** By response code, without truncated answers. */
   readonly byRcode: readonly number[];
-  /** By type and response code, those truncated included. */
+  /** By type and response code, with truncated answers. */
   readonly byTypeAndRcode: readonly AnswerCount[];
   /** By `SIZE_BOUNDS`. */
   readonly sizes: readonly number[];
-  /** By `DURATION_BOUNDS`, and beyond. */
+  /** By `DURATION_BOUNDS`, plus a last bucket. */
   readonly durations: readonly number[];
   readonly octets: number;
   readonly milliseconds: number;
@@ -44,7 +44,7 @@ export interface QueriesOfOutcome {
   readonly outcome: number;
   readonly octets: number;
   readonly dnssecOk: number;
-  /** By `QUERY_SIZE_BOUNDS`, and beyond. */
+  /** By `QUERY_SIZE_BOUNDS`, plus a last bucket. */
   readonly sizes: readonly number[];
 }
 
@@ -52,27 +52,27 @@ export interface QueriesOfOutcome {
 export interface QueryCounts {
   readonly byTypeAndRcode: readonly AnswerCount[];
   readonly byOutcome: ReadonlyMap<number, number>;
-  /** Those with answers; questions for PTR behind all others. */
+  /** Only groups with answers; those of questions for PTR come last. */
   readonly groups: readonly AnswerGroup[];
-  /** Those of outcomes with answers. */
+  /** Only outcomes with answers. */
   readonly queries: readonly QueriesOfOutcome[];
 }
 
 const POINTERS_BUCKET = BUCKET_OF_TYPE[TYPE.PTR] ?? OTHER_TYPES;
-/** In the number of a counter of answers: whether truncated, type, rcode. */
+/** Bits in a counter's number: whether truncated, type, rcode. */
 const TRUNCATED_BIT = 1 << 8;
-/** The buckets of sizes that are not counted: empty answers, which there are none of, and what remains. */
+/** Number of size buckets that are not counted but derived: usual sizes (an empty answer does not exist). */
 const USUAL_SIZES = SIZE_BOUNDS.indexOf(USUAL_OCTETS) + 1;
 const USUAL_QUERIES = QUERY_SIZE_BOUNDS.indexOf(USUAL_QUERY_OCTETS) + 1;
 
-/** All answers, whatever they were. */
+/** The number of all answers. */
 export function countAnswered({ byTypeAndRcode }: Pick<QueryCounts, 'byTypeAndRcode'>): number {
   return byTypeAndRcode.reduce((total, { count }) => total + count, 0);
 }
 
 const ANSWER_WORDS = COUNTERS.QUERIES - COUNTERS.ANSWERS;
 
-/** Those of an outcome that nothing was counted for. */
+/** The sums of an outcome without counts. */
 const NO_COUNTS = new Float64Array(COUNTERS.OCTETS);
 
 /** The counts of one outcome, from all readers. */
@@ -80,7 +80,7 @@ class OutcomeSums {
   readonly outcome: number;
   /** One page per reader. */
   readonly #pages: readonly Uint32Array[];
-  /** Undefined: the reader has counted nothing. */
+  /** Undefined: the reader has no counts yet. */
   readonly #seen: (Uint32Array | undefined)[] = [];
   readonly #fractions: readonly Float64Array[];
   #sums = NO_COUNTS;
@@ -93,7 +93,7 @@ class OutcomeSums {
     this.#fractions = pages.map((page) => new Float64Array(memory, page + COUNTERS.OCTETS * 4, 5));
   }
 
-  /** Word by word from the first, so that no time is seen of an answer that is not. */
+  /** Reads word by word from the first, so that durations never cover an answer that is not yet counted. */
   addGrowth(): void {
     for (const [reader, words] of this.#pages.entries()) {
       const seen = this.#seen[reader] ?? this.#see(reader);
@@ -109,8 +109,8 @@ class OutcomeSums {
   }
 
   /**
-   * Begins to follow a reader once it has counted something: every answer has octets. Most outcomes of many server blocks stay without
-   * any, so they must cost next to nothing.
+   * Follows a reader once it has counts: every answer has octets. With many server blocks, most outcomes stay empty, so
+   * they must cost next to nothing.
    */
   #see(reader: number): Uint32Array | undefined {
     const [octets = 0, ofPointers = 0] = this.#fractions[reader] ?? [];
@@ -120,7 +120,7 @@ class OutcomeSums {
     return this.#seen[reader];
   }
 
-  /** Whether anything was counted. */
+  /** Whether it has any counts. */
   get isUsed(): boolean {
     return this.#sums !== NO_COUNTS;
   }
@@ -160,7 +160,7 @@ class OutcomeSums {
     };
   }
 
-  /** @param answers that were counted of them */
+  /** @param answers how many answers they got in total */
   queries(answers: number): QueriesOfOutcome {
     const large = this.#row(COUNTERS.QUERIES, QUERY_SIZE_BOUNDS.length + 1).slice(USUAL_QUERIES);
     return {
@@ -180,12 +180,12 @@ class OutcomeSums {
   }
 }
 
-/** Sums the counters of all readers. Ask more often than a reader can count to 2^32: every hour is plenty. */
+/** Sums the counters of all readers. Read them before a reader can count to 2^32: once an hour is plenty. */
 export class CounterSums {
   readonly #memory: SharedArrayBuffer;
   readonly #words: Uint32Array;
   readonly #readers: number;
-  /** By outcome; nothing for those without counters. */
+  /** By outcome; undefined for outcomes without counters. */
   readonly #outcomes: (OutcomeSums | undefined)[] = [];
 
   constructor(memory: SharedArrayBuffer, readers: number) {
@@ -214,7 +214,7 @@ export class CounterSums {
     return { byTypeAndRcode: listTypes(byTypeAndRcode), byOutcome, groups: counted, queries };
   }
 
-  /** The sums of outcomes that anything was counted for, brought up to date. */
+  /** The updated sums of outcomes that have counts. */
   #used(): readonly OutcomeSums[] {
     return this.#outcomes.flatMap((outcome) => {
       outcome?.addGrowth();
@@ -222,7 +222,7 @@ export class CounterSums {
     });
   }
 
-  /** Outcomes that have counters by now. */
+  /** Finds the outcomes that have counters by now. */
   #findOutcomes(): void {
     const directory = (this.#words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
     const end = this.#words[HEADER.OUTCOMES] ?? 0;

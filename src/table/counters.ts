@@ -1,10 +1,10 @@
 /**
- * What readers count while they answer: answers by outcome, type and response code, their sizes, those of their queries, and the time
- * that they took.
+ * The counters that readers update while they answer: answers by outcome, type and response code, the sizes of answers
+ * and queries, and durations.
  *
- * Each reader adds to pages of its own in the table's memory, one per outcome. An answer costs one increment and two
- * additions; sizes and times that are out of the usual are counted besides. Time is measured per batch: one that took no
- * millisecond adds nothing.
+ * Each reader adds to its own pages in the table's memory, one per outcome. An answer costs one increment and two
+ * additions; unusual sizes and times cost another increment. Time is measured per batch; a batch of under one
+ * millisecond adds no time.
  */
 import { TYPE } from '../wire/types.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { COUNTERS, HEADER, UNIT_SHIFT } from './layout.ts';
 import { NO_OUTCOME } from './outcomes.ts';
 
-/** No clock is believed that says a batch took longer: it was set. */
+/** A longer batch means that the clock was set: ignore its time. */
 const MAX_BATCH_MILLISECONDS = 60_000;
 const BATCH = 64;
 
@@ -29,11 +29,11 @@ export class Counters {
   readonly #fractions: Float64Array;
   /** Octets from the page of the first reader to that of this one. */
   readonly #shift: number;
-  /** The pages of the answers of this batch, as words, and whether they are for questions for PTR. */
+  /** The pages (as words) of this batch's answers, and whether each answers a question for PTR. */
   readonly #batch = new Int32Array(BATCH);
   readonly #pointers = new Uint8Array(BATCH);
   #answered = 0;
-  /** The outcome counted last, and its page, which stays where it is. */
+  /** The outcome counted last, and its page, which never moves. */
   #outcome = -1;
   #page = 0;
 
@@ -48,7 +48,7 @@ export class Counters {
    *
    * @param type of the question
    * @param flags the second word of its header
-   * @param outcome one that the writer has made counters for
+   * @param outcome one that has counters
    * @param octets its length, 1 to 65,535
    * @param queryOctets that of its query; 0 where it is not known
    * @param dnssecOk whether its query has DO
@@ -82,7 +82,7 @@ export class Counters {
   #findPage(outcome: number): void {
     const directory = (this.#words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
     const place = this.#words[directory + outcome] ?? 0;
-    // Without one yet it counts for nothing in particular, and is looked for again.
+    // An outcome without counters yet is counted as `NO_OUTCOME`, and looked up again next time.
     const page = place === 0 ? (this.#words[directory + NO_OUTCOME] ?? 0) : place;
     this.#page = (page << (UNIT_SHIFT - 2)) + this.#shift;
     this.#outcome = place === 0 ? -1 : outcome;
@@ -106,7 +106,7 @@ export class Counters {
     this.#answered = 0;
   }
 
-  /** Counts what each answer of the batch has waited. @param milliseconds from its packets' coming to its answers' going */
+  /** Counts the waiting time of each answer of the batch. @param milliseconds from receiving its packets to sending its answers */
   endBatch(milliseconds: number): void {
     if (milliseconds <= 0 || milliseconds > MAX_BATCH_MILLISECONDS) return;
     const answered = Math.min(this.#answered, BATCH);
@@ -114,7 +114,7 @@ export class Counters {
       this.#countTime(this.#batch[index] ?? 0, this.#pointers[index] ?? 0, milliseconds);
   }
 
-  /** Durations of up to the first bound are not counted: they are what remains. */
+  /** Durations up to the first bound are not counted: their number is total less the rest. */
   #countTime(page: number, pointer: number, milliseconds: number): void {
     const sum = ((page + COUNTERS.MILLISECONDS) >> 1) + pointer;
     this.#fractions[sum] = (this.#fractions[sum] ?? 0) + milliseconds;

@@ -1,5 +1,5 @@
 /**
- * Derived answers and redirects: nothing is given from before a change that was whole when the query came in.
+ * Derived answers and redirects: an answer never predates a change that was complete when the query arrived.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ function makeTable() {
   const table = new TableWriter({ readers: 1, reservation: 2 ** 20, cacheOctets: 2 ** 16, seed: 7 });
   const reader = new TableReader(table.memory, 0);
   reader.setTime(START);
-  /** The last address that is answered, or the rcode; undefined if the chain is asked. */
+  /** The last address of the answer, or the rcode; undefined if the chain is asked. */
   const ask = (name: string, type = 'A'): string | undefined => {
     const { packet, length } = query(name, type);
     const end = reader.answer(packet, 0, length, packet.length, 'udp');
@@ -40,14 +40,14 @@ function makeTable() {
   return { table, reader, ask };
 }
 
-/** A query in the chain: what was noted when it came in, and what its answer was made from. */
+/** A query in the chain: the sources noted on arrival, and the values that its answer is made from. */
 interface Running {
   readonly sources: AnswerSources;
   readonly used: readonly number[];
   versions: readonly number[];
 }
 
-/** Sources of three kinds: the plan, and two publications. Each changes first, and its change is whole later. */
+/** Sources of three kinds: the plan, and two publications. Each changes first, and completes its change later. */
 class Interleaving {
   readonly #table;
   readonly #reader;
@@ -156,7 +156,7 @@ describe('derived answers', () => {
       sources: table.sourcesOf([publication]),
     };
     table.cache(answer, START);
-    // A resolver finds nothing to fetch again or to serve stale.
+    // A resolver finds no entry to refetch or to serve stale.
     expect([ask('x.test'), table.readCached(answer)]).toEqual(['192.0.2.1', undefined]);
     expect([...table.cachedEntries()]).toEqual([]);
     expect(table.scanCached(0, 10, () => true).found).toEqual([]);

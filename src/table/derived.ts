@@ -1,5 +1,5 @@
 /**
- * Whether what a derived answer was made from is still as it was, and where a redirect leads: the reader's side.
+ * Whether the sources of a derived answer are unchanged, and where a redirect leads: the reader's side.
  */
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { TYPE } from '../wire/types.ts';
@@ -46,12 +46,12 @@ function isAsItWas(atoms: Int32Array, publication: number, epoch: number): boole
 }
 
 /**
- * The node that a redirect leads to in a view. Publications without it are passed over only if they never say anything of
- * names that they do not have.
+ * The node that a redirect leads to in a view. A publication without the node is skipped only if it never decides on
+ * names that it does not have.
  *
  * @param view its record, as a word
  * @param redirect the entry, as an octet
- * @returns an octet; 0 when that is for the handler chain to find
+ * @returns an octet; 0 if only the handler chain can find it
  */
 export function findRedirected(views: TableViews, view: number, redirect: number): number {
   const { atoms } = views;
@@ -102,8 +102,8 @@ function hasName({ octets, words }: TableViews, node: number, name: number, leng
 }
 
 /**
- * The body of a node for a type of address, as an octet; 0 unless it is one set of records that all have the owner's name,
- * which stand as they are behind a question for another name.
+ * The octet of a node's body for an address type; 0 unless it is one record set whose records all have the owner's
+ * name. Such records can be copied unchanged after a question for another name.
  */
 export function findAddresses({ octets, words }: TableViews, node: number, type: number): number {
   const stride = type === TYPE.A ? 16 : 28;
@@ -114,7 +114,7 @@ export function findAddresses({ octets, words }: TableViews, node: number, type:
     const body = node + (words[entry + 1] ?? 0);
     const answers = words[(body + BODY.ANSWERS) >> 2] ?? 0;
     const first = body + BODY.RECORDS;
-    // An alias comes before what it leads to, so the first record shows whether there is one.
+    // An alias comes before its target, so the first record shows whether the answer has one.
     const isPlain =
       (words[(body + BODY.FLAGS) >> 2] ?? 0) >>> BODY_LENGTH_SHIFT === answers * stride &&
       octets[first] === 0xc0 &&

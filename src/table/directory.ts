@@ -1,6 +1,6 @@
 /**
- * Places by number, in the table's memory: of views, zones and counters. It grows, and is then replaced whole with one
- * store, so that a reader finds the old words or the new ones.
+ * Directories of views, zones and counters: places by number, in the table's memory. A directory that grows is replaced
+ * with one store, so that a reader finds either the old words or the new ones.
  */
 import type { Arena } from './arena.ts';
 import { UNIT_SHIFT } from './layout.ts';
@@ -23,8 +23,8 @@ export class Directory {
 
   /**
    * @param word the word of the header that leads to the directory
-   * @param what is numbered, in the plural: for messages
-   * @param first the first number that is given out
+   * @param what is numbered, in the plural, for messages
+   * @param first the first number to assign
    */
   constructor(memory: WriterMemory, word: number, what: string, first: number) {
     this.#views = memory.views;
@@ -36,13 +36,13 @@ export class Directory {
     this.#grow(FIRST_CAPACITY);
   }
 
-  /** One more than the highest number that was ever given out. */
+  /** One more than the highest number ever assigned. */
   get end(): number {
     return this.#next;
   }
 
   /**
-   * Gives a block a number that nothing else has.
+   * Assigns a block an unused number.
    *
    * @throws RangeError when all are taken
    * @throws TableFullError and leaves the directory as it was
@@ -56,7 +56,7 @@ export class Directory {
     return number;
   }
 
-  /** The block of a number, as an octet; 0 for none. */
+  /** The octet of a number's block; 0 if unused. */
   get(number: number): number {
     if (number >= this.#capacity) return 0;
     return (this.#views.atoms[this.#wordOf(number)] ?? 0) << UNIT_SHIFT;
@@ -68,7 +68,7 @@ export class Directory {
     Atomics.store(this.#views.atoms, this.#wordOf(number), block >> UNIT_SHIFT);
   }
 
-  /** Takes a number back. Only once no reader can come across it. */
+  /** Frees a number. Call it only once readers cannot meet the number any more. */
   release(number: number): void {
     Atomics.store(this.#views.atoms, this.#wordOf(number), 0);
     this.#free.push(number);

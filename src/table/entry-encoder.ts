@@ -1,6 +1,6 @@
 /**
- * Makes the entry of a cached answer outside of the writer's thread: the writer then only has to find a place for it. It is what
- * `encodeCached` makes of the same answer, without an allocation.
+ * Encodes a cached answer outside the writer's thread, so that the writer only has to find a place for it. The entry
+ * equals the one from `encodeCached`, but needs no allocation.
  */
 import { addWord, finishQuestion, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
 import {
@@ -22,14 +22,14 @@ import type { ViewId } from './types.ts';
 
 /** An answer from upstream, as octets. */
 export interface PlainAnswer {
-  /** A view with the cache that it is for. */
+  /** A view that uses the cache for this entry. */
   readonly view: ViewId;
-  /** Memory that begins with the name of the question, in lower case, and its octets. */
+  /** Memory that begins with the question's name, in lower case, and the name's octets. */
   readonly name: Uint8Array;
   readonly nameLength: number;
   readonly type: number;
   readonly dnsClass: number;
-  /** DO and CD, as `QuestionReader.cachedFlags` says them. */
+  /** DO and CD, as in `QuestionReader.cachedFlags`. */
   readonly flags: number;
   readonly records: PlainRecords;
   /** Where the records lie. */
@@ -42,14 +42,14 @@ export interface PlainAnswer {
   readonly recursionAvailable: boolean;
 }
 
-/** What a response says, and where in its records is what changes from one answer to the next. */
+/** The content of a response, and which parts of its records vary between answers. */
 export interface PlainRecords {
   readonly rcode: number;
   readonly authenticData: boolean;
   readonly answerCount: number;
   readonly authorityCount: number;
   readonly recordsLength: number;
-  /** Of each record, where its TTL stands from the first record on. */
+  /** Per record, the offset of its TTL from the first record. */
   readonly ttlOffsets: Uint16Array;
   /** The addresses among the records: where they begin, the octets of each, and how many. */
   readonly runAt: number;
@@ -57,11 +57,11 @@ export interface PlainRecords {
   readonly addresses: number;
 }
 
-/** Octets of the largest entry: what more would take is left to the writer. */
+/** Octets of the largest entry: larger ones are left to the writer. */
 const MAX_OCTETS = 4608;
 
 export class EntryEncoder {
-  /** The memory that entries are written to, each from its beginning on. */
+  /** The memory that entries are written to, each at its start. */
   readonly words = new Uint32Array(MAX_OCTETS >> 2);
   readonly #octets = new Uint8Array(this.words.buffer);
   readonly #halves = new Uint16Array(this.words.buffer);
@@ -74,9 +74,9 @@ export class EntryEncoder {
   }
 
   /**
-   * Writes the entry of an answer. To be called in a batch of the reader, see `TableReader.enter`.
+   * Writes the entry of an answer. Call it in a batch of the reader, see `TableReader.enter`.
    *
-   * @param answer its outcome must have counters
+   * @param answer whose outcome must have counters
    * @param now milliseconds of the monotonic clock that all threads share
    * @returns its octets; 0 if it is too large
    */
@@ -121,7 +121,7 @@ export class EntryEncoder {
     words[CACHED.OUTCOME >> 2] = answer.outcome;
   }
 
-  /** The unsalted hash of the name that was written. */
+  /** The unsalted hash of the name just written. */
   #hashName(length: number): number {
     let one = 0;
     let other = 0;
@@ -153,7 +153,7 @@ export class EntryEncoder {
   }
 }
 
-/** Seconds for which an entry that was made is kept. @param start the word that it begins with */
+/** Seconds for which an entry is kept. @param start its first word */
 export function lifetimeOfEntry(words: Uint32Array, start: number): number {
   return (words[start + (CACHED.EXPIRES >> 2)] ?? 0) - (words[start + (CACHED.STORED >> 2)] ?? 0);
 }

@@ -1,5 +1,5 @@
 /**
- * Finds name nodes and cached answers in the index, for the question that was read last. The reader's side.
+ * Finds name nodes and cached answers in the index, for the question read last. The reader's side.
  */
 import {
   CACHED,
@@ -31,7 +31,7 @@ export class EntryFinder {
 
   /**
    * @param hash finished, with the salt of the publication or view
-   * @param skipped labels of the question's name that are left out
+   * @param skipped leading labels of the question's name to omit
    * @param shape the second word of the entry
    * @returns the block of the entry, as an octet, or 0
    */

@@ -11,8 +11,8 @@ function drawKeys(): Int32Array {
 }
 
 /**
- * Names that a hash of words which multiplies and folds maps to one number under every seed: bit 31 of a word, taken
- * back by 0x80010000 in the next one.
+ * Names that collide under every seed of a hash that multiplies and folds words: bit 31 of a word is cancelled by
+ * 0x80010000 in the next one.
  */
 function chosenNames(): readonly Uint8Array[] {
   const base = Uint8Array.from([60, ...new Array<number>(60).fill(0x32), 0]);

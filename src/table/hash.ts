@@ -1,32 +1,32 @@
 /**
- * The keyed hash of names: word by word over the lower-case name in wire form, zeros behind its end.
+ * The keyed hash of names: word by word over the lower-case name in wire form, padded with zeros.
  *
- * Multilinear hashing with half the multiplications (Lemire and Kaser, "Strongly universal string hashing is fast"): each
- * word has random keys of its own, and its halves are added to two of them and multiplied. Two sums with keys of their
- * own give 16 bits each. Which names collide depends on the keys alone, which are drawn for each process: names that
- * collide cannot be chosen without them.
+ * Multilinear hashing with half the multiplications (Lemire and Kaser, "Strongly universal string hashing is fast"):
+ * each word has its own random keys; its halves are added to two of them and multiplied. Two sums with separate keys
+ * give 16 bits each. The keys, drawn for each process, decide which names collide, so an attacker cannot choose
+ * colliding names.
  */
 
 /** Words of a name of the maximum length, 255 octets. */
 const MAX_WORDS = 64;
 /** Keys for each word of a name. */
 export const KEYS_PER_WORD = 4;
-/** All keys: those of names, and four for what else a question has. */
+/** All keys: those of names, and four for the rest of a question. */
 export const HASH_KEYS = (MAX_WORDS + 1) * KEYS_PER_WORD;
 const QUESTION_KEYS = MAX_WORDS * KEYS_PER_WORD;
 
-/** What one word adds to a sum. @param key the index of its two keys; @param word four octets, the first one lowest */
+/** The part of a sum from one word. @param key the index of its two keys; @param word four octets, the first one lowest */
 export function addWord(sum: number, keys: Int32Array, key: number, word: number): number {
   const low = (keys[key] ?? 0) + (word & 0xffff);
   return (sum + Math.imul(low, (keys[key + 1] ?? 0) + (word >>> 16))) | 0;
 }
 
-/** The hash that two sums give: the upper half of each. */
+/** The hash from two sums: the upper half of each. */
 export function joinSums(one: number, other: number): number {
   return (one & 0xffff0000) | (other >>> 16);
 }
 
-/** Spreads a hash over all its bits; the result is what is stored and probed for. One to one, so that nothing collides. */
+/** Spreads a hash over all its bits; the result is stored and probed for. The mapping is one to one, so it adds no collisions. */
 export function finishHash(hash: number): number {
   let mixed = hash ^ (hash >>> 16);
   mixed = Math.imul(mixed, 0x7feb352d);
@@ -73,8 +73,8 @@ export function countLabels(name: Uint8Array): number {
 }
 
 /**
- * Turns the ASCII capitals among four octets into small letters, all four at once (RFC 4343). The length octets of
- * labels are at most 63 and pass unchanged, so the labels of a name need not be found for this.
+ * Folds the ASCII capitals of four octets to lower case at once (RFC 4343). The length octets of labels are at most 63
+ * and stay unchanged, so this needs no label boundaries.
  */
 export function foldWord(word: number): number {
   const low = word & 0x7f7f7f7f;

@@ -1,5 +1,5 @@
 /**
- * Whatever arrives, a reader answers, drops or asks; it never throws, and writes nothing outside its packet.
+ * Whatever arrives, a reader answers, drops or asks; it never throws, and never writes outside its packet.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const START = 32;
 const CAPACITY = 1280;
 const POISON = 0xa5;
 
-/** Answers the bytes inside a larger buffer of poison; returns the verdict and what was left of the poison. */
+/** Answers the bytes inside a larger buffer of poison; returns the verdict and whether the poison is intact. */
 function answerAmidPoison(bytes: Uint8Array): { verdict: number; untouched: boolean } {
   const around = new Uint8Array(START + CAPACITY + 64).fill(POISON);
   around.set(bytes, START);

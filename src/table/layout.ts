@@ -1,5 +1,5 @@
 /**
- * Where everything lies in the table's memory. Writers and readers share these offsets and nothing else.
+ * The layout of the table's memory. Writers and readers share only these offsets.
  *
  * The memory is one fixed reservation: a header, then blocks of 16-octet units handed out by the arena. A *place* is an
  * offset in such units, so that 31 bits reach 32 GiB. All numbers are in the byte order of the machine.
@@ -18,7 +18,7 @@
  *     16  the keys of all hashes
  *     512 per reader, 16 words apart: its epoch, odd while it reads
  *
- * A directory is words by number, 0 where there is nothing. One that grows is replaced whole with one store.
+ * A directory is an array of words by number, 0 where unused. One that grows is replaced whole with one store.
  *
  * The index is `slots` words (0 empty, -1 removed, else a place) and then as many octets of recency. A reader sets a
  * recency octet when it uses a cached answer; eviction clears it.
@@ -38,8 +38,8 @@
  *                                                       36  outcome
  *                                                       40  the name, padded; the TTLs' offsets (16 bits); the body
  *
- * Before the body of a derived answer stand its sources: the epoch of the plan, and twice a publication (-1: none) with
- * its epoch. In place of a body a redirect has the unsalted hash of its target, the length of its name, and the name.
+ * The body of a derived answer follows its sources: the epoch of the plan, and twice a publication (-1: unused) with
+ * its epoch. A redirect has no body but the unsalted hash of its target, the length of its name, and the name.
  *
  * A body:
  *
@@ -57,7 +57,7 @@
  *     12  octets of the whole block
  *     16  offsets (16 bits) inside the record of compression pointers to the apex; then the record
  *
- * A publication, which stays where it is:
+ * A publication, whose record never moves:
  *
  *     0   the salt of its nodes
  *     4   its number
@@ -66,7 +66,7 @@
  *     16  the place of its scope, which is replaced with one store
  *     20  its epoch
  *
- * The scope of a publication says for which names a closest encloser is looked for:
+ * The scope of a publication tells for which names a closest encloser is looked up:
  *
  *     0   flags | labels of the suffixes << 16
  *     4   seven words, a set of bits: suffixes of this many labels that zones have (see `scopeBit`)
@@ -89,7 +89,7 @@
  *
  *     0   log2 of the slots | minimum of labels << 8 | maximum of labels << 16
  *     4   per slot: the hash of a name, the offset of its entry (0: empty)
- *     ..  entries: name length | tag << 8; the name, padded; what else there is of it
+ *     ..  entries: name length | tag << 8; the name, padded; the content
  *
  * Ask rules are a table of names. The tag is the number of rules; per rule: flags | types << 8 | EDNS options << 20, then
  * types and options (16 bits each), padded.
@@ -103,7 +103,7 @@
  *     clients: number of intervals of IPv4 addresses, of IPv6 addresses; the first address of each interval, as one word or
  *     four, those of IPv4 first; then per interval the offset of its class, likewise
  *
- *     a class: what is done with its queries | one more than the view of the root zone << 16; the offset of its other zones,
+ *     a class: the action for its queries | one more than the view of the root zone << 16; the offset of its other zones,
  *     which are a table of names (0: none); the tag is the view
  */
 export const HEADER = {
@@ -127,7 +127,7 @@ export const EPOCH_STRIDE = 16;
 /** Types that are counted by themselves; the last bucket is every other type. */
 export const TYPE_BUCKETS = 16;
 export const RCODE_BUCKETS = 16;
-/** Outcomes that are there from the start, those with a name among them: see `outcomes.ts`. */
+/** Outcomes that always exist, named ones included: see `outcomes.ts`. */
 export const FIRST_OUTCOMES = 16;
 /**
  * The counters of one outcome and reader, in words. Questions for PTR are counted apart from all others, in the upper
@@ -141,7 +141,7 @@ export const FIRST_OUTCOMES = 16;
  *
  * Queries are counted together, whatever their type:
  *
- *     queries       bucket of sizes (15), then those with DO
+ *     queries       bucket of sizes (15), then the queries with DO
  *     query octets  64 bits, a floating point number
  */
 export const COUNTERS = {
@@ -161,7 +161,7 @@ export const ARENA_START = 4096;
 /** The word of a reader's epoch. */
 export const epochOf = (reader: number): number => HEADER.EPOCHS + reader * EPOCH_STRIDE;
 
-/** The maximum TTL (RFC 2181 section 8): no bound. */
+/** The maximum TTL (RFC 2181 section 8), used for "unbounded". */
 export const MAX_TTL = 2 ** 31 - 1;
 
 export const UNIT = 16;
@@ -171,7 +171,7 @@ export const PAGE_SHIFT = 12;
 
 export const EMPTY = 0;
 export const REMOVED = -1;
-/** How far from its hash an entry may lie. What does not fit makes the index grow, or is not cached. */
+/** How far from its hash an entry may lie. An entry that does not fit makes the index grow, or is not cached. */
 export const PROBES = 64;
 
 export const KIND = { NODE: 1, CACHED: 2 } as const;
@@ -179,7 +179,7 @@ export const BELOW_COMPLETE = 0;
 export const BELOW_ASK_ANY = 255;
 export const OTHER_TYPES = { NODATA: 0, ASK: 1, NEXT: 2 } as const;
 
-/** The second word of an entry, the same for no two owners of a name: a publication, or the cache of a view. */
+/** The second word of an entry, unique per owner of a name: a publication, or the cache of a view. */
 export const shapeOf = (nameLength: number, kind: number, owner: number): number =>
   nameLength | (kind << 8) | (owner << 16);
 
@@ -205,7 +205,7 @@ export const CACHED_FLAG = {
   REDIRECT: 16,
   BEFORE_CACHE: 32,
 } as const;
-/** From the body of a cached answer back to its sources, and what stands there. */
+/** Offsets of the sources, counted back from the body of a cached answer. */
 export const SOURCES = {
   PLAN: 0,
   FIRST: 4,
@@ -214,11 +214,11 @@ export const SOURCES = {
   SECOND_EPOCH: 16,
   OCTETS: 20,
 } as const;
-/** In place of a publication's number: none. */
+/** Instead of a publication number: the source is unused. */
 export const NO_PUBLICATION = -1;
 export const REDIRECT = { HASH: 0, LENGTH: 4, NAME: 8 } as const;
 export const BODY = { FLAGS: 0, ANSWERS: 4, ADDITIONALS: 8, ROTATION: 12, RECORDS: 16 } as const;
-/** In the first word of a body the octets of its records stand above the flags. */
+/** The first word of a body holds the octets of its records above the flags. */
 export const BODY_LENGTH_SHIFT = 8;
 export const BODY_AUTHORITATIVE = 16;
 export const BODY_AUTHENTIC = 32;
@@ -246,13 +246,13 @@ export const PUBLICATION = {
 export const SCOPE = { FLAGS: 0, BITS: 4, OCTETS: 32 } as const;
 /**
  * DENIES: a missing name may be denied, so its closest encloser must be known. ASKS: it may be left to the chain, which
- * matters only while another publication could be looked at.
+ * matters only if another publication follows.
  */
 export const SCOPE_FLAG = { DENIES: 1, ASKS: 2 } as const;
 
 /**
- * The bit of a scope for a suffix of names: cheap, and wrong at times in one direction only, so that a closest encloser
- * is looked for in vain.
+ * The bit of a scope for a suffix of names. It is cheap and can err in one direction only: a closest encloser may be
+ * looked up in vain.
  *
  * @param word the first four octets of the suffix, in lower case
  * @param length its octets
@@ -265,9 +265,9 @@ export function scopeBit(word: number, length: number): number {
 export const VIEW_ROOT = { SIZE: 0, GROUPS: 4, CLIENTS: 8 } as const;
 export const CLIENTS = { IPV4: 0, IPV6: 4, STARTS: 8 } as const;
 export const CLIENT_CLASS = { SHAPE: 0, ZONES: 4, OCTETS: 8 } as const;
-/** Beside the action: packets that are no plain query are for the handler chain. */
+/** Next to the action: packets that are not plain queries go to the handler chain. */
 export const CLASS_ASKS_ODD = 0x80;
-/** What is done with the queries of a class: a view answers them, REFUSED, no response, the handler chain. */
+/** How queries of a class are answered: by a view, with REFUSED, not at all, or by the handler chain. */
 export const CLASS_ACTION = { VIEW: 0, REFUSE: 1, DROP: 2, ASK: 3 } as const;
 
 export const VIEW = {

@@ -1,5 +1,5 @@
 /**
- * The table's memory: how much of it there is, and the views through which one thread sees it.
+ * The table's memory: its size, and the views through which one thread accesses it.
  */
 import type { Arena } from './arena.ts';
 import type { BlockBuffer } from './block.ts';
@@ -16,7 +16,7 @@ export function viewTable(memory: SharedArrayBuffer): TableViews {
   return { octets: new Uint8Array(memory), words: new Uint32Array(memory), atoms: new Int32Array(memory) };
 }
 
-/** What the parts of the writer share: the memory, who hands it out, and who takes it back. */
+/** Shared by all parts of the writer: the memory, its allocator, and the reclaimer. */
 export class WriterMemory {
   readonly views: TableViews;
   readonly arena: Arena;
@@ -31,19 +31,19 @@ export class WriterMemory {
   /**
    * Copies the block in a buffer into the table.
    *
-   * @returns where it lies, as an octet
+   * @returns the octet where it lies
    * @throws TableFullError
    */
   copy(buffer: BlockBuffer): number {
     const block = this.arena.take(buffer.length);
     const { words } = this.views;
-    // For blocks of the usual size quicker than to copy them at once, for which a view must be made.
+    // Quicker for blocks of the usual size than one copy, which needs a new view.
     for (let word = 0, end = buffer.length >> 2, first = block >> 2; word < end; word++)
       words[first + word] = buffer.words[word] ?? 0;
     return block;
   }
 
-  /** Whether a block of the table begins with what is in the buffer. */
+  /** Whether a block of the table begins with the content of the buffer. */
   holds(block: number, buffer: BlockBuffer): boolean {
     const { words } = this.views;
     for (let word = 0, end = buffer.length >> 2; word < end; word++) {
@@ -57,11 +57,11 @@ export class WriterMemory {
 const MIN_RESERVATION = 64 * 2 ** 20;
 
 /**
- * Reserves address space for a table. Pages that were never touched cost nothing, so the reservation is large; where the
- * machine does not overcommit, a smaller one is taken.
+ * Reserves address space for a table. Untouched pages cost no memory, so the reservation is large; machines that do not
+ * overcommit get a smaller one.
  *
- * @param octets the wished size, at most 2 GiB (beyond it, offsets would leave the fast integers of the engine)
- * @throws RangeError when not even 64 MiB are to be had
+ * @param octets the desired size, at most 2 GiB (beyond it, offsets would leave the fast integers of the engine)
+ * @throws RangeError when not even 64 MiB are available
  */
 export function reserveTable(octets: number): SharedArrayBuffer {
   for (let size = octets; ; size = Math.floor(size / 2)) {

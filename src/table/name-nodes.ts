@@ -1,5 +1,5 @@
 /**
- * The writer's side of name nodes: put, found and removed by name and publication.
+ * The writer's side of name nodes: puts, finds and removes them by name and publication.
  */
 import type { Brand } from '../base/brand.ts';
 import type { WireName } from '../wire/types.ts';
@@ -13,7 +13,7 @@ import type { Publications } from './publications.ts';
 import type { Slots } from './slots.ts';
 import { DEFAULT_PUBLICATION, type NameNode, type PublicationId, type ZoneId } from './types.ts';
 
-/** Names a published node: its place in memory. It stands until the node is replaced or removed. */
+/** Names a published node: its place in memory. Valid until the node is replaced or removed. */
 export type NodeRef = Brand<number, 'NodeRef'>;
 
 export interface NameNodesParts {
@@ -25,7 +25,7 @@ export interface NameNodesParts {
   readonly keys: Int32Array;
 }
 
-/** Slots that are looked through at a stretch for the nodes of a publication: a fraction of a millisecond. */
+/** Slots to scan in one step for the nodes of a publication: takes a fraction of a millisecond. */
 const STRETCH = 4096;
 
 export class NameNodes {
@@ -62,7 +62,7 @@ export class NameNodes {
     return refOf(block);
   }
 
-  /** @returns whether there was one */
+  /** @returns whether it existed */
   remove(name: WireName, zone: ZoneId | undefined): boolean {
     const slot = this.#slotOf(name, zone);
     if (slot >= 0) this.#removeAt(slot);
@@ -78,7 +78,7 @@ export class NameNodes {
     const block = ref << UNIT_SHIFT;
     const start = block + this.#nameOffset(block);
     const length = (this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff;
-    // A copy of what was a WireName when it was put.
+    // A copy of the WireName that was stored.
     return this.#views.octets.slice(start, start + length) as WireName;
   }
 
@@ -110,9 +110,9 @@ export class NameNodes {
     this.#forget(block);
   }
 
-  /** A node takes the slot of a cached answer where it finds no other. */
+  /** A node takes the slot of a cached answer if no other slot is free. */
   #insert(block: number, hash: number): void {
-    // Readers pass over a publication without nodes, so it is counted first.
+    // Readers skip a publication without nodes, so count the node first.
     this.#count(block, 1);
     while (!this.#slots.insert(hash, block)) {
       if (this.#parts.cache.evictNear(hash)) continue;
@@ -156,6 +156,6 @@ export class NameNodes {
 }
 
 function refOf(block: number): NodeRef {
-  // The only maker of references.
+  // References are made only here.
   return (block >> UNIT_SHIFT) as NodeRef;
 }

@@ -1,7 +1,7 @@
 /**
- * A small hash table of names inside a block of the table: ask rules and the zones of server blocks are looked up in one.
+ * A small hash table of names inside a block of the table, used for ask rules and for the zones of server blocks.
  *
- * A reader looks for the name of the question and for its suffixes, one probe for each number of labels that names have.
+ * A reader looks up the question's name and its suffixes, with one probe for each number of labels in the table.
  */
 import { countLabels, finishHash } from './hash.ts';
 import { NAME_TABLE, padded } from './layout.ts';
@@ -11,9 +11,9 @@ import type { QuestionReader } from './question.ts';
 export interface NameEntry {
   /** Lower case, uncompressed. */
   readonly name: Uint8Array;
-  /** 24 bits that stand beside the length of the name. */
+  /** 24 bits stored with the length of the name. */
   readonly tag: number;
-  /** What follows the name: whole words. */
+  /** The octets after the name: whole words. */
   readonly content: Uint8Array;
 }
 
@@ -61,7 +61,7 @@ function boundLabels(entries: readonly NameEntry[]): number {
   return min | (max << 8);
 }
 
-/** The numbers of labels that names of a table have. @param table its first octet */
+/** The smallest number of labels in a table. @param table its first octet */
 export const minLabelsOf = ({ words }: TableViews, table: number): number =>
   ((words[(table + NAME_TABLE.SHAPE) >> 2] ?? 0) >>> 8) & 0xff;
 export const maxLabelsOf = ({ words }: TableViews, table: number): number =>

@@ -6,7 +6,7 @@ import { TableWriter } from './writer.ts';
 
 const NOW = 1_800_000_000_000;
 
-/** A node that leaves all types but A to others, if any; and a cached answer of them for the same name. */
+/** A node that leaves all types but A open (with or without an address), and a cached answer for the same name. */
 function readerOf(cachesOpenTypes: boolean, hasAddress: boolean): TableReader {
   const table = new TableWriter({ reservation: 2 ** 26, readers: 1 });
   const zone = table.defineZone({ ...settings('.'), cachesOpenTypes });

@@ -1,18 +1,18 @@
 /**
- * The registry of outcomes: an outcome is the number of the counters that an answer adds to, and says what the answer stands for.
+ * The registry of outcomes. An outcome is the number of the counters that an answer adds to, and so classifies the answer.
  *
- * There are two kinds. *Named* outcomes are those of the whole table; nodes and cached answers carry them, and every table has
- * counters for them. A view of a server block has a *range* of its own instead: entries carry a number within it.
+ * There are two kinds. *Named* outcomes belong to the whole table; nodes and cached answers carry them, and every table
+ * has counters for them. A view of a server block has its own *range* instead: entries carry a number within it.
  */
 import { FIRST_OUTCOMES } from './layout.ts';
 
-/** Of answers that stand for nothing in particular. */
+/** The outcome of answers without a class. */
 export const NO_OUTCOME = 0;
 
-/** By name, in the order in which they were asked for. */
+/** By name, in the order of registration. */
 const named = new Map<string, number>();
 
-/** The outcome of a name, the same for as long as the process lives. @throws RangeError when there are no more */
+/** The outcome of a name, constant for the life of the process. @throws RangeError when all numbers are used */
 export function nameOutcome(name: string): number {
   const known = named.get(name);
   if (known !== undefined) return known;
@@ -39,11 +39,11 @@ function recordOf<Name extends string>(names: readonly Name[], numberOf: (name: 
   return Object.fromEntries(names.map((name) => [name, numberOf(name)])) as Record<Name, number>;
 }
 
-/** The outcomes behind all named ones, in the order in which views take them. */
+/** The outcomes after all named ones, assigned to views in order. */
 export class OutcomeRanges {
   #next = FIRST_OUTCOMES;
 
-  /** @returns the first of so many; undefined: there are no more */
+  /** @returns the first of `count` outcomes; undefined if too few are left */
   take(count: number): number | undefined {
     const first = this.#next;
     if (first + count - 1 > MAX_OUTCOME) return undefined;

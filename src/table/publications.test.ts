@@ -16,7 +16,7 @@ function makeTable() {
   const table = new TableWriter({ readers: 1, reservation: 2 ** 22, cacheOctets: 2 ** 16 });
   const reader = new TableReader(table.memory, 0);
   reader.setTime(NOW);
-  /** The address that is answered, or what the table says instead. */
+  /** The address in the answer, or the table's other verdict. */
   const ask = (name: string, view = DEFAULT_VIEW, type = 'A'): string => {
     const { packet, length } = query(name, type);
     // A listener group for each view.

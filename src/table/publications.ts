@@ -1,6 +1,6 @@
 /**
- * The writer's side of publications and their zones: numbers, records, and the scope that tells readers for which names
- * a publication may know a closest encloser.
+ * The writer's side of publications and their zones: numbers, records, and the scope. The scope tells readers for which
+ * names a publication may know a closest encloser.
  */
 import { type BlockBuffer, encodeSettings } from './block.ts';
 import { Directory } from './directory.ts';
@@ -11,10 +11,10 @@ import type { Below, PublicationId, ZoneId, ZoneSettings } from './types.ts';
 
 interface Publication {
   readonly salt: number;
-  /** Where its record lies, as an octet. */
+  /** The octet of its record. */
   readonly record: number;
   readonly zones: Map<ZoneId, ZoneSettings>;
-  /** Whether a node of it ever left names below to the chain. */
+  /** Whether one of its nodes ever left names below it to the chain. */
   asks: boolean;
   isDropped: boolean;
 }
@@ -28,7 +28,7 @@ export class Publications {
   readonly #publicationOf = new Map<ZoneId, PublicationId>();
   readonly #drawSalt: () => number;
 
-  /** @param drawSalt a random number of 32 bits, another one for each publication */
+  /** @param drawSalt returns a random number of 32 bits, a different one for each publication */
   constructor(memory: WriterMemory, drawSalt: () => number) {
     this.#memory = memory;
     this.#drawSalt = drawSalt;
@@ -42,19 +42,19 @@ export class Publications {
     const record = arena.take(PUBLICATION.OCTETS);
     const salt = this.#drawSalt();
     views.words.fill(0, record >> 2, (record + PUBLICATION.OCTETS) >> 2);
-    // Equal to that of no answer, for as long as the number is not known.
+    // An epoch that no answer has, until the number is known.
     views.atoms[(record + PUBLICATION.EPOCH) >> 2] = -1;
-    // The only maker of publication ids.
+    // Publication ids are made only here.
     const id = this.#directory.add(record) as PublicationId;
     views.atoms[(record + PUBLICATION.SALT) >> 2] = salt;
     views.atoms[(record + PUBLICATION.ID) >> 2] = id;
-    // Of a publication that had this number before, nothing is current any more.
+    // Entries derived from an earlier publication with this number are out of date.
     views.atoms[(record + PUBLICATION.EPOCH) >> 2] = (this.#lastEpochs.get(id) ?? -1) + 1;
     this.#publications.set(id, { salt, record, zones: new Map(), asks: false, isDropped: false });
     return id;
   }
 
-  /** Readers pass the publication over from now on. */
+  /** Makes readers skip the publication from now on. */
   hide(id: PublicationId): void {
     const publication = this.#get(id);
     publication.isDropped = true;
@@ -80,7 +80,7 @@ export class Publications {
   defineZone(buffer: BlockBuffer, settings: ZoneSettings, publication: PublicationId): ZoneId {
     const { zones } = this.#get(publication);
     const block = this.#copySettings(buffer, settings);
-    // The only maker of zone ids.
+    // Zone ids are made only here.
     const id = this.#zones.add(block) as ZoneId;
     zones.set(id, settings);
     this.#publicationOf.set(id, publication);
@@ -121,7 +121,7 @@ export class Publications {
     return this.#word(this.#get(id), PUBLICATION.EPOCH);
   }
 
-  /** To be called when a change is whole. */
+  /** Call it when a change is complete. */
   raiseEpoch(id: PublicationId): void {
     Atomics.add(this.#memory.views.atoms, (this.#get(id).record + PUBLICATION.EPOCH) >> 2, 1);
   }
@@ -130,12 +130,12 @@ export class Publications {
     return this.#get(id).salt;
   }
 
-  /** The octet of a publication's record. @throws RangeError when there is none */
+  /** The octet of a publication's record. @throws RangeError if it does not exist */
   recordOf(id: PublicationId): number {
     return this.#get(id).record;
   }
 
-  /** To be called before a node can be found. */
+  /** Call it before a node becomes visible. */
   beforeNode(id: PublicationId, labels: number, below: Below): void {
     const publication = this.#get(id);
     if (labels > this.#word(publication, PUBLICATION.MAX_LABELS))
@@ -145,7 +145,7 @@ export class Publications {
     this.#renewScope(publication);
   }
 
-  /** Counts the nodes of a publication: readers pass over one without any. */
+  /** Counts the nodes of a publication: readers skip one without any. */
   countNodes(id: PublicationId, more: number): void {
     const publication = this.#get(id);
     if (publication.isDropped) return;

@@ -1,10 +1,10 @@
 /**
- * Reads the question and the OPT record of a query where it lies.
+ * Reads the question and the OPT record of a query in place.
  *
- * One object per reader, filled anew for every packet: the hot path allocates nothing. Records other than OPT (a TSIG, the
- * SOA of an IXFR) are passed over; what is not well formed, or has octets behind its last record, is FORMERR.
+ * One object per reader, refilled for every packet: the hot path allocates no memory. Records other than OPT (a TSIG,
+ * the SOA of an IXFR) are skipped; a malformed message, or octets after its last record, is FORMERR.
  *
- * The name is copied in lower case, four octets at a time, and hashed on the way. Octets behind its end are zero.
+ * The name is copied in lower case, four octets at a time, and hashed on the way. Octets after its end are zero.
  */
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { isDnssecOk, OPT_OCTETS, QueryRecords, udpSizeOf } from '../wire/query-records.ts';
@@ -15,7 +15,7 @@ import { CACHED_FLAG } from './layout.ts';
 /** QUESTION: it can be answered. BROKEN: FORMERR. BAD_VERSION: EDNS above version 0 (RFC 6891 section 6.1.3). */
 export const PARSED = { QUESTION: 0, BROKEN: 1, BAD_VERSION: 2 } as const;
 
-/** What keeps answers to the same question apart. */
+/** Flags that are part of the key of a cached answer. */
 export const CACHED_KEY_FLAGS =
   CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED | CACHED_FLAG.BEFORE_CACHE;
 
@@ -33,7 +33,7 @@ const NOT_A_QUERY = 0xf8;
 const ONE_QUESTION = 0x00010000;
 
 /**
- * Whether a packet can be a query of one question: the header alone, in as few looks as possible.
+ * Whether a packet can be a query of one question. Reads only the header, in as few accesses as possible.
  *
  * @param view of the memory that the packet lies in
  */
@@ -57,16 +57,16 @@ export class QuestionReader {
   hash = 0;
   type = 0;
   dnsClass = 0;
-  /** Whether a cached answer is wanted that the handlers before the cache have made. */
+  /** Whether to look for a cached answer of the handlers before the cache. */
   isBeforeCache = false;
-  /** The first octet behind the question. */
+  /** The first octet after the question. */
   end = 0;
   hasOpt = false;
   /** The UDP size that the client offers; 0 without OPT. */
   udpSize = 0;
   dnssecOk = false;
   checkingDisabled = false;
-  /** The memory of the query, and where the options of its OPT record lie there. */
+  /** The memory of the query, and where the options of its OPT record lie. */
   packet: Uint8Array = new Uint8Array();
   optionsStart = 0;
   optionsEnd = 0;
@@ -76,12 +76,12 @@ export class QuestionReader {
     this.#keys = keys;
   }
 
-  /** The four octets of the name from this one on, the first one lowest; zeros behind its end. */
+  /** The four octets of the name from this one on, the first one lowest; zeros after its end. */
   wordAt(at: number): number {
     return this.#nameView.getInt32(at, true);
   }
 
-  /** Takes a larger UDP size for this one. @param max octets, 0: there is no bound */
+  /** Caps the UDP size. @param max octets, 0: unbounded */
   boundUdpSize(max: number): void {
     if (max !== 0 && this.udpSize > max) this.udpSize = max;
   }
@@ -90,9 +90,9 @@ export class QuestionReader {
     return this.hasOpt && this.optionsEnd > this.optionsStart;
   }
 
-  /** The name, in memory that the next question is read into. */
+  /** The name, in memory that the next question overwrites. */
   wireName(): WireName {
-    // Measured and in lower case.
+    // Checked, and in lower case.
     return this.name.subarray(0, this.nameLength) as WireName;
   }
 
@@ -113,7 +113,7 @@ export class QuestionReader {
     return joinSums(one, other);
   }
 
-  /** Whether one of the first labels may stand for others: `*`, `any`, or one with a slash in it (keys of etcd). */
+  /** Whether one of the first labels may be a wildcard: `*`, `any`, or one with a slash in it (keys of etcd). */
   hasWildcard(labels: number): boolean {
     const { name, labelStarts } = this;
     for (let label = 0; label < labels; label++) {
@@ -132,7 +132,7 @@ export class QuestionReader {
     return finishQuestion(this.hash ^ salt, this.#keys, this.type, this.dnsClass, this.cachedFlags());
   }
 
-  /** What keeps answers to the same question apart: DO and CD, and the place in the chain. */
+  /** Flags that are part of the key of a cached answer: DO and CD, and the place in the chain. */
   cachedFlags(): number {
     return (
       (this.isBeforeCache ? CACHED_FLAG.BEFORE_CACHE : 0) |
@@ -144,7 +144,7 @@ export class QuestionReader {
   /**
    * Reads a query whose header was accepted: one question.
    *
-   * @param view the octets of `packet` and nothing else
+   * @param view exactly the octets of `packet`
    */
   parse(packet: Uint8Array, view: DataView, start: number, length: number): number {
     const end = start + length;
@@ -208,7 +208,7 @@ export class QuestionReader {
     // Answers and authorities of a query, as one number.
     if (view.getInt32(start + 6) === 0 && additionals <= 1) {
       if (additionals === 0) return at === end ? PARSED.QUESTION : PARSED.BROKEN;
-      // Nearly all others: OPT with a root owner, and nothing behind it.
+      // Nearly all others: only OPT, with a root owner.
       if (at + OPT_OCTETS <= end && view.getUint8(at) === 0 && view.getUint16(at + 1) === TYPE.OPT)
         return at + OPT_OCTETS + view.getUint16(at + 9) === end ? this.#readOpt(packet, at) : PARSED.BROKEN;
     }

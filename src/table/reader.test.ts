@@ -40,7 +40,7 @@ function ask(name: string, type: string, changes: Partial<Packet> = {}, transpor
   const size = reader.answer(packet, 0, length, packet.length, transport);
   expect(size).toBeGreaterThan(0);
   const decoded = decode(Buffer.from(packet.subarray(0, size)));
-  // dns-packet adds these fields to what its types say.
+  // dns-packet sets these fields, but its types do not have them.
   return { ...(decoded as typeof decoded & { rcode: string; flag_aa: boolean; flag_tc: boolean }), size };
 }
 
@@ -192,7 +192,7 @@ describe('a name node', () => {
       additionals: [{ type: 'OPT', udpPayloadSize: 1232 }],
     });
     const other = query('cluster.local', 'A', OPT(4096));
-    // The version, behind owner, type, class and the extended response code.
+    // The version, after owner, type, class and the extended response code.
     other.packet[other.length - 11 + 6] = 1;
     const refused = reader.answer(other.packet, 0, other.length, other.packet.length, 'udp');
     expect(decode(Buffer.from(other.packet.subarray(0, refused)))).toMatchObject({
@@ -447,7 +447,7 @@ describe('cached answers', () => {
     for (let index = 0; index < 100; index++)
       table.cache(cachedAddress(`n${index}.example.com`, '192.0.2.1', 60 + index), now);
     for (let index = 0; index < 50; index++) verdict(`n${index}.example.com`, 'A');
-    // Stored anew, and not asked for since.
+    // Stored again, and not queried since.
     table.cache(cachedAddress('n7.example.com', '192.0.2.1', 67), now);
     const lifetimes: number[] = [];
     let calls = 0;

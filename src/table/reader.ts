@@ -1,9 +1,9 @@
 /**
- * Answers queries from the table where they lie. One per reader thread, and one on the main thread for TCP.
+ * Answers queries from the table in place. One per reader thread, and one on the main thread for TCP.
  *
- * The order of a look-up is that of the client's view: its ask rules; its publications one after the other, in each of
- * them the name's node, else its closest encloser; then the cached answers. Nothing here waits or throws,
- * whatever the packet holds, and a hit allocates nothing.
+ * The client's view sets the order of a look-up: its ask rules; its publications one after the other (first the name's
+ * node, else its closest encloser); then the cached answers. The code here never waits or throws, whatever the packet
+ * holds, and a hit allocates no memory.
  */
 import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
 import { codeOfMetaType } from '../wire/meta-types.ts';
@@ -40,11 +40,11 @@ import { isInScope, isLeftToChain } from './scope.ts';
 import { NO_ROUTE, NODE_OUTCOMES, VERDICT, VIEW_PATHS } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
-/** From here on types are questions about the server or the zone, not records (RFC 6895 section 3.1). */
+/** Types from here on are questions about the server or the zone, not records (RFC 6895 section 3.1). */
 const FIRST_META_TYPE = 249;
 const LAST_META_TYPE = 255;
 const TYPE_OTHER = 0;
-/** A look-up goes on with the next publication: neither a length nor a verdict. */
+/** The look-up continues with the next publication: neither a length nor a verdict. */
 const NEXT = -2;
 /** The RD bit, in the third octet of a header. */
 const RECURSION_DESIRED = 0x01;
@@ -64,20 +64,20 @@ export class TableReader {
   /** The server's own maximum for UDP, which its OPT records carry. */
   readonly #udpSize: number;
   #second = 0;
-  /** The memory of the current packet, which for a reader thread is always the same. */
+  /** The memory of the current packet. A reader thread always uses the same memory. */
   #packet: Uint8Array = new Uint8Array();
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** The outcome of the answer at hand. */
+  /** The outcome of the current answer. */
   #outcome = NO_OUTCOME;
   /**
-   * Of the question at hand, where it is left open: the route of its view if nothing here concerns its name, else `NO_ROUTE`; and what
-   * expired answer there is.
+   * For a question that is left open: the route of its view if the table has no say on its name, else `NO_ROUTE`; and
+   * the kind of expired answer, if any.
    */
   route = NO_ROUTE;
   expired: 'none' | 'recent' | 'rechecked' = 'none';
-  /** The record of the view that is asked, as a word, and its flags. */
+  /** The record of the current view, as a word, and its flags. */
   #record = 0;
-  /** The first of those that its view has for the answer at hand, or `NO_OUTCOME`. */
+  /** The view's first outcome for the current answer, or `NO_OUTCOME`. */
   #outcomes = NO_OUTCOME;
   #flags = 0;
 
@@ -100,7 +100,7 @@ export class TableReader {
     this.#viewFinder = new ViewFinder(this.#views, this.#question);
   }
 
-  /** The question that was read last, in memory that the next one is read into. */
+  /** The question read last, in memory that the next one overwrites. */
   get question(): QuestionReader {
     return this.#question;
   }
@@ -110,19 +110,22 @@ export class TableReader {
     return hashName(name, this.#atoms.slice(HEADER.KEYS, HEADER.KEYS + HASH_KEYS));
   }
 
-  /** Call after a batch was received, before its first `answer`: memory seen from now on stays until `leave`. */
+  /** Call it after receiving a batch, before the first `answer`: memory read from now on stays valid until `leave`. */
   enter(): void {
     Atomics.add(this.#views.atoms, this.#epoch, 1);
     this.#counters.beginBatch();
   }
 
-  /** Call when the answers of a batch are sent. @param milliseconds since its packets came, where that is measured */
+  /** Call it when the answers of a batch are sent. @param milliseconds since its packets came, if measured */
   leave(milliseconds = 0): void {
     Atomics.add(this.#views.atoms, this.#epoch, 1);
     this.#counters.endBatch(milliseconds);
   }
 
-  /** The time that cached answers are judged by: milliseconds of the monotonic clock that all threads share. Once per batch is enough. */
+  /**
+   * Sets the time that cached answers are judged by: milliseconds of the monotonic clock that all threads share. Once
+   * per batch is enough.
+   */
   setTime(milliseconds: number): void {
     this.#second = Math.floor(milliseconds / 1000);
   }
@@ -130,10 +133,10 @@ export class TableReader {
   /**
    * Answers the query at `start` by writing the response over it.
    *
-   * @param capacity octets of `packet` from `start` on that may be written
-   * @param transport how the query came, which bounds the response
-   * @param group the listener group that it came to
-   * @param client where its client's socket address begins in `packet`; read only where clients see different views
+   * @param capacity octets of `packet` from `start` on that may be overwritten
+   * @param transport of the query; bounds the response
+   * @param group the listener group that received it
+   * @param client where the client's socket address begins in `packet`; read only if clients see different views
    * @returns the response's length, or a `VERDICT`
    */
   answer(
@@ -176,7 +179,7 @@ export class TableReader {
     return answered;
   }
 
-  /** No block answers the client for this name. */
+  /** Refuses a name that is in no block of the client. */
   #refuseAll(start: number, length: number, type: number): number {
     const answered = this.#response.writeCode(start, RCODE.REFUSED, false);
     this.#counters.count(type, RCODE.REFUSED, NO_OUTCOME, answered, length, this.#question.dnssecOk);
@@ -249,12 +252,12 @@ export class TableReader {
 
   #writeError(packet: Uint8Array, start: number, length: number, rcode: number): number {
     const answered = writeErrorResponse(packet, start, length, rcode, this.#udpSize);
-    // Not a question that could be answered: type "other", and no outcome.
+    // The question is unusable: count it as type "other", without an outcome.
     this.#counters.count(TYPE_OTHER, rcode & 15, NO_OUTCOME, answered, length, false);
     return answered;
   }
 
-  /** Answers a question that is not about records of class IN: with an error code, where the view has it so. */
+  /** Answers a question that is not about records of class IN: with an error code if the view says so. */
   #refuseOther(start: number, type: number, dnsClass: number): number {
     const flags = this.#flags;
     if ((flags & VIEW_FLAG.REFUSES_OTHERS) === 0) return VERDICT.ASK;
@@ -300,7 +303,7 @@ export class TableReader {
     return (flags & ZONE_FLAG.CACHES_OPEN_TYPES) === 0 ? VERDICT.ASK : this.#answerCachedOrAsk(start, max);
   }
 
-  /** The closest encloser decides: the first node on the way up to the root (RFC 4592 section 3.3.1). */
+  /** Answers by the closest encloser: the first node on the way up to the root (RFC 4592 section 3.3.1). */
   #answerMissing(publication: number, start: number, max: number): number {
     const atoms = this.#atoms;
     const words = this.#words;
@@ -330,19 +333,19 @@ export class TableReader {
     return NEXT;
   }
 
-  /** @param settings those of the zone that the name is in */
+  /** @param settings of the name's zone */
   #deny(start: number, max: number, settings: number, rcode: number): number {
     if (this.#outcomes !== NO_OUTCOME) this.#outcomes += VIEW_PATHS;
     return this.#response.writeNegative(start, max, settings, rcode, this.#offersRecursion);
   }
 
-  /** A question for ANY in a zone that does not answer it minimally. @param flags those of the zone */
+  /** A question for ANY in a zone without minimal answers to it. @param flags of the zone */
   #refuseAny(start: number, flags: number): number {
     if ((flags & ZONE_FLAG.ANY_REFUSED) === 0) return VERDICT.ASK;
     return this.#response.writeCode(start, RCODE.REFUSED, this.#offersRecursion);
   }
 
-  /** The objects that a zone is made from are not listed yet. */
+  /** The objects that the zone is made from are not listed yet. */
   #fail(start: number): number {
     return this.#response.writeCode(start, RCODE.SERVFAIL, this.#offersRecursion);
   }
@@ -357,14 +360,14 @@ export class TableReader {
     this.#outcome = words[(entry + CACHED.OUTCOME) >> 2] ?? 0;
     if (this.#outcomes !== NO_OUTCOME)
       this.#outcomes = (words[this.#record + (VIEW.CACHED_OUTCOMES >> 2)] ?? 0) + this.#outcome * VIEW_PATHS;
-    // Without RD nothing is asked for, so nothing is kept for it either.
+    // Without RD the client asks for no recursion, so its query does not mark the entry as used.
     const isDesired = (this.#view.getUint8(start + 2) & RECURSION_DESIRED) !== 0;
     if (isDesired && octets[this.#finder.recencyAt] === 0) octets[this.#finder.recencyAt] = 1;
     if ((flags & CACHED_FLAG.REDIRECT) !== 0) return this.#answerRedirect(start, max, entry);
     const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
     const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);
     const length = this.#response.writeBody(start, max, body, recursion);
-    // Where the chain is asked nothing was written: its packet, and those behind it, are as they came.
+    // If the chain is asked, the packet and those after it are unchanged.
     if (length > 0 && (age > 0 || this.#boundsTtls)) this.#countDown(entry, flags >>> 16, age);
     return length;
   }
@@ -376,7 +379,7 @@ export class TableReader {
     return this.#response.writeBody(start, max, body, this.#offersRecursion);
   }
 
-  /** Takes the age of an entry off every TTL that was written, and bounds it. */
+  /** Subtracts the age of an entry from every TTL in the response, and caps it. */
   #countDown(entry: number, count: number, age: number): void {
     const { octets } = this.#views;
     const offsets = entry + CACHED.NAME + padded(this.#question.nameLength);

@@ -1,9 +1,9 @@
 /**
- * Gives memory back once no reader can still be looking at it.
+ * Frees memory once readers cannot access it any more.
  *
- * A reader's epoch is odd from after it received a batch until after it sent the answers, else even. What is retired
- * waits until every reader was seen even, or changed, after the retirement: then all of them look at newer things only.
- * Two groups are enough: one waits for its readers, the other gathers what is retired meanwhile.
+ * A reader's epoch is odd from receiving a batch until its answers are sent, else even. Retired memory waits until
+ * every reader's epoch was even, or changed, after the retirement: then all readers see only newer data. Two groups are
+ * enough: one waits for its readers, the other gathers new retirements.
  */
 import { epochOf } from './layout.ts';
 
@@ -12,7 +12,7 @@ export class Reclaimer {
   readonly #readers: number;
   #gathering: (() => void)[] = [];
   #waiting: (() => void)[] = [];
-  /** The odd epochs that the waiting group must see change; 0 where a reader is past already. */
+  /** The odd epochs that must change before the waiting group is freed; 0 for readers that have passed. */
   readonly #seen: Int32Array;
 
   constructor(atoms: Int32Array, readers: number) {
@@ -21,18 +21,18 @@ export class Reclaimer {
     this.#seen = new Int32Array(readers);
   }
 
-  /** How many retired things still wait. */
+  /** How many retirements still wait. */
   get pending(): number {
     return this.#gathering.length + this.#waiting.length;
   }
 
-  /** Calls `free` once no reader can reach what it frees. What is retired must be unreachable by new look-ups. */
+  /** Calls `free` once readers cannot reach the memory any more. New look-ups must not reach it already. */
   retire(free: () => void): void {
     this.#gathering.push(free);
     if (this.#gathering.length >= 256) this.collect();
   }
 
-  /** Frees what may be freed now. Cheap; call it after every group of changes. */
+  /** Frees all that may be freed now. Cheap; call it after every group of changes. */
   collect(): void {
     if (this.#waiting.length > 0 && !this.#allPassed()) return;
     for (const free of this.#waiting) free();
@@ -44,7 +44,7 @@ export class Reclaimer {
     this.#waiting = [];
   }
 
-  /** A dead reader looks at nothing any more: evens its epoch. */
+  /** Makes the epoch of a dead reader even: it reads no memory any more. */
   readerDied(reader: number): void {
     const epoch = epochOf(reader);
     if (Atomics.load(this.#atoms, epoch) & 1) Atomics.add(this.#atoms, epoch, 1);

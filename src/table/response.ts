@@ -1,8 +1,8 @@
 /**
- * Writes responses over the queries they answer: header, the client's own question, a stored body, OPT.
+ * Writes responses over their queries: header, the client's own question, a stored body, OPT.
  *
- * A body that fits is copied in one go, its rotating records from a random start. One that does not is cut at a record
- * boundary; TC is set only when answer records had to go (RFC 2181 section 9).
+ * A body that fits is copied at once, its rotating records from a random start. A larger body is cut at a record
+ * boundary; TC is set only if answer records are missing (RFC 2181 section 9).
  */
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { MINIMAL_ANY_OCTETS } from '../wire/minimal-any.ts';
@@ -13,7 +13,7 @@ import type { TableViews } from './memory.ts';
 import type { QuestionReader } from './question.ts';
 import { VERDICT } from './types.ts';
 
-/** Bits of the header's second word; of the query's, RD and CD are kept. */
+/** Bits of the header's second word; RD and CD are kept from the query. */
 const FLAG = {
   RESPONSE: 0x8000,
   AUTHORITATIVE: 0x0400,
@@ -39,9 +39,9 @@ export class ResponseWriter {
   recordsEnd = 0;
   /** Whether the client cannot ask for a longer response than this one: it came over TCP. */
   isLongest = false;
-  /** Whether address sets start anywhere; if not, as they are stored. */
+  /** Whether address sets start at a random record; if not, they keep the stored order. */
   rotates = true;
-  /** Whether the client's own UDP size is sent back, and what does not fit is for the chain. */
+  /** Whether to return the client's own UDP size, and leave responses that do not fit to the chain. */
   repeatsOpt = false;
 
   constructor(views: TableViews, question: QuestionReader, udpSize: number) {
@@ -51,7 +51,7 @@ export class ResponseWriter {
     this.#udpSize = udpSize;
   }
 
-  /** Begins the response to another packet: nothing of the one before is left. @param isLongest see there */
+  /** Begins the response to another packet and resets all state. @param isLongest see the field */
   begin(isLongest: boolean): void {
     this.recordsEnd = 0;
     this.isLongest = isLongest;
@@ -59,7 +59,7 @@ export class ResponseWriter {
     this.repeatsOpt = false;
   }
 
-  /** Sets the memory that responses are written to. @param view the octets of `packet` and nothing else */
+  /** Sets the memory that responses are written to. @param view exactly the octets of `packet` */
   bind(packet: Uint8Array, view: DataView): void {
     this.#packet = packet;
     this.#view = view;
@@ -70,7 +70,7 @@ export class ResponseWriter {
    *
    * @param body its octet in the table
    * @param max octets of the whole response
-   * @returns the response's length, or that the chain is to be asked
+   * @returns the response's length, or `VERDICT.ASK`
    */
   writeBody(start: number, max: number, body: number, recursionAvailable: boolean): number {
     const words = this.#words;
@@ -131,7 +131,7 @@ export class ResponseWriter {
     return this.#finish(start, this.#question.end, 0);
   }
 
-  /** The zone's SOA record, its pointers to the apex set for the question at hand. */
+  /** Copies the zone's SOA record, and sets its pointers to the apex for the current question. */
   #copySoa(to: number, settings: number, length: number): void {
     const apexLength = (this.#words[(settings + ZONE.LENGTHS) >> 2] ?? 0) & 0xffff;
     const record = this.#words[(settings + ZONE.RECORD) >> 2] ?? 0;
@@ -144,7 +144,7 @@ export class ResponseWriter {
     }
   }
 
-  /** Octets left for records. */
+  /** Octets available for records. */
   #freeOctets(start: number, max: number): number {
     return max - (this.#question.end - start) - (this.#question.hasOpt ? OPT_OCTETS : 0);
   }
@@ -210,8 +210,8 @@ export class ResponseWriter {
   }
 
   /**
-   * Writes a large answer: record by record while they fit, a rotating run from its random start. What follows a
-   * record that had to go is left out too: it would seem to be the whole of its set.
+   * Writes a large answer: record by record while they fit, a rotating run from its random start. Records after the
+   * first missing one are omitted too: otherwise they would look like a complete set.
    */
   #writeCut(start: number, max: number, body: number, recursionAvailable: boolean): number {
     const words = this.#words;
@@ -230,7 +230,7 @@ export class ResponseWriter {
     const authorities = isWhole ? this.#copyWhileFits(counts >>> 16) : 0;
     const rest = isWhole && authorities === counts >>> 16 ? this.#copyWhileFits(additionals & 0xffff) : 0;
     this.#writeHeader(start, words[body >> 2] ?? 0, recursionAvailable);
-    // Over TCP there is nothing larger to ask for.
+    // Over TCP the client cannot ask for a longer response.
     if (!isWhole && !this.isLongest)
       this.#view.setUint16(start + 2, this.#view.getUint16(start + 2) | FLAG.TRUNCATED);
     this.#view.setUint16(start + 6, answers);

@@ -1,5 +1,5 @@
 /**
- * Where the keys of hashes and the salts of publications and views come from.
+ * Draws the keys of hashes and the salts of publications and views.
  */
 import { finishHash } from './hash.ts';
 
@@ -8,7 +8,7 @@ export function drawRandom(): number {
   return crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
 }
 
-/** The same numbers for the same seed: for tests. */
+/** The same numbers for the same seed, for tests. */
 export function createSequence(seed: number): () => number {
   let state = seed;
   return () => {

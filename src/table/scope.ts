@@ -1,5 +1,5 @@
 /**
- * What a name that has no node is the concern of: the reader's side of the scopes of publications.
+ * Whether a publication decides on a name that has no node: the reader's side of scopes.
  */
 import {
   BELOW_ASK_ANY,
@@ -13,8 +13,8 @@ import {
 import type { QuestionReader } from './question.ts';
 
 /**
- * Whether the closest encloser must be looked for: it may be there, and what it says may be something else than to go on.
- * Behind the last publication there are cached answers and the chain, as where a zone leaves names to it.
+ * Whether to look for the closest encloser: it may exist, and may decide otherwise than to continue. After the last
+ * publication, the cached answers and the chain follow, as for names that a zone leaves to the chain.
  *
  * @param publication its record, as a word
  * @param isLast whether only cached answers and the chain come behind it
@@ -36,7 +36,7 @@ export function isInScope(
   return (((atoms[scope + (SCOPE.BITS >> 2) + (bit >> 5)] ?? 0) >>> (bit & 31)) & 1) === 1;
 }
 
-/** Whether names so many labels below a node are left to the chain. @param below as it is stored */
+/** Whether names this many labels below a node are left to the chain. @param below as stored */
 export function isLeftToChain(below: number, labels: number): boolean {
   return below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === labels);
 }

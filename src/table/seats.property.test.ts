@@ -1,6 +1,6 @@
 /**
- * Whatever comes in a batch, in whatever seats, for views of all kinds: a reader writes only into the seat of a packet that it
- * answers, and says of each packet what it would say if no other had come.
+ * For any batch in any seats, and views of all kinds: a reader writes only into the seat of a packet that it answers,
+ * and its verdict on a packet does not depend on other packets.
  */
 import { describe, expect, it } from 'vitest';
 import { expectOtherSeatsUntouched } from './testing/packet-seats.ts';

@@ -13,7 +13,7 @@ function makeSlots(octets = 2 ** 22) {
   const views = viewTable(new SharedArrayBuffer(octets));
   const memory = new WriterMemory(views, new Arena(octets), new Reclaimer(views.atoms, 0));
   const slots = new Slots(memory);
-  /** An entry of this hash: nothing but its first word. */
+  /** An entry of this hash, with only its first word. */
   const entry = (hash: number): number => {
     const block = memory.arena.take(16);
     views.atoms[block >> 2] = hash;

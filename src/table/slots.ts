@@ -1,21 +1,21 @@
 /**
  * The index: open addressing with linear probing over atomic slots. The writer's side; readers only probe.
  *
- * A slot is swapped with one store, so a look-up finds the old entry or the new one, whole. An index that fills up is
- * moved to a new one in steps: while they go on, readers use the old one, and what changes in slots that were moved
- * changes in both. The new one is published with one store; the old one is retired.
+ * A slot changes with one store, so a look-up finds the old entry or the new one, whole. An index that fills up moves
+ * to a new one in steps. Meanwhile readers use the old one, and changes in slots that were already moved go to both.
+ * The new one is published with one store; the old one is retired.
  */
 import { TableFullError } from './arena.ts';
 import { EMPTY, HEADER, PAGE_SHIFT, PROBES, REMOVED, UNIT_SHIFT } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
 
 const MIN_LOG2 = 12;
-/** Slots that are moved with each insertion: an index is moved before the old one is much fuller than half. */
+/** Slots to move with each insertion, so that the move ends before the old index is much fuller than half. */
 const MOVED_AT_ONCE = 256;
-/** Insertions after which a full table is asked again for memory for an index. */
+/** Insertions between two requests for index memory from a full table. */
 const RETRY_AFTER = 1024;
 
-/** One array of slots with the recency octets behind it. */
+/** One array of slots followed by the recency octets. */
 interface Index {
   /** The first word of the slots. */
   readonly base: number;
@@ -28,11 +28,11 @@ export class Slots {
   readonly #views: TableViews;
   readonly #memory: WriterMemory;
   #index: Index;
-  /** The index that entries are moved to, and the slot of the old one up to which they were. */
+  /** The next index, and the slot of the old one up to which entries were moved. */
   #next: Index | undefined;
   #moved = 0;
   #live = 0;
-  /** Insertions to wait for before memory for an index is asked for again. */
+  /** Insertions to wait for before requesting index memory again. */
   #patience = 0;
 
   constructor(memory: WriterMemory) {
@@ -64,8 +64,8 @@ export class Slots {
   }
 
   /**
-   * Puts an entry that is not there. It may find no slot near its hash, and says so: then the table is full, or what lies
-   * there collides with it, for which the index does not grow.
+   * Inserts an entry that is not in the index yet. Returns false if no slot near its hash is free: the table is full,
+   * or the slots collide, for which the index does not grow.
    */
   insert(hash: number, block: number): boolean {
     this.#growIfNeeded();
@@ -86,7 +86,7 @@ export class Slots {
     this.#live--;
   }
 
-  /** The blocks that lie where an entry of this hash could. */
+  /** The blocks in slots where an entry of this hash could go. */
   near(hash: number): readonly number[] {
     const mask = this.capacity - 1;
     return Array.from({ length: PROBES }, (_, probe) => this.blockAt((hash + probe) & mask)).filter(
@@ -94,7 +94,7 @@ export class Slots {
     );
   }
 
-  /** Moves on to a new index, if one is needed: so many slots. */
+  /** Moves up to `slots` slots to the new index, if a move is under way. */
   step(slots: number): void {
     const next = this.#next;
     if (next === undefined) return;
@@ -103,7 +103,7 @@ export class Slots {
       const block = this.blockAt(slot);
       if (block === 0) continue;
       const hash = this.#views.atoms[block >> 2] ?? 0;
-      // What is popular stays so.
+      // Keep the mark of recently used entries.
       if (!this.#put(next, hash, block, this.hasRecency(slot) ? 1 : 0)) {
         this.#abandon(next);
         return;
@@ -113,12 +113,12 @@ export class Slots {
     if (end === this.capacity) this.#publish(next);
   }
 
-  /** Whether a reader used the entry in this slot since the mark was last taken. */
+  /** Whether a reader used the entry in this slot since the mark was last cleared. */
   hasRecency(slot: number): boolean {
     return this.#views.octets[recencyOf(this.#index, slot)] === 1;
   }
 
-  /** Whether a reader used the entry in this slot since it was last asked; clears the mark. */
+  /** Whether a reader used the entry in this slot since the mark was last cleared; clears it. */
   takeRecency(slot: number): boolean {
     const { octets } = this.#views;
     const at = recencyOf(this.#index, slot);
@@ -128,8 +128,8 @@ export class Slots {
   }
 
   /**
-   * Slots with entries, in parts of so many slots. Between two parts entries may come and go: those that stay are met at
-   * least once.
+   * Slots with entries, `length` slots at a time. Between two parts entries may come and go; those that stay are
+   * visited at least once.
    */
   *stretches(length: number): Generator<readonly number[]> {
     for (let from = 0, index = this.#index; from < this.capacity; from += length) {
@@ -164,7 +164,7 @@ export class Slots {
     return -1;
   }
 
-  /** Where the entry of a slot lies in the index that entries are moved to, or -1. */
+  /** The slot's twin in the next index, or -1. */
   #twinOf(slot: number): number {
     if (this.#next === undefined || slot >= this.#moved) return -1;
     const block = this.blockAt(slot);
@@ -181,14 +181,14 @@ export class Slots {
     if (this.#views.atoms[index.base + slot] === REMOVED) index.removed--;
     const { octets } = this.#views;
     const at = recencyOf(index, slot);
-    // To write a zero over a zero would make fresh memory resident.
+    // Writing a zero over a zero would make fresh memory resident.
     if (octets[at] !== recency) octets[at] = recency;
     this.#store(index, slot, block >> UNIT_SHIFT);
   }
 
   #clear(index: Index, slot: number): void {
     const next = (slot + 1) & (2 ** index.log2 - 1);
-    // No probe goes on past an empty slot, so a slot before one may be empty itself.
+    // Probes stop at an empty slot, so a slot before one may become empty itself.
     const mark = this.#views.atoms[index.base + next] === EMPTY ? EMPTY : REMOVED;
     this.#store(index, slot, mark);
     if (mark === REMOVED) index.removed++;
@@ -207,7 +207,7 @@ export class Slots {
     return -1;
   }
 
-  /** Begins to move to a new index when half of this one is filled: for four times what is live, without removed ones. */
+  /** Starts a move when this index is half full. The new one has four slots per live entry; removed ones do not count. */
   #growIfNeeded(): void {
     if (this.#next !== undefined || (this.#live + this.#index.removed + 1) * 2 <= this.capacity) return;
     if (this.#patience > 0) {
@@ -228,7 +228,7 @@ export class Slots {
     const octets = octetsOf(log2);
     const { touched } = this.#memory.arena;
     const offset = this.#memory.arena.takePages(octets);
-    // Fresh memory is zero, and to touch it all at once would take milliseconds.
+    // Fresh memory is zero already; touching it all at once would take milliseconds.
     if (offset < touched) this.#views.octets.fill(0, offset, offset + octets);
     return { base: offset >> 2, log2, removed: 0 };
   }
@@ -242,7 +242,7 @@ export class Slots {
     if (old !== index) this.#memory.reclaimer.retire(() => this.#give(old));
   }
 
-  /** An index that an entry finds no slot in is no better than the one that there is. */
+  /** Gives up the new index: if an entry finds no slot in it, it is no better than the old one. */
   #abandon(index: Index): void {
     this.#next = undefined;
     this.#patience = RETRY_AFTER;

@@ -1,35 +1,35 @@
 /**
- * What goes into the answer table and what comes out of it: finished answers as bytes.
+ * The input and output of the answer table: finished answers as bytes.
  *
- * The table knows names in wire form, numbers and bytes. It knows nothing of Kubernetes, sockets or record sets.
+ * The table knows names in wire form, numbers and bytes, but not Kubernetes, sockets or record sets.
  */
 import type { Brand } from '../base/brand.ts';
 import type { AddressRange } from '../wire/address-range.ts';
 import type { WireName } from '../wire/types.ts';
 
-/** The number of what one source publishes: the cluster's zone, hosts files, a zone file. 16 bits. */
+/** The number of a publication, from one source: the cluster's zone, hosts files, a zone file. 16 bits. */
 export type PublicationId = Brand<number, 'PublicationId'>;
 
 /** The number of one of our zones inside the table, 16 bits. A zone belongs to one publication. */
 export type ZoneId = Brand<number, 'ZoneId'>;
 
-/** The number of what one client sees, 16 bits. */
+/** The number of a view: the data that one client sees. 16 bits. */
 export type ViewId = Brand<number, 'ViewId'>;
 
 /** The publication and the view that every table has. */
 export const DEFAULT_PUBLICATION = 0 as PublicationId;
 export const DEFAULT_VIEW = 0 as ViewId;
 
-/** Each outcome of a view is so many: over UDP and IPv4, UDP and IPv6, TCP and IPv4, TCP and IPv6. */
+/** The numbers that each outcome of a view takes: UDP over IPv4, UDP over IPv6, TCP over IPv4, TCP over IPv6. */
 export const VIEW_PATHS = 4;
 /** Each publication of such a view has two outcomes: for answers with records, and for denials of a name or a type. */
 export const NODE_OUTCOMES = 2;
 
-/** Outcomes of the answers of a view, in place of those that nodes and cached answers carry. Counters are made by `claimOutcomes`. */
+/** Outcomes of a view's answers; they replace those of nodes and cached answers. `claimOutcomes` makes the counters. */
 export interface ViewOutcomes {
-  /** The first one of its nodes, from 1: `NODE_OUTCOMES` for each publication, in the order of look-up, each `VIEW_PATHS` numbers. */
+  /** The first one for its nodes, from 1: `NODE_OUTCOMES` per publication, in the order of look-up, each of `VIEW_PATHS` numbers. */
   readonly nodes: number;
-  /** The first one of its cached answers: that of a cached answer with outcome n lies n times `VIEW_PATHS` behind. */
+  /** The first one for its cached answers: a cached answer with outcome n counts n times `VIEW_PATHS` after it. */
   readonly cached: number;
 }
 
@@ -43,14 +43,14 @@ export interface Rotation {
 }
 
 /**
- * The part of a response behind its question: all records in wire form, OPT excluded, with compression pointers right
- * for a question of the owner's own length at offset 12.
+ * The part of a response after its question: all records in wire form, without OPT. Its compression pointers are right
+ * for a question of the owner's length at offset 12.
  */
 export interface AnswerBody {
   /** The lower four bits of the response code (an OPT-borne extension is never stored). */
   readonly rcode: number;
   readonly authoritative: boolean;
-  /** Whether the records are validated (AD): told to clients that ask for it (RFC 6840 section 5.8). Default: no. */
+  /** Whether the records are validated (AD): reported to clients that ask for it (RFC 6840 section 5.8). Default: no. */
   readonly authenticData?: boolean;
   readonly answerCount: number;
   readonly authorityCount: number;
@@ -59,24 +59,23 @@ export interface AnswerBody {
   readonly rotation: Rotation | undefined;
 }
 
-/** What a missing name below this node means, if this node is its closest encloser (RFC 4592 section 3.3.1). */
+/** How to answer a missing name below this node, if this node is its closest encloser (RFC 4592 section 3.3.1). */
 export type Below =
   | { readonly kind: 'complete' }
   /** Ask the handler chain for names exactly `labels` below (1 to 255), or any number below for 0; others are missing. */
   | { readonly kind: 'ask'; readonly labels: number };
 
-/** All answers of one owner name of our zones. Immutable; a change is a new node. */
+/** All answers of one owner name of our zones. Immutable; each change makes a new node. */
 export interface NameNode {
   /** Lower case, uncompressed. */
   readonly name: WireName;
   readonly zone: ZoneId;
   readonly below: Below;
   /**
-   * What a type that is not among `answers` means: there is none, the chain is asked, or the next publication of the view
-   * is looked at.
+   * How to answer a type that is not among `answers`: NODATA, ask the chain, or continue with the view's next publication.
    */
   readonly otherTypes: 'nodata' | 'ask' | 'next';
-  /** The outcome, 16 bits: which counters an answer adds to. */
+  /** The outcome, 16 bits: the counters that an answer adds to. */
   readonly outcome: number;
   readonly answers: ReadonlyMap<number, AnswerBody>;
 }
@@ -86,7 +85,7 @@ export interface ZoneSettings {
   /** The zone's apex, lower case. All names of the zone's nodes lie within it. */
   readonly apex: WireName;
   /**
-   * While false, only stored answers are given: NODATA, NXDOMAIN and questions for the chain are SERVFAIL, since the
+   * While false, only stored answers are given. NODATA, NXDOMAIN and questions for the chain become SERVFAIL, since the
    * objects that the zone is made from are not listed yet.
    */
   readonly known: boolean;
@@ -95,18 +94,18 @@ export interface ZoneSettings {
   readonly negativeTtl: number;
   /** Whether NXDOMAIN answers carry the AA bit. */
   readonly authoritativeNxdomain: boolean;
-  /** Whether names with a label `*` or `any`, or with a slash in one, go to the chain when they are missing. */
+  /** Whether missing names with a label `*` or `any`, or with a slash in a label, go to the chain. */
   readonly askWildcards: boolean;
   /** Whether cached answers are given for types that the zone's nodes leave to the chain. */
   readonly cachesOpenTypes?: boolean;
   /**
-   * What a name without a node means whose closest encloser belongs to this zone: NXDOMAIN, go on with the next
+   * How to answer a name without a node whose closest encloser is in this zone: NXDOMAIN, continue with the next
    * publication, or ask the chain. Default: `deny`.
    */
   readonly missing?: 'deny' | 'next' | 'ask';
   /**
-   * What a question for ANY gets at names within the zone: the chain's answer, one HINFO record where the name exists
-   * (RFC 8482 section 4.2), or REFUSED. Default: `ask`.
+   * How to answer a question for ANY within the zone: ask the chain, one HINFO record where the name exists (RFC 8482
+   * section 4.2), or REFUSED. Default: `ask`.
    */
   readonly any?: 'ask' | 'minimal' | 'refused';
 }
@@ -117,46 +116,46 @@ export interface AskRule {
   readonly name: { readonly kind: 'exact' | 'suffix'; readonly name: WireName } | { readonly kind: 'any' };
   readonly types: 'all' | ReadonlySet<number>;
   /**
-   * If given, only queries with one of these EDNS options match, and a cached answer never stands for that of the chain.
-   * All other rules let the view's cached answers be given.
+   * If given, only queries with one of these EDNS options match, and a cached answer never replaces that of the chain.
+   * All other rules permit the view's cached answers.
    */
   readonly ednsOptions?: ReadonlySet<number>;
-  /** Whether the handler stands before the cache of its block: only cached answers of the same place stand for it. Default: no. */
+  /** Whether the handler comes before the cache of its block: then only cached answers of that place replace its own. Default: no. */
   readonly beforeCache?: boolean;
 }
 
-/** In place of the number of a route: the chain answers. */
+/** Instead of a route number: the chain answers. */
 export const NO_ROUTE = 0;
 
-/** What one client sees. */
+/** The data that one client sees. */
 export interface ViewSettings {
   /** In the order of look-up. */
   readonly publications: readonly PublicationId[];
   readonly askRules: readonly AskRule[];
   /** Whether answers from nodes carry the RA bit. */
   readonly recursionAvailable: boolean;
-  /** Whether answers with several addresses start anywhere; if not, they are given as stored. */
+  /** Whether answers with several addresses start at a random one; if not, they keep the stored order. */
   readonly rotatesAddresses: boolean;
   /**
-   * What questions for types that no record has, and of other classes than IN, get: the chain's answer, or an error code
+   * How to answer questions of classes other than IN, and for types that no record has: ask the chain, or an error code
    * at once; `refused-but-chaos` leaves class CHAOS to the chain. Default: `ask`.
    */
   readonly otherQuestions?: 'ask' | 'refused' | 'refused-but-chaos';
   /**
-   * Whether responses repeat the UDP size of the client's OPT record, and those that do not fit are left to the chain, as are
-   * queries with EDNS options. Default: they carry our own size, and are cut.
+   * Whether responses repeat the UDP size of the client's OPT record. Responses that do not fit, and queries with EDNS
+   * options, then go to the chain. Default: responses carry our own size and are cut.
    */
   readonly repeatsOpt?: boolean;
   readonly outcomes?: ViewOutcomes;
-  /** A larger UDP size of a client is taken for this one: octets. Default: any is taken. */
+  /** Cap on the UDP size of clients, in octets. Default: unbounded. */
   readonly maxUdpSize?: number | undefined;
   /** Where readers may forward questions that the view leaves open. Default: `NO_ROUTE`. */
   readonly route?: number;
-  /** The outcomes of those that are refused, 16 bits each. Default: 0. */
+  /** The outcomes of refused questions, 16 bits each. Default: 0. */
   readonly refusalOutcomes?: { readonly chaos: number; readonly others: number };
 }
 
-/** Those of the view that every table has, until they are changed. */
+/** The initial settings of the view that every table has. */
 export const DEFAULT_VIEW_SETTINGS: ViewSettings = {
   publications: [DEFAULT_PUBLICATION],
   askRules: [],
@@ -164,19 +163,19 @@ export const DEFAULT_VIEW_SETTINGS: ViewSettings = {
   rotatesAddresses: true,
 };
 
-/** What is done with the queries of some clients. */
+/** How to answer the queries of some clients. */
 export type ClientViews =
   /**
-   * The view of the longest zone that the name of the question is in answers, and for DS that of the shortest one but the
-   * root. REFUSED where it is in none.
+   * The view of the longest zone that contains the question's name answers. For DS it is the shortest zone but the
+   * root. Names outside all zones get REFUSED.
    */
   | {
       readonly kind: 'views';
       readonly zones: readonly ZoneView[];
-      /** Whether packets that are no well-formed query of one question are left to the chain. Default: no. */
+      /** Whether malformed packets, and packets without exactly one question, go to the chain. Default: no. */
       readonly asksOdd?: boolean;
     }
-  /** REFUSED; no response; the handler chain says what to do. */
+  /** REFUSED; no response; the handler chain decides. */
   | { readonly kind: 'refused' | 'dropped' | 'asked' };
 
 export interface ZoneView {
@@ -185,14 +184,14 @@ export interface ZoneView {
   readonly view: ViewId;
 }
 
-/** What the clients of one listener group see. Clients with the same value share its memory. */
+/** The views of one listener group, by client. Clients with the same value share its memory. */
 export interface ListenerGroupViews {
-  /** Of several ranges that hold an address the longest counts, of equal ones the last. */
+  /** The longest range that holds an address wins; among equal ones the last. */
   readonly prefixes: readonly { readonly range: AddressRange; readonly views: ClientViews }[];
   readonly others: ClientViews;
 }
 
-/** What a cached answer is found by. */
+/** The key of a cached answer. */
 export interface CachedQuestion {
   /** Lower case, uncompressed. */
   readonly name: WireName;
@@ -200,13 +199,13 @@ export interface CachedQuestion {
   readonly class: number;
   readonly dnssecOk: boolean;
   readonly checkingDisabled: boolean;
-  /** Whether it is what the handlers before the cache of a block have made of its answer. Default: no. */
+  /** Whether the answer was changed by the handlers before the cache of a block. Default: no. */
   readonly beforeCache?: boolean;
 }
 
 /**
- * What a derived answer was made from, as it was when its query came to the handler chain. The answer is given only while
- * nothing of it has changed.
+ * The sources of a derived answer, as they were when its query came to the handler chain. The answer is valid only
+ * while they are unchanged.
  */
 export interface AnswerSources {
   /** The epoch of the plan. */
@@ -217,7 +216,7 @@ export interface AnswerSources {
 
 /** A question about one name that is answered with the addresses of another, under its own name. */
 export interface CachedRedirect extends CachedQuestion {
-  /** Lower case, uncompressed. It is looked up in the publications of the view. */
+  /** Lower case, uncompressed. Looked up in the publications of the view. */
   readonly target: WireName;
   /** Seconds until it expires, from 1. */
   readonly lifetime: number;
@@ -227,7 +226,7 @@ export interface CachedRedirect extends CachedQuestion {
 
 /** One answer that expires. */
 export interface CachedAnswer extends CachedQuestion {
-  /** Of a derived answer. Default: it stands for itself until it expires. */
+  /** Only for a derived answer. Default: the answer is valid until it expires. */
   readonly sources?: AnswerSources;
   readonly recursionAvailable: boolean;
   readonly body: AnswerBody;
@@ -235,26 +234,26 @@ export interface CachedAnswer extends CachedQuestion {
   readonly ttlOffsets: readonly number[];
   /** Seconds until it expires, from 1. */
   readonly lifetime: number;
-  /** Of a stale answer (RFC 8767): when its TTL ended, in seconds of the same clock. Default: it ends with its lifetime. */
+  /** Only for a stale answer (RFC 8767): when its TTL ended, in seconds of the same clock. Default: the TTL ends with its lifetime. */
   readonly freshUntil?: number;
   readonly outcome: number;
 }
 
-/** A cached answer as it stands, expired or not. It is never a derived one: see `AnswerCache`. */
+/** A stored cached answer, expired or not. Never a derived one: see `AnswerCache`. */
 export interface CachedEntry extends Omit<CachedAnswer, 'sources'> {
-  /** Whose answer it is. */
+  /** The view that the answer belongs to. */
   readonly view: ViewId;
   /** Seconds of the monotonic clock that all threads share. */
   readonly stored: number;
   readonly expires: number;
   readonly freshUntil: number;
-  /** Whether a reader used it lately: since it was stored, and since eviction last came by. */
+  /** Whether a reader used it since it was stored, and since eviction last passed it. */
   readonly used: boolean;
 }
 
-/** What a reader says of a packet when it has no response for it. A positive number is the length of a response. */
+/** A reader's verdict on a packet without a response. A positive number is the length of a response. */
 export const VERDICT = {
-  /** Nothing is to be sent (a response, or too short to answer). */
+  /** Send no response (the packet is a response, or too short to answer). */
   DROP: 0,
   /** The handler chain must answer. */
   ASK: -1,

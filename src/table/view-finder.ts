@@ -1,5 +1,5 @@
 /**
- * The root of the views, read: first the class of the client, then, once the question is known, the view.
+ * Reads the root of the views: first the class of the client, then, once the question is known, the view.
  */
 import { findInterval } from '../wire/address-intervals.ts';
 import type { Transport } from '../wire/response-size.ts';
@@ -18,11 +18,11 @@ import { findNameEntry, maxLabelsOf, minLabelsOf } from './name-table.ts';
 import type { QuestionReader } from './question.ts';
 import { DEFAULT_VIEW } from './types.ts';
 
-/** Instead of the number of a view. */
+/** Instead of a view number. */
 export const NO_VIEW = -1;
 export const ASK_CHAIN = -2;
 
-/** The address in a socket address of the kernel (see `socket/addresses.ts`). */
+/** How the kernel stores an address in a socket address (see `socket/addresses.ts`). */
 const AF_INET = 2;
 const IPV4_AT = 4;
 const IPV6_AT = 8;
@@ -31,7 +31,7 @@ export class ViewFinder {
   readonly #views: TableViews;
   readonly #words: Uint32Array;
   readonly #question: QuestionReader;
-  /** The root of the views, as an octet, for the packet at hand; 0 where there is only the default view. */
+  /** The octet of the root of the views, for the current packet; 0 if there is only the default view. */
   #root = 0;
   /** The class of the client, as an octet. */
   #class = 0;
@@ -52,7 +52,7 @@ export class ViewFinder {
     const root = (this.#words[HEADER.VIEW_ROOT] ?? 0) << UNIT_SHIFT;
     this.#root = root;
     if (root === 0) return true;
-    // A group that is not known any more, or not yet.
+    // A group that the table does not know any more, or not yet.
     if (group >= (this.#words[(root + VIEW_ROOT.GROUPS) >> 2] ?? 0)) return false;
     this.#class = root + this.#classOf(root, group, octets, at);
     return ((this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0) & 0x7f) !== CLASS_ACTION.DROP;
@@ -70,19 +70,19 @@ export class ViewFinder {
     return words[classes + ipv4 + findInterval(words, starts + ipv4, ipv6, 4, octets, at + IPV6_AT)] ?? 0;
   }
 
-  /** Whether the client's packets that are no plain query are for the chain. */
+  /** Whether the client's packets that are not plain queries go to the chain. */
   get asksOdd(): boolean {
     return (
       this.#root !== 0 && ((this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0) & CLASS_ASKS_ODD) !== 0
     );
   }
 
-  /** Which of the four outcomes of a view a query counts for. @param at where its client's socket address begins */
+  /** The one of a view's four outcomes that a query counts for. @param at where its client's socket address begins */
   pathOf(octets: Uint8Array, at: number, transport: Transport): number {
     return (transport === 'udp' ? 0 : 2) + (octets[at] === AF_INET ? 0 : 1);
   }
 
-  /** The view that the question at hand is for, of the client that was admitted last. @returns its number, `NO_VIEW` or `ASK_CHAIN` */
+  /** The view for the current question of the client admitted last. @returns its number, `NO_VIEW` or `ASK_CHAIN` */
   find(): number {
     if (this.#root === 0) return DEFAULT_VIEW;
     const shape = this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0;
@@ -93,7 +93,7 @@ export class ViewFinder {
   }
 
   /**
-   * The longest zone that the name is in, but for DS: that is data of the parent (RFC 4035 section 3.1.4.1), so the shortest.
+   * The longest zone that contains the name. For DS the shortest: that is data of the parent (RFC 4035 section 3.1.4.1).
    *
    * @param zones the octet of a table of names
    */

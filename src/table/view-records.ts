@@ -8,7 +8,7 @@ import type { WriterMemory } from './memory.ts';
 import { NO_OUTCOME } from './outcomes.ts';
 import { NO_ROUTE, type PublicationId, type ViewId, type ViewSettings } from './types.ts';
 
-/** What the keys of cached answers are made with. */
+/** The inputs for the keys of cached answers. */
 export interface ViewCache {
   readonly salt: number;
   /** The number that the answers carry. */
@@ -16,7 +16,7 @@ export interface ViewCache {
 }
 
 interface SharedCache extends ViewCache {
-  /** Whose answers they are. */
+  /** The views that share the answers. */
   readonly views: Set<ViewId>;
 }
 
@@ -53,11 +53,11 @@ export class ViewRecords {
     this.#directory = new Directory(memory, HEADER.VIEWS, 'views', 0);
   }
 
-  /** @param sharing a view whose cached answers are also those of this one */
+  /** @param sharing a view that shares its cached answers with this one */
   define(settings: ViewSettings, sharing?: ViewId): ViewId {
     const cache = sharing === undefined ? this.#drawCache() : this.#get(sharing).cache;
     const view = { settings, cache };
-    // The only maker of view ids.
+    // View ids are made only here.
     const id = this.#directory.add(this.#write(view)) as ViewId;
     this.#keep(id, view);
     return id;
@@ -100,7 +100,7 @@ export class ViewRecords {
     return this.#get(id).cache;
   }
 
-  /** A view whose cached answers carry this number; undefined once all have drawn another salt, or are removed. */
+  /** A view whose cached answers carry this number; undefined once its views are all removed or have a new cache. */
   withCache(number: number): ViewId | undefined {
     const [view] = this.#caches.get(number)?.views ?? [];
     return view;
@@ -118,7 +118,7 @@ export class ViewRecords {
     return view;
   }
 
-  /** Old answers may carry a number for long, so each is used again as late as can be. */
+  /** Draws a cache number. Old answers may keep a number for long, so each is reused as late as possible. */
   #drawCache(): SharedCache {
     do this.#nextCache = (this.#nextCache + 1) & 0xffff;
     while (this.#caches.has(this.#nextCache));

@@ -52,7 +52,7 @@ const group: fc.Arbitrary<ModelGroup> = fc.record({
   others: modelClass,
 });
 
-/** The class of a client: that of the longest prefix, of equal ones the last. */
+/** The class of a client: by the longest prefix, among equal ones the last. */
 function classOf({ prefixes, others }: ModelGroup, client: string): ModelClass {
   let found = { prefix: -1, views: others };
   for (const { range: each, views } of prefixes)
@@ -87,7 +87,7 @@ class Subject {
     for (const [index, view] of this.views.entries()) {
       const id = this.table.definePublication();
       const zone = this.table.defineZone(settings('.', { missing: 'next' }), id);
-      // Every question is answered by the cache of its view.
+      // The cache of a view answers every question.
       this.table.changeView(view, { ...shown, publications: [id] });
       this.table.put(addressNode('nobody', zone, [`192.0.2.${index}`]));
     }

@@ -1,6 +1,5 @@
 /**
- * The root of the views, written: which view a query is answered by, from its listener group, its client and the name that
- * it asks about.
+ * Writes the root of the views: which view answers a query, by its listener group, its client and the question's name.
  */
 import { divideAddresses } from '../wire/address-intervals.ts';
 import { CLASS_ACTION, CLASS_ASKS_ODD, CLIENT_CLASS, HEADER, UNIT_SHIFT, VIEW_ROOT } from './layout.ts';
@@ -26,7 +25,7 @@ export class ViewRoot {
     this.#hashOf = hashOf;
   }
 
-  /** @param groups undefined: all queries are those of the default view */
+  /** @param groups undefined: all queries go to the default view */
   replace(groups: readonly ListenerGroupViews[] | undefined): void {
     const { arena, reclaimer, views } = this.#memory;
     const old = (views.atoms[HEADER.VIEW_ROOT] ?? 0) << UNIT_SHIFT;
@@ -43,7 +42,7 @@ export class ViewRoot {
   }
 }
 
-/** Parts of the block, one behind the other. */
+/** Parts of the block, one after the other. */
 class Parts {
   readonly #parts: Uint8Array[] = [];
   length: number;
@@ -52,7 +51,7 @@ class Parts {
     this.length = start;
   }
 
-  /** @returns where it lies */
+  /** @returns its offset */
   add(part: Uint8Array): number {
     const at = this.length;
     this.#parts.push(part);

@@ -102,7 +102,7 @@ const isWithin = (text: string, suffix: string): boolean => {
 const addressOf = (publicationIndex: number, text: string): string =>
   `10.${publicationIndex}.${labelsOf(text).length}.${text.length}`;
 
-/** What the model says of a question. */
+/** The model's answer to a question. */
 function expected(
   model: readonly ModelPublication[],
   seen: ModelView,

@@ -1,5 +1,5 @@
 /**
- * The one writer of the table. It lives on the main thread; everything it publishes is whole and visible at once.
+ * The one writer of the table. It runs on the main thread; every change becomes visible at once and whole.
  */
 import type { WireName } from '../wire/types.ts';
 import { Arena } from './arena.ts';
@@ -42,13 +42,13 @@ export interface TableOptions {
   readonly reservation?: number;
   /** Octets for cached answers. Default: 16 MiB. */
   readonly cacheOctets?: number;
-  /** The maximum of cached answers; 0 caches nothing. Default: no limit but the octets. */
+  /** The maximum of cached answers; 0 disables the cache. Default: limited by the octets only. */
   readonly cacheEntries?: number;
-  /** The maximum TTL of cached answers in responses, in seconds; they may be kept for longer. Default: no bound. */
+  /** The maximum TTL of cached answers in responses, in seconds; they may be kept for longer. Default: unbounded. */
   readonly maxTtl?: number | undefined;
-  /** Reader threads that will look things up, 0 to 32. */
+  /** The number of reader threads, 0 to 32. */
   readonly readers: number;
-  /** The seed of the hash keys and salts; they are drawn at random unless a test needs the same run twice. */
+  /** The seed of the hash keys and salts. Default: random. Tests set it for repeatable runs. */
   readonly seed?: number;
 }
 
@@ -69,7 +69,7 @@ export interface TableStatistics {
 const DEFAULT_RESERVATION = 2 ** 30;
 const DEFAULT_CACHE_OCTETS = 16 * 2 ** 20;
 
-/** Slots of an index that moves which are moved at a stretch: a fraction of a millisecond. */
+/** Slots of a growing index to move in one step: takes a fraction of a millisecond. */
 const STRETCH = 4096;
 
 export class TableWriter {
@@ -126,7 +126,7 @@ export class TableWriter {
   }
 
   /**
-   * Adds a publication: names of one source, which may be those of other publications too. A view must show it.
+   * Adds a publication: names of one source, which other publications may have too. A view must show it.
    *
    * @throws RangeError when there are 65,536
    */
@@ -135,8 +135,8 @@ export class TableWriter {
   }
 
   /**
-   * Removes a publication with its zones and all its nodes. Readers pass over it from the first step on; it is gone when
-   * the steps have come to their end, each of which takes a fraction of a millisecond.
+   * Removes a publication with its zones and all its nodes. Readers skip it from the first step on; it is gone after
+   * the last. Each step takes a fraction of a millisecond.
    *
    * @throws RangeError while a view shows it
    */
@@ -151,17 +151,17 @@ export class TableWriter {
     this.#publications.drop(id);
   }
 
-  /** Adds a zone to a publication. Its apex node is put like any other. @throws RangeError when there are 65,535 zones */
+  /** Adds a zone to a publication. Put its apex node like any other. @throws RangeError when there are 65,535 zones */
   defineZone(settings: ZoneSettings, publication: PublicationId = DEFAULT_PUBLICATION): ZoneId {
     return this.#publications.defineZone(this.#buffer, settings, publication);
   }
 
-  /** Replaces a zone's settings (a new SOA, or known at last), visible to the next look-up. */
+  /** Replaces a zone's settings (a new SOA, or `known` now true), visible to the next look-up. */
   changeZone(id: ZoneId, settings: ZoneSettings): void {
     this.#publications.changeZone(this.#buffer, id, settings);
   }
 
-  /** Removes a zone, the nodes of which were removed before. */
+  /** Removes a zone. Remove its nodes first. */
   removeZone(id: ZoneId): void {
     this.#publications.removeZone(id);
   }
@@ -169,34 +169,34 @@ export class TableWriter {
   /**
    * Adds a view.
    *
-   * @param sharing a view whose cached answers are right for this one too: both have one cache
-   * @throws RangeError when there are 65,536, or for a publication that there is not
+   * @param sharing a view whose cached answers are also right for this one: both share one cache
+   * @throws RangeError when there are 65,536, or for an unknown publication
    */
   defineView(settings: ViewSettings, sharing?: ViewId): ViewId {
     return this.#viewRecords.define(settings, sharing);
   }
 
   /**
-   * Says which view answers a query, by its listener group, its client and its name, with one store.
+   * Sets which view answers a query, by its listener group, its client and its name, with one store.
    *
-   * @param groups by the number of a listener group; undefined: all queries are for `DEFAULT_VIEW`, as at first
-   * @throws TableFullError and leaves all as it was
+   * @param groups by the number of a listener group; undefined: all queries are for `DEFAULT_VIEW` (the initial state)
+   * @throws TableFullError and leaves the table as it was
    */
   showViews(groups: readonly ListenerGroupViews[] | undefined): void {
     this.#root.replace(groups);
   }
 
   /**
-   * Replaces what a view shows, with one store.
+   * Replaces the settings of a view, with one store.
    *
-   * @param keepsCache whether the answers that are cached for the view are still right
+   * @param keepsCache whether the view's cached answers are still right
    * @throws TableFullError or RangeError and leaves the view as it was
    */
   changeView(id: ViewId, settings: ViewSettings, keepsCache = true): void {
     this.#viewRecords.change(id, settings, keepsCache);
   }
 
-  /** Removes a view that is no longer shown. Its cached answers go as space is needed. */
+  /** Removes a view that is no longer shown. Its cached answers are evicted when space is needed. */
   removeView(id: ViewId): void {
     this.#viewRecords.remove(id);
   }
@@ -206,8 +206,7 @@ export class TableWriter {
   }
 
   /**
-   * Publishes a node, in place of the one of the same name in its publication if there is one. An equal node is left as it
-   * stands.
+   * Publishes a node. It replaces the node of the same name in its publication; an equal node stays as it is.
    *
    * @throws TableFullError and leaves the table as it was
    */
@@ -216,7 +215,7 @@ export class TableWriter {
     return this.#nodes.put(node);
   }
 
-  /** Removes the node of this name in the publication of a zone. @returns whether there was one */
+  /** Removes the node of this name in the publication of a zone. @returns whether it existed */
   remove(name: WireName, zone?: ZoneId): boolean {
     return this.#nodes.remove(name, zone);
   }
@@ -226,16 +225,16 @@ export class TableWriter {
     return this.#nodes.find(name, zone);
   }
 
-  /** The lower-case name of a node that stands. */
+  /** The lower-case name of a published node. */
   nameOf(ref: NodeRef): WireName {
     return this.#nodes.nameOf(ref);
   }
 
   /**
-   * Caches an answer that expires, in place of an older one for the same question and view.
+   * Caches an answer that expires; it replaces an older one for the same question and view.
    *
    * @param now milliseconds of the monotonic clock that all threads share
-   * @returns false when it was not cached: caching is off, or readers have not left enough space yet
+   * @returns false if it was not cached: caching is off, or readers have not left enough space yet
    */
   cache(answer: CachedAnswer, now: number, view: ViewId = DEFAULT_VIEW): boolean {
     this.#counters.claim(answer.outcome);
@@ -243,40 +242,39 @@ export class TableWriter {
   }
 
   /**
-   * Caches an answer that a reader has made an entry of, see `EntryEncoder`, in place of an older one for the same question.
+   * Caches an entry that a reader made, see `EntryEncoder`; it replaces an older one for the same question.
    *
-   * @param memory that the entry lies in, from word `start` on
+   * @param memory that holds the entry, from word `start` on
    * @param length octets of the entry
-   * @returns false when it was not cached: as `cache`, or the view has another cache since
+   * @returns false if it was not cached: as for `cache`, or the view's cache has been replaced since
    */
   cacheEncoded(memory: Uint32Array, start: number, length: number, view: ViewId = DEFAULT_VIEW): boolean {
     return this.#cache.putEncoded(memory, start, length, view);
   }
 
-  /** The cached answer to a question, expired or not, unless it is a derived one: for stale answers (RFC 8767). */
+  /** The cached answer to a question, expired or not, unless it is derived: for stale answers (RFC 8767). */
   readCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): CachedEntry | undefined {
     return this.#cache.read(question, view);
   }
 
-  /** Whether there is a cached answer to a question, expired or not. */
+  /** Whether a cached answer to a question exists, expired or not. */
   hasCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): boolean {
     return this.#cache.has(question, view);
   }
 
-  /** All cached answers but derived ones, expired or not, in no order. Take them without a pause: the table must not change meanwhile. */
+  /** All cached answers but derived ones, expired or not, in no order. Iterate without a pause: the table must not change meanwhile. */
   cachedEntries(): Iterable<CachedEntry> {
     return this.#cache.entries();
   }
 
   /**
-   * Looks through the cached answers of a view in the order in which they were stored, a part at a time. It passes over derived
-   * answers.
+   * Scans the cached answers of a view in the order in which they were stored, one part per call. Skips derived answers.
    *
    * @param from where the last call ended, 0 at first
    * @param max answers to look at
-   * @param isDue says by the seconds of storing and expiry which ones are wanted
-   * @param isUsed whether those that a reader used, or those that none did
-   * @returns those wanted, and where to go on; 0 at the end
+   * @param isDue selects answers by the seconds of storing and expiry
+   * @param isUsed select answers that a reader used, or those that were not used
+   * @returns the selected answers, and where to continue; 0 at the end
    */
   scanCached(
     from: number,
@@ -288,19 +286,19 @@ export class TableWriter {
     return this.#cache.scan(from, max, isDue, view, isUsed);
   }
 
-  /** Drops the cached answer to a question. @returns whether there was one */
+  /** Drops the cached answer to a question. @returns whether it existed */
   dropCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): boolean {
     return this.#cache.drop(question, view);
   }
 
-  /** Drops the cached answers of this name and all names below it, those of all views. @returns how many */
+  /** Drops the cached answers of this name and all names below it, in all views. @returns how many */
   dropCachedWithin(name: WireName): number {
     return this.#cache.dropWithin(name);
   }
 
   /**
-   * Answers a question with the addresses of another name, for as long as its sources are as they were. What readers cannot
-   * give so (other types, names without such addresses) goes to the chain.
+   * Answers a question with the addresses of another name, while its sources are unchanged. Other types, and names
+   * without such addresses, go to the chain.
    *
    * @param now milliseconds since the epoch
    */
@@ -309,34 +307,34 @@ export class TableWriter {
     return this.#cache.putRedirect(redirect, now, view);
   }
 
-  /** The plan and these publications (at most two) as they are: to be noted when a query comes to the chain. */
+  /** The current epochs of the plan and of these publications (at most two): note them when a query comes to the chain. */
   sourcesOf(publications: readonly PublicationId[]): AnswerSources {
     const epochs = publications.map((id) => ({ id, epoch: this.#publications.epochOf(id) }));
     return { plan: Atomics.load(this.#views.words, HEADER.PLAN_EPOCH), publications: epochs };
   }
 
-  /** To be called when a change of a publication is whole: what was derived from it before is given no more. */
+  /** Call it when a change of a publication is complete: answers derived from its former state are given no more. */
   publicationChanged(id: PublicationId): void {
     this.#publications.raiseEpoch(id);
   }
 
-  /** To be called when another plan holds: what was derived under the one before is given no more. */
+  /** Call it when another plan is in force: answers derived under the former one are given no more. */
   planChanged(): void {
     Atomics.add(this.#views.atoms, HEADER.PLAN_EPOCH, 1);
   }
 
-  /** Makes counters for so many outcomes, where there are none yet: for those of views, before these are shown. */
+  /** Makes counters for `count` outcomes where they are missing. Call it before views with these outcomes are shown. */
   claimOutcomes(first: number, count: number): void {
     for (let more = 0; more < count; more++) this.#counters.claim(first + more);
   }
 
-  /** Frees what no reader can see any more. Call it after a group of changes. */
+  /** Frees all memory that readers have left. Call it after a group of changes. */
   collect(): void {
     this.#slots.step(STRETCH);
     this.#memory.reclaimer.collect();
   }
 
-  /** To be called when a reader's thread has ended, before another takes its number. */
+  /** Call it when a reader's thread has ended, before another takes its number. */
   readerDied(reader: number): void {
     this.#memory.reclaimer.readerDied(reader);
   }

@@ -74,7 +74,7 @@ describe('writeErrorResponse', () => {
       QUESTION,
     ],
   ])('keeps OPT %s, its DO bit and nothing else of it', (_, parts, questions, question) => {
-    // Its own size, DO, and a COOKIE of eight octets (RFC 7873).
+    // A different UDP size, DO, and a COOKIE of eight octets (RFC 7873).
     const memory = packet(...parts, '00 0029 0fa0 00008000 000c', '000a 0008 0102030405060708', 'ff');
     const length = writeErrorResponse(memory, 0, memory.length, RCODE.BADVERS, 1232);
     const opt = '00 0029 04d0 01008000 0000';

@@ -1,22 +1,22 @@
 /**
- * What to do with a packet, decided on its header and the shape of its question alone: the first step of every reader.
+ * Decides on a packet by its header and the shape of its question: the first step of every reader.
  *
- * Works in place on a packet inside a larger memory and allocates nothing.
+ * Works in place on a packet inside a larger memory, without allocation.
  */
 import { HEADER_OCTETS } from './header.ts';
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from './label.ts';
 import { isDnssecOk, QueryRecords, writeOpt } from './query-records.ts';
 
 export const ACCEPT = {
-  /** One question, and nothing odd about it. */
+  /** A regular query with one question. */
   QUERY: 0,
-  /** Not to be answered: a response, or too short to have a header. */
+  /** Not to be answered: a response, or too short for a header. */
   DROP: 1,
   FORMERR: 2,
   NOTIMP: 3,
 } as const;
 
-/** The parts of the third octet. */
+/** Bits of the third octet. */
 const QR = 0x80;
 const OPCODE = 0x78;
 const RD = 0x01;
@@ -44,7 +44,7 @@ export function accept(packet: Uint8Array, start: number, length: number): numbe
 /**
  * Finds the end of the first question: an uncompressed name, its type and its class.
  *
- * @returns The offset behind it in `packet`, or -1 if it is broken.
+ * @returns The offset after it in `packet`, or -1 if it is malformed.
  */
 export function questionEnd(packet: Uint8Array, start: number, length: number): number {
   const end = start + length;
@@ -65,11 +65,11 @@ export function questionEnd(packet: Uint8Array, start: number, length: number): 
 const records = new QueryRecords();
 
 /**
- * Turns a query into a response without records, in place: id, opcode, RD and CD stay, the question if it is sound, and
- * OPT if there is one to be found (RFC 6891 section 6.1.1). The packet must have at least 12 octets.
+ * Turns a query into a response without records, in place. It keeps the id, opcode, RD and CD, the question if it is
+ * well-formed, and OPT if it can be found (RFC 6891 section 6.1.1). The packet must have at least 12 octets.
  *
- * @param rcode The whole one; above 15 only for queries with OPT.
- * @param udpSize What our OPT records say that we take over UDP.
+ * @param rcode The whole code; above 15 only for queries with OPT.
+ * @param udpSize The UDP size in our OPT records.
  * @returns The length of the response in octets, never more than that of the query.
  */
 export function writeErrorResponse(

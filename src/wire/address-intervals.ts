@@ -1,30 +1,30 @@
 /**
- * All addresses of a family, divided into intervals by prefixes: which prefix an address is in is a binary search, in memory of
- * any kind and without allocation.
+ * Divides all addresses of a family into intervals by prefixes. A binary search then finds the prefix of an address, in
+ * memory of any kind and without allocation.
  */
 import { parseAddress } from './address.ts';
 import type { AddressRange } from './address-range.ts';
 
-/** Words of 32 bits that an address has. */
+/** 32-bit words of an address. */
 export const ADDRESS_WORDS = { ipv4: 1, ipv6: 4 } as const;
 export type AddressFamily = keyof typeof ADDRESS_WORDS;
 
-/** Intervals without gaps between them. */
+/** Consecutive intervals without gaps. */
 export interface AddressIntervals {
-  /** The first address of each, in words. */
+  /** The first address of each interval, in words. */
   readonly starts: Uint32Array;
   readonly values: readonly number[];
 }
 
 interface Interval {
   readonly start: bigint;
-  /** The first address behind it. */
+  /** The first address after it. */
   readonly end: bigint;
   readonly value: number;
 }
 
 /**
- * @param prefixes of both families; of several that hold an address the longest counts, of equal ones the last
+ * @param prefixes of both families; of several that hold an address the longest wins, of equal ones the last
  * @param otherwise the value of all other addresses
  */
 export function divideAddresses(
@@ -56,7 +56,7 @@ export function divideAddresses(
   return { starts, values: [...boundaries.values()] };
 }
 
-/** Sorted so that each lies in one before it, or begins behind it. */
+/** Sorted so that each lies within an earlier one, or begins after it. */
 function listIntervals(
   prefixes: Iterable<readonly [AddressRange, number]>,
   bits: number,

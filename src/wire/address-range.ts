@@ -1,15 +1,15 @@
 /**
- * Ranges of IP addresses: those that share their leading bits with one.
+ * Ranges of IP addresses that share their leading bits.
  */
 import { parseAddress } from './address.ts';
 
 export interface AddressRange {
   readonly address: string;
-  /** How many of its leading bits count: 0 to 32, or 128 for IPv6. */
+  /** How many leading bits must match: 0 to 32, or 128 for IPv6. */
   readonly prefix: number;
 }
 
-/** Whether octets, 4 or 16, are an address of a range. A range whose text is no address holds none. */
+/** Whether octets, 4 or 16, are an address of a range. A range whose text is not an address is empty. */
 export type AddressMatch = (octets: Uint8Array) => boolean;
 
 export function matchRange({ address, prefix }: AddressRange): AddressMatch {

@@ -25,7 +25,7 @@ const MAX_IPV6_TEXT = 45;
 const IPV4_REVERSE = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.in-addr\.arpa\.$/;
 const IPV6_REVERSE = /^(?:[0-9a-f]\.){32}ip6\.arpa\.$/;
 
-/** @returns 4 octets, 16 octets, or nothing if the text is no address. A zone (`%eth0`) is not part of an address. */
+/** @returns 4 octets, 16 octets, or undefined if the text is not an address. A zone (`%eth0`) is not part of an address. */
 export function parseAddress(text: string): Uint8Array | undefined {
   return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
 }
@@ -38,7 +38,7 @@ function parseIpv4(text: string): Uint8Array | undefined {
   return octets;
 }
 
-/** The octets of an IPv4 address as one number, the first in front; -1 if the text is none. */
+/** The octets of an IPv4 address as one number, the first one highest; -1 if the text is not an IPv4 address. */
 export function readIpv4(text: string): number {
   let address = 0;
   let place = 0;
@@ -86,7 +86,7 @@ function parseIpv6(text: string): Uint8Array | undefined {
 }
 
 /**
- * Writes the group, or the IPv4 address that may stand last (RFC 4291 section 2.2, form 3).
+ * Writes a group, or the IPv4 address that may come last (RFC 4291 section 2.2, form 3).
  *
  * @returns The octets written: 2, 4, or 0 if the text is neither, or does not fit.
  */
@@ -115,7 +115,7 @@ function hexDigit(code: number): number {
   return lower >= LOWER_A && lower < LOWER_A + 6 ? lower - LOWER_A + 10 : -1;
 }
 
-/** Moves what stands behind `::` to the end. The gap is for one group at least (RFC 4291 section 2.2, form 2). */
+/** Moves the octets after `::` to the end. The gap represents at least one group (RFC 4291 section 2.2, form 2). */
 function widenGap(octets: Uint8Array, gap: number, filled: number): Uint8Array | undefined {
   if (filled > 14) return undefined;
   const behind = 16 - (filled - gap);
@@ -148,7 +148,7 @@ function groupAt(octets: Uint8Array, index: number): number {
   return ((octets[2 * index] ?? 0) << 8) | (octets[2 * index + 1] ?? 0);
 }
 
-/** The first of the longest (RFC 5952 section 4.2.3). */
+/** The first of the longest runs (RFC 5952 section 4.2.3). */
 function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
   let longest = { start: 0, length: 0 };
   let start = 0;
@@ -160,12 +160,12 @@ function longestZeroRun(groups: readonly number[]): { start: number; length: num
 }
 
 /**
- * The name whose PTR record set belongs to an address.
+ * The name of an address's PTR record set.
  *
- * @throws AddressError if the text is no address.
+ * @throws AddressError if the text is not an address.
  */
 export function reverseName(address: string): NameKey {
-  // Digits, lower-case letters and dots of known lengths: a key.
+  // It has only digits, lower-case letters and dots, of limited length: a key.
   const ipv4 = readIpv4(address);
   if (ipv4 >= 0)
     return `${ipv4 & 255}.${(ipv4 >>> 8) & 255}.${(ipv4 >>> 16) & 255}.${ipv4 >>> 24}.in-addr.arpa.` as NameKey;
@@ -176,7 +176,7 @@ export function reverseName(address: string): NameKey {
   return `${name}ip6.arpa.` as NameKey;
 }
 
-/** The address that a name in the reverse tree stands for, if it names a whole one. */
+/** The address of a name in the reverse tree; undefined if the name is not that of a single address. */
 export function addressOfReverseName(key: NameKey): string | undefined {
   if (key.endsWith('.in-addr.arpa.')) {
     const match = IPV4_REVERSE.exec(key);

@@ -1,5 +1,5 @@
 /**
- * The OPT record (RFC 6891 section 6.1): a record by its shape, a part of the header by its meaning.
+ * The OPT record (RFC 6891 section 6.1): a record in shape, a part of the header in meaning.
  */
 import type { OctetReader } from './octet-reader.ts';
 import type { OctetWriter } from './octet-writer.ts';
@@ -7,10 +7,10 @@ import { OPT_OCTETS } from './query-records.ts';
 import { type AbsoluteName, type Edns, TYPE } from './types.ts';
 import { WireError } from './wire-error.ts';
 
-/** The DO bit in the lower half of what would be the TTL. */
+/** The DO bit, in the lower half of the TTL field. */
 const DNSSEC_OK = 0x8000;
 
-/** What an OPT record takes of a message, in octets. */
+/** The length of an OPT record in octets. */
 export function ednsLength(edns: Edns): number {
   return edns.options.reduce((length, option) => length + 4 + option.data.length, OPT_OCTETS);
 }

@@ -1,5 +1,5 @@
 /**
- * Extended DNS errors: why a response is what it is (RFC 8914).
+ * Extended DNS errors: the reason for a response (RFC 8914).
  */
 import type { EdnsOption } from './types.ts';
 

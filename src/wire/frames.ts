@@ -1,8 +1,8 @@
 /**
- * Messages out of a byte stream: each is preceded by its length in two octets (RFC 1035 section 4.2.2).
+ * Splits a byte stream into messages: a length in two octets precedes each (RFC 1035 section 4.2.2).
  *
- * What arrives in one piece is given out as a view of it. A message in pieces is gathered in a buffer that grows with what
- * has come, not with what was announced, so that an announcement costs us nothing.
+ * A message that arrives in one piece is returned as a view of it. A message in pieces is gathered in a buffer that
+ * grows with the octets received, not with the announced length, so that an announcement costs us no memory.
  */
 const PREFIX_OCTETS = 2;
 const MIN_GATHERED_OCTETS = 512;
@@ -15,18 +15,18 @@ export class FrameParser {
   #gathered: Uint8Array = NONE;
   #filled = 0;
 
-  /** Octets that it holds of messages not taken out yet. */
+  /** Octets of messages not taken out yet. */
   get held(): number {
     return this.#gathered.length + this.#chunk.length - this.#at;
   }
 
-  /** Takes more of the stream. All messages of what came before must have been taken out by `next`. */
+  /** Adds a piece of the stream. First take out all earlier messages with `next`. */
   push(chunk: Uint8Array): void {
     this.#chunk = chunk;
     this.#at = 0;
   }
 
-  /** The next whole message, to be used before the next call; `undefined` if more of the stream is needed. */
+  /** The next complete message, valid until the next call; `undefined` if it needs more of the stream. */
   next(): Uint8Array | undefined {
     if (this.#filled > 0) return this.#gather();
     const start = this.#at + PREFIX_OCTETS;
@@ -42,7 +42,7 @@ export class FrameParser {
     return undefined;
   }
 
-  /** Takes more of the stream and gives out the messages that are whole now, each to be used at once. */
+  /** Adds a piece of the stream and yields the complete messages, each valid until the next one. */
   *messages(chunk: Uint8Array): Generator<Uint8Array> {
     this.push(chunk);
     for (let message = this.next(); message !== undefined; message = this.next()) yield message;
@@ -60,7 +60,7 @@ export class FrameParser {
     return message;
   }
 
-  /** Moves up to `wanted` octets of the chunk to what is gathered. */
+  /** Moves up to `wanted` octets of the chunk to the gathered octets. */
   #take(wanted: number): void {
     const end = Math.min(this.#chunk.length, this.#at + Math.max(0, wanted));
     const filled = this.#filled + end - this.#at;
@@ -72,7 +72,7 @@ export class FrameParser {
     this.#gathered.set(this.#chunk.subarray(this.#at, end), this.#filled);
     this.#filled = filled;
     this.#at = end;
-    // A connection that waits for more holds on to nothing.
+    // A connection that waits for more keeps no memory.
     if (end === this.#chunk.length) this.push(NONE);
   }
 }
@@ -86,7 +86,7 @@ export function prefixOf(length: number): Uint8Array {
   return Uint8Array.of(length >> 8, length & 0xff);
 }
 
-/** A message with its prefix, in memory of its own. */
+/** A message with its prefix, in new memory. */
 export function frame(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(PREFIX_OCTETS + message.length);
   framed.set(prefixOf(message.length));

@@ -3,7 +3,7 @@
  */
 import type { AbsoluteName } from './types.ts';
 
-/** Characters that are written behind a backslash rather than as their number. */
+/** Characters escaped with a backslash rather than as a number. */
 const QUOTED = ` '@;()"\\.`;
 
 /** A space is `\\ `, not `\\032`. */

@@ -1,5 +1,5 @@
 /**
- * The twelve octets that a message begins with (RFC 1035 section 4.1.1; AD and CD: RFC 4035 section 3.1.6 and 3.2.2).
+ * The first twelve octets of a message (RFC 1035 section 4.1.1; AD and CD: RFC 4035 section 3.1.6 and 3.2.2).
  */
 import type { Header } from './types.ts';
 

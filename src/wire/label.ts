@@ -1,13 +1,13 @@
 /**
- * Labels: their limits (RFC 1035 section 3.1), how their octets are written as text, and which octets are equal.
+ * Labels: their limits (RFC 1035 section 3.1), the text form of their octets, and case-insensitive equality.
  */
 
-/** Octets a name may have in wire form, root label included. */
+/** Maximum octets of a name in wire form, root label included. */
 export const MAX_NAME_OCTETS = 255;
-/** Octets a label may have, its length not counted. */
+/** Maximum octets of a label, without its length octet. */
 export const MAX_LABEL_OCTETS = 63;
 
-/** How each octet is written inside a label: escaped where zone files give the plain character a meaning. */
+/** The text of each octet inside a label: escaped if the plain character has a meaning in zone files. */
 const TEXT_OF_OCTET: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
   if (octet < 0x21 || octet > 0x7e) return `\\${String(octet).padStart(3, '0')}`;
   const character = String.fromCharCode(octet);

@@ -1,5 +1,5 @@
 /**
- * Builds one message after the other in memory of its own, and goes back to a mark when something does not fit.
+ * Builds one message after the other in its own memory, and returns to a mark if a part does not fit.
  */
 
 import { writeEdns } from './edns.ts';
@@ -11,7 +11,7 @@ import type { Edns, Header, Question, ResourceRecord } from './types.ts';
 
 export type Section = 'answers' | 'authorities' | 'additionals';
 
-/** A state of a message to go back to. */
+/** A state of a message to return to. */
 export interface Mark {
   readonly position: number;
   readonly nameCount: number;
@@ -31,21 +31,21 @@ export class MessageWriter {
     this.start();
   }
 
-  /** The length of the message so far, in octets, its header included: where the next record will begin. */
+  /** The length of the message so far, in octets, with its header: the next record begins there. */
   get length(): number {
     return this.#out.position;
   }
 
-  /** Where the TTL of the record written last stands in the message. */
+  /** The offset of the TTL of the last written record. */
   get ttlOffset(): number {
     return this.#ttlOffset;
   }
 
   /**
-   * Begins a new message and forgets the one before.
+   * Begins a new message and discards the previous one.
    *
-   * @param limit The octets it may have.
-   * @param compresses Whether names end in pointers where they can.
+   * @param limit Its maximum of octets.
+   * @param compresses Whether to compress names.
    */
   start(limit: number = MAX_MESSAGE_OCTETS, compresses = true): void {
     this.limit(limit);
@@ -54,7 +54,7 @@ export class MessageWriter {
     this.#count = { questions: 0, answers: 0, authorities: 0, additionals: 0 };
   }
 
-  /** Changes the octets that the message may have, 65,535 at most. */
+  /** Changes the maximum of octets, at most 65,535. */
   limit(octets: number): void {
     this.#limit = Math.min(octets, MAX_MESSAGE_OCTETS);
   }
@@ -63,14 +63,14 @@ export class MessageWriter {
     return { position: this.#out.position, nameCount: this.#out.nameCount, ...this.#count };
   }
 
-  /** Takes away all that was written since the mark was made. */
+  /** Removes all parts written since the mark was made. */
   rewind(mark: Mark): void {
     const { position, nameCount, ...count } = mark;
     this.#out.rewind(position, nameCount);
     this.#count = count;
   }
 
-  /** @returns Whether it fitted; otherwise nothing is written. Questions come before all records. */
+  /** @returns Whether it fitted; otherwise the message is unchanged. Questions come before all records. */
   question(question: Question): boolean {
     const { position, nameCount } = this.#out;
     this.#out.name(question.name);
@@ -82,10 +82,10 @@ export class MessageWriter {
   }
 
   /**
-   * Sections must be written in their order.
+   * Write sections in their order.
    *
-   * @returns Whether it fitted; otherwise nothing is written.
-   * @throws RecordDataError if the record's data has no wire form; the message is as before then.
+   * @returns Whether it fitted; otherwise the message is unchanged.
+   * @throws RecordDataError if the record's data has no wire form; the message is then unchanged.
    */
   record(section: Section, record: ResourceRecord): boolean {
     const out = this.#out;
@@ -101,7 +101,7 @@ export class MessageWriter {
     return true;
   }
 
-  /** @returns Whether it fitted; otherwise nothing is written. */
+  /** @returns Whether it fitted; otherwise the message is unchanged. */
   edns(edns: Edns): boolean {
     const { position, nameCount } = this.#out;
     writeEdns(edns, this.#out);
@@ -110,12 +110,12 @@ export class MessageWriter {
     return true;
   }
 
-  /** A copy of the message from `start` on. The header is only there once it is finished. */
+  /** A copy of the message from `start` on. Its header is only set by `finish`. */
   bytesFrom(start: number): Uint8Array {
     return this.#out.octets.slice(start, this.#out.position);
   }
 
-  /** Writes the header with the counts, and gives out a copy of the whole message. */
+  /** Writes the header with the counts, and returns a copy of the whole message. */
   finish(header: Header): Uint8Array {
     const out = this.#out;
     const end = out.position;

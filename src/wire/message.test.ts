@@ -111,7 +111,7 @@ describe('encodeMessage', () => {
     expect(cut.header.truncated).toBe(false);
     expect(cut.answers.length).toBe(20);
     expect(cut.authorities.length).toBe(1);
-    // Half a record set would be worse than none.
+    // A partial record set would be worse than an empty section.
     expect(cut.additionals).toEqual([]);
   });
 

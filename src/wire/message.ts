@@ -1,5 +1,5 @@
 /**
- * Whole messages: octets to values and back (RFC 1035 section 4).
+ * Whole messages: decodes and encodes them (RFC 1035 section 4).
  */
 
 import { ednsLength, readEdns } from './edns.ts';
@@ -12,9 +12,9 @@ import { type Edns, type Message, type Question, type ResourceRecord, TYPE } fro
 import { WireError } from './wire-error.ts';
 
 /**
- * Reads a message. Octets behind its last record are ignored, as BIND does.
+ * Reads a message. Octets after its last record are ignored, as in BIND.
  *
- * @throws WireError if it is not well formed, has two OPT records, or one outside the additional section.
+ * @throws WireError if it is malformed, has two OPT records, or one outside the additional section.
  */
 export function decodeMessage(bytes: Uint8Array): Message {
   const from = new OctetReader(bytes);
@@ -30,7 +30,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
   return { header, questions, answers, authorities, ...readAdditionals(from, additionalCount) };
 }
 
-/** Counts are what a sender claims: nothing is set aside for them before the records are there. */
+/** Counts are the sender's claims: memory is only allocated for records actually read. */
 function readSome<Item>(count: number, from: OctetReader, read: (from: OctetReader) => Item): Item[] {
   const items: Item[] = [];
   for (let index = 0; index < count; index += 1) items.push(read(from));
@@ -81,17 +81,17 @@ function readRecord(from: OctetReader): ResourceRecord {
 }
 
 export interface EncodeOptions {
-  /** Octets the message may have, from 512 up to the default of 65,535. */
+  /** The maximum octets of the message, 512 to 65,535 (the default). */
   readonly limit?: number;
-  /** Whether names end in pointers where they can. Default: yes. */
+  /** Whether to compress names. Default: yes. */
   readonly compresses?: boolean;
 }
 
 const writer = new MessageWriter();
 
 /**
- * Writes a message, cut at a record where it would exceed `limit`: additional record sets go first, then authorities,
- * both without a trace; TC is set when an answer has to go (RFC 2181 section 9). OPT always stays.
+ * Encodes a message and cuts it at a record if it would exceed `limit`: first omits additional record sets, then
+ * authorities, both silently; sets TC if an answer is missing (RFC 2181 section 9). OPT always stays.
  *
  * @throws RecordDataError if the data of a record has no wire form.
  */

@@ -1,17 +1,17 @@
 /**
- * Types that no record has: questions for them are about a server or a transaction (RFC 6895 section 3.1), and each is refused
- * with the code that its RFC says.
+ * Types that no record has: questions for them concern a server or a transaction (RFC 6895 section 3.1). Each gets the
+ * error code from its RFC.
  */
 import { RCODE, TYPE } from './types.ts';
 
 const CODES: ReadonlyMap<number, number> = new Map([
-  // They stand in the additional section and are never asked for (RFC 6891 section 6.1.1, RFC 8945 section 5.1).
+  // They appear only in the additional section, never in questions (RFC 6891 section 6.1.1, RFC 8945 section 5.1).
   [TYPE.OPT, RCODE.FORMERR],
   [TYPE.TSIG, RCODE.FORMERR],
   // We do not transfer zones (RFC 5936 section 2.2.1, RFC 1995 section 2).
   [TYPE.AXFR, RCODE.REFUSED],
   [TYPE.IXFR, RCODE.REFUSED],
-  // RFC 2930, and what RFC 1035 had for mail.
+  // RFC 2930, and the mail types of RFC 1035.
   [TYPE.TKEY, RCODE.NOTIMP],
   [TYPE.MAILA, RCODE.NOTIMP],
   [TYPE.MAILB, RCODE.NOTIMP],

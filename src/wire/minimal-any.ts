@@ -1,10 +1,10 @@
 /**
- * The answer to a question for ANY (RFC 8482 section 4.2): one HINFO record that says why there is not more.
+ * The answer to a question for ANY (RFC 8482 section 4.2): one HINFO record that explains the short answer.
  */
 import { HEADER_OCTETS } from './header.ts';
 import { type AbsoluteName, CLASS, type ResourceRecord, TYPE } from './types.ts';
 
-/** Seconds. The record never changes, and the number names the RFC to read. */
+/** Seconds. The record never changes; the number points to the RFC. */
 const TTL = 8482;
 
 /** The same record in wire form, its owner a pointer to the question's name at offset 12. */

@@ -1,9 +1,9 @@
 /**
- * Numbers of types, classes, opcodes and response codes by their names, for people and their configuration.
+ * Names of types, classes, opcodes and response codes, for people and configuration.
  */
 import { CLASS, OPCODE, RCODE, TYPE } from './types.ts';
 
-/** Types that we carry but do not speak of elsewhere (IANA, DNS parameters). */
+/** Types that we carry but do not name elsewhere (IANA, DNS parameters). */
 const OTHER_TYPES: ReadonlyMap<string, number> = new Map<string, number>([
   ['MD', 3],
   ['MF', 4],
@@ -81,12 +81,12 @@ export function typeName(type: number): string {
   return TYPE_NAMES.get(type) ?? `TYPE${type}`;
 }
 
-/** The type's name; nothing for one without. */
+/** The type's name; undefined for an unnamed one. */
 export function knownTypeName(type: number): string | undefined {
   return TYPE_NAMES.get(type);
 }
 
-/** The number of a type by its name in any capitals, or by `TYPE` and its number. */
+/** The number of a type by its name in any case, or by `TYPE` and its number. */
 export function typeOf(text: string): number | undefined {
   const name = text.toUpperCase();
   const known = TYPE_NUMBERS.get(name);
@@ -95,7 +95,7 @@ export function typeOf(text: string): number | undefined {
   return digits !== undefined && Number(digits) <= 0xffff ? Number(digits) : undefined;
 }
 
-/** The number of a class by its name in any capitals, or by `CLASS` and its number. */
+/** The number of a class by its name in any case, or by `CLASS` and its number. */
 export function classOf(text: string): number | undefined {
   const name = text.toUpperCase();
   const digits = /^CLASS(\d{1,5})$/.exec(name)?.[1];
@@ -103,7 +103,7 @@ export function classOf(text: string): number | undefined {
   return CLASS_NUMBERS.get(name);
 }
 
-/** The class's name; nothing for one without. */
+/** The class's name; undefined for an unnamed one. */
 export function knownClassName(recordClass: number): string | undefined {
   return CLASS_NAMES.get(recordClass);
 }
@@ -117,7 +117,7 @@ export function opcodeName(opcode: number): string {
   return OPCODE_NAMES.get(opcode) ?? `OPCODE${opcode}`;
 }
 
-/** The number of a response code by its name in any capitals. */
+/** The number of a response code by its name in any case. */
 export function rcodeOf(text: string): number | undefined {
   return RCODE_NUMBERS.get(text.toUpperCase());
 }

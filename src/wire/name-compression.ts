@@ -1,9 +1,9 @@
 /**
- * Which names a message holds already, for pointers to them (RFC 1035 section 4.1.4).
+ * Finds names that a message already has, for compression pointers (RFC 1035 section 4.1.4).
  *
- * Every label written so far is an entry: where it stands, and the entry of the name behind it (0 for the root). A name is
- * looked up label by label from its right end, so each step compares one label. Entries are numbered in the order of
- * writing, and chains of one hash begin with the newest, so that going back to a mark takes the last ones off again.
+ * Every label written so far is an entry: its offset, and the entry of the rest of the name (0 for the root). A look-up
+ * goes label by label from the right end, so each step compares one label. Entries are numbered in the order of
+ * writing, and hash chains begin with the newest entry, so a rewind to a mark removes the latest entries.
  */
 import { LOWER_CASE, MAX_NAME_OCTETS } from './label.ts';
 
@@ -11,7 +11,7 @@ import { LOWER_CASE, MAX_NAME_OCTETS } from './label.ts';
 const MAX_OFFSET = 0x3fff;
 const MAX_ENTRIES = MAX_OFFSET / 2;
 const CHAINS = 1024;
-/** Names made to collide cost a bounded time; what is not found is written in full. */
+/** Bounds the time for names made to collide; names not found by then are written in full. */
 const MAX_CHAIN_STEPS = 32;
 
 export class NameCompression {
@@ -23,21 +23,21 @@ export class NameCompression {
   readonly #newest = new Uint16Array(CHAINS);
   readonly #starts = new Uint16Array(MAX_NAME_OCTETS);
   #count = 0;
-  /** The chain of the label that was looked up last, where it goes if it was not found. */
+  /** The chain of the label looked up last; a label that was not found is added there. */
   #chain = 0;
   #offsetOfLast = 0;
 
-  /** @param octets The message, in which the names stand. */
+  /** @param octets The message with the names. */
   constructor(octets: Uint8Array) {
     this.#octets = octets;
   }
 
-  /** The number of entries, to go back to. */
+  /** The number of entries, for `rewind`. */
   get count(): number {
     return this.#count;
   }
 
-  /** Where the name added last stands as a whole, or 0 where no pointer can say it (the root, or too far back). */
+  /** The offset of the name added last, or 0 if a pointer cannot reach it (or it is the root). */
   get offsetOfLast(): number {
     return this.#offsetOfLast;
   }
@@ -51,9 +51,9 @@ export class NameCompression {
   }
 
   /**
-   * Takes in the name that stands uncompressed at `at`, and shortens it if it may.
+   * Adds the uncompressed name at `at`, and compresses it if allowed.
    *
-   * @returns The offset behind the name as it stands now.
+   * @returns The offset after the name in its present form.
    */
   add(at: number, end: number, mayShorten: boolean): number {
     const octets = this.#octets;
@@ -80,9 +80,9 @@ export class NameCompression {
   }
 
   /**
-   * Takes in the labels up to `last`, from right to left; that one was just looked up in vain below `parent`.
+   * Adds the labels up to `last`, from right to left. The last one was just looked up in vain below `parent`.
    *
-   * @returns The entry of the whole name, or 0 if it stands too far back.
+   * @returns The entry of the whole name, or 0 if it is beyond the reach of pointers.
    */
   #insertLabels(last: number, parent: number): number {
     let behind = parent;

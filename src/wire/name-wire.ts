@@ -1,5 +1,5 @@
 /**
- * Domain names as octets: labels behind their lengths, ended by the empty label of the root (RFC 1035 section 3.1).
+ * Domain names as octets: each label follows its length octet; the empty root label is last (RFC 1035 section 3.1).
  */
 
 import { HEADER_OCTETS } from './header.ts';
@@ -11,17 +11,17 @@ const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 
-/** Pointers followed for one name: a name has no more labels than that. */
+/** Maximum of pointers in one name: a name has no more labels. */
 const MAX_POINTERS = 127;
 
-/** Written to while a name is read or measured; nothing in it outlives a call. */
+/** Scratch memory for reading or measuring a name; its content is not kept between calls. */
 const nameText = Buffer.alloc(4 * MAX_NAME_OCTETS);
 const nameOctets = new Uint8Array(MAX_NAME_OCTETS);
 
 /**
- * Writes a name uncompressed. What lies beyond the end of `into` is not written.
+ * Writes a name uncompressed. Octets beyond the end of `into` are not written.
  *
- * @returns The offset behind it, which may lie beyond the end.
+ * @returns The offset after it, which may be beyond the end.
  */
 export function writeName(name: AbsoluteName, into: Uint8Array, at: number): number {
   if (name.length === 1) {
@@ -59,12 +59,12 @@ function isDigit(name: string, index: number): boolean {
   return code >= ZERO && code <= ZERO + 9;
 }
 
-/** The name in wire form, uncompressed, its capitals kept. */
+/** The name in wire form, uncompressed, with its original case. */
 export function encodeName(name: AbsoluteName): WireName {
-  if (name.includes('\\')) return nameOctets.slice(0, writeName(name, nameOctets, 0)) as WireName; // By writeName.
+  if (name.includes('\\')) return nameOctets.slice(0, writeName(name, nameOctets, 0)) as WireName; // Written by writeName.
   const wire = new Uint8Array(name.length === 1 ? 1 : name.length + 1);
   writeName(name, wire, 0);
-  return wire as WireName; // By writeName.
+  return wire as WireName; // Written by writeName.
 }
 
 /** The name in text form. */
@@ -73,10 +73,10 @@ export function decodeName(wire: WireName): AbsoluteName {
 }
 
 /**
- * The text of a name in wire form and lower case whose letters all stand for themselves, as nearly all do.
+ * The text of a lower-case name in wire form without escapes, as nearly all names are.
  *
  * @param wire begins with the name
- * @returns nothing for the root, and for names that need escapes
+ * @returns undefined for the root, and for names that need escapes
  */
 export function plainKey(wire: Uint8Array): NameKey | undefined {
   let position = 0;
@@ -89,24 +89,24 @@ export function plainKey(wire: Uint8Array): NameKey | undefined {
     nameText[position] = DOT;
     position += 1;
   }
-  return position === 0 ? undefined : (nameText.toString('latin1', 0, position) as NameKey); // By the table, and lower case.
+  return position === 0 ? undefined : (nameText.toString('latin1', 0, position) as NameKey); // Plain octets by the table, in lower case.
 }
 
-/** The text of a whole name in wire form and lower case. */
+/** The text of a whole lower-case name in wire form. */
 export function keyOfWire(wire: WireName): NameKey {
-  return plainKey(wire) ?? (decodeName(wire) as NameKey); // Lower case by its caller.
+  return plainKey(wire) ?? (decodeName(wire) as NameKey); // The caller passes lower case.
 }
 
-/** Which octets are written as they are. */
+/** Octets that need no escape. */
 const STANDS_FOR_ITSELF = Uint8Array.from({ length: 256 }, (_, octet) =>
   textOfOctet(octet).length === 1 ? 1 : 0,
 );
 
 /**
- * Reads a name inside a message and follows compression pointers (RFC 1035 section 4.1.4). A pointer must lead to
- * before the labels it ends, so reading always comes to its end.
+ * Reads a name inside a message and follows compression pointers (RFC 1035 section 4.1.4). A pointer must point before
+ * the labels that it completes, so reading always terminates.
  *
- * @returns The name, and the offset behind it in the message.
+ * @returns The name, and the offset after it in the message.
  * @throws WireError if it leaves the message, is longer than 255 octets, points forwards or into the header.
  */
 export function readName(message: Uint8Array, offset: number): { name: AbsoluteName; next: number } {
@@ -137,7 +137,7 @@ export function readName(message: Uint8Array, offset: number): { name: AbsoluteN
   }
   if (next < 0) next = position + 1;
   const name = textLength === 0 ? '.' : nameText.toString('latin1', 0, textLength);
-  return { name: name as AbsoluteName, next }; // Each octet was written as `textOfOctet` has it, lengths are checked.
+  return { name: name as AbsoluteName, next }; // All octets are in the form of `textOfOctet`; lengths are checked.
 }
 
 function readPointer(message: Uint8Array, position: number, runStart: number): number {

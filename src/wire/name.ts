@@ -1,9 +1,9 @@
 /**
- * Domain names in text: made, compared and taken apart.
+ * Domain names in text form: parses, compares and splits them.
  *
- * One name has one text: octets are escaped exactly where they must be (RFC 1035 section 5.1, RFC 4343 section 2.1), so
- * equal strings are equal names and two keys compare with `===`. Names without escapes, nearly all there are, take short
- * cuts.
+ * One name has one text: octets are escaped exactly where necessary (RFC 1035 section 5.1, RFC 4343 section 2.1). So
+ * equal strings are equal names, and two keys compare with `===`. Names without escapes, nearly all of them, take
+ * faster paths.
  */
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from './label.ts';
 import type { AbsoluteName, NameKey } from './types.ts';
@@ -13,7 +13,7 @@ export { encodeName } from './name-wire.ts';
 export class NameError extends Error {
   override readonly name = 'NameError';
   readonly text: string;
-  /** The character of `text` at which it stops being a name, from 0. */
+  /** The character of `text` where parsing failed, from 0. */
   readonly position: number;
 
   constructor(what: string, text: string, position: number) {
@@ -30,17 +30,17 @@ export const ROOT = '.' as NameKey; // Canonical by inspection.
 const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 
-/** Absolute names of labels that need no escapes. The characters left out are those that zone files give a meaning. */
+/** Absolute names of labels without escapes. The missing characters have a meaning in zone files. */
 const PLAIN_NAME = /^(?:[!#%&'*+,\-/0-9:<=>?A-Z[\]^_`a-z{|}~]{1,63}\.)+$/;
 
 /**
- * Reads a name from text, with or without its final dot; either way it is absolute. Escapes are `\X` and `\DDD`.
+ * Parses a name with or without its final dot; the result is absolute. Escapes are `\X` and `\DDD`.
  *
  * @throws NameError if it is empty, has an empty or overlong label, is longer than 255 octets or not ASCII.
  */
 export function parseName(text: string): AbsoluteName {
   const absolute = text.endsWith('.') ? text : `${text}.`;
-  // Checked: exactly what this brand stands for. A dot that ends the text escaped fails the pattern.
+  // The pattern checks exactly the brand's conditions. It does not match a text whose final dot is escaped.
   if (absolute.length < MAX_NAME_OCTETS && PLAIN_NAME.test(absolute)) return absolute as AbsoluteName;
   return text === '.' ? ROOT : parseEscapedName(text);
 }
@@ -79,13 +79,13 @@ function readOctet(text: string, position: number): { octet: number; next: numbe
   if (digits !== undefined && Number(digits) <= 255) return { octet: Number(digits), next: position + 4 };
   const escaped = text.charCodeAt(position + 1);
   const isDigit = escaped >= 0x30 && escaped <= 0x39;
-  // The comparison is false for NaN too: a backslash that ends the text.
+  // Also false for NaN: a backslash at the end of the text.
   if (!(escaped >= 0x20 && escaped <= 0x7e) || isDigit)
     throw new NameError('an incomplete escape', text, position);
   return { octet: escaped, next: position + 2 };
 }
 
-/** The form to compare and look up by: ASCII letters in lower case (RFC 4343 section 3). */
+/** The form for comparison and look-up: ASCII letters in lower case (RFC 4343 section 3). */
 export function toKey(name: AbsoluteName): NameKey {
   return name.toLowerCase() as NameKey; // An absolute name is ASCII, so this changes ASCII letters only.
 }
@@ -104,24 +104,24 @@ export function splitLabels(name: AbsoluteName): readonly string[] {
 }
 
 /**
- * The name with one label more on its left.
+ * The name with one more label on its left.
  *
  * @param label In text form; a dot inside must be escaped.
- * @throws NameError if it is not one label, or the name becomes longer than 255 octets.
+ * @throws NameError if it is not a single label, or the name becomes longer than 255 octets.
  */
 export function joinName(label: string, parent: AbsoluteName): AbsoluteName {
   const name = parseName(parent === ROOT ? `${label}.` : `${label}.${parent}`);
-  // A backslash at the end of the label would have escaped our dot.
+  // A backslash at the end of the label would escape our dot.
   if (parentOf(name) !== parent || isEscaped(label, label.length))
     throw new NameError('not one label', label, 0);
   return name;
 }
 
-/** The name without its leftmost label; nothing above the root. */
+/** The name without its leftmost label; undefined for the root. */
 export function parentOf<Name extends AbsoluteName>(name: Name): Name | undefined {
   if (name.length === 1) return undefined;
   const end = endOfLabel(name, 0);
-  // Whole labels were taken away, which keeps a name absolute and a key lower case.
+  // Removing whole labels keeps a name absolute and a key lower case.
   return (end === name.length - 1 ? ROOT : name.slice(end + 1)) as Name;
 }
 
@@ -133,14 +133,14 @@ export function countLabels(name: AbsoluteName): number {
   return count;
 }
 
-/** Whether `name` is `ancestor` or lies below it. */
+/** Whether `name` is `ancestor` or below it. */
 export function isWithin(name: NameKey, ancestor: NameKey): boolean {
   if (ancestor === ROOT || name === ancestor) return true;
   const dot = name.length - ancestor.length - 1;
   return dot > 0 && name.charCodeAt(dot) === DOT && name.endsWith(ancestor) && !isEscaped(name, dot);
 }
 
-/** Where the dot stands that ends the label beginning at `start`. */
+/** The position of the dot that ends the label at `start`. */
 function endOfLabel(name: AbsoluteName, start: number): number {
   let dot = name.indexOf('.', start);
   while (isEscaped(name, dot)) dot = name.indexOf('.', dot + 1);

@@ -1,7 +1,7 @@
 /**
- * Reads numbers, strings and names one behind the other, never beyond its end.
+ * Reads consecutive numbers, strings and names, never beyond its end.
  *
- * Everything it gives out is a copy: the message's memory may be used again at once.
+ * It only returns copies, so the message's memory may be reused at once.
  */
 import { readName } from './name-wire.ts';
 import type { AbsoluteName } from './types.ts';
@@ -10,7 +10,7 @@ import { WireError } from './wire-error.ts';
 export class OctetReader {
   readonly message: Uint8Array;
   position: number;
-  /** The offset behind the last octet that may be read: of the message, or of one record's data. */
+  /** The offset after the last readable octet: of the message, or of one record's data. */
   end: number;
 
   constructor(message: Uint8Array, position = 0) {
@@ -38,7 +38,7 @@ export class OctetReader {
 
   bytes(count: number): Uint8Array {
     const at = this.#take(count);
-    // Not `slice`: that of a Buffer shares memory.
+    // Not `slice`, which shares memory if this is a Buffer.
     return new Uint8Array(this.message.subarray(at, at + count));
   }
 
@@ -50,7 +50,7 @@ export class OctetReader {
     return this.bytes(this.uint8());
   }
 
-  /** A name whose pointers may lead anywhere before it in the message. */
+  /** A name whose pointers may lead to any earlier place in the message. */
   name(): AbsoluteName {
     const { name, next } = readName(this.message, this.position);
     if (next > this.end) throw new WireError('name leaves its record', this.position);

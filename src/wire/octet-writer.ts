@@ -1,8 +1,8 @@
 /**
- * Writes numbers, strings and names one behind the other, as messages have them (most significant octet first).
+ * Writes consecutive numbers, strings and names in network order (most significant octet first).
  *
- * The memory holds the longest message. What would lie beyond is not written but counted, so nothing here has to check: the
- * writer of a record compares `position` with its limit afterwards.
+ * The memory holds the longest message. Octets beyond it are counted but not written, so these methods need no checks:
+ * the writer of a record compares `position` with its limit afterwards.
  */
 import { NameCompression } from './name-compression.ts';
 import { writeName } from './name-wire.ts';
@@ -13,14 +13,14 @@ export class OctetWriter {
   readonly octets = new Uint8Array(MAX_MESSAGE_OCTETS);
   /** Where the next octet goes. */
   position = 0;
-  /** Whether names end in pointers where they can. */
+  /** Whether to compress names. */
   compresses = true;
   readonly #names = new NameCompression(this.octets);
-  /** The name written last and where it stands as a whole, since records of a set follow each other; or none. */
+  /** The name written last and its offset, since records of a set share an owner; or undefined. */
   #lastName: AbsoluteName | undefined;
   #lastNameAt = 0;
 
-  /** Names known to the compression, to go back to. */
+  /** The number of names that the compression knows, for a rewind. */
   get nameCount(): number {
     return this.#names.count;
   }
@@ -61,12 +61,12 @@ export class OctetWriter {
     this.bytes(bytes);
   }
 
-  /** A name that may end in a pointer: owners, and the names in data of the types of RFC 1035. */
+  /** A name that may be compressed: owners, and names in the data of RFC 1035 types. */
   name(name: AbsoluteName): void {
     this.#writeName(name, true);
   }
 
-  /** A name that must stand in full (RFC 3597 section 4). Later names may still point to it. */
+  /** A name that must not be compressed (RFC 3597 section 4). Later names may still point to it. */
   fullName(name: AbsoluteName): void {
     this.#writeName(name, false);
   }

@@ -1,5 +1,5 @@
 /**
- * Records and questions as one line of text, as zone files and `dig` have them: for logs, tests and people.
+ * Records and questions as one line of text, as in zone files and `dig`: for logs, tests and people.
  */
 
 import { className, typeName } from './mnemonics.ts';

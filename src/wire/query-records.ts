@@ -1,8 +1,8 @@
 /**
- * The records behind the question of a query, read where they lie: whether they are well formed, and where OPT is.
+ * Checks the records after the question of a query in place: whether they are well-formed, and where OPT is.
  *
- * Records are skipped by their length; only the data of OPT is looked at. Nothing is allocated and compression
- * pointers are not followed, so the work is bounded by the octets of the packet.
+ * Records are skipped by their length; only OPT's data is read. Without allocations, and without following compression
+ * pointers, the work is bounded by the packet's octets.
  */
 import { HEADER_OCTETS } from './header.ts';
 import { MAX_LABEL_OCTETS } from './label.ts';
@@ -10,19 +10,19 @@ import { TYPE } from './types.ts';
 
 /** An OPT record without options (RFC 6891 section 6.1.2). */
 export const OPT_OCTETS = 11;
-/** Type, class, TTL and length of the data, behind a record's owner. */
+/** Type, class, TTL and data length, after a record's owner. */
 const FIXED_OCTETS = 10;
 
 export class QueryRecords {
-  /** Where the OPT record begins in the packet; 0 if there is none. */
+  /** The offset of the OPT record in the packet; 0 without one. */
   opt = 0;
 
   /**
-   * Reads the records of a packet whose question, or where it would be, ends at `from`.
+   * Reads the records of a packet whose question (or its place) ends at `from`.
    *
    * @param others records in the answer and authority sections
-   * @returns whether they are well formed, one of them at most is OPT, and nothing follows them. If not, `opt` is what was
-   *   found until then
+   * @returns whether they are well-formed, at most one is OPT, and they end the packet. If not, `opt` is the last value
+   *   found before the error
    */
   read(packet: Uint8Array, from: number, end: number, others: number, additionals: number): boolean {
     this.opt = 0;
@@ -41,7 +41,7 @@ export class QueryRecords {
     return at === end;
   }
 
-  /** Looks for OPT in a packet of which only the header is known to be there, whatever its sections say. */
+  /** Searches OPT in any packet with a complete header, whatever its sections hold. */
   search(packet: Uint8Array, start: number, length: number): void {
     const end = start + length;
     let at = start + HEADER_OCTETS;
@@ -56,7 +56,7 @@ export class QueryRecords {
   }
 }
 
-/** Where the name at `at` ends, a compression pointer being its end; -1 if it leaves the packet or is none. */
+/** The end of the name at `at` (a compression pointer ends it); -1 if it leaves the packet or is malformed. */
 function skipName(packet: Uint8Array, at: number, end: number): number {
   let position = at;
   while (position < end) {
@@ -73,7 +73,7 @@ function uint16At(packet: Uint8Array, at: number): number {
   return ((packet[at] ?? 0) << 8) | (packet[at + 1] ?? 0);
 }
 
-/** The UDP size that the OPT record at `opt` offers. */
+/** The UDP size in the OPT record at `opt`. */
 export function udpSizeOf(packet: Uint8Array, opt: number): number {
   return uint16At(packet, opt + 3);
 }
@@ -84,10 +84,10 @@ export function isDnssecOk(packet: Uint8Array, opt: number): boolean {
 }
 
 /**
- * Writes an OPT record of ours: version 0, and no options. Options of the client's are never repeated: a COOKIE that comes
- * back unchanged would seem to be one of ours (RFC 7873 section 5.2).
+ * Writes our own OPT record: version 0, without options. Never repeat options of the client: a COOKIE that comes back
+ * unchanged would look like one of ours (RFC 7873 section 5.2).
  *
- * @param udpSize the UDP size that we offer
+ * @param udpSize our UDP size
  * @param extendedRcode the upper eight bits of the response code
  * @returns where it ends
  */

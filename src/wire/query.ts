@@ -1,5 +1,5 @@
 /**
- * Queries on the slow path: read whole without trusting them, and answered by a message built to match.
+ * Queries on the slow path: parsed completely without trusting them, and answered by a matching message.
  */
 import { ACCEPT, accept, questionEnd } from './acceptance.ts';
 import { HEADER_OCTETS, readHeader } from './header.ts';
@@ -10,7 +10,7 @@ import { DEFAULT_UDP_SIZE } from './response-size.ts';
 import { type Edns, type Header, type Message, type Question, RCODE, type ResourceRecord } from './types.ts';
 import { WireError } from './wire-error.ts';
 
-/** What of a query its response has to match. */
+/** The parts of a query that its response must match. */
 export interface Asked {
   readonly header: Header;
   readonly question: Question | undefined;
@@ -22,7 +22,7 @@ export interface Query extends Asked {
   readonly question: Question;
 }
 
-/** A query that gets a response code (the whole one, above 15 with EDNS) and nothing else. */
+/** A query whose response has only a response code (the whole one, above 15 with EDNS). */
 export interface RejectedQuery extends Asked {
   readonly kind: 'error';
   readonly rcode: number;
@@ -31,10 +31,9 @@ export interface RejectedQuery extends Asked {
 export type ParsedQuery = Query | RejectedQuery | { readonly kind: 'drop' };
 
 /**
- * Reads a packet as a query. Judges as `accept` does first, then the whole: FORMERR for what is not well formed or has
- * octets behind its last record (as Knot has it), BADVERS
- * for EDNS above version 0. Unknown EDNS options, records in the authority section (IXFR) and signatures in the
- * additional section are no reason to refuse.
+ * Parses a packet as a query. It first judges as `accept` does, then the whole packet: FORMERR if it is malformed or
+ * has octets after its last record (as in Knot), BADVERS for EDNS above version 0. It accepts unknown EDNS options,
+ * records in the authority section (IXFR) and signatures in the additional section.
  */
 export function parseQuery(bytes: Uint8Array): ParsedQuery {
   const verdict = accept(bytes, 0, bytes.length);
@@ -51,7 +50,7 @@ export function parseQuery(bytes: Uint8Array): ParsedQuery {
 
 const records = new QueryRecords();
 
-/** Whether the records of a query with a sound question fill the packet exactly. */
+/** Whether the records of a query with a well-formed question fill the packet exactly. */
 function areRecordsSound(bytes: Uint8Array): boolean {
   const [others, additionals] = [uint16At(bytes, 6) + uint16At(bytes, 8), uint16At(bytes, 10)];
   return records.read(bytes, questionEnd(bytes, 0, bytes.length), bytes.length, others, additionals);
@@ -61,7 +60,7 @@ function uint16At(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 }
 
-/** The part of an OPT record that a response repeats, whatever became of the rest of its query. */
+/** The part of an OPT record that a response repeats, whether or not the rest of the query is well-formed. */
 function findEdns(bytes: Uint8Array): Edns | undefined {
   records.search(bytes, 0, bytes.length);
   const { opt } = records;
@@ -70,7 +69,7 @@ function findEdns(bytes: Uint8Array): Edns | undefined {
   return { version: 0, udpSize, dnssecOk, extendedRcode: 0, options: [] };
 }
 
-/** Refuses a query of which only the header, and perhaps the question, is known to be sound. */
+/** Rejects a query with at least a complete header; its question may be malformed. */
 function reject(bytes: Uint8Array, rcode: number): RejectedQuery {
   const from = new OctetReader(bytes);
   const header = readHeader(from.uint16(), from.uint16());
@@ -94,29 +93,29 @@ function judge(message: Message): Query | RejectedQuery {
   return { kind: 'query', header, question, edns };
 }
 
-/** What a response says beyond what its query fixes. What is left out is empty, false or NOERROR. */
+/** The parts of a response that its query does not fix. Defaults: empty, false or NOERROR. */
 export interface Reply {
   /** The whole response code. Its bits above the fourth reach only clients that sent OPT. */
   readonly rcode?: number;
   readonly authoritative?: boolean;
   readonly recursionAvailable?: boolean;
-  /** Undefined: as in the query, as the one below. */
+  /** Undefined: as in the query. Likewise for the next field. */
   readonly recursionDesired?: boolean;
   readonly checkingDisabled?: boolean;
-  /** Whether all of it is validated; said only to clients that ask for it. */
+  /** Whether all records are validated; reported only to clients that ask for it. */
   readonly authenticData?: boolean;
-  /** Whether it is known to be a part of the whole; a response that does not fit says so by itself. */
+  /** Whether records are missing; a response that does not fit sets TC by itself. */
   readonly truncated?: boolean;
   readonly answers?: readonly ResourceRecord[];
   readonly authorities?: readonly ResourceRecord[];
   readonly additionals?: readonly ResourceRecord[];
-  /** What we take over UDP, in octets, for clients that sent OPT. */
+  /** Our UDP size in octets, for clients that sent OPT. */
   readonly udpSize?: number;
 }
 
 /**
- * Builds the response to a query: id, opcode, RD and CD are the query's, and so is the question with its capitals. OPT is
- * there only if the client sent one (RFC 6891 section 7), with its DO bit (RFC 3225 section 3).
+ * Builds the response to a query. It repeats the id, opcode, RD and CD, and the question with its capitals. It has OPT
+ * only if the client sent one (RFC 6891 section 7), with its DO bit (RFC 3225 section 3).
  */
 export function respond(asked: Asked, reply: Reply = {}): Message {
   const rcode = reply.rcode ?? RCODE.NOERROR;

@@ -1,12 +1,12 @@
 /**
- * What is to be known of one kind of record data: how it is read, written and shown.
+ * The codec of one kind of record data: reads, writes and prints it.
  */
 import type { OctetReader } from './octet-reader.ts';
 import type { OctetWriter } from './octet-writer.ts';
 import type { RecordData } from './types.ts';
 
 export type DataKind = RecordData['kind'];
-/** The kinds whose data has a form of its own here. */
+/** The kinds whose data has its own form here. */
 export type KnownKind = Exclude<DataKind, 'unknown'>;
 
 /** Record data of one kind, or of all kinds that share its form. */
@@ -21,11 +21,11 @@ export interface Codec<Data> {
   read(from: OctetReader): RecordData;
   /** @throws RecordDataError if the data has no wire form. */
   write(data: Data, into: OctetWriter): void;
-  /** The data as a zone file has it. */
+  /** The data in zone-file form. */
   present(data: Data): string;
 }
 
-/** Record data that cannot be written: a mistake of the code that made it, never of a message that was read. */
+/** Record data that cannot be written: an error of the code that made it, never of a received message. */
 export class RecordDataError extends Error {
   override readonly name = 'RecordDataError';
   readonly kind: DataKind;

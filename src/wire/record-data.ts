@@ -33,7 +33,7 @@ const CODECS: { readonly [Kind in KnownKind]: Codec<DataOf<Kind>> } = {
   TXT,
 };
 
-/** Of these types only the data in class IN is specified. */
+/** Types whose data is specified only for class IN. */
 const INTERNET_ONLY: ReadonlySet<number> = new Set([
   TYPE.A,
   TYPE.AAAA,
@@ -44,7 +44,7 @@ const INTERNET_ONLY: ReadonlySet<number> = new Set([
 ]);
 
 const CODEC_OF_TYPE: ReadonlyMap<number, Codec<RecordData>> = new Map(
-  // A codec only ever gives out its own kind, so reading through the wider type is safe.
+  // Each codec returns only its own kind, so reading through the wider type is safe.
   Object.entries(CODECS).map(([kind, codec]) => [TYPE[kind as KnownKind], codec as Codec<RecordData>]),
 );
 
@@ -54,13 +54,13 @@ export function typeOfData(data: RecordData): number {
 }
 
 /**
- * Reads the data of one record, which must reach exactly to `from.end`.
+ * Reads the data of one record, which must end exactly at `from.end`.
  *
  * @throws WireError
  */
 export function readData(type: number, recordClass: number, from: OctetReader): RecordData {
   const codec = CODEC_OF_TYPE.get(type);
-  // RFC 2136 sections 2.4 and 2.5: classes that stand for a condition come with no data.
+  // RFC 2136 sections 2.4 and 2.5: classes that express a condition have no data.
   const isCondition = from.remaining === 0 && (recordClass === CLASS.ANY || recordClass === CLASS.NONE);
   const isForeign = recordClass !== CLASS.IN && INTERNET_ONLY.has(type);
   if (codec === undefined || isCondition || isForeign) return readUnknown(type, from);
@@ -75,7 +75,7 @@ export function writeData(data: RecordData, into: OctetWriter): void {
   else codecOf(data).write(data, into);
 }
 
-/** The data as a zone file has it. */
+/** The data in zone-file form. */
 export function presentData(data: RecordData): string {
   return data.kind === 'unknown' ? presentUnknown(data) : codecOf(data).present(data);
 }

@@ -1,23 +1,23 @@
 /**
- * Names of the reverse tree in wire form, from octets and back: `address.ts` without any text.
+ * Names of the reverse tree in wire form, from octets and back: like `address.ts`, but without text.
  */
 import type { WireName } from './types.ts';
 
 const ZERO = 0x30;
 const LOWER_A = 0x61;
-/** The octets behind the labels of an address. */
+/** The octets after the labels of an address. */
 const IN_ADDR_ARPA = Uint8Array.from(Buffer.from('\x07in-addr\x04arpa\0', 'latin1'));
 const IP6_ARPA = Uint8Array.from(Buffer.from('\x03ip6\x04arpa\0', 'latin1'));
 const IPV6_LABELS = 32;
 
-/** Written to while a name is made. */
+/** Scratch memory for the name. */
 const scratch = new Uint8Array(2 * IPV6_LABELS + IP6_ARPA.length);
 
 /**
- * The name whose PTR record set belongs to an address.
+ * The name of an address's PTR record set.
  *
  * @param octets 4 or 16
- * @returns memory that is written over by the next call
+ * @returns memory that the next call overwrites
  */
 export function encodeReverseName(octets: Uint8Array): WireName {
   let at = 0;
@@ -49,7 +49,7 @@ function writeNibbles(at: number, octet: number): number {
 
 const writtenDigit = (value: number): number => (value < 10 ? ZERO + value : LOWER_A + value - 10);
 
-/** The address that a lower-case name in the reverse tree stands for, if it names a whole one. */
+/** The address of a lower-case name in the reverse tree; undefined if the name is not that of a single address. */
 export function decodeReverseName(name: Uint8Array): Uint8Array | undefined {
   if (endsWith(name, IN_ADDR_ARPA)) return readDecimals(name, name.length - IN_ADDR_ARPA.length);
   return endsWith(name, IP6_ARPA) ? readNibbles(name, name.length - IP6_ARPA.length) : undefined;
@@ -72,7 +72,7 @@ function readDecimals(name: Uint8Array, end: number): Uint8Array | undefined {
     let value = 0;
     for (let place = 1; place <= digits; place += 1) {
       const digit = (name[at + place] ?? 0) - ZERO;
-      // One address has one name.
+      // Each address has only one name.
       if (digit < 0 || digit > 9 || (place === 1 && digit === 0 && digits > 1)) return undefined;
       value = value * 10 + digit;
     }

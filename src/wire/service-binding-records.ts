@@ -1,7 +1,7 @@
 /**
  * SVCB and HTTPS (RFC 9460).
  *
- * Parameters are carried in the order they came in; what they mean is for the client to judge.
+ * Parameters keep their order; clients interpret them.
  */
 import { formatAddress } from './address.ts';
 import { quote } from './character-string.ts';
@@ -35,7 +35,7 @@ function serviceBindingCodec(kind: ServiceBinding['kind']): Codec<ServiceBinding
 export const SVCB = serviceBindingCodec('SVCB');
 export const HTTPS = serviceBindingCodec('HTTPS');
 
-/** RFC 9460 section 14.3.2, and dohpath of RFC 9461. */
+/** RFC 9460 section 14.3.2, and dohpath from RFC 9461. */
 const KEY_NAMES = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath'];
 
 function presentParameter({ key, value }: Parameter): string {
@@ -49,7 +49,7 @@ function keyName(key: number): string {
   return KEY_NAMES[key] ?? `key${key}`;
 }
 
-/** The value as its key has it, or nothing where it does not fit: then it is shown as any other. */
+/** The value in its key's format; undefined if it does not fit, so that it is printed as an unknown one. */
 function valueText(name: string, value: Uint8Array): string | undefined {
   switch (name) {
     case 'mandatory':

@@ -1,5 +1,5 @@
 /**
- * Types that say where a service is: MX (RFC 1035 section 3.3.9), SRV (RFC 2782), NAPTR (RFC 3403 section 4).
+ * Types that locate services: MX (RFC 1035 section 3.3.9), SRV (RFC 2782), NAPTR (RFC 3403 section 4).
  */
 import { quote } from './character-string.ts';
 import type { Codec, DataOf } from './record-codec.ts';

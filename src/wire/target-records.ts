@@ -9,7 +9,7 @@ function targetCodec(kind: TargetData['kind']): Codec<TargetData> {
   return {
     read: (from) => ({ kind, target: from.name() }),
     write(data, into) {
-      // RFC 6672 section 2.5: the target of a DNAME stands in full.
+      // RFC 6672 section 2.5: the target of a DNAME must not be compressed.
       if (kind === 'DNAME') into.fullName(data.target);
       else into.name(data.target);
     },

@@ -1,7 +1,7 @@
 /**
- * The values of a DNS message (RFC 1035 section 4), as the other rooms see them.
+ * The values of a DNS message (RFC 1035 section 4), as other folders see them.
  *
- * Types and classes are plain numbers, since any number may arrive; `TYPE` and `CLASS` name those we speak of.
+ * Types and classes are plain numbers, since any number may arrive; `TYPE` and `CLASS` name the ones we handle.
  */
 import type { Brand } from '../base/brand.ts';
 
@@ -9,7 +9,7 @@ import type { Brand } from '../base/brand.ts';
 export type WireName = Brand<Uint8Array, 'WireName'>;
 /** A name in presentation form, ending in a dot, with `\.` and `\DDD` escapes (RFC 1035 section 5.1, RFC 4343). */
 export type AbsoluteName = Brand<string, 'AbsoluteName'>;
-/** An absolute name with its ASCII letters in lower case: the form to compare and to look up by. */
+/** An absolute name with its ASCII letters in lower case: the form for comparison and look-up. */
 export type NameKey = AbsoluteName & Brand<string, 'NameKey'>;
 
 export const TYPE = {

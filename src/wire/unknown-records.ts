@@ -1,15 +1,15 @@
 /**
- * Every type that has no form of its own here (RFC 3597).
+ * All types without a form of their own here (RFC 3597).
  *
- * Old types may arrive with compressed names inside (RFC 3597 section 4). Their pointers mean nothing outside the message
- * that they came in, so the names are written out when such a record is read.
+ * Data of old types may have compressed names (RFC 3597 section 4). Their pointers are only valid inside their message,
+ * so reading such a record expands the names.
  */
 import { encodeName } from './name-wire.ts';
 import type { OctetReader } from './octet-reader.ts';
 import type { OctetWriter } from './octet-writer.ts';
 import type { DataOf } from './record-codec.ts';
 
-/** By type: what stands before the first name, in octets, and how many names follow; anything behind stays as it is. */
+/** By type: the octets before the first name, and how many names follow; the rest stays as it is. */
 const NAMES_INSIDE: ReadonlyMap<number, { readonly before: number; readonly names: number }> = new Map([
   [3, { before: 0, names: 1 }], // MD
   [4, { before: 0, names: 1 }], // MF

@@ -17,7 +17,7 @@ import { compileNode } from './compile.ts';
 import { COMPLETE, type ZoneNode } from './node.ts';
 import { type NamedSet, type RecordSet, recordSet, recordsOf } from './record-set.ts';
 
-// Any zone will do: the compiler only passes it on.
+// Any zone id works: the compiler only passes it on.
 const ZONE = 1 as ZoneId;
 const owner = toKey(parseName('web.blue.svc.cluster.local.'));
 
@@ -31,7 +31,7 @@ function bodyOf(set: RecordSet): AnswerBody {
   return body;
 }
 
-/** The response that a reader makes of a body. */
+/** The response that a reader makes from a body. */
 function messageWith(name: NameKey, type: number, body: AnswerBody): Message {
   const header = decodeMessage(new Uint8Array(12)).header;
   const bare = encodeMessage(
@@ -86,7 +86,7 @@ const targetSet: fc.Arbitrary<RecordSet> = fc.oneof(
   fc.tuple(ttl, list(target('CNAME'))).map(([seconds, data]) => recordSet(TYPE.CNAME, seconds, data)),
 );
 
-/** SRV records with addresses for some of their targets, and perhaps for names that are none. */
+/** SRV records with addresses for some of their targets, and perhaps for other names. */
 const serviceSet: fc.Arbitrary<RecordSet> = fc
   .tuple(ttl, list(service), fc.array(fc.tuple(fc.nat({ max: 8 }), addressSet), { maxLength: 3 }), name)
   .map(([seconds, data, addresses, other]): RecordSet => {

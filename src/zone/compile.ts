@@ -1,8 +1,8 @@
 /**
- * Zone nodes as finished answers: what a reader copies behind the question.
+ * Compiles zone nodes to finished answers, which readers copy after the question.
  *
- * Names are compressed against a question for the owner itself, at octet 12 of the message. The usual sets are
- * written directly; all others by the message writer, whose header and question are left away.
+ * Names are compressed against a question for the owner itself, at octet 12 of the message. Common sets are written
+ * directly; all others by the message writer, without its header and question.
  */
 import type { Steps } from '../base/steps.ts';
 import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
@@ -18,14 +18,14 @@ import { type RecordSet, recordsOf } from './record-set.ts';
 const writer = new MessageWriter();
 const NO_TYPES: readonly number[] = [];
 
-/** Records of a set from which on it is written in parts. */
+/** Sets of at least this many records are written in parts. */
 const LARGE = 500;
 
 /**
- * Compiles a node. Sets whose additional records stand elsewhere are left out: they are asked of the handler chain.
+ * Compiles a node. It omits sets whose additional records belong to other owners: the handler chain answers them.
  *
- * Of sets other than addresses, what exceeds the largest message is left out too, from the end. The result is good until
- * the next call: its octets are written over then.
+ * Of sets other than addresses, it also omits the last records if the set exceeds the largest message. The result is
+ * valid until the next call, which overwrites its octets.
  */
 export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
   reuseMemory();
@@ -54,7 +54,7 @@ function nodeOf(
   };
 }
 
-/** Of one memory, by their length: names are compiled in great numbers, and views cost more than what is written. */
+/** Views of one memory, by length: very many names are compiled, and making a view costs more than writing the name. */
 const ownerViews: Uint8Array[] = [];
 const ownerOctets = new Uint8Array(MAX_NAME_OCTETS);
 
@@ -62,14 +62,13 @@ function writeOwner(name: NameKey): WireName {
   const end = writeName(name, ownerOctets, 0);
   const view = ownerViews[end] ?? ownerOctets.subarray(0, end);
   ownerViews[end] = view;
-  return view as WireName; // By writeName.
+  return view as WireName; // Written by writeName.
 }
 
 /**
- * As `compileNode`, for sets of thousands of records: a set, or a part of one, is a step. The result is good for as long as it is
- * needed.
+ * As `compileNode`, for sets of thousands of records: each step handles a set, or a part of one. The result stays valid.
  *
- * @param bodies of the nodes that are compiled together
+ * @param bodies shared by the nodes that are compiled together
  */
 export function* compileInSteps(node: ZoneNode, zone: ZoneId, bodies: LargeBodies): Steps<NameNode> {
   const name = encodeName(node.name);
@@ -83,7 +82,7 @@ export function* compileInSteps(node: ZoneNode, zone: ZoneId, bodies: LargeBodie
   return nodeOf(node, name, zone, answers);
 }
 
-/** The types of the sets of which no message can carry all, not even over TCP. */
+/** The types whose sets are too large for any message, even over TCP. */
 export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readonly number[] {
   const isTooLarge = ({ type, data }: RecordSet): boolean => {
     const body = answers.get(type);
@@ -92,7 +91,7 @@ export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readon
   return sets.some(isTooLarge) ? sets.filter(isTooLarge).map(({ type }) => type) : NO_TYPES;
 }
 
-/** A body of its own: what is compiled between two steps is written over others. */
+/** A copy of the body, since compiling between two steps reuses the memory. */
 function copySet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {
   reuseMemory();
   const body = compileSet(owner, name, set);

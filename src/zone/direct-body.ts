@@ -1,8 +1,8 @@
 /**
- * Bodies of the shapes that a cluster is full of, written straight into octets: addresses, and records that name a target.
+ * Writes the most common bodies of a cluster directly as octets: addresses, and records that name a target.
  *
- * The general way goes through the message writer, which looks for names to shorten; here it is known where they stand.
- * A cluster of ten thousand services is several hundred thousand bodies.
+ * The general way uses the message writer, which searches for names to compress; here their places are known. A cluster
+ * of ten thousand services has several hundred thousand bodies.
  */
 import type { AnswerBody, Rotation } from '../table/types.ts';
 import { parseAddress, readIpv4 } from '../wire/address.ts';
@@ -21,9 +21,9 @@ import {
 } from '../wire/types.ts';
 import type { NamedSet, RecordSet } from './record-set.ts';
 
-/** The largest message, without its header and the OPT record that a client may be owed. */
+/** The largest message, less its header and the OPT record that a client may need. */
 export const MAX_OCTETS = MAX_MESSAGE_OCTETS - HEADER_OCTETS - OPT_OCTETS;
-/** Octets of a question behind its name. */
+/** Octets of a question after its name. */
 const QUESTION_OCTETS = 4;
 /** Octets of a record before its data when its owner is a pointer: pointer, type, class, TTL, length. */
 const FIXED_OCTETS = 12;
@@ -32,15 +32,15 @@ const SERVICE_OCTETS = 6;
 /** A pointer holds 14 bits (RFC 1035 section 4.1.4). */
 const FARTHEST_POINTER = 0x3fff;
 
-/** More than any body takes that a message can carry. */
+/** More than any body within a message needs. */
 const LARGEST = 65_536;
 let octets = new Uint8Array(4 * LARGEST);
 /** Where the next body begins. */
 let next = 0;
 
 /**
- * Begins the bodies of another node, over those of the one before. To give each body memory of its own would cost more
- * than to write it.
+ * Starts the bodies of another node; they overwrite the previous ones. Separate memory for each body would cost more
+ * than writing it.
  */
 export function reuseMemory(): void {
   next = 0;
@@ -48,15 +48,15 @@ export function reuseMemory(): void {
 
 function beginBody(length = LARGEST): number {
   if (next + length <= octets.length) return next;
-  // The bodies before stay where they are.
+  // Earlier bodies keep the old memory.
   octets = new Uint8Array(Math.max(4 * LARGEST, length));
   next = 0;
   return next;
 }
 
 /**
- * A set of addresses may be larger than a message: readers cut it at a random place each time, so that every address is
- * seen. A section counts with 16 bits.
+ * An address set may exceed a message: readers cut it at a random place each time, so that clients see every address.
+ * Section counts have 16 bits.
  */
 export function writeAddresses(set: RecordSet): AnswerBody {
   const { start, count, stride } = beginAddresses(set.type, set.data.length);
@@ -65,7 +65,7 @@ export function writeAddresses(set: RecordSet): AnswerBody {
   return finish(start, at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);
 }
 
-/** As `writeAddresses`, from the octets of addresses. @param ttl seconds */
+/** As `writeAddresses`, from the addresses' octets. @param ttl seconds */
 export function writeAddressOctets(type: number, ttl: number, addresses: readonly Uint8Array[]): AnswerBody {
   const { start, count, stride } = beginAddresses(type, addresses.length);
   let at = start;
@@ -91,26 +91,26 @@ export function writePointer(ttl: number, target: WireName): AnswerBody {
   return finish(start, at + target.length, 1, 0, undefined);
 }
 
-/** The octets that records may have after a question for this name. */
+/** The maximum octets of records after a question for this name. */
 export const maxOctetsBehind = (name: WireName): number => MAX_OCTETS - name.length - QUESTION_OCTETS;
 
-/** Whether `writeTargets` can write the set: one PTR, or SRV records with the addresses of their targets. */
+/** Whether `writeTargets` supports the set: one PTR, or SRV records with the addresses of their targets. */
 export function isPlainTargets(set: RecordSet): boolean {
   return set.type === TYPE.SRV || (set.type === TYPE.PTR && set.data.length === 1);
 }
 
 /**
- * Writes PTR or SRV data, targets in full, and the addresses of targets behind them.
+ * Writes PTR or SRV data with uncompressed targets, and then the addresses of the targets.
  *
  * @param name the owner's
- * @returns nothing if it does not fit where pointers reach: that is for the general way
+ * @returns undefined if the targets are beyond the reach of pointers: use the general way
  */
 export function writeTargets(owner: NameKey, name: WireName, set: RecordSet): AnswerBody | undefined {
   if (set.additional === 'elsewhere') return undefined;
   const start = beginBody();
-  /** From places in the memory to places in the message. */
+  /** The difference between offsets in the message and in the memory. */
   const shift = HEADER_OCTETS + name.length + QUESTION_OCTETS - start;
-  /** Of targets other than the owner that addresses may follow for. */
+  /** The offsets of targets (except the owner) that may have addresses. */
   let places: Map<AbsoluteName, number> | undefined;
   let at = start;
   for (const data of set.data) {
@@ -140,7 +140,7 @@ export function writeTargets(owner: NameKey, name: WireName, set: RecordSet): An
 
 const isAddresses = ({ type }: NamedSet['set']): boolean => type === TYPE.A || type === TYPE.AAAA;
 
-/** @returns where the target begins */
+/** @returns the offset of the target */
 function writeService(at: number, data: RecordData): number {
   if (data.kind !== 'SRV') return at;
   writeUint16(at, data.priority);
@@ -152,7 +152,7 @@ function writeService(at: number, data: RecordData): number {
 const NO_OCTETS = new Uint8Array(0);
 
 function writeAddress(at: number, owner: number, set: RecordSet, data: RecordData | undefined): number {
-  // Without memory for its octets: of large services there are thousands.
+  // Without allocating octets: large services have thousands of addresses.
   const ipv4 = data?.kind === 'A' ? readIpv4(data.address) : -1;
   if (ipv4 >= 0) {
     const place = writeFixed(at, owner, set.type, set.ttl, 4);
@@ -167,7 +167,7 @@ function writeAddress(at: number, owner: number, set: RecordSet, data: RecordDat
   return start + address.length;
 }
 
-/** Everything before a record's data. @param owner the octet of the message where its name stands */
+/** Writes the fields before a record's data. @param owner the offset of its name in the message */
 function writeFixed(at: number, owner: number, type: number, ttl: number, length: number): number {
   writeUint16(at, 0xc000 | owner);
   writeUint16(at + 2, type);

@@ -1,5 +1,5 @@
 /**
- * Bodies of sets with thousands of records, written in parts, so that no part takes longer than a fraction of a millisecond.
+ * Writes bodies of sets with thousands of records in parts, each within a fraction of a millisecond.
  */
 import type { Steps } from '../base/steps.ts';
 import type { AnswerBody } from '../table/types.ts';
@@ -8,19 +8,19 @@ import { maxOctetsBehind, reuseMemory, writeAddresses, writeTargets } from './di
 import type { RecordSet } from './record-set.ts';
 
 const ADDRESSES_PER_STEP = 1_000;
-/** Of which the targets and the records before them are within reach of pointers. */
+/** Few enough that pointers reach their targets and the records before them. */
 const TARGETS_PER_STEP = 50;
-/** A section counts with 16 bits. */
+/** Section counts have 16 bits. */
 const MAX_RECORDS = 0xffff;
-/** Where a record whose owner is a pointer has the length of its data, and the octets up to its end. */
+/** In a record whose owner is a pointer: the offset of the data length, and of the data. */
 const LENGTH_AT = 10;
 const FIXED_OCTETS = 12;
 
-/** Bodies of nodes that are published together: several names may share a set of addresses, which is written once. */
+/** Bodies of nodes that are published together: names may share an address set, which is written only once. */
 export class LargeBodies {
   readonly #ofAddresses = new Map<RecordSet, AnswerBody>();
 
-  /** The body of an address set, as `writeAddresses` of a small one. */
+  /** The body of an address set, as `writeAddresses` makes it for a small one. */
   *writeAddresses(set: RecordSet): Steps<AnswerBody> {
     const body = this.#ofAddresses.get(set) ?? (yield* writeManyAddresses(set));
     this.#ofAddresses.set(set, body);
@@ -41,9 +41,9 @@ function* writeManyAddresses(set: RecordSet): Steps<AnswerBody> {
 }
 
 /**
- * The body of an SRV set with as many of its records as a message can carry, and then without additional records.
+ * The body of an SRV set with as many records as a message can carry, and no additional records.
  *
- * @returns nothing if all of them fit, or one cannot be written so: then it is no matter for this file
+ * @returns undefined if all of them fit, or if one cannot be written directly: use the general way
  */
 export function* writeManyTargets(
   owner: NameKey,
@@ -72,14 +72,14 @@ const EMPTY = {
   rotation: undefined,
 } as const;
 
-/** A copy, since the next part is written over it. */
+/** A copy, since the next part overwrites it. */
 function writePart<Body extends AnswerBody | undefined>(write: () => Body): Body {
   reuseMemory();
   const body = write();
   return body && { ...body, bytes: body.bytes.slice() };
 }
 
-/** The first records that these octets hold, as many as fit into so many. */
+/** The first records in these octets, as many as fit into `max` octets. */
 function cutRecords(bytes: Uint8Array, max: number): { readonly bytes: Uint8Array; readonly count: number } {
   let [end, count] = [0, 0];
   while (end < bytes.length) {

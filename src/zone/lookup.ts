@@ -1,7 +1,7 @@
 /**
  * The answer of a zone to a question: the algorithm of RFC 1034 section 4.3.2 with the wildcards of RFC 4592.
  *
- * It goes one step: a CNAME is reported as `alias`, and the caller goes on with its target, in this zone or another.
+ * It goes one step: it reports a CNAME as `alias`, and the caller continues with its target, in this zone or another.
  */
 import { joinName, parentOf, toKey } from '../wire/name.ts';
 import {
@@ -22,7 +22,7 @@ export type ZoneAnswer =
       readonly records: readonly ResourceRecord[];
       readonly additionals: readonly ResourceRecord[];
     }
-  /** The name is another one's alias; its own records, and how the question goes on. */
+  /** The name is an alias: its records, and the question to continue with. */
   | {
       readonly kind: 'alias';
       readonly records: readonly ResourceRecord[];
@@ -33,7 +33,7 @@ export type ZoneAnswer =
   /** The name exists, but has no records of this type. */
   | { readonly kind: 'nodata'; readonly soa: ResourceRecord }
   | { readonly kind: 'nxdomain'; readonly soa: ResourceRecord; readonly authoritative: boolean }
-  /** The name lies below a zone cut: others know (RFC 1034 section 4.2.1). */
+  /** The name is below a zone cut: other servers know it (RFC 1034 section 4.2.1). */
   | {
       readonly kind: 'delegation';
       readonly nameservers: readonly ResourceRecord[];
@@ -41,7 +41,7 @@ export type ZoneAnswer =
     };
 
 /**
- * @param question its name lies within the zone; any type but ANY and the other meta types
+ * @param question its name is within the zone; any type but ANY and the other meta types
  */
 export function lookUp(source: NameSource, zone: Zone, question: Question): ZoneAnswer {
   const key = toKey(question.name);
@@ -85,7 +85,7 @@ function answerWith(source: NameSource, set: RecordSet, name: AbsoluteName): Zon
   };
 }
 
-/** The addresses of the names in a set's data (RFC 1035 section 3.3, RFC 2782), as far as the zone has them. */
+/** The addresses of the names in a set's data (RFC 1035 section 3.3, RFC 2782), if the zone has them. */
 export function additionalSets(source: NameSource, set: RecordSet): readonly NamedSet[] {
   if (set.additional !== 'elsewhere') return set.additional;
   const found: NamedSet[] = [];
@@ -109,7 +109,7 @@ export function additionalSets(source: NameSource, set: RecordSet): readonly Nam
   return found;
 }
 
-/** The names from right below the apex down to the name itself. */
+/** The names from the first below the apex down to the name itself. */
 function namesBelow(apex: NameKey, name: NameKey): NameKey[] {
   const names: NameKey[] = [];
   for (let at: NameKey | undefined = name; at !== undefined && at !== apex; at = parentOf(at))
@@ -133,7 +133,7 @@ function findCut(source: NameSource, apex: NameKey, key: NameKey): ZoneAnswer | 
   return undefined;
 }
 
-/** The wildcard right below the closest encloser (RFC 4592 section 3.3.1). */
+/** The wildcard directly below the closest encloser (RFC 4592 section 3.3.1). */
 function findWildcard(source: NameSource, apex: NameKey, key: NameKey): ZoneNode | undefined {
   for (let name = parentOf(key); name !== undefined; name = parentOf(name)) {
     if (source.find(name) !== undefined) return source.find(toKey(joinName('*', name)));

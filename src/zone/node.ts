@@ -1,5 +1,5 @@
 /**
- * What stands at one name of a zone, and where nodes come from.
+ * The records at one name of a zone, and the sources of nodes.
  */
 import type { Below } from '../table/types.ts';
 import type { AbsoluteName, NameKey } from '../wire/types.ts';
@@ -7,25 +7,25 @@ import type { RecordSet } from './record-set.ts';
 
 export interface ZoneNode {
   readonly name: NameKey;
-  /** One per type. None at all: an empty non-terminal, which exists because of the names below it (RFC 8020). */
+  /** One per type. Empty: an empty non-terminal, which exists because of the names below it (RFC 8020). */
   readonly sets: readonly RecordSet[];
-  /** Where questions for some types go on. A CNAME set without it is followed for every type (RFC 1034 section 3.6.2). */
+  /** The alias for some types of questions. Without it, a CNAME set applies to every type (RFC 1034 section 3.6.2). */
   readonly alias: Alias | undefined;
-  /** What a missing name right below means. */
+  /** How to treat a missing name directly below. */
   readonly below: Below;
   /** The counter that a hit adds to, see `AnswerBody`. */
   readonly outcome: number;
-  /** Others may have records of further types here: they are asked of the handler chain. */
+  /** Whether other sources may have records of further types here: the handler chain is asked for them. */
   readonly isOpen?: true;
 }
 
-/** A CNAME that is only followed for some types. */
+/** A CNAME that applies only to some types. */
 export interface Alias {
   readonly target: AbsoluteName;
   readonly ttl: number;
-  /** The types of question that it is followed for. */
+  /** The types of questions that it applies to. */
   readonly types: readonly number[];
-  /** What to say when the target has no answer: the alias alone, or that there is no data. */
+  /** The answer when the target has none: the alias only, or NODATA. */
   readonly unanswered: 'alias' | 'nodata';
 }
 
@@ -33,11 +33,11 @@ export const COMPLETE: Below = { kind: 'complete' };
 
 /** Nodes by name. */
 export interface NameSource {
-  /** The node of a name; empty non-terminals too. */
+  /** The node of a name, also for empty non-terminals. */
   find(name: NameKey): ZoneNode | undefined;
-  /** Whether nodes below the apex may be delegations. If not, they are not looked for. */
+  /** Whether nodes below the apex may be delegations. If not, look-ups skip that check. */
   readonly hasCuts: boolean;
-  /** Whether names that begin with `*` stand for missing names (RFC 4592). If not, they are not looked for. */
+  /** Whether names that begin with `*` are wildcards (RFC 4592). If not, look-ups skip that check. */
   readonly hasWildcards: boolean;
 }
 
@@ -46,7 +46,7 @@ export function setOf(node: ZoneNode, type: number): RecordSet | undefined {
   return node.sets.find((set) => set.type === type);
 }
 
-/** The node without its sets of some types, and without records of these types that would go along with others. */
+/** The node without its sets of some types, and without such records in the additional section of others. */
 export function withoutTypes(node: ZoneNode, types: ReadonlySet<number>): ZoneNode {
   if (types.size === 0) return node;
   const sets = node.sets.filter(({ type }) => !types.has(type));
@@ -58,7 +58,7 @@ function withoutAdditional(set: RecordSet, types: ReadonlySet<number>): RecordSe
   return { ...set, additional: set.additional.filter((named) => !types.has(named.set.type)) };
 }
 
-/** Whether every answer of the node is in the node itself; if not, what is missing is asked of the handler chain. */
+/** Whether the node has all its answers; if not, the handler chain is asked for the rest. */
 export function isWhole(node: ZoneNode): boolean {
   return (
     node.isOpen !== true &&

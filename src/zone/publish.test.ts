@@ -12,10 +12,10 @@ import { recordSet } from './record-set.ts';
 
 const ZONE = 1 as ZoneId;
 
-/** A table that writes down what is done to it. */
+/** A table that records its calls. */
 class RecordingTable implements Pick<TableWriter, 'put' | 'remove' | 'find' | 'nameOf'> {
   readonly done: string[] = [];
-  /** Nodes by their references, which are counted up. */
+  /** Nodes by their references, which are consecutive numbers. */
   readonly #nodes: (NameNode | undefined)[] = [];
   room = Number.POSITIVE_INFINITY;
 
@@ -24,7 +24,7 @@ class RecordingTable implements Pick<TableWriter, 'put' | 'remove' | 'find' | 'n
     const before = this.find(node.name);
     if (before !== undefined) this.#nodes[before] = undefined;
     this.done.push(`${before === undefined ? 'add' : 'replace'} ${decodeName(node.name)}`);
-    // As the table copies it: the octets of what is compiled are written over.
+    // Copies, as the table does: the compiler reuses its octets.
     return (this.#nodes.push({ ...node, name: node.name.slice() as WireName }) - 1) as NodeRef;
   }
 
@@ -58,7 +58,7 @@ function node(name: string, address?: string): ZoneNode {
 function makePublisher() {
   const table = new RecordingTable();
   const log = new RecordingLog();
-  // Everything of a table that a publisher uses.
+  // All methods of a table that a publisher uses.
   return { table, log, publisher: new Publisher(table as unknown as TableWriter, log) };
 }
 

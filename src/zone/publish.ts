@@ -1,8 +1,8 @@
 /**
- * Publishes the nodes that belong together, say those of one service, as a difference to what stands of them.
+ * Publishes a unit of nodes that belong together, such as those of one service, as a difference to its published nodes.
  *
- * Names above come first and go last, so that no reader ever finds a name whose ancestors are missing. Equal nodes are
- * left as they are: the table compares.
+ * Ancestors are put first and removed last, so that readers never find a name whose ancestors are missing. Equal nodes
+ * stay as they are: the table compares.
  */
 
 import { compareLists } from '../base/list-difference.ts';
@@ -18,30 +18,30 @@ import { compileInSteps, compileNode, typesTooLarge } from './compile.ts';
 import { LargeBodies } from './large-body.ts';
 import { withoutTypes, type ZoneNode } from './node.ts';
 
-/** What of a unit stands in the table: its nodes, those above first. */
+/** The published nodes of a unit, ancestors first. */
 export type Standing = readonly NodeRef[];
 
 export const NOTHING: Standing = [];
 
-/** The nodes of a unit with so many that only those are looked at which are others than before. */
+/** Published nodes of a large unit, kept to publish only the difference. */
 export interface KeptNodes {
-  /** Those that stand. */
+  /** The published nodes. */
   readonly byName: ReadonlyMap<NameKey, StandingNode>;
 }
 
 interface StandingNode {
-  /** What it was compiled from; undefined where that is not kept. */
+  /** The node that it was compiled from; undefined if not kept. */
   readonly node: ZoneNode | undefined;
   readonly ref: NodeRef;
 }
 
 class NodeRecord implements KeptNodes {
   readonly byName = new Map<NameKey, StandingNode>();
-  /** Those that were given last, if exactly these stand. */
+  /** The last list of nodes, if exactly these are published. */
   whole: readonly ZoneNode[] | undefined;
 }
 
-/** How many nodes are compiled in a step. */
+/** How many nodes to compile per step. */
 const NODES_PER_STEP = 50;
 /** A node with more records is compiled in steps. */
 const RECORDS_PER_STEP = 200;
@@ -53,7 +53,7 @@ export class Publisher {
   /** Names with more records than a message can carry. */
   readonly #large = new Set<NameKey>();
 
-  /** @param filteredTypes types of records that are left out, as if their names had none */
+  /** @param filteredTypes types of records to omit, as if names had none */
   constructor(table: TableWriter, log: Log, filteredTypes: ReadonlySet<number> = new Set()) {
     this.#table = table;
     this.#log = log;
@@ -61,15 +61,15 @@ export class Publisher {
   }
 
   /**
-   * When the table is full, what stands is left standing, and the log says so.
+   * When the table is full, it logs an error and keeps the published nodes.
    *
-   * @param standing what the last call for this unit returned, or `NOTHING`
-   * @param nodes all nodes of the unit, each name once, those above before those below
-   * @returns what stands now
+   * @param standing the result of the last call for this unit, or `NOTHING`
+   * @param nodes all nodes of the unit, each name once, ancestors first
+   * @returns the published nodes
    */
   replace(standing: Standing, zone: ZoneId, nodes: readonly ZoneNode[]): Standing {
     if (nodes.length === 0 && standing.length === 0) return NOTHING;
-    // Their names must be read before they are replaced: a reference is good as long as its node stands.
+    // Read the names before replacing nodes: a reference is only valid while its node is published.
     const before = standing.length === 0 ? [] : this.#namesOf(standing);
     const now: NodeRef[] = new Array(nodes.length);
     try {
@@ -92,7 +92,7 @@ export class Publisher {
     return now;
   }
 
-  /** What `replaceInSteps` changes: the nodes of a unit, however they were published. */
+  /** The input of `replaceInSteps`: the nodes of a unit, however they were published. */
   keep(standing: Standing): KeptNodes {
     const kept = new NodeRecord();
     for (const ref of standing) kept.byName.set(keyOf(this.#table.nameOf(ref)), { node: undefined, ref });
@@ -100,13 +100,13 @@ export class Publisher {
   }
 
   /**
-   * As `replace`, in steps, for a unit with many nodes. A node that is the same value as before is not compiled again.
+   * As `replace`, in steps, for a unit with many nodes. An identical node object is not compiled again.
    *
-   * @param kept of `keep`; it holds what stands, also between steps
-   * @returns whether exactly these nodes stand now; not so when the table is full
+   * @param kept from `keep`; always holds the published nodes, also between steps
+   * @returns whether exactly these nodes are published now; false when the table is full
    */
   *replaceInSteps(kept: KeptNodes, zone: ZoneId, nodes: readonly ZoneNode[]): Steps<boolean> {
-    const record = kept as NodeRecord; // By `keep`.
+    const record = kept as NodeRecord; // Made by `keep`.
     const { byName, whole } = record;
     record.whole = undefined;
     const { removed, added } = yield* compareLists(whole ?? [], nodes);
@@ -126,7 +126,7 @@ export class Publisher {
     return true;
   }
 
-  /** Removes the nodes of names that none of `nodes` has. */
+  /** Removes the nodes of names that are not in `nodes`. */
   *#removeUnnamed(
     byName: Map<NameKey, StandingNode>,
     zone: ZoneId,
@@ -175,7 +175,7 @@ export class Publisher {
     this.#table.remove(encodeName(name), zone);
   }
 
-  /** Told once for a name, and again if it was smaller meanwhile. */
+  /** Warns once for a name, and again if it was smaller meanwhile. */
   #warnOfLarge(node: ZoneNode, compiled: NameNode): void {
     const tooLarge = typesTooLarge(node, compiled);
     if (tooLarge.length === 0) {
@@ -207,7 +207,7 @@ export class Publisher {
   }
 }
 
-/** The key of a name of plain labels, which those of a cluster are. */
+/** The key of a name without escapes, as cluster names are. */
 function keyOf(name: WireName): NameKey {
   let text = '';
   for (let start = 0; name[start] !== 0 && start < name.length; ) {
@@ -215,7 +215,7 @@ function keyOf(name: WireName): NameKey {
     text += `${Buffer.from(name.subarray(start + 1, end)).toString('latin1')}.`;
     start = end;
   }
-  // Labels as they stand in a key, each with its dot.
+  // Labels in key form, each with its dot.
   return text as NameKey;
 }
 

@@ -4,15 +4,15 @@
 import { type AbsoluteName, CLASS, type RecordData, type ResourceRecord } from '../wire/types.ts';
 
 export interface RecordSet {
-  /** The type of question it answers. */
+  /** The type of question that it answers. */
   readonly type: number;
   /** Seconds, the same for all records (RFC 2181 section 5.2). */
   readonly ttl: number;
-  /** At least one, each once. */
+  /** At least one, without duplicates. */
   readonly data: readonly RecordData[];
   /**
-   * The additional records of an answer with this set: the addresses of its targets. `elsewhere`: they belong to other owners
-   * and change without this node, so they are looked up for each query.
+   * The additional records of an answer with this set: the addresses of its targets. `elsewhere`: they belong to other
+   * owners and change independently, so they are looked up for each query.
    */
   readonly additional: readonly NamedSet[] | 'elsewhere';
   /** The CNAME records, at least one, that lead from the node's name to the owner of `data`. */
@@ -25,10 +25,10 @@ export interface NamedSet {
   readonly set: RecordSet;
 }
 
-/** No additional records. */
+/** An empty list of additional records. */
 export const NO_ADDITIONAL: readonly NamedSet[] = [];
 
-/** A set that carries nothing along. */
+/** A set without additional records. */
 export function recordSet(type: number, ttl: number, data: readonly RecordData[]): RecordSet {
   return { type, ttl, data, additional: NO_ADDITIONAL };
 }

@@ -7,7 +7,7 @@ import { type AbsoluteName, type NameKey, TYPE } from '../wire/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from './node.ts';
 import { NO_ADDITIONAL, type RecordSet } from './record-set.ts';
 
-/** A record set that cannot stand where it was added. */
+/** A record set that cannot be added at its owner. */
 export class ZoneTreeError extends Error {
   override readonly name = 'ZoneTreeError';
   readonly owner: AbsoluteName;
@@ -20,7 +20,7 @@ export class ZoneTreeError extends Error {
   }
 }
 
-/** Types whose answers carry the addresses of their targets along. */
+/** Types whose answers include the addresses of their targets. */
 const HAS_TARGETS: ReadonlySet<number> = new Set([TYPE.NS, TYPE.MX, TYPE.SRV]);
 
 export class ZoneTree implements NameSource {
@@ -69,7 +69,7 @@ export class ZoneTree implements NameSource {
     return sets && { name, sets, alias: undefined, below: COMPLETE, outcome: this.#outcome };
   }
 
-  /** All nodes, those above before those below. */
+  /** All nodes, ancestors first. */
   *nodes(): Iterable<ZoneNode> {
     const names = [...this.#sets.keys()].sort((one, other) => one.length - other.length);
     for (const name of names) {

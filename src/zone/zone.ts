@@ -21,17 +21,17 @@ export function negativeSoa(zone: Zone): ResourceRecord {
   return { name: zone.apex, class: CLASS.IN, ttl: zone.negativeTtl, data: zone.soa };
 }
 
-/** What the table needs to know beyond the zone itself. */
+/** The table's settings beyond the zone itself. */
 export interface ZoneState {
-  /** Whether all that the zone is made from is known. */
+  /** Whether all data of the zone is known. */
   readonly known: boolean;
   /** Whether missing names with a label `*` go to the handler chain. */
   readonly askWildcards: boolean;
-  /** What questions for ANY get. Default: the chain's answer. */
+  /** How to answer questions for ANY. Default: ask the chain. */
   readonly any?: ZoneSettings['any'];
 }
 
-/** The zone as the table has it. */
+/** The zone's settings for the table. */
 export function settingsOf(zone: Zone, state: ZoneState): ZoneSettings {
   return {
     apex: encodeName(zone.apex),

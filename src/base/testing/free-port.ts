@@ -1,12 +1,12 @@
 /**
- * Ports of loopback that are free by UDP and by TCP.
+ * Loopback ports that are free for UDP and TCP.
  */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-/** Below the ports that kernels give to clients, or a client of another test would take one before its server does. */
+/** Below the ports that kernels give to clients: otherwise a client of another test could take one before its server does. */
 const FIRST = 20_000;
-/** Each worker of vitest has ports of its own, so that no two tests find the same one. */
+/** Each worker of vitest has its own range, so that two tests never get the same port. */
 const PORTS_PER_WORKER = 1_000;
 const WORKERS = 10;
 
@@ -14,7 +14,7 @@ const { VITEST_POOL_ID = '0' } = process.env;
 const first = FIRST + (Number(VITEST_POOL_ID) % WORKERS) * PORTS_PER_WORKER;
 let count = Math.floor(Math.random() * PORTS_PER_WORKER);
 
-/** A port that is free by UDP and TCP now, and is not given to another test soon. */
+/** A port that is free for UDP and TCP now, and is not given to another test soon. */
 export async function findFreePort(address = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     count += 1;

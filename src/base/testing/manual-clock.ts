@@ -1,5 +1,5 @@
 /**
- * A clock turned by hand: nothing happens in time but what a test advances to.
+ * A clock that a test advances by hand; timers fire only then.
  */
 import type { Clock, Timer } from '../clock.ts';
 
@@ -24,7 +24,7 @@ export class ManualClock implements Clock {
     return this.#start + this.#elapsed;
   }
 
-  /** Sets the wall clock by so many milliseconds, forward or back; durations know nothing of it. */
+  /** Adjusts the wall clock, forward or back; durations are not affected. */
   adjust(milliseconds: number): void {
     this.#start += milliseconds;
   }
@@ -40,7 +40,7 @@ export class ManualClock implements Clock {
     return { cancel: () => this.#pending.delete(pending) };
   }
 
-  /** Moves time on and runs what falls due on the way, in order, each at its own moment. */
+  /** Advances time and runs due timers in order, each at its own time. */
   advance(milliseconds: number): void {
     const end = this.#elapsed + milliseconds;
     for (let next = this.#nextUntil(end); next !== undefined; next = this.#nextUntil(end)) {
@@ -51,7 +51,7 @@ export class ManualClock implements Clock {
     this.#elapsed = end;
   }
 
-  /** How many timers are set. */
+  /** The number of pending timers. */
   get pending(): number {
     return this.#pending.size;
   }

@@ -1,5 +1,5 @@
 /**
- * Words that every object of JavaScript answers to. Foreign data may hold each of them as a word like any other.
+ * Names of properties that every JavaScript object has. Foreign data may use each of them as an ordinary word.
  */
 export const PROPERTY_NAMES: readonly string[] = [
   ...Object.getOwnPropertyNames(Object.prototype),

@@ -28,7 +28,7 @@ export class RecordingLog implements Log {
     this.records.push({ level: 'debug', message, fields });
   }
 
-  /** Everything that was said, to look for what must not be in it. */
+  /** The whole log as text, for checks that it does not leak data. */
   get text(): string {
     return JSON.stringify(this.records);
   }

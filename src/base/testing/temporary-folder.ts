@@ -1,5 +1,5 @@
 /**
- * A folder that is gone after the test, or after all tests of a file.
+ * A folder that is removed after the test, or after all tests of a file.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,11 +8,11 @@ import { onTestFinished } from 'vitest';
 
 export interface TemporaryFolder {
   readonly path: string;
-  /** @returns the full path of the file, whose folders are made as needed */
+  /** @returns the full path of the file; creates missing folders */
   write(name: string, content: string | Buffer): Promise<string>;
 }
 
-/** @param atEnd when the folder goes: `afterFile` in a `beforeAll`, else with the test */
+/** @param atEnd when to remove the folder: `afterFile` in a `beforeAll`, else with the test */
 export async function makeTemporaryFolder(
   atEnd: (remove: () => Promise<void>) => void = onTestFinished,
 ): Promise<TemporaryFolder> {

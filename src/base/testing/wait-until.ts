@@ -1,5 +1,5 @@
 /**
- * Waiting for a condition, never for a time: the condition is looked at after each turn of the event loop.
+ * Waits for a condition, never for a time: checks it after each turn of the event loop.
  */
 export async function waitUntil(
   what: string,

@@ -1,6 +1,6 @@
 /**
- * How much work code does, as a count that is the same on every machine: how often its functions and blocks are entered, as V8 counts
- * them for coverage. What built-in functions do inside is not counted.
+ * Measures the work of code as a count that is equal on every machine: how often V8 enters its functions and blocks, as
+ * counted for coverage. Work inside built-in functions is not counted.
  */
 import { type Profiler, Session } from 'node:inspector';
 
@@ -8,7 +8,7 @@ export class WorkCounter {
   readonly #session = new Session();
   readonly #folder: string;
 
-  /** @param folder counts files of `src/` in this folder alone */
+  /** @param folder counts only files of `src/` in this folder */
   constructor(folder = '/src/') {
     this.#folder = folder;
     this.#session.connect();
@@ -16,7 +16,7 @@ export class WorkCounter {
     this.#post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   }
 
-  /** The blocks that `run` entered. */
+  /** The number of blocks that `run` entered. */
   count(run: () => void): number {
     this.take();
     run();
@@ -30,7 +30,7 @@ export class WorkCounter {
 
   /** Blocks entered since the last call. */
   take(): number {
-    // What the protocol says of this method.
+    // The type that the protocol documents for this method.
     const { result } = this.#post('Profiler.takePreciseCoverage') as Profiler.TakePreciseCoverageReturnType;
     let blocks = 0;
     for (const { url, functions } of result) {
@@ -40,7 +40,7 @@ export class WorkCounter {
     return blocks;
   }
 
-  /** A session of the same thread answers before it returns. */
+  /** A session of the same thread answers synchronously. */
   #post(method: string, parameters: object = {}): unknown {
     let answer: unknown;
     this.#session.post(method, parameters, (error, result) => {

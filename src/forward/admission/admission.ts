@@ -1,22 +1,22 @@
 /**
- * Admission of questions to upstream servers: which start now, which wait, which are refused, so that one client's burst does
- * not starve the others.
+ * Admission of questions to upstream servers: decides which start now, wait or are refused, so that one client's burst
+ * does not starve the others.
  *
- * Up to `inFlight` questions are in flight. A client may have any number of them while more than a quarter is free; the last
- * quarter is for clients below `perClient`. Other questions wait in a queue for each client; the queues are served in turn
- * (round robin). When all queues together are full, the oldest question of the client with the most waiting is refused, or the
- * new one if no client has more waiting than its own.
+ * Up to `inFlight` questions are in flight. While more than a quarter of the places is free, a client may have any
+ * number of them; the last quarter is for clients below `perClient`. Other questions wait in a queue per client, served
+ * round robin. When all queues together are full, the oldest question of the client with the most waiting is refused,
+ * or the new one if its own client has the most.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ClientTally } from './client-tally.ts';
 
-/** Bounds for each group of servers: one group that does not answer takes nothing from the others. */
+/** Bounds for each group of servers: a group that does not answer does not affect the others. */
 export interface AdmissionLimits {
-  /** Queries in flight at once, equal ones counted once. */
+  /** Maximum of queries in flight; equal ones count once. */
   readonly inFlight: number;
-  /** Of these, the maximum of one client while no more than a quarter is free. */
+  /** Maximum in flight for one client while no more than a quarter is free. */
   readonly perClient: number;
-  /** Queries that wait to be started, at most. */
+  /** Maximum of queries that wait to be started. */
   readonly queued: number;
   /** Milliseconds until a waiting query is refused. */
   readonly queueDeadline: number;
@@ -26,7 +26,7 @@ export interface Ticket<Work> {
   client: string;
   readonly work: Work;
   state: 'waiting' | 'running' | 'over';
-  /** Of the clock's monotonic time. */
+  /** By the clock's monotonic time. */
   readonly expiresAt: number;
 }
 
@@ -38,17 +38,17 @@ export interface AdmissionStatistics {
 }
 
 export interface AdmissionEvents<Work> {
-  /** Called at most once for each work; when it is done, `leave` must be. */
+  /** Called at most once for each work; call `leave` when the work is done. */
   run(work: Work): void;
   /** Called instead of `run`. */
   refuse(work: Work): void;
 }
 
-/** What other threads have under way for the same servers. */
+/** Queries of other threads to the same servers. */
 export interface OtherThreads {
   readonly running: number;
   runningOf(client: string): number;
-  /** Says how many this one has. */
+  /** Reports how many this thread has in flight. */
   publish(running: number): void;
 }
 
@@ -56,12 +56,12 @@ export class Admission<Work> {
   readonly #clock: Clock;
   readonly #events: AdmissionEvents<Work>;
   #limits: AdmissionLimits;
-  /** Questions in flight by client; no zeros. */
+  /** Questions in flight by client, without zeros. */
   readonly #running = new Map<string, number>();
   readonly #waiting = new ClientTally();
-  /** By client, the next to be served first; in each queue the oldest first. */
+  /** By client, the next to be served first; each queue has the oldest question first. */
   readonly #queues = new Map<string, Set<Ticket<Work>>>();
-  /** All that wait, the oldest first. */
+  /** All waiting questions, the oldest first. */
   readonly #all = new Set<Ticket<Work>>();
   #runningCount = 0;
   #refused = 0;
@@ -80,12 +80,12 @@ export class Admission<Work> {
     this.#startNext();
   }
 
-  /** Questions that are in flight or wait. */
+  /** Questions in flight or waiting. */
   get size(): number {
     return this.#runningInAll() + this.#all.size;
   }
 
-  /** Counts what other threads have under way too, from now on; undefined: there are none. */
+  /** Includes the queries of other threads from now on; undefined: there are no other threads. */
   countOthers(others: OtherThreads | undefined): void {
     this.#others = others;
     others?.publish(this.#runningCount);
@@ -95,7 +95,7 @@ export class Admission<Work> {
     return this.#all.size > 0;
   }
 
-  /** Other threads may have fewer under way. */
+  /** Call it when other threads may have fewer in flight. */
   resume(): void {
     if (this.#all.size > 0) this.#startNext();
   }
@@ -104,7 +104,7 @@ export class Admission<Work> {
     return { running: this.#runningInAll(), waiting: this.#all.size, refused: this.#refused };
   }
 
-  /** Asks for admission. `run` or `refuse` may be called before this returns. */
+  /** Requests admission. `run` or `refuse` may be called before it returns. */
   enter(client: string, work: Work): Ticket<Work> {
     const expiresAt = this.#clock.monotonic() + this.#limits.queueDeadline;
     const ticket: Ticket<Work> = { client, work, state: 'waiting', expiresAt };
@@ -113,7 +113,7 @@ export class Admission<Work> {
     return ticket;
   }
 
-  /** Another client waits for the same question: it counts for the one with fewer questions. */
+  /** Another client waits for the same question: charges the question to the client with fewer questions. */
   share(ticket: Ticket<Work>, client: string): void {
     if (ticket.state !== 'waiting' || this.#load(client) >= this.#load(ticket.client)) return;
     this.#unqueue(ticket);
@@ -122,7 +122,7 @@ export class Admission<Work> {
     else this.#enqueue(ticket);
   }
 
-  /** The work of a ticket that ran is done. */
+  /** Call it when the work of a ticket that ran is done. */
   leave(ticket: Ticket<Work>): void {
     if (ticket.state !== 'running') return;
     ticket.state = 'over';
@@ -134,7 +134,7 @@ export class Admission<Work> {
     this.#startNext();
   }
 
-  /** Refuses all that wait. */
+  /** Refuses all waiting questions. */
   stop(): void {
     this.#expiry?.cancel();
     for (const ticket of [...this.#all]) this.#refuse(ticket);
@@ -215,7 +215,7 @@ export class Admission<Work> {
   #startNext(): void {
     for (let ticket = this.#nextTicket(); ticket !== undefined; ticket = this.#nextTicket()) {
       this.#unqueue(ticket);
-      // A client that has had a turn goes to the end.
+      // A client that was served goes to the end.
       const rest = this.#queues.get(ticket.client);
       if (rest !== undefined) {
         this.#queues.delete(ticket.client);

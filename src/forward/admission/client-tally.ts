@@ -1,11 +1,11 @@
 /**
- * How many questions each client has, and who has the most: both in constant time, since it is asked when there is no time.
+ * Counts questions per client and finds the client with the most, both in constant time: it is needed under overload.
  *
- * Clients with equal counts share a set, and a count changes by one at a time.
+ * Clients with equal counts share a set, and a count changes only by one.
  */
 export class ClientTally {
   readonly #counts = new Map<string, number>();
-  /** `#groups[n]`: the clients with n questions, the longest there first. */
+  /** `#groups[n]`: the clients with n questions, in the order in which they joined the set. */
   readonly #groups: Set<string>[] = [];
   #most = 0;
 
@@ -30,7 +30,7 @@ export class ClientTally {
     while (this.#most > 0 && this.#group(this.#most).size === 0) this.#most -= 1;
   }
 
-  /** A client that no other has more questions than. */
+  /** A client with the highest count. */
   busiest(): string | undefined {
     for (const client of this.#group(this.#most)) return client;
     return undefined;

@@ -1,23 +1,23 @@
 /**
- * How the response to a client is made of a raw reply, and which TTLs its records have.
+ * How to make the response to a client from a raw reply, and which TTLs its records get.
  */
 import type { CachingRules } from './caching-rules.ts';
 
 export type AnswerForm =
-  /** With flags and an OPT record of our own. TTLs of what may be kept are brought within bounds, each by itself. */
+  /** Our own flags and OPT record. TTLs of cacheable answers are bounded individually. */
   | { readonly kind: 'own'; readonly caching: CachingRules }
   /**
-   * With the flags of the reply, and the UDP size that the client's OPT record has, as CoreDNS answers. Where answers are cached all
-   * records have one TTL; undefined: they have those of the reply.
+   * The flags of the reply, and the UDP size of the client's OPT record, as CoreDNS answers. With a cache, all records
+   * get the same TTL; undefined: they keep those of the reply.
    */
   | {
       readonly kind: 'as-sent';
       readonly caching: UniformCaching | undefined;
-      /** Whether sets of addresses start anywhere. */
+      /** Whether address sets start at a random record. */
       readonly rotates: boolean;
     };
 
-/** The caching of plugin/cache of CoreDNS: the least TTL of all records, within bounds. */
+/** The TTL rule of CoreDNS's plugin/cache: the lowest TTL of all records, within bounds. */
 export interface UniformCaching {
   readonly success: TtlBounds;
   readonly denial: TtlBounds;

@@ -1,8 +1,9 @@
 /**
- * Replies as they are cached.
+ * Turns replies into cache entries.
  *
- * Of a positive reply the answer section is cached, additional addresses whose TTL is at least as long, and DNSSEC proofs if the
- * DO bit was set; NS and SOA records of the authority section are not, so that an SOA record marks a negative answer.
+ * Of a positive reply the cache stores the answer section, additional addresses whose TTL is at least as long, and
+ * DNSSEC proofs if the DO bit was set. It omits NS and SOA records of the authority section, so that an SOA record
+ * marks a negative answer.
  */
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CachedAnswer } from '../../table/types.ts';
@@ -11,18 +12,18 @@ import type { Message, ResourceRecord } from '../../wire/types.ts';
 import type { ForwardQuestion } from '../transport/query-message.ts';
 import { type CachingRules, judgeKeeping, type Kept, keptTtl } from './caching-rules.ts';
 
-/** A cached reply in both forms: as a message, and as the table has it. */
+/** A cached reply in both forms: as a message, and as a table entry. */
 export interface KeptReply {
   readonly message: Message;
   readonly answer: CachedAnswer;
 }
 
 /**
- * The reply as it is cached; undefined if it must not be.
+ * The reply as it is cached; undefined if it must not be cached.
  *
- * @param message only with records that belong to the question
- * @param outcome the counters that hits add to
- * @param show filters what clients get; the lifetime does not depend on it
+ * @param message with only the records that belong to the question
+ * @param outcome of hits
+ * @param show filters the records for clients; it does not affect the lifetime
  */
 export function cacheReply(
   question: ForwardQuestion,
@@ -39,7 +40,7 @@ export function cacheReply(
   const records = { rcode, authoritative: false, authenticData, answers, authorities, additionals };
   const written = writeAnswerBody(question, records);
   if (written === undefined) return undefined;
-  // Made for every question that goes upstream: written out, since spreading objects takes its time.
+  // Runs for every upstream question: written out, since object spread is slow.
   const answer = {
     name: encodeName(toKey(question.name)),
     type: question.type,
@@ -72,7 +73,7 @@ function reduce(message: Message, keeping: Kept, rules: CachingRules): Message {
   };
 }
 
-/** Which authority records are cached: all of a negative answer, else proofs alone. */
+/** Selects the cached authority records: all of a negative answer, else only proofs. */
 function belongsTo({ kind }: Kept): (record: ResourceRecord) => boolean {
   return ({ data }) => kind === 'negative' || (data.kind !== 'SOA' && data.kind !== 'NS');
 }

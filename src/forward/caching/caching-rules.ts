@@ -1,27 +1,27 @@
 /**
- * Whether a reply may be kept, and for how long.
+ * Whether a reply may be cached, and for how long.
  *
- * Positive: the least TTL of the answer section (its CNAME chain included). Negative: what the SOA record says (RFC 2308
- * section 5), and nothing is kept of a negative answer without one unless a time for it is configured. Failures: RFC 9520.
+ * Positive: the lowest TTL of the answer section (its CNAME chain included). Negative: by the SOA record (RFC 2308
+ * section 5); without one, negative answers are cached only if a time for them is configured. Failures: RFC 9520.
  */
 import { typeOfData } from '../../wire/record-data.ts';
 import { CLASS, type Message, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 
-/** Seconds throughout; undefined: no such bound. The names are those of dnsmasq's options. */
+/** Seconds throughout; undefined: unbounded. The names are those of dnsmasq's options. */
 export interface CachingRules {
-  /** TTLs below are raised to it, but not above an hour. It wins over `maxCacheTtl`, as in dnsmasq. */
+  /** Lower TTLs are raised to it, but at most to an hour. It wins over `maxCacheTtl`, as in dnsmasq. */
   readonly minCacheTtl: number;
   readonly maxCacheTtl: number | undefined;
   /** For negative answers without SOA. */
   readonly negTtl: number | undefined;
   readonly negativeCaching: boolean;
-  /** The longest that a negative answer is kept: a name may be there any moment. */
+  /** Maximum for negative answers: the name may be created at any moment. */
   readonly maxNegativeTtl: number | undefined;
   /** For SERVFAIL, 0 to 5. */
   readonly failureTtl: number;
 }
 
-/** What `serve` does. Longer TTLs than a day are mistakes more often than not, and outlive the change of an address. */
+/** The rules of `serve`. TTLs above a day are usually mistakes, and outlive address changes. */
 export const SERVE_CACHING: CachingRules = {
   minCacheTtl: 0,
   maxCacheTtl: 86_400,
@@ -31,7 +31,7 @@ export const SERVE_CACHING: CachingRules = {
   failureTtl: 5,
 };
 
-/** What dnsmasq does when no option says otherwise. */
+/** dnsmasq's rules without options. */
 export const DNSMASQ_CACHING: CachingRules = {
   ...SERVE_CACHING,
   maxCacheTtl: undefined,
@@ -39,7 +39,7 @@ export const DNSMASQ_CACHING: CachingRules = {
   failureTtl: 0,
 };
 
-/** A reply that may be kept, for so many seconds, from 1. */
+/** A reply that may be cached, and its lifetime in seconds, from 1. */
 export interface Kept {
   readonly kind: 'positive' | 'negative' | 'failure';
   readonly seconds: number;
@@ -48,7 +48,7 @@ export interface Kept {
 export type Keeping = Kept | { readonly kind: 'never'; readonly reason: string };
 
 const MAX_MIN_CACHE_TTL = 3600;
-/** RFC 9520 section 3.2 asks for 1 s at least and 5 minutes at most; a name that failed deserves another look sooner. */
+/** RFC 9520 section 3.2 asks for 1 s to 5 minutes; we retry failed names sooner. */
 const MAX_FAILURE_TTL = 5;
 
 function clampTtl(ttl: number, { minCacheTtl, maxCacheTtl }: CachingRules): number {
@@ -56,7 +56,7 @@ function clampTtl(ttl: number, { minCacheTtl, maxCacheTtl }: CachingRules): numb
   return Math.max(bounded, Math.min(minCacheTtl, MAX_MIN_CACHE_TTL));
 }
 
-/** @param message a reply to the question, without what does not belong to it */
+/** @param message a reply to the question, without foreign records */
 export function judgeKeeping(question: Question, message: Message, rules: CachingRules): Keeping {
   const { header, edns } = message;
   if (header.truncated) return never('it is truncated');
@@ -88,7 +88,7 @@ function judgePositive({ answers }: Message, rules: CachingRules): Keeping {
   return keepPositive(minTtlOf(answers), rules);
 }
 
-/** @param minTtl the least TTL of the answer section, in seconds */
+/** @param minTtl the lowest TTL of the answer section, in seconds */
 export function keepPositive(minTtl: number, rules: CachingRules): Keeping {
   return keep('positive', clampTtl(minTtl, rules));
 }
@@ -100,8 +100,8 @@ function judgeNegative({ answers, authorities }: Message, rules: CachingRules): 
 }
 
 /**
- * @param seconds what the SOA record says: the lesser of its TTL and its minimum
- * @param minTtl the least TTL of the answer section, in seconds; infinite where it is empty
+ * @param seconds from the SOA record: the lower of its TTL and its minimum
+ * @param minTtl the lowest TTL of the answer section, in seconds; infinite if it is empty
  */
 export function keepNegative(seconds: number, minTtl: number, rules: CachingRules): Keeping {
   if (!rules.negativeCaching) return never('negative answers are not kept');
@@ -114,7 +114,7 @@ function minTtlOf(records: readonly ResourceRecord[]): number {
   return records.reduce((min, { ttl }) => Math.min(min, ttl), Number.POSITIVE_INFINITY);
 }
 
-/** The TTL that a record of a kept reply has. */
+/** The TTL of a record in a cached reply. */
 export function keptTtl(ttl: number, keeping: Kept, rules: CachingRules): number {
   const bounded = clampTtl(ttl, rules);
   return keeping.kind === 'negative' ? Math.min(bounded, keeping.seconds) : bounded;

@@ -132,7 +132,7 @@ describe('what is never kept', () => {
   });
 });
 
-/** What a client gets whose question is answered from the table so many seconds later. */
+/** The response from the table, `after` seconds after it was stored. */
 function fromTable(answer: CachedAnswer, asked: ForwardQuestion, after = 0): Message | undefined {
   const table = new TableWriter({ readers: 1, reservation: 16 * 2 ** 20, cacheOctets: 1 << 20 });
   table.cache(answer, 1_000_000);

@@ -1,27 +1,26 @@
 /**
- * What may be done with a kept answer around the end of its life: fetched anew before, or served stale after it (RFC 8767).
+ * Cached answers around their expiry: when to refetch them before it, and serve them stale after it (RFC 8767).
  */
 import type { AnswerBody, CachedEntry } from '../../table/types.ts';
 import { RCODE, TYPE } from '../../wire/types.ts';
 
 export interface StaleRules {
-  /** Seconds after its end for which an answer may be served; undefined: any time (dnsmasq's `--use-stale-cache=0`). */
+  /** Seconds after expiry in which an answer may be served; undefined: unlimited (dnsmasq's `--use-stale-cache=0`). */
   readonly maxSeconds: number | undefined;
-  /** The TTL that clients are told, in seconds. */
+  /** The TTL in stale responses, in seconds. */
   readonly shownTtl: number;
 }
 
 /** RFC 8767 section 5: a TTL of 30 seconds, and at most a day. */
 export const RFC_8767: StaleRules = { maxSeconds: 86_400, shownTtl: 30 };
 
-/** How long before its end a popular answer is fetched anew. */
+/** The last part of its life in which a popular answer is refetched. */
 const PREFETCH_SHARE = 0.1;
-/** Seconds of life below which fetching early would mean fetching all the time. */
+/** Answers with a shorter life, in seconds, are not prefetched: they would be refetched all the time. */
 const MIN_PREFETCH_LIFETIME = 10;
 
 /**
- * Whether to fetch an answer anew before clients have to wait for it: a positive one that is asked for and has at most a tenth
- * of its life left.
+ * Whether to refetch an answer before it expires: it is positive, in use, and has at most a tenth of its life left.
  *
  * @param now seconds of the monotonic clock that all threads share
  */
@@ -37,8 +36,8 @@ export function isWorthPrefetching(entry: CachedEntry, now: number): boolean {
 }
 
 /**
- * The body to serve an expired answer with, when no server gives a new one: all its TTLs are `shownTtl`. Nothing if the answer
- * is not to be served any more, is negative or a failure, or has not expired.
+ * The body for serving an expired answer when no server has a new one: all its TTLs are `shownTtl`. Undefined if the
+ * answer is too old, negative, a failure, or not expired.
  *
  * @param now seconds of the monotonic clock that all threads share
  */
@@ -52,7 +51,7 @@ export function staleBody(entry: CachedEntry, now: number, rules: StaleRules): A
   return { ...entry.body, authenticData: false, bytes };
 }
 
-/** Whether it holds records of the type that it is an answer for: a chain of CNAMEs that leads nowhere does not. */
+/** Whether it has records of the requested type: a CNAME chain without an end does not. */
 function isPositive({ body, type }: CachedEntry): boolean {
   if (body.rcode !== RCODE.NOERROR) return false;
   const view = new DataView(body.bytes.buffer, body.bytes.byteOffset, body.bytes.length);
@@ -66,7 +65,7 @@ function isPositive({ body, type }: CachedEntry): boolean {
   return false;
 }
 
-/** Where a name ends that we wrote: labels, then the root's or a pointer. */
+/** The offset after a name that we wrote: labels, then the root's or a pointer. */
 function behindName(octets: Uint8Array, start: number): number {
   let at = start;
   for (;;) {

@@ -1,8 +1,7 @@
 /**
- * Makes the response to a client from a raw reply, by copying octets.
+ * Makes the response to a client from a raw reply by copying octets.
  *
- * The records stand behind the question in the reply, in the cache and in every response alike, and the question is equally long
- * in all of them: so pointers lead to the same names.
+ * In the reply, the cache and every response, the records follow a question of equal length. So pointers lead to the same names.
  */
 import { OPT_OCTETS, writeOpt } from '../../wire/query-records.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
@@ -10,15 +9,15 @@ import type { RawReply } from '../transport/raw-reply.ts';
 import type { AnswerForm, UniformCaching } from './answer-form.ts';
 import { type CachingRules, keepNegative, keepPositive, keptTtl } from './caching-rules.ts';
 
-/** A query that waits, as octets, and what was read of it when it came. */
+/** A waiting query: its octets, and the fields parsed on arrival. */
 export interface RawQuery {
   readonly octets: Uint8Array;
   readonly start: number;
-  /** The first octet behind its question, from `start` on. */
+  /** The first octet after its question, relative to `start`. */
   readonly questionEnd: number;
   readonly question: { readonly dnssecOk: boolean };
   readonly hasOpt: boolean;
-  /** What its OPT record says, in octets. */
+  /** The UDP size in its OPT record, in octets. */
   readonly udpSize: number;
 }
 
@@ -26,17 +25,17 @@ export interface RawQuery {
 const FLAG = { QR: 0x80, RD: 0x01, RA: 0x80, AD: 0x20, CD: 0x10 } as const;
 
 export class RawAnswer {
-  /** Where responses are written to. */
+  /** The memory for responses. */
   readonly octets = new Uint8Array(MAX_MESSAGE_OCTETS);
-  /** The seconds that the answer written last may be kept; 0: it must not be. */
+  /** Seconds for which the last written answer may be cached; 0: it must not be cached. */
   lifetime = 0;
   readonly #view = new DataView(this.octets.buffer);
 
   /**
-   * Writes the response to a query, with the TTLs of its form.
+   * Writes the response to a query, with TTLs by `form`.
    *
-   * @param maxUdpSize what OPT records of our own say, and UDP responses may have at most, in octets
-   * @returns the octets of the response; 0 if it does not fit, and then nothing was written
+   * @param maxUdpSize the UDP size in our OPT records, and the limit of UDP responses, in octets
+   * @returns the octets of the response; 0 if it does not fit, and is not written
    */
   write(query: RawQuery, reply: RawReply, form: AnswerForm, maxUdpSize: number): number {
     const { questionEnd, hasOpt } = query;
@@ -53,13 +52,13 @@ export class RawAnswer {
     return writeOpt(this.octets, end, isOwn ? maxUdpSize : query.udpSize, 0, query.question.dnssecOk);
   }
 
-  /** Whether the response to a query is no longer than its client takes. */
+  /** Whether the response to a query fits the client's UDP size. */
   fits({ questionEnd, hasOpt, udpSize }: RawQuery, { recordsLength }: RawReply, maxUdpSize: number): boolean {
     const length = questionEnd + recordsLength + (hasOpt ? OPT_OCTETS : 0);
     return length <= maxResponseOctets('udp', udpSize, maxUdpSize);
   }
 
-  /** The flags of the answer written last: the second word of its header. */
+  /** The flags of the last written answer: the second word of its header. */
   get flags(): number {
     return ((this.octets[2] ?? 0) << 8) | (this.octets[3] ?? 0);
   }
@@ -88,9 +87,9 @@ export class RawAnswer {
   }
 
   /**
-   * Brings the TTLs that were written within their bounds, where the answer may be kept.
+   * Bounds the written TTLs, if the answer may be cached.
    *
-   * @returns the seconds that it may be kept, from 1; 0: it must not be
+   * @returns the seconds for which it may be cached, from 1; 0: it must not be cached
    */
   #boundTtls(recordsAt: number, reply: RawReply, rules: CachingRules): number {
     const { ttlOffsets, answerCount, authorityCount, negativeTtl } = reply;
@@ -109,17 +108,17 @@ export class RawAnswer {
     return keeping.seconds;
   }
 
-  /** Has the addresses start with any of them. */
+  /** Rotates the addresses to a random start. */
   #rotate(recordsAt: number, { octets, recordsAt: from, runAt, stride, addresses }: RawReply): void {
     const to = this.octets;
-    // The choice need not be secret.
+    // The choice does not need a secure random number.
     const skipped = Math.floor(Math.random() * addresses) * stride;
     const length = addresses * stride;
     for (let at = 0; at < length; at += 1)
       to[recordsAt + runAt + at] = octets[from + runAt + ((at + skipped) % length)] ?? 0;
   }
 
-  /** Gives all records one TTL, where answers are cached. @returns the seconds that the answer may be kept; 0: it must not be */
+  /** Gives all records one TTL, if answers are cached. @returns the seconds for which the answer may be cached; 0: it must not be cached */
   #unifyTtls(recordsAt: number, reply: RawReply, caching: UniformCaching | undefined): number {
     if (caching === undefined) return 0;
     const { ttlOffsets, answerCount, authorityCount } = reply;

@@ -1,5 +1,5 @@
 /**
- * What the network has said, in the words that people search logs of CoreDNS for.
+ * Network errors, in the words of CoreDNS's logs that people search for.
  */
 import { createSocket } from 'node:dgram';
 import { isIP, isIPv6 } from 'node:net';
@@ -15,7 +15,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['EPIPE', 'broken pipe'],
 ]);
 const UNKNOWN_AUTHORITY = 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
-/** What Node says where a certificate leads to no trusted authority. */
+/** Node's error codes for a certificate without a trusted authority. */
 const NOT_TRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -26,13 +26,13 @@ const NOT_TRUSTED: ReadonlySet<string> = new Set([
 export interface FailedExchange {
   readonly protocol: 'udp' | 'tcp';
   readonly peer: SocketAddress;
-  /** Where we sent from, as `address:port`. */
+  /** Our own end, as `address:port`. */
   readonly local: string;
-  /** What the system said, `ECONNREFUSED`; `timeout` where it said nothing in time. */
+  /** The system's error code, such as `ECONNREFUSED`; `timeout` if there was no error in time. */
   readonly code: string;
 }
 
-/** Says why there was no reply: `read udp 10.0.0.1:4000->10.0.0.2:53: i/o timeout`. */
+/** The reason for a missing reply: `read udp 10.0.0.1:4000->10.0.0.2:53: i/o timeout`. */
 export function describeFailure({ protocol, peer, local, code }: FailedExchange): string {
   const server = formatSocketAddress(peer);
   const read = `read ${protocol} ${local}->${server}`;
@@ -57,7 +57,7 @@ export function formatSocketAddress({ address, port }: SocketAddress): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** The address that the system sends from to a peer, with a port that it may choose. */
+/** The address from which the system reaches a peer, with a port of its choice. */
 export function findLocalAddress({ address, port }: SocketAddress): Promise<string> {
   const isVersion6 = isIPv6(address);
   const unknown = isVersion6 ? '[::]:0' : '0.0.0.0:0';

@@ -1,7 +1,7 @@
 /**
- * The servers of one rule of a proxy: which is asked, in which order, and when the next one is.
+ * The servers of one proxy rule: chooses the server for each query, and fails over to the next.
  *
- * Nothing is shared between queries, neither replies nor retries: each is sent on for itself, and its reply comes back as it is.
+ * Queries share neither replies nor retries: each is forwarded separately, and its reply is returned unchanged.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Message } from '../../wire/types.ts';
@@ -12,15 +12,15 @@ export type ProxyPolicy = 'random' | 'round_robin' | 'sequential';
 
 export interface ProxyRule {
   readonly policy: ProxyPolicy;
-  /** More failed checks in a row than this take a server out; 0: it is never checked. */
+  /** A server with more failed checks in a row than this is down; 0: servers are never checked. */
   readonly maxFails: number;
-  /** Queries under way at once; 0: any number. */
+  /** Maximum of concurrent queries; 0: unlimited. */
   readonly maxConcurrent: number;
-  /** Servers tried for one query; 0: any number. Undefined: twice as many as there are. */
+  /** Maximum of servers tried for one query; 0: unlimited. Undefined: twice the number of servers. */
   readonly maxConnectAttempts: number | undefined;
-  /** Response codes with which the next server is asked. */
+  /** Response codes after which the next server is asked. */
   readonly failoverRcodes: readonly number[];
-  /** Whether a query fails at once while no server is well, rather than asking one all the same. */
+  /** Whether a query fails at once while all servers are down, instead of trying a random one. */
   readonly failsFast: boolean;
   readonly forceTcp: boolean;
   readonly preferUdp: boolean;
@@ -33,18 +33,18 @@ export interface ProxyGroupOptions {
   readonly clock: Clock;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** A query finds no server well. */
+  /** Called when a query finds all servers down. */
   readonly onAllDown: () => void;
-  /** A query is refused since too many are under way. */
+  /** Called when a query is refused because there are too many. */
   readonly onRejected: () => void;
 }
 
 export type ProxyOutcome =
   | { readonly kind: 'reply'; readonly message: Message }
-  /** `reason`: of the last server that failed. */
+  /** `reason`: the error of the last server that failed. */
   | { readonly kind: 'failed' | 'overloaded'; readonly reason: string };
 
-/** Milliseconds after which no further server is tried. */
+/** Milliseconds after which it tries no more servers. */
 const DEADLINE = 5000;
 const ATTEMPTS_PER_UPSTREAM = 2;
 const NO_HEALTHY: ProxyOutcome = { kind: 'failed', reason: 'no healthy proxies' };
@@ -60,7 +60,7 @@ export class ProxyGroup {
     this.#failoverRcodes = new Set(options.rule.failoverRcodes);
   }
 
-  /** @param protocol that of the client */
+  /** @param protocol of the client */
   async ask(question: ProxyQuestion, protocol: ProxyProtocol): Promise<ProxyOutcome> {
     const { maxConcurrent } = this.#options.rule;
     if (maxConcurrent > 0 && this.#running >= maxConcurrent) {
@@ -106,7 +106,7 @@ export class ProxyGroup {
     return failed;
   }
 
-  /** Which server to ask next, again and again in one order. */
+  /** Iterates over the servers in one order, again and again. */
   #search(): { next(): ProxyUpstream | undefined; readonly isExhausted: boolean } {
     const { rule, upstreams, random } = this.#options;
     const list = this.#order();
@@ -120,7 +120,7 @@ export class ProxyGroup {
         down += 1;
         if (down < upstreams.length) continue;
         this.#options.onAllDown();
-        // Perhaps it is the checks that fail.
+        // Perhaps only the checks fail.
         return rule.failsFast ? undefined : upstreams[Math.floor(random() * upstreams.length)];
       }
     };
@@ -160,7 +160,7 @@ function rcodeOf({ header, edns }: Message): number {
   return header.rcode | ((edns?.extendedRcode ?? 0) << 4);
 }
 
-/** In any order (Fisher and Yates). */
+/** A random permutation (Fisher and Yates). */
 function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
   const shuffled = [...items];
   for (let last = shuffled.length - 1; last > 0; last -= 1) {

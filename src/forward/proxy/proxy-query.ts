@@ -1,5 +1,5 @@
 /**
- * A client's query as a proxy sends it on: flags, question with its capitals, and EDNS as they came.
+ * A client's query as a proxy forwards it: flags, question (with its capitals), and EDNS are unchanged.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { encodeMessage } from '../../wire/message.ts';
@@ -7,7 +7,7 @@ import { encodeName } from '../../wire/name.ts';
 import type { Edns, Header, Question } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 
-/** What of a query is sent on. */
+/** The parts of a query that are forwarded. */
 export interface ProxyQuestion {
   readonly question: Question;
   readonly header: Header;
@@ -29,7 +29,7 @@ export function writeProxyQuery({ question, header, edns }: ProxyQuestion): Quer
   return { octets, questionEnd, hasEdns: edns !== undefined };
 }
 
-/** Octets of a reply over UDP that the client has room for. */
+/** The UDP size of the client in octets. */
 export function udpReplyOctets({ edns }: ProxyQuestion): number {
   return Math.max(edns?.udpSize ?? 0, MIN_UDP_SIZE);
 }

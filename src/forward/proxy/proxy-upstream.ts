@@ -1,8 +1,8 @@
 /**
- * One server of a proxy: sends queries on as they are, and checks the server's health once a query has failed.
+ * One server of a proxy: forwards queries unchanged, and checks the server's health after a query has failed.
  *
- * A failure starts a round of checks that ends with the first reply. Only failed checks count: so a server is down after more of
- * them than the rule allows, and well again with one reply.
+ * A failure starts a round of checks, which ends with the first reply. Only failed checks count: a server is down after
+ * more of them than the rule allows, and up again after one reply.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
@@ -19,29 +19,29 @@ export interface HealthCheck {
   /** Milliseconds between two checks of a round. */
   readonly interval: number;
   readonly recursionDesired: boolean;
-  /** The name asked for, with the type NS. */
+  /** The name to query with type NS. */
   readonly domain: NameKey;
 }
 
 export interface ProxyUpstreamOptions {
   /** For messages and metrics. */
   readonly peer: SocketAddress;
-  /** An encrypted one is the same for both protocols. */
+  /** Encrypted transports are the same for both protocols. */
   readonly transports: Readonly<Record<ProxyProtocol, Transport>>;
   /** Milliseconds that a reply may take. */
   readonly readTimeout: number;
   readonly healthCheck: HealthCheck;
-  /** By which protocol health is checked. */
+  /** The protocol of health checks. */
   readonly healthProtocol: ProxyProtocol;
-  /** Milliseconds after which a quiet connection counts as closed. */
+  /** Milliseconds after which an idle connection counts as closed. */
   readonly expire: number;
   readonly events: ProxyEvents;
   readonly clock: Clock;
 }
 
-/** What happens at a server, for metrics. `server`: its address and port. */
+/** Events of a server, for metrics. `server`: its address and port. */
 export interface ProxyEvents {
-  /** @param isNew whether a connection was opened for the query, as a proxy with one query per connection would have */
+  /** @param isNew whether the query opened a connection, in terms of a proxy with one query per connection */
   asked(server: string, protocol: ProxyProtocol, isNew: boolean): void;
   replied(server: string, rcode: number, milliseconds: number): void;
   checkFailed(server: string): void;
@@ -53,7 +53,7 @@ export type ProxyReply =
 
 /** Milliseconds that a check waits for its reply. */
 const CHECK_TIMEOUT = 1000;
-/** Octets of a query over UDP; a larger one goes by TCP. */
+/** Octets of a query over UDP; larger ones use TCP. */
 const MAX_UDP_QUERY = 512;
 
 export class ProxyUpstream {
@@ -62,7 +62,7 @@ export class ProxyUpstream {
   readonly #check: QueryMessage;
   readonly #server: string;
   readonly #lastAsked = { udp: Number.NEGATIVE_INFINITY, tcp: Number.NEGATIVE_INFINITY };
-  /** Where we send from, for messages: looked up when the first query fails. */
+  /** Our own address for messages: looked up when the first query fails. */
   #local: Promise<string> | undefined;
   #fails = 0;
   #isChecking = false;
@@ -81,7 +81,7 @@ export class ProxyUpstream {
     return maxFails > 0 && this.#fails > maxFails;
   }
 
-  /** @param udpOctets what a reply over UDP may have; a larger one counts as truncated, with nothing in it */
+  /** @param udpOctets maximum of a reply over UDP; a larger one counts as truncated and empty */
   async ask(query: QueryMessage, wanted: ProxyProtocol, udpOctets: number): Promise<ProxyReply> {
     const { readTimeout, peer, clock, events } = this.#options;
     const askedAt = clock.monotonic();
@@ -101,7 +101,7 @@ export class ProxyUpstream {
     return { kind: 'failed', reason: describeFailure({ protocol, peer, local, code: outcome.reason }) };
   }
 
-  /** Begins a round of checks unless one is under way. */
+  /** Starts a round of checks unless one is running. */
   checkHealth(): void {
     if (this.#isChecking || this.#isClosed) return;
     this.#isChecking = true;
@@ -121,7 +121,7 @@ export class ProxyUpstream {
     this.#lastAsked[protocol] = now;
   }
 
-  /** Whether UDP is UDP: encrypted transports are the same for both protocols. */
+  /** Whether protocol UDP really uses UDP: encrypted transports are the same for both protocols. */
   get #hasDatagrams(): boolean {
     const { udp, tcp } = this.#options.transports;
     return udp !== tcp;
@@ -172,7 +172,7 @@ export class ProxyUpstream {
   }
 }
 
-/** The message without its records, its OPT record among them, marked as truncated. */
+/** The message without its records (OPT included), with TC. */
 function headOf({ header, questions }: Message): Message {
   const truncated = { ...header, truncated: true };
   return { header: truncated, questions, answers: [], authorities: [], additionals: [], edns: undefined };

@@ -9,7 +9,7 @@ import { FILL_FLAG, FillConsumer, FillProducer, makeFillRing } from './fill-ring
 const UINT16 = fc.nat(0xffff);
 
 const label = fc.uint8Array({ minLength: 1, maxLength: 63 });
-/** Of any octets, upper-case letters among them. */
+/** A name of any octets, upper-case letters included. */
 const wireName = fc
   .array(label, { maxLength: 3 })
   .map((labels) => Uint8Array.from([...labels.flatMap((octets) => [octets.length, ...octets]), 0]));

@@ -1,5 +1,5 @@
 /**
- * The question of a reply that a reader has handed over.
+ * The question of a reply that a reader handed over.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
@@ -11,14 +11,14 @@ import { FILL_FLAG, type FillConsumer } from './fill-ring.ts';
 
 const name = new Uint8Array(MAX_NAME_OCTETS);
 
-/** Readers forward questions with RD alone. */
+/** Readers only forward questions with RD. */
 export function questionOfFill({ octets, start, questionEnd, flags }: FillConsumer): QuestionKey {
   const nameEnd = questionEnd - 4;
   for (let at = HEADER_OCTETS; at < nameEnd; at += 1)
     name[at - HEADER_OCTETS] = LOWER_CASE[octets[start + at] ?? 0] ?? 0;
   const uint16 = (at: number) => ((octets[start + at] ?? 0) << 8) | (octets[start + at + 1] ?? 0);
   return {
-    // The reader has read it as one.
+    // The reader has checked it as a name.
     name: keyOfWire(name.subarray(0, nameEnd - HEADER_OCTETS) as WireName),
     type: uint16(nameEnd),
     class: uint16(nameEnd + 2),
@@ -28,7 +28,7 @@ export function questionOfFill({ octets, start, questionEnd, flags }: FillConsum
   };
 }
 
-/** The same question as a text, without a name being made of it. */
+/** The question as text, without an intermediate name. */
 export function textOfFill(fill: FillConsumer): QuestionText {
   const { flags } = fill;
   return textOfPacket(fill, (flags & FILL_FLAG.DNSSEC_OK) !== 0, (flags & FILL_FLAG.CHECKING_DISABLED) !== 0);

@@ -41,7 +41,7 @@ it('gives out what was put in, in order, and refuses what does not fit', () => {
         if (each === 'take') take();
         else if (producer.push(each.fill, Uint8Array.of(9, ...each.packet), 1, each.packet.length, ENTRY)) {
           const { packetAt: at, end } = producer;
-          // Equal questions are answered from here.
+          // Equal questions are answered from this record.
           expect(producer.octets.slice(at, at + each.packet.length)).toEqual(each.packet);
           expected.push({ ...each, end });
         } else expect(expected.length).toBeGreaterThan(2);
@@ -63,7 +63,7 @@ it('wakes a sleeper once, and one who looks at times when it is half full', () =
     producer.push(one, new Uint8Array(88), 0, 88, ENTRY);
     return producer.needsWaking();
   };
-  // The ring was not read yet.
+  // The ring has not been read yet.
   expect([push(), push(), push(), push()]).toEqual([true, false, false, false]);
   expect(push()).toBe(true);
   while (consumer.read()) consumer.release();

@@ -1,8 +1,8 @@
 /**
- * The ring of replies that a reader has told its clients: the main thread puts them into the cache.
+ * The ring of replies that a reader has sent to its clients: the main thread puts them into the cache.
  *
- * Four words, then a power of two of octets that records are laid into one behind the other, never across the end. Positions count
- * octets ever written, modulo 2^32. What does not fit is lost to the cache, which does no harm.
+ * Four words, then a power of two of octets for consecutive records, which never wrap around the end. Positions count
+ * octets ever written, modulo 2^32. A reply that does not fit is not cached, which is harmless.
  *
  *     word 0   tail: up to where the reader has written    word 1   head: up to where the main thread has taken
  *     word 2   1 while no thread reads the ring            word 3   free
@@ -12,12 +12,12 @@
  *                8   server                  12  generation, see `SharedWords`
  *                16  microseconds that the reply took
  *                20  octets of header and question | flags << 16
- *                24  octets of the entry for the cache; 0: the main thread makes it, if there is to be one
+ *                24  octets of the entry for the cache; 0: the main thread makes an entry if needed
  *                28  the number of the policy that the entry was made by
  *                32  the number of the route
  *                36  the packet, padded to 8 octets; the entry, likewise
  *
- * A record stays readable for the reader until it is taken: equal questions meanwhile are answered from it.
+ * A record stays readable for the reader until it is taken: until then, equal questions are answered from it.
  */
 import { lifetimeOfEntry } from '../../table/entry-encoder.ts';
 
@@ -28,17 +28,17 @@ const CONTROL_WORDS = 4;
 const CONTROL_OCTETS = CONTROL_WORDS * 4;
 const PACKET = 36;
 
-/** What keeps answers to the same question apart; and whether the reply has an OPT record. */
+/** Flags that tell apart answers to the same question, and whether the reply has an OPT record. */
 export const FILL_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2, HAS_OPT: 4 } as const;
 
-/** @param octets of records to hold, a power of two */
+/** @param octets for records, a power of two */
 export function makeFillRing(octets: number): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(CONTROL_OCTETS + octets);
   new Int32Array(memory)[SLEEPING] = 1;
   return memory;
 }
 
-/** A reply, as it is handed over. */
+/** A reply for the main thread. */
 export interface Fill {
   clients: number;
   server: number;
@@ -51,16 +51,16 @@ export interface Fill {
   route: number;
 }
 
-/** Where the entry begins in a record, behind a packet of so many octets. */
+/** The offset of the entry in a record, after a packet of this length. */
 const entryBehind = (length: number): number => (PACKET + length + 7) & ~7;
 
-/** The reader's end. */
+/** The reader thread's end. */
 export class FillProducer {
   /** The memory of the records. */
   readonly octets: Uint8Array;
-  /** Where the packet of the record pushed last begins in `octets`. */
+  /** Where the packet of the last pushed record begins in `octets`. */
   packetAt = 0;
-  /** The position behind the record pushed last. */
+  /** The position after the last pushed record. */
   end = 0;
   readonly #atoms: Int32Array;
   readonly #words: Uint32Array;
@@ -74,7 +74,7 @@ export class FillProducer {
   }
 
   /**
-   * @param entry memory that begins with the entry, of `fill.entryLength` octets, whole words
+   * @param entry memory that begins with the entry of `fill.entryLength` octets, whole words
    * @returns whether there was room
    */
   push(fill: Readonly<Fill>, packet: Uint8Array, start: number, length: number, entry: Uint32Array): boolean {
@@ -107,14 +107,14 @@ export class FillProducer {
     return ((Atomics.load(this.#atoms, HEAD) - end) | 0) >= 0;
   }
 
-  /** Whether the main thread must be woken to read the ring: it does not read it regularly, or it is half full. */
+  /** Whether to wake the main thread: it does not poll the ring, or the ring is half full. */
   needsWaking(): boolean {
     if (Atomics.exchange(this.#atoms, SLEEPING, 0) === 1) return true;
     const used = (Atomics.load(this.#atoms, TAIL) - Atomics.load(this.#atoms, HEAD)) >>> 0;
     return used > this.#capacity >> 1;
   }
 
-  /** Where a record of this size may be written, or -1. Skips the end of the memory if it is too short. */
+  /** Reserves a place for a record of this size; -1 if the ring is full. Skips the end of the memory if it is too short. */
   #reserve(size: number): number {
     const tail = Atomics.load(this.#atoms, TAIL);
     const free = this.#capacity - ((tail - Atomics.load(this.#atoms, HEAD)) >>> 0);
@@ -139,11 +139,11 @@ export class FillConsumer implements Fill {
   entryLength = 0;
   policy = 0;
   route = 0;
-  /** The memory of the records, and where the packet lies there. */
+  /** The memory of the records, and the offset of the packet. */
   readonly octets: Uint8Array;
   start = 0;
   length = 0;
-  /** The same memory as words, and the first of the entry. */
+  /** The same memory as words, and the first word of the entry. */
   readonly words: Uint32Array;
   entryWord = 0;
   readonly #atoms: Int32Array;
@@ -157,13 +157,13 @@ export class FillConsumer implements Fill {
     this.#mask = this.octets.length - 1;
   }
 
-  /** Seconds for which the entry is kept; 0: there is none. */
+  /** Seconds for which the entry is cached; 0: there is no entry. */
   get entryLifetime(): number {
     if (this.entryLength === 0) return 0;
     return lifetimeOfEntry(this.words, this.entryWord);
   }
 
-  /** Records of the authority section of the packet: a reader takes 1 for a denial alone. */
+  /** Records in the packet's authority section: a reader accepts 1 only for a denial. */
   get authorities(): number {
     return ((this.octets[this.start + 8] ?? 0) << 8) | (this.octets[this.start + 9] ?? 0);
   }
@@ -203,12 +203,12 @@ export class FillConsumer implements Fill {
     }
   }
 
-  /** Gives up the record that was read: it is in the cache, or will never be. */
+  /** Releases the record just read: it is cached, or never will be. */
   release(): void {
     Atomics.add(this.#atoms, HEAD, this.#size);
   }
 
-  /** From now on the next record wakes us. @returns whether there is none already */
+  /** Requests a wake-up by the next record. @returns whether the ring is empty */
   sleep(): boolean {
     Atomics.store(this.#atoms, SLEEPING, 1);
     return Atomics.load(this.#atoms, HEAD) === Atomics.load(this.#atoms, TAIL);

@@ -1,5 +1,5 @@
 /**
- * What readers do for one `Forwarder`: the routes that lead to its servers, and what of their work the forwarder must know.
+ * Connects one `Forwarder` with the readers: the routes to its servers, and the counts of the readers' work.
  */
 import { encodeSocketAddress } from '../../socket/addresses.ts';
 import { ENVELOPE } from '../../socket/envelope.ts';
@@ -16,55 +16,55 @@ import type { FillConsumer } from './fill-ring.ts';
 import type { OpenRoute, RouteOutcomes } from './reader-policy.ts';
 import type { GroupCounts, SharedWords } from './shared-words.ts';
 
-/** Who has the questions forwarded that a view leaves open: their replies belong to it. */
+/** The owner of a view's open questions: their replies belong to it. */
 export interface ForwardedRoute {
-  /** What readers do beside asking; undefined: they forward nothing. May change: then `update` is to be called. */
+  /** The settings of the route; undefined: readers forward nothing. May change at run time; then call `update`. */
   terms(): RouteTerms | undefined;
-  /** Clients were answered by readers. @param coalesced those of them whose question an equal one was sent for */
+  /** Readers have answered clients. @param coalesced those of them who share the query of an equal question */
   told(clients: number, coalesced: number): void;
-  /** A reply has come to a reader, which clients were told. */
+  /** A reader has received a reply and sent it to clients. */
   observe(reply: FillConsumer, upstream: Upstream | undefined): void;
   /**
-   * Takes a reply into the cache.
+   * Adds a reply to the cache.
    *
-   * @param isEncoded whether its entry may be stored as the reader has made it
+   * @param isEncoded whether the reader's entry may be stored unchanged
    */
   keep(reply: FillConsumer, isEncoded: boolean): void;
 }
 
 export interface RouteTerms {
-  /** Names with all below them that others answer. */
+  /** Names that others answer, with all names below them. */
   readonly exceptions: readonly NameKey[];
-  /** Whether no name is known here, so that a denial from upstream is true. */
+  /** Whether there are no local names, so that a denial from upstream is true. */
   readonly believesDenials: boolean;
-  /** Whether an expired answer is served before a new one has come. */
+  /** Whether to serve an expired answer before a new one has come. */
   readonly servesStaleAtOnce: boolean;
   readonly form: AnswerForm;
-  /** A view with the cache that answers are kept in; undefined: the owner makes the entries. */
+  /** A view with the cache for answers; undefined: the owner makes the entries. */
   readonly cacheView: ViewId | undefined;
   readonly outcomes: RouteOutcomes;
 }
 
-/** All routes of the process: `ReaderPath` is. */
+/** All routes of the process: `ReaderPath` implements it. */
 export interface AllRoutes {
   readonly words: SharedWords;
   addRoute(route: ForwardedRoute, owner: LinkedForwarder): number;
   removeRoute(number: number): void;
   numberOf(upstream: Upstream, owner: LinkedForwarder): number;
-  /** What has been counted for a group until now. */
+  /** The counts of a group so far. */
   countedOf(group: number): Float64Array;
-  /** Adds what readers have counted since the last time. */
+  /** Adds the readers' counts since the last call. */
   fold(link: LinkedForwarder): void;
-  /** Posts the routes that are open now, if they are others than before. */
+  /** Posts the currently open routes, if they have changed. */
   publish(): void;
   unlink(link: LinkedForwarder): void;
 }
 
 export class LinkedForwarder implements OtherThreads {
   readonly forwarder: Forwarder;
-  /** The number that its queries are counted by. */
+  /** The number by which its queries are counted. */
   readonly group: number;
-  /** What readers have counted until the last time. @internal for `AllRoutes` */
+  /** The readers' counts at the last call. @internal for `AllRoutes` */
   readonly counted: Float64Array;
   #sentByReaders = 0;
   readonly #path: AllRoutes;
@@ -81,7 +81,7 @@ export class LinkedForwarder implements OtherThreads {
     forwarder.onRouteChange = () => this.update();
   }
 
-  /** Opens a route, as far as its terms allow. @returns its number, for views */
+  /** Opens a route, if its terms allow it. @returns its number, for views */
   open(route: ForwardedRoute): number {
     const number = this.#path.addRoute(route, this);
     this.#routes.set(number, route);
@@ -89,7 +89,7 @@ export class LinkedForwarder implements OtherThreads {
     return number;
   }
 
-  /** To be called once no view names the route. */
+  /** Call it once the route is in no view any more. */
   close(number: number): void {
     if (!this.#routes.delete(number)) return;
     this.#path.removeRoute(number);
@@ -104,7 +104,7 @@ export class LinkedForwarder implements OtherThreads {
     this.#path.unlink(this);
   }
 
-  /** To be called when the terms of a route may have changed. */
+  /** Call it when the terms of a route may have changed. */
   update(): void {
     const direct = this.#routes.size === 0 ? undefined : this.forwarder.directRoute();
     if (direct?.group !== this.#direct?.group) {
@@ -112,7 +112,7 @@ export class LinkedForwarder implements OtherThreads {
       this.#direct?.group.admission.countOthers(undefined);
       direct?.group.admission.countOthers(this);
     }
-    // What is under way at those that leave is not counted any more: they are not to be kept for it.
+    // Queries in flight to removed servers are not counted any more, so they must not keep the servers alive.
     for (const { upstream } of this.#direct?.servers ?? []) upstream.inFlightElsewhere = 0;
     this.#direct = direct;
     this.#openRoutes =
@@ -121,7 +121,7 @@ export class LinkedForwarder implements OtherThreads {
     this.#path.publish();
   }
 
-  /** What readers may forward now. @internal for `AllRoutes` */
+  /** The routes that readers may use now. @internal for `AllRoutes` */
   get openRoutes(): readonly OpenRoute[] {
     return this.#openRoutes;
   }
@@ -145,7 +145,7 @@ export class LinkedForwarder implements OtherThreads {
         selection,
         udpSize: plan.udpSize,
         trustsAd: plan.trustsAd,
-        // Beyond, who has how many counts; `Admission` knows.
+        // Above this, the share of each client matters, which only `Admission` knows.
         limit: inFlight - (inFlight >> 2),
         deadline: plan.timing.deadline,
         exceptions: [...exceptions, ...terms.exceptions].map((name): WireName => encodeName(name)),
@@ -159,12 +159,12 @@ export class LinkedForwarder implements OtherThreads {
       this.#path.words.setTimeoutOf(this.#path.numberOf(upstream, this), upstream.roundTrip.timeout());
   }
 
-  /** Takes note of what readers have done since the last time. @internal for `AllRoutes` */
+  /** Accounts for the readers' work since the last call. @internal for `AllRoutes` */
   note(sent: number, told: GroupCounts | undefined): void {
     this.#sentByReaders += sent;
     if (told !== undefined) {
       this.forwarder.noteCoalesced(told.coalesced);
-      // Routes of one forwarder count alike.
+      // All routes of one forwarder count the same way.
       const [route] = this.#routes.values();
       route?.told(told.told, told.coalesced);
     }
@@ -175,14 +175,14 @@ export class LinkedForwarder implements OtherThreads {
     if (first !== undefined) first.upstream.inFlightElsewhere = this.running;
   }
 
-  /** Lets questions start that wait for those of readers. @returns whether some wait on @internal for `AllRoutes` */
+  /** Starts questions that waited for places used by readers. @returns whether some still wait @internal for `AllRoutes` */
   resume(): boolean {
     this.#publishTimeouts();
     this.#direct?.group.admission.resume();
     return this.#direct?.group.admission.hasWaiting === true;
   }
 
-  /** Queries that the main thread has sent. */
+  /** Queries sent by the main thread. */
   get sentByMain(): number {
     const { upstreams } = this.forwarder.statistics();
     return Math.max(0, upstreams.reduce((sum, { sent }) => sum + sent, 0) - this.#sentByReaders);

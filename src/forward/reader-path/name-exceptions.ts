@@ -1,5 +1,6 @@
 /**
- * Names that are forwarded by others, with all below them: found by the suffixes of a question's name, however many there are.
+ * Names that others answer, with all names below them: found by the suffixes of a question's name, at a cost
+ * independent of their number.
  */
 import { countLabels } from '../../table/hash.ts';
 import type { QuestionReader } from '../../table/question.ts';
@@ -12,7 +13,7 @@ export class NameExceptions {
 
   /**
    * @param names in lower case
-   * @param hashOf as `QuestionReader.hashWithout` makes it
+   * @param hashOf the same hash as `QuestionReader.hashWithout`
    */
   constructor(names: readonly WireName[], hashOf: (name: Uint8Array) => number) {
     for (const name of names) {

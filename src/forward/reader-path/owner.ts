@@ -1,18 +1,17 @@
 /**
- * What a reader's forwarder works with: the question that the table has left open, the packets of clients, and the listener that
- * answers them.
+ * The interfaces of a reader's forwarder: the open question, the packets of clients, and the listener that answers them.
  */
 import type { QuestionReader } from '../../table/question.ts';
 import type { PendingQueries } from './pending-queries.ts';
 import type { ReaderPolicy } from './reader-policy.ts';
 
-/** What a reader forwards with. All of it outlives its thread. */
+/** The start parameters for forwarding in a reader. They outlive its thread. */
 export interface ReaderPathData {
   readonly words: SharedArrayBuffer;
-  /** That the words were made for. */
+  /** The number of readers that the words were made for. */
   readonly readers: number;
   readonly fills: SharedArrayBuffer;
-  /** Upstream sockets that the reader may have open. */
+  /** Maximum of upstream sockets for the reader. */
   readonly maxSockets: number;
   /** The policy when the thread starts. */
   readonly policy: ReaderPolicy;
@@ -21,9 +20,9 @@ export interface ReaderPathData {
 /** The question that the table has just left open. */
 export interface OpenQuestion {
   readonly question: QuestionReader;
-  /** The number of the route of its view, if nothing that the table holds concerns its name; else 0. */
+  /** The route number of its view if the table has no say on its name; else 0. */
   readonly route: number;
-  /** What there is of an older answer: `recent` if no server was asked for a new one since it has expired. */
+  /** The kind of expired answer, if any: `recent` if no server was asked for a new one since it expired. */
   readonly expired: 'none' | 'recent' | 'rechecked';
   hashOf(name: Uint8Array): number;
 }
@@ -36,30 +35,30 @@ export interface ClientPackets {
   writeEnvelope(index: number, target: Uint8Array, at: number): void;
 }
 
-/** What the main thread is told of a question that it takes over. */
+/** The facts about a question that the main thread takes over. */
 export interface TakenOver {
   ticket: number;
   server: number;
-  /** Milliseconds since the query left. */
+  /** Milliseconds since the query was sent. */
   elapsed: number;
 }
 
-/** The listener that clients are answered by, and the way to the main thread. */
+/** The listener that answers clients, and hands over to the main thread. */
 export interface ReaderPathOwner {
-  /** Sends a response to a client, and leaves its octets as they are. */
+  /** Sends a response to a client, without changing its octets. */
   respond(pending: PendingQueries, client: number, response: Uint8Array, length: number): void;
-  /** Has the main thread answer a client. */
+  /** Hands a client over to the main thread. */
   handOver(pending: PendingQueries, client: number, about: TakenOver): void;
-  /** Gives the main thread a packet for a question that it has taken over. */
+  /** Hands over a packet for a question that the main thread has taken over. */
   handOverReply(ticket: number, isCut: boolean, packet: Uint8Array, start: number, length: number): void;
-  /** Tells the main thread that the network refused the query of such a question. @param errno 0: a forger was noticed */
+  /** Reports that the network refused the query of such a question. @param errno 0: a forger was noticed */
   handOverFailure(ticket: number, errno: number): void;
-  /** There are records in the fill ring. */
+  /** Call it when the fill ring has records. */
   wake(): void;
   /** Watches an upstream socket. */
   watch(socket: number, fd: number): boolean;
-  /** An upstream socket is about to be closed. */
+  /** Called before an upstream socket is closed. */
   unwatch?(socket: number): void;
-  /** A newer policy, if there is one. */
+  /** The newest policy; undefined if unchanged. */
   receivePolicy(): ReaderPolicy | undefined;
 }

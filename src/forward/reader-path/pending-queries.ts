@@ -1,15 +1,15 @@
 /**
- * The questions that a reader has asked upstream, and the clients that wait for them: typed arrays, since questions come and go too
- * fast for objects.
+ * The questions that a reader has sent upstream, and the clients that wait for them. They are typed arrays, since
+ * questions come and go too fast for objects.
  *
- * A *slot* is one question. It is found by the id of its query, and by its question. States of a slot:
+ * A *slot* is one question. It is found by the id of its query, or by its question. States of a slot:
  *
  *     free
- *     waiting      its query is under way; clients may join                  -> answered | taken over
+ *     waiting      its query is in flight; clients may join                  -> answered | taken over
  *     answered     its clients have their answers; its record in the fill ring answers equal questions until it is taken
  *     taken over   the main thread answers its clients; a reply that comes late is handed to it
  *
- * Slots and clients are taken from stacks, so that memory is only touched for as many as there are at a time.
+ * Slots and clients are taken from stacks, so that the memory touched depends on how many are in use at a time.
  */
 import { ENVELOPE } from '../../socket/envelope.ts';
 import type { QuestionReader } from '../../table/question.ts';
@@ -23,14 +23,14 @@ export const STATE = { FREE: 0, WAITING: 1, ANSWERED: 2, TAKEN_OVER: 3 } as cons
 export const SLOTS = 2048;
 const CLIENTS = 4096;
 const BUCKETS = 4096;
-/** Octets of the longest query that is kept. */
+/** Octets of the longest query that it stores. */
 export const MAX_QUERY = 320;
 const CLIENT_OCTETS = ENVELOPE.OCTETS + MAX_QUERY;
-/** Ids drawn to find a free place. */
+/** Random ids to try for a free place. */
 const DRAWS = 64;
 const NONE = -1;
 
-/** Where a packet of a batch came from, see `PacketBatch.writeEnvelope`. */
+/** Writes the envelope of a packet, see `PacketBatch.writeEnvelope`. */
 interface Packets {
   readonly octets: Uint8Array;
   writeEnvelope(index: number, target: Uint8Array, at: number): void;
@@ -38,35 +38,35 @@ interface Packets {
 }
 
 export class PendingQueries {
-  /** Of each slot. */
+  /** Per slot. */
   readonly state = new Uint8Array(SLOTS);
   readonly id = new Uint16Array(SLOTS);
   readonly socket = new Uint8Array(SLOTS);
   readonly questionEnd = new Uint16Array(SLOTS);
   readonly type = new Uint16Array(SLOTS);
-  /** DO and CD, as `QuestionReader.cachedFlags` says them. */
+  /** DO and CD, as in `QuestionReader.cachedFlags`. */
   readonly flags = new Uint8Array(SLOTS);
   readonly generation = new Int32Array(SLOTS);
-  /** The number of the route, and of its group of servers. */
+  /** The numbers of the route, and of its group of servers. */
   readonly route = new Uint16Array(SLOTS);
   readonly servers = new Uint16Array(SLOTS);
-  /** The group of the client that asked first. */
+  /** The group of the first client. */
   readonly group = new Uint16Array(SLOTS);
-  /** Of the clock's monotonic time: when the query left, and when the slot is overdue. */
+  /** By the clock's monotonic time: when the query was sent, and when the slot is overdue. */
   readonly askedAt = new Float64Array(SLOTS);
   readonly dueAt = new Float64Array(SLOTS);
-  /** The train that the query left in; 0: it left by itself. */
+  /** The train of the query; 0: it was sent alone. */
   readonly train = new Uint32Array(SLOTS);
-  /** What the main thread knows a query by that it takes over. */
+  /** The main thread's key for a query that it takes over. */
   readonly ticket = new Uint32Array(SLOTS);
-  /** Of an answered slot: where its packet lies in the fill ring, its length, and the position behind its record. */
+  /** For an answered slot: where its packet lies in the fill ring, its length, and the position after its record. */
   readonly fillAt = new Uint32Array(SLOTS);
   readonly fillLength = new Uint16Array(SLOTS);
   readonly fillEnd = new Int32Array(SLOTS);
   readonly first = new Int16Array(SLOTS).fill(NONE);
   readonly clients = new Uint16Array(SLOTS);
 
-  /** Of each client. */
+  /** Per client. */
   readonly next = new Int16Array(CLIENTS);
   readonly length = new Uint16Array(CLIENTS);
   readonly clientSocket = new Uint16Array(CLIENTS);
@@ -78,14 +78,14 @@ export class PendingQueries {
   readonly view: DataView;
   readonly words: Uint32Array;
 
-  /** The slots of each state, in the order in which they came to it. */
+  /** The slots of each state, in the order in which they entered it. */
   readonly lists = new SlotLists(SLOTS, 4);
   readonly #last = new Int16Array(SLOTS);
   readonly #freeSlots = stackOf(SLOTS);
   readonly #freeClients = stackOf(CLIENTS);
   #slotsLeft = SLOTS;
   #clientsLeft = CLIENTS;
-  /** The slot of each id, by its lower bits; and which id of which socket was there last. */
+  /** The slot of each id, by its lower bits; and the last id and socket at each place. */
   readonly #places = new Int16Array(SLOTS).fill(NONE);
   readonly #lastIds = new Uint16Array(SLOTS);
   readonly #lastSockets = new Uint8Array(SLOTS);
@@ -121,7 +121,7 @@ export class PendingQueries {
     return client * CLIENT_OCTETS + ENVELOPE.OCTETS;
   }
 
-  /** The slot of a question that takes a route, under a generation; or -1. */
+  /** The slot of a question with this route and generation; or -1. */
   find(question: QuestionReader, hash: number, route: number, generation: number): number {
     let slot = this.#buckets[hash & (BUCKETS - 1)] ?? NONE;
     while (slot >= 0 && !this.#isSame(slot, question, hash, route, generation))
@@ -141,7 +141,7 @@ export class PendingQueries {
     return true;
   }
 
-  /** Whether another question, and another client, can be taken in. */
+  /** Whether there is room for another question and another client. */
   get hasRoom(): boolean {
     return this.#slotsLeft > 0 && this.#clientsLeft > 0;
   }
@@ -151,9 +151,9 @@ export class PendingQueries {
   }
 
   /**
-   * Takes a question in, which then is `waiting`, under a random id of a socket.
+   * Adds a question as `waiting`, with a random id for a socket.
    *
-   * @returns the slot, without a client; -1 if no free id was found
+   * @returns the slot, without clients; -1 if no free id was found
    */
   open(question: QuestionReader, start: number, hash: number, socket: number): number {
     const id = this.#drawId();
@@ -186,7 +186,7 @@ export class PendingQueries {
     return NONE;
   }
 
-  /** Adds a client that waits for a slot. @returns the client */
+  /** Adds a client to a slot. @returns the client */
   join(slot: number, packets: Packets, index: number, length: number, socket: number): number {
     this.#clientsLeft -= 1;
     const client = this.#freeClients[this.#clientsLeft] ?? 0;
@@ -204,14 +204,14 @@ export class PendingQueries {
     return client;
   }
 
-  /** The slot that a packet of a socket is for, by its id alone; -1 if there is none. */
+  /** The slot for a packet of a socket, only by its id; -1 if there is none. */
   slotOf(id: number, socket: number): number {
     const slot = this.#places[id % SLOTS] ?? NONE;
     const isIts = slot >= 0 && this.id[slot] === id && this.socket[slot] === socket;
     return isIts ? slot : NONE;
   }
 
-  /** Whether an id was in use on a socket until something else took its place: a reply to it comes late, or twice. */
+  /** Whether an id was in use on a socket and its place has not been reused: then a reply to it is late, or a duplicate. */
   wasIn(id: number, socket: number): boolean {
     const place = id % SLOTS;
     return this.#lastIds[place] === id && this.#lastSockets[place] === socket;
@@ -224,7 +224,7 @@ export class PendingQueries {
     this.lists.append(state, slot);
   }
 
-  /** Its id may be used again: no reply is expected. */
+  /** Frees its id: no reply is expected. */
   releaseId(slot: number): void {
     const id = this.id[slot] ?? 0;
     const place = id % SLOTS;
@@ -234,7 +234,7 @@ export class PendingQueries {
     this.#lastSockets[place] = this.socket[slot] ?? 0;
   }
 
-  /** Lets all clients go but the first, by which the question is known. */
+  /** Releases all clients but the first, whose query holds the question. */
   releaseOthers(slot: number): void {
     const first = this.first[slot] ?? NONE;
     if (first < 0) return;
@@ -243,7 +243,7 @@ export class PendingQueries {
     this.#last[slot] = first;
   }
 
-  /** Forgets a slot and its clients. */
+  /** Frees a slot and its clients. */
   free(slot: number): void {
     this.releaseId(slot);
     this.#releaseFrom(this.first[slot] ?? NONE);

@@ -1,12 +1,12 @@
 /**
- * Which questions a reader may forward: those for addresses, asked in the usual form, of names that only upstream servers know.
+ * The questions that a reader may forward: address queries in the usual form, for names that only upstream servers know.
  */
 import { CLASS, TYPE } from '../../wire/types.ts';
 import type { ClientPackets, OpenQuestion } from './owner.ts';
 import { MAX_QUERY } from './pending-queries.ts';
 import type { RunningRoute } from './running-route.ts';
 
-/** In the third octet of a query: QR, the opcode and TC are clear, RD is set. AA means nothing. */
+/** In the third octet of a query: QR, the opcode and TC must be clear, RD set. AA has no meaning. */
 const FLAGS = 0xfb;
 const RECURSION_DESIRED = 0x01;
 
@@ -19,10 +19,10 @@ export function isPlainQuestion(
 ): boolean {
   const { octets } = packets;
   const start = packets.startOf(index);
-  // Other rules may be for names of one label.
+  // Single-label names may have other rules.
   if (packets.lengthOf(index) > MAX_QUERY || question.labels < 2) return false;
   if (((octets[start + 2] ?? 0) & FLAGS) !== RECURSION_DESIRED) return false;
-  // There are no answers and no authorities.
+  // There must be no answers and no authorities.
   for (let at = start + 6; at < start + 10; at++) if (octets[at] !== 0) return false;
   if (question.dnsClass !== CLASS.IN || (question.type !== TYPE.A && question.type !== TYPE.AAAA))
     return false;

@@ -1,5 +1,5 @@
 /**
- * Replies to the questions of slots, read and answered as octets.
+ * Reads replies to the questions of slots, and answers them, as octets.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
@@ -14,7 +14,7 @@ import type { PendingQueries } from './pending-queries.ts';
 const AUTHORITATIVE = 0x04;
 
 export class PlainReplies {
-  /** The reply that was read last. */
+  /** The last reply read. */
   readonly raw = new RawReply();
   readonly #answer = new RawAnswer();
   readonly #pending: PendingQueries;
@@ -22,7 +22,7 @@ export class PlainReplies {
   /** The query of one client. */
   readonly #query;
 
-  /** @param udpSize what our OPT records say, and responses over UDP may have at most */
+  /** @param udpSize the UDP size in our OPT records, and the limit of UDP responses */
   constructor(pending: PendingQueries, udpSize: number) {
     this.#pending = pending;
     this.#udpSize = udpSize;
@@ -30,7 +30,7 @@ export class PlainReplies {
     this.#query = { octets: pending.octets, start: 0, questionEnd: 0, question, hasOpt: false, udpSize: 0 };
   }
 
-  /** The response that was written last begins here; and its flags. */
+  /** The memory that begins with the last written response; and its flags. */
   get octets(): Uint8Array {
     return this.#answer.octets;
   }
@@ -39,12 +39,12 @@ export class PlainReplies {
     return this.#answer.flags;
   }
 
-  /** The seconds that it may be kept; 0: it must not be. */
+  /** Seconds for which it may be cached; 0: it must not be cached. */
   get lifetime(): number {
     return this.#answer.lifetime;
   }
 
-  /** Whether a packet repeats the question of a slot, letters compared without case (RFC 5452 section 9.1). */
+  /** Whether a packet repeats the question of a slot, ignoring case (RFC 5452 section 9.1). */
   repeatsQuestion(slot: number, packet: Uint8Array, start: number, length: number): boolean {
     const { octets, questionEnd, first } = this.#pending;
     const end = questionEnd[slot] ?? 0;
@@ -56,7 +56,7 @@ export class PlainReplies {
     return true;
   }
 
-  /** Reads the reply to the question of a slot. @returns whether it is a plain one */
+  /** Reads the reply to the question of a slot. @returns whether it is plain */
   read(slot: number, packet: Uint8Array, start: number, length: number, trustsAd: boolean): boolean {
     const { questionEnd, type } = this.#pending;
     if (!this.raw.read(packet, start, length, questionEnd[slot] ?? 0, type[slot] ?? 0, CLASS.IN))
@@ -65,7 +65,7 @@ export class PlainReplies {
     return true;
   }
 
-  /** Whether the reply that was read fits all that wait for a slot. */
+  /** Whether the reply fits all clients that wait for a slot. */
   fitsAll(slot: number): boolean {
     const { first, next } = this.#pending;
     for (let client = first[slot] ?? -1; client >= 0; client = next[client] ?? -1)
@@ -77,12 +77,12 @@ export class PlainReplies {
     return this.#answer.fits(this.#queryOf(slot, client), this.raw, this.#udpSize);
   }
 
-  /** Writes the response to a client, by the reply that was read, which fits. @returns its octets */
+  /** Writes the response to a client from the reply, which must fit. @returns its octets */
   write(slot: number, client: number, form: AnswerForm): number {
     return this.#answer.write(this.#queryOf(slot, client), this.raw, form, this.#udpSize);
   }
 
-  /** The same as it will be answered from the cache. Some old clients discard cached answers without AA. */
+  /** The same, as the cache will answer it. Some old clients discard cached answers without AA. */
   writeKept(slot: number, client: number, form: AnswerForm): number {
     const length = this.write(slot, client, form);
     const { octets } = this;

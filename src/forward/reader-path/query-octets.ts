@@ -1,21 +1,21 @@
 /**
- * The query that a reader sends for a client's question: the question, RD, CD as the client has it, and an OPT record.
+ * The query that a reader sends for a client's question: the question, RD, the client's CD, and an OPT record.
  */
 import type { QuestionReader } from '../../table/question.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { writeOpt } from '../../wire/query-records.ts';
 
-/** Octets of the longest one. */
+/** Octets of the longest query. */
 export const MAX_QUERY_OCTETS = 320;
 const FLAG = { RD: 0x01, AD: 0x20, CD: 0x10 } as const;
 
-/** What our queries say. */
+/** The settings of our queries. */
 export interface QueryForm {
   readonly udpSize: number;
   readonly trustsAd: boolean;
 }
 
-/** Writes the query for a question at a place. @returns where it ends */
+/** Writes the query for a question at a place. @returns its end */
 export function writeQuery(
   octets: Uint8Array,
   at: number,

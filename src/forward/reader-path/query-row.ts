@@ -1,5 +1,5 @@
 /**
- * Queries of one moment, written where they are sent from: those of one socket leave with one `sendmmsg`, in trains where they may.
+ * Queries of one batch, written where they are sent from: those of one socket leave with one `sendmmsg`, in trains if possible.
  */
 import { TRAIN_PACKETS, TrainRow, type TrainSender } from '../../socket/train-row.ts';
 import type { QuestionReader } from '../../table/question.ts';
@@ -7,11 +7,11 @@ import type { PendingQueries } from './pending-queries.ts';
 import { MAX_QUERY_OCTETS, type QueryForm, writeQuery } from './query-octets.ts';
 
 export interface QuerySender {
-  /** Whether queries of a socket may leave in trains. */
+  /** Whether queries of a socket may be sent in trains. */
   mayCouple(socket: number): boolean;
-  /** The kernel takes no trains for the server of a socket. */
+  /** The kernel refuses trains for the server of a socket. */
   trainRefused(socket: number): void;
-  /** The kernel does not send a query, whose id this is; undefined: it reports an error of one sent before. */
+  /** The kernel refuses the query with this id; undefined: it reports an error of an earlier one. */
   refused(socket: number, errno: number, id: number | undefined): void;
 }
 
@@ -27,7 +27,7 @@ export class QueryRow implements TrainSender {
     this.#sender = sender;
   }
 
-  /** Adds the query for the question of a slot; sends those before it if there is no room for it. */
+  /** Adds the query for the question of a slot. First sends pending ones if there is no room. */
   add(slot: number, fd: number, question: QuestionReader, form: QueryForm): void {
     const id = this.#pending.id[slot] ?? 0;
     const row = this.#row;
@@ -37,7 +37,7 @@ export class QueryRow implements TrainSender {
     this.#slots[row.add(this.#pending.socket[slot] ?? 0, fd, length)] = slot;
   }
 
-  /** Sends without waiting. What finds the send buffer full is dropped, as UDP may drop anything. */
+  /** Sends without waiting. Drops packets when the send buffer is full, as UDP permits. */
   flush(): void {
     this.#row.flush();
   }

@@ -1,10 +1,11 @@
 /**
- * Forwards plain questions from the thread that received them: it asks one of the servers that the main thread has chosen for the route
- * of a question, judges the replies in octets, and answers the clients.
+ * Forwards plain questions from the thread that received them. It asks a server that the main thread permits for the
+ * question's route, judges replies as octets, and answers the clients.
  *
- * The main thread keeps what is policy: it says which servers may be asked, how long a reply may take and how many queries may be under
- * way, puts the replies into the cache, and takes over each question that is not answered plainly: one that is overdue, whose reply
- * is truncated, an error or not understood, or that the network refused. A slot is answered or taken over, never both.
+ * Policy stays on the main thread: which servers may be asked, the time-outs, and the number of queries in flight. The
+ * main thread also puts the replies into the cache, and takes over each question without a plain answer: it is overdue,
+ * the network refused it, or its reply is truncated, an error or not understood. A slot is answered or taken over,
+ * never both.
  */
 import { PacketBatch } from '../../socket/batch.ts';
 import { ENVELOPE } from '../../socket/envelope.ts';
@@ -31,7 +32,7 @@ import { UpstreamSockets } from './upstream-sockets.ts';
 import type { UpstreamStream } from './upstream-stream.ts';
 import { UpstreamStreams } from './upstream-streams.ts';
 
-/** Packets of a forger that a socket may receive. */
+/** Suspicious packets that a socket may receive. */
 const MAX_SUSPICIOUS = 3;
 
 export class ReaderForwarder implements SocketKeeper, QuerySender {
@@ -52,20 +53,20 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   readonly #about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
   readonly #refusals = new RefusedQueries();
   #replies = new PacketBatch(0);
-  /** Where the reply lies that is judged. */
+  /** The memory of the current reply. */
   #octets: Uint8Array = this.#replies.octets;
   #policy = 0;
   #generation = 0;
   /** By number. */
   #routes: ReadonlyMap<number, RunningRoute> = new Map();
-  /** Whether all servers have the same time-out, as there is one: then slots are overdue in the order in which they were asked. */
+  /** Whether all servers have the same time-out, because there is only one: then slots are overdue in the order of sending. */
   #isOrdered = true;
   #tickets = 0;
   #now = 0;
 
   /**
-   * @param table its memory, and the number that the reader counts answers by there
-   * @param udpSize what our OPT records say, and responses over UDP may have at most
+   * @param table its memory, and the reader's number for counting answers
+   * @param udpSize the UDP size in our OPT records, and the limit of UDP responses
    */
   constructor(
     data: ReaderPathData,
@@ -88,13 +89,13 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#follow(data.policy);
   }
 
-  /** Whether replies may come: upstream sockets must be listened to. */
+  /** Whether replies may come: watch the upstream sockets. */
   get isWaiting(): boolean {
     const { lists } = this.#pending;
     return lists.first(STATE.WAITING) >= 0 || lists.first(STATE.TAKEN_OVER) >= 0;
   }
 
-  /** Whether questions of clients are unanswered. */
+  /** Whether client questions are unanswered. */
   get isBusy(): boolean {
     return this.#pending.lists.first(STATE.WAITING) >= 0;
   }
@@ -109,10 +110,10 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#owner.unwatch?.(socket);
   }
 
-  /** Begins a batch of packets. @param now of the clock's monotonic time */
+  /** Begins a batch of packets. @param now by the clock's monotonic time */
   begin(now: number): void {
     this.#now = now;
-    // Before the policy: what an older policy led to must not count as of a newer generation.
+    // Read it before the policy: results of an older policy must not count for a newer generation.
     this.#generation = this.#words.generation;
     const policy = this.#words.policy === this.#policy ? undefined : this.#owner.receivePolicy();
     if (policy !== undefined) this.#follow(policy);
@@ -133,9 +134,9 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   }
 
   /**
-   * Takes a packet of a client, whose question the table has just left open.
+   * Takes a client's packet, whose question the table has just left open.
    *
-   * @returns whether it does; if not, the main thread is to answer it
+   * @returns whether it took the packet; if not, the main thread must answer it
    */
   take(packets: ClientPackets, index: number, socket: number): boolean {
     if (this.#open.route === NO_ROUTE) return false;
@@ -165,13 +166,13 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const pending = this.#pending;
     const slot = pending.find(question, hash, route, this.#generation);
     if (slot < 0 || pending.state[slot] !== STATE.ANSWERED) return slot;
-    // Once its record was taken, another may lie there.
+    // Once its record was taken, another one may be in its place.
     if (!this.#handover.isTaken(slot)) return slot;
     pending.free(slot);
     return -1;
   }
 
-  /** Asks upstream. @returns the slot, which has no client yet; -1 if that is not to be done here */
+  /** Asks upstream. @returns the slot, without clients yet; -1 if the reader must not or cannot ask */
   #ask(running: RunningRoute, question: QuestionReader, hash: number, start: number): number {
     const pending = this.#pending;
     const words = this.#words;
@@ -197,13 +198,13 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     return slot;
   }
 
-  /** Sends what was asked since `begin`. */
+  /** Sends the queries added since `begin`. */
   flush(): void {
     this.#row.flush();
     this.#streams.flush();
   }
 
-  /** Receives what has come by an upstream socket. */
+  /** Receives packets from an upstream socket. */
   receive(socket: number): void {
     const stream = this.#streams.find(socket);
     if (stream !== undefined) this.#receiveStream(socket, stream);
@@ -218,7 +219,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     if (errno !== 0) this.#lose(socket, errno);
   }
 
-  /** Gives up a connection that has ended, with the queries that are under way on it. */
+  /** Gives up a connection that has ended, and the queries in flight on it. */
   #lose(socket: number, errno: number): void {
     this.#failAll((slot) => this.#pending.socket[slot] === socket, errno);
     this.#streams.close(socket);
@@ -272,15 +273,15 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#sockets.suspicious[socket] = (this.#sockets.suspicious[socket] ?? 0) + 1;
   }
 
-  /** Whether the reply is one that every client that waits can be told as it is. */
+  /** Whether the reply can be sent unchanged to every waiting client. */
   #isUnderstood(route: OpenRoute, slot: number, start: number, length: number): boolean {
     const plain = this.#plain;
-    // Where the servers have changed meanwhile, the main thread knows what is true now.
+    // If the servers have changed meanwhile, only the main thread knows what applies.
     const server = this.#serverOf(slot);
     if (!route.servers.some(({ number }) => number === server)) return false;
     if (!plain.read(slot, this.#octets, start, length, route.trustsAd)) return false;
     const { rcode, answerCount } = plain.raw;
-    // CoreDNS keeps no denial at the end of aliases.
+    // CoreDNS does not cache a denial at the end of aliases.
     if (
       rcode === RCODE.NXDOMAIN &&
       (!route.believesDenials || (answerCount > 0 && route.form.kind === 'as-sent'))
@@ -293,7 +294,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     return this.#table.servers[this.#pending.socket[slot] ?? 0] ?? 0;
   }
 
-  /** Answers all that wait for a slot by the reply that was read, and hands it to the main thread. */
+  /** Answers all clients of a slot with the reply, and hands it to the main thread. */
   #answerAll(route: OpenRoute, slot: number, start: number, length: number): void {
     const pending = this.#pending;
     const { raw } = this.#plain;
@@ -322,7 +323,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     return true;
   }
 
-  /** Answers a client whose question was answered a moment ago; the main thread has not taken the reply yet. */
+  /** Answers a client from a recent reply that the main thread has not taken yet. */
   #answerFromFill(route: OpenRoute, slot: number, client: number): void {
     const pending = this.#pending;
     const plain = this.#plain;
@@ -343,7 +344,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#send(route, slot, client, length, route.outcomes.forwarded);
   }
 
-  /** By a reply that others were told a moment ago. */
+  /** Answers with a reply that other clients got a moment ago. */
   #respondAgain(route: OpenRoute, slot: number, client: number): void {
     const { repeated, forwarded } = route.outcomes;
     const length = this.#plain.writeKept(slot, client, route.form);
@@ -352,7 +353,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#send(route, slot, client, length, lifetime > 0 ? kept : forwarded);
   }
 
-  /** Sends the response that was written last. */
+  /** Sends the last written response. */
   #send(route: OpenRoute, slot: number, client: number, length: number, outcome: number): void {
     const pending = this.#pending;
     const plain = this.#plain;
@@ -368,7 +369,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#owner.respond(pending, client, plain.octets, length);
   }
 
-  /** Its query is answered or given up: it counts no longer as under way. */
+  /** Its query is answered or given up: it is not in flight any more. */
   #settle(slot: number): void {
     const pending = this.#pending;
     pending.releaseId(slot);
@@ -376,19 +377,19 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#leave(slot);
   }
 
-  /** A socket has one query less under way. */
+  /** A socket has one query fewer in flight. */
   #release(socket: number): void {
     if (this.#streams.find(socket) === undefined) this.#sockets.release(socket);
     else this.#streams.release(socket);
   }
 
-  /** Its query counts no longer as under way. */
+  /** Its query is not counted as in flight any more. */
   #leave(slot: number): void {
     const { servers, group } = this.#pending;
     this.#words.addRunning(this.#reader, servers[slot] ?? 0, group[slot] ?? 0, -1);
   }
 
-  /** Has the main thread answer the clients of a slot. A late reply is waited for. */
+  /** Hands the clients of a slot over to the main thread. Still waits for a late reply. */
   #takeOver(slot: number): void {
     const pending = this.#pending;
     const about = this.#about;
@@ -406,13 +407,13 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     pending.move(slot, STATE.TAKEN_OVER);
   }
 
-  /** Forgets a slot that was taken over. */
+  /** Frees a slot that was taken over. */
   #free(slot: number): void {
     this.#release(this.#pending.socket[slot] ?? 0);
     this.#pending.free(slot);
   }
 
-  /** Does what is due. @param now of the clock's monotonic time */
+  /** Handles timeouts that are due. @param now by the clock's monotonic time */
   expire(now: number): void {
     this.#now = now;
     const pending = this.#pending;
@@ -435,7 +436,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#streams.sweep(now);
   }
 
-  /** No reply has come in time. */
+  /** The reply did not come in time. */
   #giveUp(slot: number): void {
     const { train, socket, askedAt } = this.#pending;
     const coupled = train[slot] ?? 0;
@@ -444,7 +445,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#streams.overdue(socket[slot] ?? 0, askedAt[slot] ?? 0);
   }
 
-  /** Milliseconds until something is due, at most so many. @param now of the clock's monotonic time */
+  /** Milliseconds until the next timeout, at most `max`. @param now by the clock's monotonic time */
   untilDue(now: number, max: number): number {
     const { lists, dueAt } = this.#pending;
     let due = now + max;
@@ -471,7 +472,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     if (fd >= 0) this.#refusals.read(fd, (id) => this.#failTrain(this.#pending.slotOf(id, socket), errno));
   }
 
-  /** Fails a query that the network refused, and its train: of a whole train only the first query comes back. */
+  /** Fails a query that the network refused, and its train: for a whole train the kernel returns only the first query. */
   #failTrain(slot: number, errno: number): void {
     if (slot < 0) return;
     const train = this.#pending.train[slot] ?? 0;
@@ -496,14 +497,14 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#free(slot);
   }
 
-  /** Gives up a socket that a forger has found; its queries are sent again by another way. */
+  /** Gives up a socket that a forger has found; the main thread sends its queries over another transport. */
   #abandon(socket: number): void {
     this.#sockets.suspicious[socket] = 0;
     this.#failAll((slot) => this.#pending.socket[slot] === socket, 0);
     this.#sockets.abandon(socket);
   }
 
-  /** Leaves all that is under way to the main thread, as the reader ends. Their replies have nobody to receive them. */
+  /** Hands all pending questions to the main thread when the reader ends. Their replies will not be received. */
   end(): void {
     const pending = this.#pending;
     const { lists } = pending;

@@ -1,8 +1,8 @@
 /**
- * The main thread's part of forwarding in the readers, for all routes of the process: it says what readers may forward, has the owners
- * of routes take in the replies, and goes on with the questions that readers give up.
+ * The main thread's part of forwarding in readers, for all routes of the process: it publishes the policy, passes
+ * replies to the owners of routes, and continues with questions that readers give up.
  *
- * `reader-forwarder.ts` is the readers' part, `linked-forwarder.ts` has what belongs to one `Forwarder`.
+ * `reader-forwarder.ts` is the readers' part; `linked-forwarder.ts` has the state for one `Forwarder`.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
@@ -31,18 +31,18 @@ import {
   SharedWords,
 } from './shared-words.ts';
 
-/** Octets of replies that wait for the main thread, of each reader. */
+/** Octets of each reader's replies that may wait for the main thread. */
 const RING_OCTETS = 256 * 1024;
-/** Upstream sockets of all readers together: a network namespace has some 28,000 ports, on a node's network those of the node. */
+/** Upstream sockets of all readers together: a network namespace has some 28,000 ports; on the host network these are the node's. */
 const MAX_SOCKETS_OF_ALL = 512;
-/** Milliseconds that a ticket is kept longer than a reply to it is of use. */
+/** Milliseconds that a ticket is kept after a reply to it becomes useless. */
 const TICKET_MARGIN = 1000;
-/** Replies that are taken in without letting other work in between. */
+/** Replies to process in one turn of the event loop. */
 const FILLS_PER_TURN = 256;
-/** In so many turns all is taken in that a ring has room for. */
+/** This many turns empty a full ring. */
 const TURNS_OF_RING = RING_OCTETS / 64 / FILLS_PER_TURN;
 const TICKETS_PER_READER = 2 ** 32;
-/** Routes that views may name; readers of the table have 32 bits for them. */
+/** Maximum of route numbers. */
 const MAX_ROUTES = 0xffff;
 
 interface Ticket {
@@ -51,7 +51,7 @@ interface Ticket {
   readonly until: number;
 }
 
-/** Octets with the query of a client. */
+/** The octets of a client's query. */
 interface QueryOctets {
   readonly octets: Uint8Array;
   readonly view: DataView;
@@ -69,7 +69,7 @@ interface KnownServer {
   readonly upstream: Upstream;
   readonly owner: LinkedForwarder;
   readonly counted: Float64Array;
-  /** Since when the policy does not name it; undefined: it does. */
+  /** When it left the policy; undefined: the policy has it. */
   leftAt: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export class ReaderPath implements AllRoutes {
   #lastServer = 0;
   #lastRoute = 0;
 
-  /** @param readers reader threads */
+  /** @param readers number of reader threads */
   constructor(readers: number, clock: Clock) {
     this.#readers = readers;
     this.#clock = clock;
@@ -106,16 +106,16 @@ export class ReaderPath implements AllRoutes {
   }
 
   /**
-   * Reports each new policy, which is to be posted to readers before the function returns.
+   * Reports each new policy. Post it to the readers before `post` returns.
    *
-   * @returns ends it
+   * @returns a function that stops the reports
    */
   follow(post: (policy: ReaderPolicy) => void): () => void {
     this.#posts.add(post);
     return () => this.#posts.delete(post);
   }
 
-  /** What a reader starts with. */
+  /** The start parameters of a reader. */
   dataOf(reader: number): ReaderPathData {
     const readers = this.#readers;
     return {
@@ -127,7 +127,7 @@ export class ReaderPath implements AllRoutes {
     };
   }
 
-  /** Lets readers ask the servers of a forwarder. @returns undefined: there are too many */
+  /** Lets readers ask the servers of a forwarder. @returns undefined if there are too many forwarders */
   link(forwarder: Forwarder): LinkedForwarder | undefined {
     const used = new Set([...this.#links].map(({ group }) => group));
     const group = Array.from({ length: MAX_GROUPS }, (_, number) => number).find(
@@ -149,7 +149,7 @@ export class ReaderPath implements AllRoutes {
     this.publish();
   }
 
-  /** The number of a route, which none has had for as long as can be. @internal for `LinkedForwarder` */
+  /** Assigns the least recently used route number. @internal for `LinkedForwarder` */
   addRoute(route: ForwardedRoute, owner: LinkedForwarder): number {
     do this.#lastRoute = (this.#lastRoute % MAX_ROUTES) + 1;
     while (this.#routes.has(this.#lastRoute));
@@ -162,13 +162,13 @@ export class ReaderPath implements AllRoutes {
     this.#routes.delete(number);
   }
 
-  /** To be called when what answers are made from has changed, before cached answers are dropped for it. */
+  /** Call it when the sources of answers have changed, before dropping the affected cached answers. */
   noteGeneration(): void {
     this.#generation = (this.#generation + 1) | 0;
     this.words.generation = this.#generation;
   }
 
-  /** Posts the routes that are open now, if they are others than before. @internal for `LinkedForwarder` */
+  /** Posts the currently open routes, if they have changed. @internal for `LinkedForwarder` */
   publish(): void {
     const routes: readonly OpenRoute[] = [...this.#links].flatMap((link) => link.openRoutes);
     if (isDeepStrictEqual(routes, this.#policy.routes)) return;
@@ -178,7 +178,7 @@ export class ReaderPath implements AllRoutes {
     this.words.policy = this.#policy.number;
   }
 
-  /** The number of a server, which stays while its forwarder may ask it. @internal for `LinkedForwarder` */
+  /** The number of a server, constant while its forwarder may ask it. @internal for `LinkedForwarder` */
   numberOf(upstream: Upstream, owner: LinkedForwarder): number {
     const places = new Set<number>();
     for (const [number, known] of this.#servers) {
@@ -193,13 +193,13 @@ export class ReaderPath implements AllRoutes {
     return this.#lastServer;
   }
 
-  /** Forgets servers that have left the policy before, and that readers have nothing under way at. */
+  /** Forgets servers that left an earlier policy and have no queries of readers in flight. */
   #forgetLeft(): void {
     const now = this.#clock.monotonic();
     const asked = this.#asked();
     for (const [number, known] of this.#servers) {
       const { owner, leftAt } = known;
-      // Readers ask those that leave now until they have the policy.
+      // Readers still ask a removed server until they get the policy.
       if (asked.has(number) || leftAt === undefined) known.leftAt = asked.has(number) ? undefined : now;
       else if (owner.running === 0 || now >= leftAt + owner.forwarder.deadline + TICKET_MARGIN) {
         this.fold(owner);
@@ -212,7 +212,7 @@ export class ReaderPath implements AllRoutes {
     return new Set(this.#policy.routes.flatMap(({ servers }) => servers.map(({ number }) => number)));
   }
 
-  /** Forgets the oldest that is not asked any more. @returns its place, or that of the oldest */
+  /** Forgets the oldest server outside the policy, or else the oldest. @returns its place */
   #forgetServer(): number {
     const asked = this.#asked();
     const [oldest = 0] = this.#servers.keys();
@@ -233,7 +233,7 @@ export class ReaderPath implements AllRoutes {
     return max === 0 ? 'none' : 'some';
   }
 
-  /** Lets the next reply wake us. @returns whether there is none already */
+  /** Requests a wake-up by the next reply. @returns whether none is waiting already */
   sleep(): boolean {
     return this.#fills.map(({ consumer }) => consumer.sleep()).every((isEmpty) => isEmpty);
   }
@@ -259,26 +259,26 @@ export class ReaderPath implements AllRoutes {
     route.keep(fill, fill.entryLength > 0 && fill.policy === this.#policy.number);
   }
 
-  /** Brings cache and counters up to date: to be called before they are shown. Takes in what readers have told clients until now. */
+  /** Takes in all replies so far, to update cache and counters. Call it before showing them. */
   catchUp(): void {
     for (const { consumer } of this.#fills)
       for (let turn = 0; turn < TURNS_OF_RING && this.#drain(consumer) === FILLS_PER_TURN; turn += 1);
     this.#count();
   }
 
-  /** Brings the counters of all forwarders up to date. */
+  /** Updates the counters of all forwarders. */
   #count(): void {
     for (const link of this.#links) this.fold(link);
   }
 
-  /** Queries sent to servers that readers may ask, by the thread that sent them. */
+  /** Queries to servers that readers may ask, by sending thread. */
   countForwarded(): ForwardedQueries {
     this.#count();
     const { reader, main } = this.#forwarded;
     return { reader, main: [...this.#links].reduce((sum, { sentByMain }) => sum + sentByMain, main) };
   }
 
-  /** Adds what readers have counted for a forwarder since the last time. @internal for `LinkedForwarder` */
+  /** Adds the readers' counts for a forwarder since the last call. @internal for `LinkedForwarder` */
   fold(link: LinkedForwarder): void {
     let sent = 0;
     for (const [number, { upstream, owner, counted }] of this.#servers) {
@@ -299,7 +299,7 @@ export class ReaderPath implements AllRoutes {
     );
   }
 
-  /** What has been counted for a group until now. @internal for `LinkedForwarder` */
+  /** The counts of a group so far. @internal for `LinkedForwarder` */
   countedOf(group: number): Float64Array {
     return this.#sumCounts(Object.keys(GROUP_COUNT).length, (reader) =>
       this.words.groupCountsOf(reader, group),
@@ -316,7 +316,7 @@ export class ReaderPath implements AllRoutes {
     return sums;
   }
 
-  /** A reader gives up a question, which is then asked as any other. */
+  /** A reader gives up a question, which then takes the usual path. */
   takeOver(reader: number, { octets, view, start, length }: QueryOctets, about: Readonly<TakenOver>): void {
     const { ticket, server, elapsed } = about;
     const number = reader * TICKETS_PER_READER + ticket;
@@ -350,7 +350,7 @@ export class ReaderPath implements AllRoutes {
     }
   }
 
-  /** A packet has come for a question that was given up. @param packet the reply, from `start` on */
+  /** A packet came for a question that was given up. @param packet the reply, from `start` on */
   takeReply(
     reader: number,
     ticket: number,
@@ -366,23 +366,23 @@ export class ReaderPath implements AllRoutes {
     else kept.exchange.replied(reply);
   }
 
-  /** The network has refused the query of such a question. @param errno 0: packets of a forger came */
+  /** The network refused the query of such a question. @param errno 0: forged packets came */
   takeFailure(reader: number, ticket: number, errno: number): void {
     const kept = this.#tickets.get(reader * TICKETS_PER_READER + ticket);
     kept?.exchange?.failed(errno === 0 ? FORGERY_SUSPECTED : libc().errorName(errno));
   }
 
-  /** The thread of a reader is gone, with what it had under way. */
+  /** A reader's thread has died, and with it its questions in flight. */
   readerDied(reader: number): void {
     for (const fd of this.words.forgetReader(reader)) closeDescriptor(fd);
   }
 }
 
 /**
- * What has been added to counts since the last time.
+ * The growth of counts since the last call.
  *
- * @param before counts of the last time, which are set to those of now
- * @returns undefined: nothing
+ * @param before the last counts; updated to the current ones
+ * @returns undefined if nothing changed
  */
 function growthOf<Name extends keyof ServerCounts | keyof GroupCounts>(
   before: Float64Array,
@@ -392,7 +392,7 @@ function growthOf<Name extends keyof ServerCounts | keyof GroupCounts>(
   const since = now.map((count, at) => count - (before[at] ?? 0));
   if (since.every((count) => count === 0)) return undefined;
   before.set(now);
-  // The same names, each with the count at its place.
+  // The same names, each with its count.
   return Object.fromEntries(
     Object.entries<number>(places).map(([name, at]) => [name, since[at] ?? 0]),
   ) as Record<Name, number>;

@@ -1,5 +1,5 @@
 /**
- * What reader threads may forward by themselves: made by the main thread, which posts it to them whenever it changes.
+ * What reader threads may forward by themselves: the main thread makes the policy and posts each change.
  */
 import type { SocketAddress } from '../../socket/addresses.ts';
 import type { ViewId } from '../../table/types.ts';
@@ -10,57 +10,57 @@ import type { StreamTerms } from '../transport/transport.ts';
 
 /** A server that readers may ask now. */
 export interface RouteServer {
-  /** The main thread's number of it. */
+  /** Its number on the main thread. */
   readonly number: number;
   readonly peer: SocketAddress;
-  /** Undefined: it is asked over UDP. */
+  /** Undefined: use UDP. */
   readonly stream: StreamTerms | undefined;
 }
 
-/** Where the questions go that views with the number of the route leave open, and how clients are answered by the replies. */
+/** Where to forward questions that views with this route number leave open, and how to answer clients from the replies. */
 export interface OpenRoute {
-  /** That views name it by. */
+  /** The number that views use. */
   readonly number: number;
-  /** The number of its group of servers: queries under way are counted by it. */
+  /** The number of its group of servers, by which queries in flight are counted. */
   readonly group: number;
   /** At least one. */
   readonly servers: readonly RouteServer[];
   readonly selection: ServerSelection;
-  /** Octets of a reply that we take over UDP. */
+  /** The UDP size in our queries, in octets. */
   readonly udpSize: number;
-  /** Whether servers are trusted to have validated what they mark with AD. */
+  /** Whether to trust the AD bit of the servers. */
   readonly trustsAd: boolean;
-  /** Queries under way, of all threads, from which on the main thread decides whose turn it is. */
+  /** Number of queries in flight, of all threads, from which the main thread decides whose turn it is. */
   readonly limit: number;
-  /** Milliseconds for which a late reply is still of use. */
+  /** Milliseconds for which a late reply is still useful. */
   readonly deadline: number;
-  /** Names with all below them that handlers or other servers answer, in lower case. */
+  /** Names that handlers or other servers answer, with all names below them, in lower case. */
   readonly exceptions: readonly WireName[];
-  /** Whether a reply that there is no such name is told as it is. */
+  /** Whether an NXDOMAIN reply may be passed on unchanged. */
   readonly believesDenials: boolean;
-  /** Whether an expired answer is served before a new one has come. */
+  /** Whether to serve an expired answer before a new one has come. */
   readonly servesStaleAtOnce: boolean;
   readonly form: AnswerForm;
-  /** A view with the cache that answers are kept in; undefined: readers make no entries. */
+  /** A view with the cache for answers; undefined: readers make no entries. */
   readonly cacheView: ViewId | undefined;
   readonly outcomes: RouteOutcomes;
 }
 
-/** What answers are counted as, see `table/counters.ts`. */
+/** The outcomes of answers, see `table/counters.ts`. */
 export interface RouteOutcomes {
   readonly forwarded: number;
-  /** Whether the outcomes behind `forwarded` are those of IPv6 and of TCP, as in a view that has outcomes of its own. */
+  /** Whether outcomes for IPv6 and TCP follow `forwarded`, as in a view with its own outcomes. */
   readonly byPath: boolean;
-  /** Entries of the cache that are made: answers with records, and denials. */
+  /** Outcomes for new cache entries: answers with records, and denials. */
   readonly kept: { readonly positive: number; readonly negative: number };
-  /** Answers by a reply that is about to be in the cache. */
+  /** Outcomes for answers from a reply that is not in the cache yet. */
   readonly repeated: { readonly positive: number; readonly negative: number };
 }
 
 export interface ReaderPolicy {
-  /** Grows with each policy. */
+  /** Increases with each policy. */
   readonly number: number;
-  /** For all other questions the main thread forwards. */
+  /** The main thread forwards all other questions. */
   readonly routes: readonly OpenRoute[];
 }
 

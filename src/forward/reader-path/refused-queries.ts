@@ -1,5 +1,5 @@
 /**
- * Which queries the network has refused: the kernel keeps the packets that an ICMP message came back for.
+ * Finds queries that the network refused: the kernel keeps packets that an ICMP message came back for.
  */
 import { PacketBatch } from '../../socket/batch.ts';
 import { MSG_DONTWAIT, MSG_ERRQUEUE } from '../../socket/linux.ts';
@@ -10,7 +10,7 @@ const OCTETS = 64;
 export class RefusedQueries {
   readonly #batch = new PacketBatch(OCTETS);
 
-  /** Reads the ids of queries of a socket that were refused, some at a time. */
+  /** Reads the ids of refused queries from a socket, some at a time. */
   read(fd: number, onRefused: (id: number) => void): void {
     const batch = this.#batch;
     const count = batch.receive(fd, MSG_DONTWAIT | MSG_ERRQUEUE);

@@ -1,5 +1,5 @@
 /**
- * Hands replies that clients were told to the main thread, each with the entry for its cache.
+ * Hands replies to the main thread after clients got them, each with its cache entry.
  */
 import { EntryEncoder, type PlainAnswer } from '../../table/entry-encoder.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
@@ -12,16 +12,16 @@ import type { PendingQueries } from './pending-queries.ts';
 import type { PlainReplies } from './plain-replies.ts';
 import type { OpenRoute } from './reader-policy.ts';
 
-/** What is known of a reply beside its octets. */
+/** The facts about a reply that its octets do not show. */
 export interface HandedReply {
   readonly packet: Uint8Array;
   readonly start: number;
   readonly length: number;
   readonly server: number;
-  /** The route by which clients were answered, and the number of its policy. */
+  /** The route that the clients were answered by, and the number of its policy. */
   readonly route: OpenRoute;
   readonly policy: number;
-  /** Of the clock's monotonic time. */
+  /** By the clock's monotonic time. */
   readonly now: number;
 }
 
@@ -29,7 +29,7 @@ export interface HandedReply {
 const RECURSION_AVAILABLE = 0x80;
 
 export class ReplyHandover {
-  /** Whether something was handed over since the last time that the main thread had to be woken. */
+  /** Whether it handed over replies since the main thread was last woken. */
   #hasNew = false;
   readonly #pending: PendingQueries;
   readonly #plain: PlainReplies;
@@ -44,7 +44,7 @@ export class ReplyHandover {
 
   /**
    * @param ring the memory of a `FillProducer`
-   * @param table that of the table
+   * @param table the table's memory
    */
   constructor(
     ring: SharedArrayBuffer,
@@ -73,15 +73,15 @@ export class ReplyHandover {
     };
   }
 
-  /** The memory that handed replies lie in. */
+  /** The memory of the replies handed over. */
   get octets(): Uint8Array {
     return this.#ring.octets;
   }
 
   /**
-   * Hands over the reply that was read last, after a client of its slot was answered.
+   * Hands over the last reply read, after a client of its slot was answered.
    *
-   * @returns whether there was room; then equal questions are answered from it
+   * @returns whether there was room; then it also answers equal questions
    */
   push(slot: number, reply: HandedReply): boolean {
     const pending = this.#pending;
@@ -103,7 +103,7 @@ export class ReplyHandover {
     return true;
   }
 
-  /** @returns the octets of the entry; 0: the main thread makes it */
+  /** @returns the octets of the entry; 0: the main thread makes the entry */
   #encode(slot: number, { route, now }: HandedReply): number {
     const { cacheView, form, outcomes } = route;
     if (cacheView === undefined) return 0;
@@ -137,7 +137,7 @@ export class ReplyHandover {
     return this.#ring.isTaken(this.#pending.fillEnd[slot] ?? 0);
   }
 
-  /** Whether the main thread must be woken for what was handed over since the last time. */
+  /** Whether the main thread must be woken for new replies. */
   needsWaking(): boolean {
     const hasNew = this.#hasNew;
     this.#hasNew = false;

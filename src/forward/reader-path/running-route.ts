@@ -1,5 +1,5 @@
 /**
- * A route as a reader follows it: which of its servers is asked next, and which names are not for it.
+ * A route in a reader: chooses the next server, and knows which names are not for it.
  */
 import { NameExceptions } from './name-exceptions.ts';
 import type { OpenRoute } from './reader-policy.ts';
@@ -9,7 +9,7 @@ export class RunningRoute {
   readonly exceptions: NameExceptions;
   #turn = 0;
 
-  /** @param hashOf as `QuestionReader.hashWithout` makes it */
+  /** @param hashOf the same hash as `QuestionReader.hashWithout` */
   constructor(route: OpenRoute, hashOf: (name: Uint8Array) => number) {
     this.route = route;
     this.exceptions = new NameExceptions(route.exceptions, hashOf);
@@ -23,7 +23,7 @@ export class RunningRoute {
 
   #place(count: number, selection: OpenRoute['selection']): number {
     if (selection === 'first') return 0;
-    // The choice need not be secret.
+    // The choice does not need a secure random number.
     if (selection === 'random') return Math.floor(Math.random() * count);
     const place = this.#turn % count;
     this.#turn = place + 1;

@@ -1,9 +1,9 @@
 /**
- * What the reader threads that forward questions share with the main thread beside their rings: a few words of what holds at the
- * moment, and for each reader what it has under way and what it has counted.
+ * The memory that reader threads and the main thread share for forwarding, beside their rings: a few words of current
+ * state, and for each reader its queries in flight and its counts.
  *
- * Each word has one thread that writes it; all others read it whenever they like, and may see it a moment late. Counts are doubles,
- * as in `listen/reader-counters.ts`.
+ * Each word has one writing thread; others may read it at any time, and may see a change a moment late. Counts are
+ * doubles, as in `listen/reader-counters.ts`.
  */
 import { randomInt } from 'node:crypto';
 import { hashClient } from '../../socket/envelope.ts';
@@ -11,21 +11,21 @@ import { hashClient } from '../../socket/envelope.ts';
 const POLICY = 0;
 const GENERATION = 1;
 const SEED = 2;
-/** What holds of each server, and of each group of servers. */
+/** State of each server, and of each group of servers. */
 const TIMEOUTS = 16;
 
-/** Servers that readers may know at once, and groups of servers; each has a place below. */
+/** Maximum of servers, and of groups of servers, that readers may know at once; each has a place below. */
 export const MAX_SERVERS = 256;
 export const MAX_GROUPS = 256;
 const MAIN_RUNNING = TIMEOUTS + MAX_SERVERS;
 const HEAD_WORDS = MAIN_RUNNING + MAX_GROUPS;
 
-/** Groups that clients are counted by: by a hash of their addresses, which a client cannot choose. */
+/** Number of client groups: a client's group is a keyed hash of its address, so clients cannot choose it. */
 const CLIENT_GROUPS = 1024;
-/** Upstream sockets that a reader may have open. */
+/** Maximum of upstream sockets of a reader. */
 export const MAX_SOCKETS = 64;
 
-/** Of each reader: queries under way by group, the descriptors of its upstream sockets and of what watches them, queries by client. */
+/** Per reader: queries in flight by group, the descriptors of its upstream sockets and of their watcher, queries by client group. */
 const SOCKETS = MAX_GROUPS;
 const CLIENTS = SOCKETS + MAX_SOCKETS + 2;
 const READER_WORDS = CLIENTS + CLIENT_GROUPS;
@@ -34,13 +34,13 @@ const SERVER_COUNTS = ['sent', 'answers', 'denials', 'strange', 'otherQuestion']
 const GROUP_COUNTS = ['told', 'coalesced', 'lostFills'] as const;
 
 /**
- * sent: queries that left. answers: replies NOERROR. denials: replies NXDOMAIN. strange, otherQuestion: packets that were no reply to
- * anything asked.
+ * sent: queries sent. answers: NOERROR replies. denials: NXDOMAIN replies. strange, otherQuestion: packets that do not
+ * answer any query.
  */
 export type ServerCounts = Record<(typeof SERVER_COUNTS)[number], number>;
 /**
- * told: clients that got such a reply. coalesced: those of them whose question an equal one was sent for. lostFills: replies that the
- * main thread did not get to see.
+ * told: clients that got such a reply. coalesced: those of them who shared the query of an equal question. lostFills:
+ * replies that did not reach the main thread.
  */
 export type GroupCounts = Record<(typeof GROUP_COUNTS)[number], number>;
 
@@ -58,7 +58,7 @@ export const GROUP_COUNT = Object.fromEntries(GROUP_COUNTS.map((name, index) => 
 const GROUPS_AT = MAX_SERVERS * SERVER_COUNTS.length;
 const COUNT_DOUBLES = GROUPS_AT + MAX_GROUPS * GROUP_COUNTS.length;
 
-/** @param readers that forward, at most */
+/** @param readers maximum of readers that forward */
 export function makeSharedWords(readers: number): SharedArrayBuffer {
   const words = HEAD_WORDS + readers * READER_WORDS;
   const memory = new SharedArrayBuffer(words * 4 + readers * COUNT_DOUBLES * 8);
@@ -67,12 +67,12 @@ export function makeSharedWords(readers: number): SharedArrayBuffer {
 }
 
 export class SharedWords {
-  /** Those of a reader from `serverCountsOf` or `groupCountsOf` on. */
+  /** The counts of a reader, from `serverCountsOf` or `groupCountsOf` on. */
   readonly counts: Float64Array;
   readonly #words: Int32Array;
   readonly #readers: number;
 
-  /** @param readers as the memory was made for */
+  /** @param readers the same number as for `makeSharedWords` */
   constructor(memory: SharedArrayBuffer, readers: number) {
     const words = HEAD_WORDS + readers * READER_WORDS;
     this.#words = new Int32Array(memory, 0, words);
@@ -85,7 +85,7 @@ export class SharedWords {
     return hashClient(octets, envelope, this.#words[SEED] ?? 0) & (CLIENT_GROUPS - 1);
   }
 
-  /** The number of the policy that holds. It is stored after the policy was posted to all readers. */
+  /** The number of the policy in force. It is stored after the policy was posted to all readers. */
   get policy(): number {
     return Atomics.load(this.#words, POLICY);
   }
@@ -94,7 +94,7 @@ export class SharedWords {
     Atomics.store(this.#words, POLICY, number);
   }
 
-  /** Grows with every change of what answers are made from. */
+  /** Increases with every change of the sources of answers. */
   get generation(): number {
     return Atomics.load(this.#words, GENERATION);
   }
@@ -103,7 +103,7 @@ export class SharedWords {
     Atomics.store(this.#words, GENERATION, generation | 0);
   }
 
-  /** Milliseconds that a server is given for a reply. @param server its number */
+  /** The time-out for a server's reply in milliseconds. @param server its number */
   timeoutOf(server: number): number {
     return this.#words[TIMEOUTS + (server % MAX_SERVERS)] ?? 0;
   }
@@ -112,17 +112,17 @@ export class SharedWords {
     this.#words[TIMEOUTS + (server % MAX_SERVERS)] = milliseconds;
   }
 
-  /** Queries that the main thread has under way for a group of servers. */
+  /** Sets how many queries the main thread has in flight for a group of servers. */
   setMainRunning(group: number, count: number): void {
     this.#words[MAIN_RUNNING + group] = count;
   }
 
-  /** Queries under way for a group of servers, of all threads. */
+  /** Queries of all threads in flight for a group of servers. */
   running(group: number): number {
     return (this.#words[MAIN_RUNNING + group] ?? 0) + this.readersRunning(group);
   }
 
-  /** Those of the readers. */
+  /** The readers' part. */
   readersRunning(group: number): number {
     let sum = 0;
     for (let reader = 0; reader < this.#readers; reader++)
@@ -130,7 +130,7 @@ export class SharedWords {
     return sum;
   }
 
-  /** Those of the readers for a group of clients. */
+  /** The readers' queries in flight for a group of clients. */
   runningOf(group: number): number {
     let sum = 0;
     for (let reader = 0; reader < this.#readers; reader++)
@@ -139,7 +139,7 @@ export class SharedWords {
   }
 
   /**
-   * Counts a query of a reader that is under way from now on, or with -1 no longer.
+   * Counts a reader's query as in flight; with -1, as finished.
    *
    * @param group of servers @param clients group of clients
    */
@@ -151,25 +151,25 @@ export class SharedWords {
   }
 
   /**
-   * Notes which descriptor an upstream socket of a reader has; -1: it is closed.
+   * Records the descriptor of a reader's upstream socket; -1: it is closed.
    *
-   * @param socket `MAX_SOCKETS` for what watches all of them
+   * @param socket `MAX_SOCKETS` for the descriptor that watches all of them
    */
   noteSocket(reader: number, socket: number, fd: number): void {
     Atomics.store(this.#words, this.#start(reader) + SOCKETS + socket, fd + 1);
   }
 
-  /** For `SERVER_COUNT`. @param server its number */
+  /** The place for `SERVER_COUNT`. @param server its number */
   serverCountsOf(reader: number, server: number): number {
     return reader * COUNT_DOUBLES + (server % MAX_SERVERS) * SERVER_COUNTS.length;
   }
 
-  /** For `GROUP_COUNT`. */
+  /** The place for `GROUP_COUNT`. */
   groupCountsOf(reader: number, group: number): number {
     return reader * COUNT_DOUBLES + GROUPS_AT + group * GROUP_COUNTS.length;
   }
 
-  /** Takes back what a reader had whose thread is gone. @returns the descriptors that it has left open */
+  /** Clears the state of a reader whose thread has died. @returns the descriptors that it left open */
   forgetReader(reader: number): readonly number[] {
     const start = this.#start(reader);
     const sockets = this.#words.subarray(start + SOCKETS, start + CLIENTS);

@@ -1,5 +1,5 @@
 /**
- * Slots in several lists, each slot in one of them at most: joined at the end, left anywhere, both in constant time.
+ * Several lists of slots; each slot is in at most one. Slots join at the end and leave from anywhere, both in constant time.
  */
 const NONE = -1;
 
@@ -17,12 +17,12 @@ export class SlotLists {
     this.#last = new Int16Array(lists).fill(NONE);
   }
 
-  /** The slot that has been in a list longest, or -1. */
+  /** The slot that has been in a list for longest, or -1. */
   first(list: number): number {
     return this.#first[list] ?? NONE;
   }
 
-  /** The slot that came to the same list after this one, or -1. */
+  /** The slot after this one in the same list, or -1. */
   after(slot: number): number {
     return this.#next[slot] ?? NONE;
   }
@@ -36,7 +36,7 @@ export class SlotLists {
     this.#last[list] = slot;
   }
 
-  /** @param list the one that the slot is in */
+  /** @param list the slot's list */
   remove(list: number, slot: number): void {
     const next = this.#next[slot] ?? NONE;
     const previous = this.#previous[slot] ?? NONE;

@@ -1,24 +1,24 @@
 /**
- * The upstream sockets of a reader by number: datagrams and connections have one row of numbers, which slots and events name.
+ * The upstream sockets of a reader by number: UDP sockets and connections share the numbers, which slots and events use.
  */
 import { closeDescriptor } from '../../socket/descriptor.ts';
 import { MAX_SOCKETS } from './shared-words.ts';
 
 const NONE = -1;
 
-/** What watches sockets and remembers them. */
+/** Watches sockets and records their descriptors. */
 export interface SocketKeeper {
-  /** @returns whether the socket is watched for packets from now on */
+  /** @returns whether the socket is now watched for packets */
   opened(socket: number, fd: number): boolean;
   closed(socket: number): void;
 }
 
 export class SocketTable {
-  /** Descriptors by the number of the socket; -1: there is none. */
+  /** Descriptors by socket number; -1: closed. */
   readonly fds = new Int32Array(MAX_SOCKETS).fill(NONE);
-  /** The main thread's number of the server that each asks. */
+  /** The main thread's number of the server for each socket. */
   readonly servers = new Uint32Array(MAX_SOCKETS);
-  /** Sockets that may be open at once, 1 to `MAX_SOCKETS`. */
+  /** Maximum of open sockets, 1 to `MAX_SOCKETS`. */
   readonly max: number;
   readonly #keeper: SocketKeeper;
   #open = 0;
@@ -28,12 +28,12 @@ export class SocketTable {
     this.max = max;
   }
 
-  /** Sockets that are open. */
+  /** The number of open sockets. */
   get open(): number {
     return this.#open;
   }
 
-  /** Adds what `connect` opens, if there is room. @returns its number; -1: there is no such socket */
+  /** Adds the socket that `connect` opens, if there is room. @returns its number; -1 if it was not opened */
   add(server: number, connect: () => number): number {
     const socket = this.#open < this.max ? this.fds.indexOf(NONE) : NONE;
     if (socket < 0) return NONE;
@@ -41,7 +41,7 @@ export class SocketTable {
     try {
       fd = connect();
     } catch {
-      // The main thread tries, and says what is wrong.
+      // The main thread will try too, and report the error.
       return NONE;
     }
     if (!this.#keeper.opened(socket, fd)) {

@@ -9,7 +9,7 @@ const MINUTES = 60_000;
 let support: TrainSupport;
 let train = 0;
 
-/** So many trains have no reply. Each has two queries. */
+/** This many trains, of two queries each, get no reply. */
 function lose(count: number, now: number): void {
   for (let index = 0; index < count; index += 1) {
     train += 1;
@@ -28,7 +28,7 @@ describe('a server', () => {
     expect(support.isUsed(SERVER, 0)).toBe(true);
     lose(1, 0);
     expect([support.isUsed(SERVER, 0), support.isUsed(OTHER, 0)]).toEqual([false, true]);
-    // Those that left before it was known.
+    // Trains sent before the server was known to lose them.
     lose(5, 1);
     expect(support.isUsed(SERVER, 10 * MINUTES - 1)).toBe(false);
     expect(support.isUsed(SERVER, 10 * MINUTES)).toBe(true);

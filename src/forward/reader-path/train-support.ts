@@ -1,9 +1,9 @@
 /**
- * Which servers are sent trains (`socket/train-row.ts`), as far as one reader knows.
+ * Which servers may get trains (`socket/train-row.ts`), from what one reader has seen.
  *
- * A train is lost as a whole where something on the way does not cut it. Its queries are asked again one by one, as all that are
- * overdue, so nothing but time is lost. When no query of several trains in a row has a reply, the server gets none for some minutes.
- * Then a single train that is lost is enough, until a reply to one comes.
+ * A train is lost as a whole if a device on the path cannot split it. Its queries time out and are sent again one by
+ * one, so it only costs time. After several trains in a row without any reply, the server gets no trains for some
+ * minutes. Then one lost train is enough, until a train gets a reply.
  */
 import { trainsAvailable } from '../../socket/train-row.ts';
 import { MAX_SERVERS } from './shared-words.ts';
@@ -12,32 +12,32 @@ const MAX_LOST = 4;
 const MILLISECONDS_WITHOUT = 10 * 60_000;
 
 export class TrainSupport {
-  /** By the number of the server, modulo `MAX_SERVERS`: which server has the place. */
+  /** The server at each place; places are server numbers modulo `MAX_SERVERS`. */
   readonly #servers = new Uint32Array(MAX_SERVERS);
-  /** Trains without a reply, one after the other; and the last of them. */
+  /** Consecutive trains without a reply; and the last of them. */
   readonly #lost = new Uint8Array(MAX_SERVERS);
   readonly #lastLost = new Uint32Array(MAX_SERVERS);
   readonly #withoutUntil = new Float64Array(MAX_SERVERS);
   readonly #isAvailable: boolean;
 
-  /** @param isAvailable whether the kernel knows them */
+  /** @param isAvailable whether the kernel supports trains */
   constructor(isAvailable = trainsAvailable()) {
     this.#isAvailable = isAvailable;
   }
 
-  /** @param now of the clock's monotonic time */
+  /** @param now by the clock's monotonic time */
   isUsed(server: number, now: number): boolean {
     return this.#isAvailable && now >= (this.#withoutUntil[this.#placeOf(server)] ?? 0);
   }
 
-  /** The kernel takes none for this server. */
+  /** The kernel refuses trains for this server. */
   noteRefused(server: number, now: number): void {
     const place = this.#placeOf(server);
     this.#withoutUntil[place] = now + MILLISECONDS_WITHOUT;
     this.#lost[place] = MAX_LOST - 1;
   }
 
-  /** A query of a train had a reply. */
+  /** A query of a train got a reply. */
   noteReply(server: number): void {
     this.#lost[this.#placeOf(server)] = 0;
   }
@@ -51,7 +51,7 @@ export class TrainSupport {
     if ((this.#lost[place] ?? 0) >= MAX_LOST) this.noteRefused(server, now);
   }
 
-  /** The place of a server, with nothing of the one that had it before. */
+  /** The place of a server, cleared if another server used it before. */
   #placeOf(server: number): number {
     const place = server % MAX_SERVERS;
     if (this.#servers[place] === server) return place;

@@ -1,9 +1,9 @@
 /**
- * The sockets by which a reader asks upstream, each connected to a server and with a port of the system's random choice.
+ * A reader's sockets for queries, each connected to a server from a random port of the system's choice.
  *
- * As long as few queries leave for a server, each has a socket of its own. Above, they share a pool: each socket serves a bounded number of
- * queries and a bounded time, and the socket for the queries of a batch is drawn by chance. `forward/transport/udp-transport.ts` does
- * the same on the main thread, and says why.
+ * While a server gets few queries, each query has its own socket. Above that rate, queries share a pool: each socket
+ * serves a bounded number of queries for a bounded time, and each batch uses a random one.
+ * `forward/transport/udp-transport.ts` does the same on the main thread, and explains why.
  */
 import { connectUdp } from '../../socket/connected-udp.ts';
 import { randomId } from '../transport/random-ids.ts';
@@ -11,18 +11,18 @@ import type { RouteServer } from './reader-policy.ts';
 import { MAX_SOCKETS } from './shared-words.ts';
 import type { SocketTable } from './socket-table.ts';
 
-/** Sockets of the pool of a server, where there is room for so many; all pools together have at most this share of the sockets. */
+/** Sockets in the pool of a server, if there is room; all pools together have at most this share of the sockets. */
 const POOL = 16;
 const POOLS_SHARE = 0.75;
 const QUERIES_PER_SOCKET = 1024;
 const MILLISECONDS_PER_SOCKET = 20_000;
-/** Queries that leave by the socket of one draw. */
+/** Queries on one socket before the next random choice. */
 const QUERIES_IN_A_ROW = 32;
-/** Queries a second to a server up to which each has a socket of its own. */
+/** Up to this many queries a second to a server, each has its own socket. */
 const SINGLE_PER_SECOND = 200;
 const NONE = -1;
 
-/** What is known of one server. */
+/** The state of one server. */
 class ServerSockets {
   readonly server: RouteServer;
   readonly pool = new Int8Array(POOL).fill(NONE);
@@ -37,7 +37,7 @@ class ServerSockets {
     this.server = server;
   }
 
-  /** Counts a query. @returns whether so few leave that each may have a socket of its own */
+  /** Counts a query. @returns whether the rate is low enough for one socket per query */
   countsFew(now: number): boolean {
     if (now - this.#secondAt >= 1000) {
       this.#inSecondBefore = now - this.#secondAt < 2000 ? this.#inSecond : 0;
@@ -50,13 +50,13 @@ class ServerSockets {
 }
 
 export class UpstreamSockets {
-  /** Packets of a forger that each has received. */
+  /** Suspicious packets received, per socket. */
   readonly suspicious = new Uint8Array(MAX_SOCKETS);
   readonly #table: SocketTable;
   readonly #pending = new Uint16Array(MAX_SOCKETS);
   readonly #uses = new Uint16Array(MAX_SOCKETS);
   readonly #retireAt = new Float64Array(MAX_SOCKETS);
-  /** Closed when no query of theirs is under way any more. */
+  /** Whether to close a socket once no query is in flight on it. */
   readonly #isLeaving = new Uint8Array(MAX_SOCKETS);
   /** By number. */
   readonly #known = new Map<number, ServerSockets>();
@@ -67,7 +67,7 @@ export class UpstreamSockets {
     this.#table = table;
   }
 
-  /** Knows these servers from now on, and no others. */
+  /** Serves exactly these servers from now on. */
   follow(servers: readonly RouteServer[]): void {
     const size = Math.floor((this.#table.max * POOLS_SHARE) / Math.max(1, servers.length));
     const poolSize = Math.min(POOL, Math.max(1, size));
@@ -82,7 +82,7 @@ export class UpstreamSockets {
       if (!this.#known.has(server.number)) this.#known.set(server.number, new ServerSockets(server));
   }
 
-  /** The socket for the next query to a server, which then has one more under way; -1 if none can be opened. */
+  /** Picks the socket for the next query to a server, and counts the query as in flight; -1 if a socket cannot be opened. */
   pick(server: number, now: number): number {
     const known = this.#known.get(server);
     if (known === undefined) return NONE;
@@ -95,14 +95,14 @@ export class UpstreamSockets {
     return socket;
   }
 
-  /** A query of a socket is done with. */
+  /** Call it when a query of a socket is finished. */
   release(socket: number): void {
     const left = Math.max(0, (this.#pending[socket] ?? 0) - 1);
     this.#pending[socket] = left;
     if (left === 0 && this.#isLeaving[socket] === 1) this.#table.close(socket);
   }
 
-  /** Uses a socket no more, as a forger has found it. */
+  /** Stops using a socket because a forger has found it. */
   abandon(socket: number): void {
     const known = this.#known.get(this.#table.servers[socket] ?? 0);
     const place = known?.pool.indexOf(socket) ?? NONE;
@@ -111,7 +111,7 @@ export class UpstreamSockets {
     if (this.#pending[socket] === 0) this.#table.close(socket);
   }
 
-  /** Closes sockets whose time is over, so that a quiet server holds none. */
+  /** Retires sockets at the end of their time, so that an idle server holds no sockets. */
   sweep(now: number): void {
     if (this.#table.open === 0 || now < this.#sweepAt) return;
     this.#sweepAt = now + 1000;
@@ -138,7 +138,7 @@ export class UpstreamSockets {
       old >= 0 && (this.#uses[old] ?? 0) < QUERIES_PER_SOCKET && now < (this.#retireAt[old] ?? 0);
     if (isFresh) return old;
     const socket = this.#openSocket(known, now);
-    // Rather an old one than none.
+    // An old socket is better than no socket.
     if (socket < 0) return old;
     this.#isLeaving[socket] = 0;
     if (old >= 0) this.#leave(known, place);
@@ -146,7 +146,7 @@ export class UpstreamSockets {
     return socket;
   }
 
-  /** Opens a socket that leaves with its only query, unless it joins the pool. */
+  /** Opens a socket that closes after its only query, unless it joins the pool. */
   #openSocket({ server }: ServerSockets, now: number): number {
     const connect = () => connectUdp({ peer: server.peer, source: undefined, shared: false });
     const socket = this.#table.add(server.number, connect);
@@ -159,13 +159,13 @@ export class UpstreamSockets {
     return socket;
   }
 
-  /** Takes the sockets out of a pool that lie at a place or behind it. */
+  /** Removes the sockets from a place on from a pool. */
   #leaveFrom(known: ServerSockets, first: number): void {
     for (const [place, socket] of known.pool.entries())
       if (place >= first && socket >= 0) this.#leave(known, place);
   }
 
-  /** Takes a socket out of its pool. */
+  /** Removes a socket from its pool. */
   #leave(known: ServerSockets, place: number): void {
     const socket = known.pool[place] ?? NONE;
     known.pool[place] = NONE;

@@ -9,7 +9,7 @@ import { batchesAvailable } from '../../socket/libc.ts';
 import { frame } from '../../wire/frames.ts';
 import { UpstreamStream } from './upstream-stream.ts';
 
-/** A stream to a server of loopback, and the server's end of it. */
+/** A stream to a loopback server, and the server's end of it. */
 async function connect(): Promise<{ readonly stream: UpstreamStream; readonly peer: Socket }> {
   const server = createServer();
   onTestFinished(() => void server.close());

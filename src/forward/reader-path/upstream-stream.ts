@@ -1,6 +1,6 @@
 /**
- * One connection of a reader to a server: queries leave together at the end of a batch, and replies are taken out of the stream one by
- * one, each behind its length (RFC 1035 section 4.2.2).
+ * One connection of a reader to a server. Queries are sent together at the end of a batch. Replies are taken out of the
+ * stream one by one, each after its length (RFC 1035 section 4.2.2).
  */
 import { acknowledge } from '../../socket/connected-tcp.ts';
 import { libc } from '../../socket/libc.ts';
@@ -10,23 +10,23 @@ import { MAX_QUERY_OCTETS, type QueryForm, writeQuery } from './query-octets.ts'
 
 const LENGTH_OCTETS = 2;
 const OUTPUT_OCTETS = 4096;
-/** The longest message, behind its length. */
+/** The longest message with its length. */
 const INPUT_OCTETS = LENGTH_OCTETS + 0xffff;
 
 export class UpstreamStream {
   readonly fd: number;
-  /** When it was opened, and when a query was last given to it: of the clock's monotonic time. */
+  /** When it was opened, and when it last got a query: by the clock's monotonic time. */
   readonly openedAt: number;
   usedAt: number;
-  /** When the server was last heard on it. */
+  /** When the server last sent data on it. */
   heardAt = Number.NEGATIVE_INFINITY;
-  /** Whether it has been seen open. */
+  /** Whether it is known to be open. */
   isOpen = false;
-  /** It takes no more queries, and is closed once none is under way. */
+  /** Accepts no more queries, and is closed once none is in flight. */
   isLeaving = false;
-  /** Queries under way. */
+  /** Queries in flight. */
   pending = 0;
-  /** What was received, and where the message lies that `next` has found. */
+  /** The received octets, and the place of the message that `next` found. */
   readonly octets = new Uint8Array(INPUT_OCTETS);
   start = 0;
   length = 0;
@@ -41,17 +41,17 @@ export class UpstreamStream {
     this.usedAt = now;
   }
 
-  /** Whether there is something to send. */
+  /** Whether there are octets to send. */
   get isDirty(): boolean {
     return this.#outputEnd > 0;
   }
 
-  /** Whether another query finds room. */
+  /** Whether there is room for another query. */
   get hasRoom(): boolean {
     return this.#outputEnd + LENGTH_OCTETS + MAX_QUERY_OCTETS <= OUTPUT_OCTETS;
   }
 
-  /** Adds a query, for which there is room. */
+  /** Adds a query. There must be room. */
   add(id: number, question: QuestionReader, form: QueryForm): void {
     const at = this.#outputEnd + LENGTH_OCTETS;
     const end = writeQuery(this.#output, at, id, question, form);
@@ -62,10 +62,10 @@ export class UpstreamStream {
   }
 
   /**
-   * Sends what was added.
+   * Sends the added queries.
    *
-   * @returns 0, or the error number: the connection is of no more use. So it is where it does not take all, as it then has been taking
-   *   nothing for long
+   * @returns 0, or the error number: the connection is useless. It is also useless if it does not accept all octets, since
+   *   it has then been stuck for long
    */
   flush(): number {
     const length = this.#outputEnd;
@@ -76,7 +76,7 @@ export class UpstreamStream {
     return sent < 0 ? libc().errno() : EAGAIN;
   }
 
-  /** Receives what has come. @returns 0, or the error number: nothing more will come */
+  /** Receives pending octets. @returns 0, or the error number: the connection has ended */
   receive(now: number): number {
     if (this.#read > 0) this.#compact();
     const into = this.octets.subarray(this.#end);
@@ -92,7 +92,7 @@ export class UpstreamStream {
     return errno === EAGAIN || errno === EINTR ? 0 : errno;
   }
 
-  /** Finds the next message that has come whole. @returns whether there is one */
+  /** Finds the next complete message. @returns whether there is one */
   next(): boolean {
     const { octets } = this;
     const from = this.#read + LENGTH_OCTETS;
@@ -105,7 +105,7 @@ export class UpstreamStream {
     return true;
   }
 
-  /** Moves the part of a message that has come to the beginning. */
+  /** Moves an incomplete message to the beginning. */
   #compact(): void {
     this.octets.copyWithin(0, this.#read, this.#end);
     this.#end -= this.#read;

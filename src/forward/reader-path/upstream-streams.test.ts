@@ -27,7 +27,7 @@ function streamsTo(server: Server, terms = TERMS) {
   const streams = new UpstreamStreams(table, () => {});
   onTestFinished(() => table.closeAll());
   streams.follow([{ number: SERVER, peer: { address, port }, stream: terms }]);
-  /** Once it is open. */
+  /** Waits until the connection is open. */
   const pick = async (now: number) => {
     for (;;) {
       const socket = streams.pick(SERVER, now);

@@ -1,9 +1,9 @@
 /**
- * The connections by which a reader asks upstream over TCP: few, kept open, with many queries under way on each (RFC 7766 sections
- * 6.2.1 and 6.2.1.1).
+ * The connections of a reader for queries over TCP: few, kept open, with many queries in flight on each (RFC 7766
+ * sections 6.2.1 and 6.2.1.1).
  *
- * None is waited for: until a connection is open, the questions for its server are for the main thread. A connection on which a query
- * is overdue, and that has been silent since, gets no more queries, since it may be half open.
+ * Readers do not wait for a connection: until one is open, questions for its server go to the main thread. A connection
+ * with an overdue query that has been silent since gets no more queries, since it may be half open.
  */
 import { connectTcp, stateOfConnection } from '../../socket/connected-tcp.ts';
 import type { QuestionReader } from '../../table/question.ts';
@@ -13,22 +13,22 @@ import { MAX_SOCKETS } from './shared-words.ts';
 import type { SocketTable } from './socket-table.ts';
 import { UpstreamStream } from './upstream-stream.ts';
 
-/** Connections to a server at most. */
+/** Maximum of connections to a server. */
 const MAX_CONNECTIONS = 4;
-/** Queries under way on one connection at most. */
+/** Maximum of queries in flight on one connection. */
 const MAX_QUERIES = 64;
-/** Queries under way on each connection before another one is opened. */
+/** Queries in flight on each connection before another one is opened. */
 const FULL_LOAD = 16;
-/** Milliseconds that a connection may take to open, and that pass until one is opened again that did not. */
+/** Milliseconds for opening a connection, and between a failed attempt and the next. */
 const OPEN_TIMEOUT = 2000;
 const RETRY_INTERVAL = 1000;
 const NONE = -1;
 
-/** A server that is asked over TCP, with the numbers of its sockets. */
+/** A server queried over TCP, with its socket numbers. */
 class StreamServer {
   server: StreamRouteServer;
   sockets: number[] = [];
-  /** Before it, no connection is opened. */
+  /** The earliest time to open a connection. */
   retryAt = Number.NEGATIVE_INFINITY;
 
   constructor(server: StreamRouteServer) {
@@ -44,13 +44,13 @@ function isStreamServer(server: RouteServer): server is StreamRouteServer {
 
 export class UpstreamStreams {
   readonly #table: SocketTable;
-  /** Called with a connection that did not take what was to be sent. */
+  /** Called for a connection that could not send its queries. */
   readonly #onBroken: (socket: number, errno: number) => void;
-  /** By the number of the socket. */
+  /** By socket number. */
   readonly #streams: (UpstreamStream | undefined)[] = Array.from({ length: MAX_SOCKETS }, () => undefined);
   /** By number. */
   readonly #servers = new Map<number, StreamServer>();
-  /** Sockets with something to send. */
+  /** Sockets with octets to send. */
   readonly #dirty: number[] = [];
 
   constructor(table: SocketTable, onBroken: (socket: number, errno: number) => void) {
@@ -58,7 +58,7 @@ export class UpstreamStreams {
     this.#onBroken = onBroken;
   }
 
-  /** Knows those of these servers from now on that are asked over TCP, and no others. */
+  /** Serves exactly those of these servers that use TCP. */
   follow(servers: readonly RouteServer[]): void {
     const streamed = new Map(servers.filter(isStreamServer).map((server) => [server.number, server]));
     for (const [number, known] of this.#servers) {
@@ -73,7 +73,7 @@ export class UpstreamStreams {
       if (!this.#servers.has(number)) this.#servers.set(number, new StreamServer(server));
   }
 
-  /** Whether a server is asked over TCP. */
+  /** Whether a server is queried over TCP. */
   has(server: number): boolean {
     return this.#servers.size > 0 && this.#servers.has(server);
   }
@@ -82,7 +82,7 @@ export class UpstreamStreams {
     return this.#streams[socket];
   }
 
-  /** The connection for the next query to a server, which then has one more under way; -1: there is none that is open, and has room. */
+  /** Picks the connection for the next query to a server, and counts the query as in flight; -1 if no open connection has room. */
   pick(server: number, now: number): number {
     const known = this.#servers.get(server);
     if (known === undefined) return NONE;
@@ -100,7 +100,7 @@ export class UpstreamStreams {
     return best;
   }
 
-  /** Looks at a connection that may have ended without a word: one that is opening, or that nothing is under way on. */
+  /** Checks for a silent end of a connection that is opening, or that has no queries in flight. */
   #isUsable(known: StreamServer, socket: number, stream: UpstreamStream, now: number): boolean {
     const { maxAge } = known.server.stream;
     if (maxAge > 0 && now - stream.openedAt > maxAge) {
@@ -119,7 +119,7 @@ export class UpstreamStreams {
     return false;
   }
 
-  /** @param load of the connection with the fewest queries under way */
+  /** @param load queries in flight on the least loaded connection */
   #wantsAnother({ server, sockets, retryAt }: StreamServer, load: number, now: number): boolean {
     const { minConnections, maxConnections } = server.stream;
     const fullLoad = sockets.length < minConnections ? 1 : FULL_LOAD;
@@ -138,7 +138,7 @@ export class UpstreamStreams {
     this.#streams[socket] = new UpstreamStream(this.#table.fds[socket] ?? NONE, now);
   }
 
-  /** Adds a query, which leaves with the next `flush`. */
+  /** Adds a query; `flush` sends it. */
   add(socket: number, id: number, question: QuestionReader, form: QueryForm): void {
     const stream = this.#streams[socket];
     if (stream === undefined) return;
@@ -160,7 +160,7 @@ export class UpstreamStreams {
     if (errno !== 0) this.#onBroken(socket, errno);
   }
 
-  /** A query is done with. */
+  /** Call it when a query is finished. */
   release(socket: number): void {
     const stream = this.#streams[socket];
     if (stream === undefined) return;
@@ -168,13 +168,13 @@ export class UpstreamStreams {
     if (stream.isLeaving && stream.pending === 0) this.close(socket);
   }
 
-  /** A query is overdue that left at this time. */
+  /** A query sent at this time is overdue. */
   overdue(socket: number, askedAt: number): void {
     const stream = this.#streams[socket];
     if (stream !== undefined && stream.heardAt < askedAt) this.leave(socket);
   }
 
-  /** Gives a connection no more queries. */
+  /** Stops using a connection for new queries. */
   leave(socket: number): void {
     const stream = this.#streams[socket];
     if (stream === undefined) return;
@@ -183,7 +183,7 @@ export class UpstreamStreams {
     if (stream.pending === 0) this.close(socket);
   }
 
-  /** Closes a connection; what is under way on it must be done with. */
+  /** Closes a connection. Finish its queries first. */
   close(socket: number): void {
     this.#forget(socket);
     this.#streams[socket] = undefined;
@@ -195,7 +195,7 @@ export class UpstreamStreams {
     if (known !== undefined) known.sockets = known.sockets.filter((other) => other !== socket);
   }
 
-  /** Closes connections that have been quiet for long, so that a quiet server holds none. */
+  /** Closes connections that have been idle for long, so that an idle server holds no connections. */
   sweep(now: number): void {
     for (const { server, sockets } of this.#servers.values())
       for (const socket of [...sockets]) {

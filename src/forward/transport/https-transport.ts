@@ -1,7 +1,7 @@
 /**
  * Queries over HTTPS (RFC 8484), on connections that Node's agent keeps open. The path is `/dns-query`.
  *
- * HTTP carries each reply to its own query, so the message id is always 0, as section 4.1 recommends for caches on the way.
+ * HTTP matches each reply to its query, so the message id is always 0, as section 4.1 recommends for HTTP caches.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
@@ -29,7 +29,7 @@ export interface HttpsTransportOptions {
 const PATH = '/dns-query';
 const MEDIA_TYPE = 'application/dns-message';
 
-/** Loaded when first used: most servers are asked in other ways. */
+/** Loaded when first used: most servers use other transports. */
 const loadHttps = () => process.getBuiltinModule('node:https');
 
 export class HttpsTransport implements Transport {

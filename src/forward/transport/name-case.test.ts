@@ -24,7 +24,7 @@ it('changes the case of letters, each by chance, and nothing else', () => {
   }
   for (const [place, letter] of [...'www.example-1.com'].entries()) {
     const upper = seen.filter((mixed) => nameOf(mixed)[place + 1] === letter.toUpperCase()).length;
-    // Half of 500, and 11 standard deviations.
+    // Within 11 standard deviations of half of 500.
     if (/[a-z]/.test(letter)) expect(Math.abs(upper - 250)).toBeLessThan(123);
   }
 });

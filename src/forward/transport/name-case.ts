@@ -1,9 +1,9 @@
 /**
- * Random case for the letters of names in queries (draft-vixie-dnsext-dns0x20): servers repeat the question as it was sent, so a
- * forger has to guess the case of each letter too, one bit a letter.
+ * Random case for letters of names in queries (draft-vixie-dnsext-dns0x20). Servers repeat the question with its case,
+ * so a forger also has to guess one bit per letter.
  *
- * Some servers do not repeat it so. Their replies look forged, and are asked for over TCP. When the replies for several names in
- * a row did, the server is asked with plain names for some minutes.
+ * Some servers do not preserve the case. Their replies look forged, and the query is repeated over TCP. After that
+ * happens for several names in a row, the server gets plain names for some minutes.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
@@ -15,14 +15,14 @@ const MILLISECONDS_WITHOUT = 10 * 60_000;
 const CASE_BIT = 0x20;
 const BITS_OF_ID = 16;
 
-/** A copy of a query with its name in random case; the query itself where no letter would differ from another. */
+/** A copy of a query with its name in random case; the query itself if the case would not change. */
 export function mixCase(query: QueryMessage): QueryMessage {
   const octets = query.octets.slice();
   let [bits, left] = [0, 0];
   let [hasUpper, hasLower] = [false, false];
   for (let at = HEADER_OCTETS; at < query.questionEnd - 4; at += 1) {
     const lower = LOWER_CASE[octets[at] ?? 0] ?? 0;
-    // Lengths of labels are below all letters.
+    // Octets of label lengths are below all letters.
     if (lower < 0x61 || lower > 0x7a) continue;
     if (left === 0) [bits, left] = [randomId(), BITS_OF_ID];
     const isUpper = (bits & 1) === 1;
@@ -34,7 +34,7 @@ export function mixCase(query: QueryMessage): QueryMessage {
   return hasUpper && hasLower ? { ...query, octets, plain: query } : query;
 }
 
-/** Whether a reply that repeats the question repeats the case of its letters too. */
+/** Whether a reply that repeats the question also repeats its case. */
 export function repeatsCase(
   packet: Uint8Array,
   start: number,
@@ -44,12 +44,12 @@ export function repeatsCase(
   return true;
 }
 
-/** Gives the question of a reply the case that the client's had; names that point to it change with it. */
+/** Restores the client's case in the question of a reply, and so in names that point to it. */
 export function restoreCase(packet: Uint8Array, start: number, plain: QueryMessage): void {
   for (let at = HEADER_OCTETS; at < plain.questionEnd; at += 1) packet[start + at] = plain.octets[at] ?? 0;
 }
 
-/** Whether a server is asked with names in random case. */
+/** Whether to send a server names in random case. */
 export class CaseSupport {
   readonly #names = new Set<string>();
   #withoutUntil = Number.NEGATIVE_INFINITY;
@@ -59,7 +59,7 @@ export class CaseSupport {
     return now >= this.#withoutUntil;
   }
 
-  /** A reply repeated the case of a name: those that did not were forged, or of another server behind the same address. */
+  /** A reply preserved the case of a name: earlier ones that did not were forged, or of another server behind the same address. */
   noteKept(): void {
     if (this.#names.size > 0) this.#names.clear();
   }

@@ -1,5 +1,5 @@
 /**
- * Queries of one socket or connection that wait for their replies, by id, and the judgement of what arrives.
+ * Outstanding queries of one socket or connection, by id; judges incoming packets.
  */
 import { decodeMessage } from '../../wire/message.ts';
 import { WireError } from '../../wire/wire-error.ts';
@@ -13,23 +13,23 @@ import type { UpstreamReply } from './upstream-reply.ts';
 export interface Asked {
   readonly query: QueryMessage;
   readonly events: ExchangeEvents;
-  /** Its message id here, once it is taken in. */
+  /** Its message id here, set when it is added. */
   id: number;
-  /** Called for the reply to a query whose name is in random case. Where the reply has another, nothing else is called. */
+  /** Called for the reply to a query with random case. If the reply has a different case, no other callback follows. */
   judgeCase?(isKept: boolean): void;
 }
 
 /**
- * Places for queries, by the lower bits of their ids; as many may be under way on one socket. A power of two. Not a `Map`, for the
- * reason told in `QuestionTable`.
+ * Places for queries, by the lower bits of their ids: the maximum on one socket. A power of two. Not a `Map`, for the
+ * reason given in `QuestionTable`.
  */
 const PLACES = 2048;
-/** Ids drawn to find a free place, before the socket counts as full. */
+/** Random ids to try for a free place, before the socket counts as full. */
 const DRAWS = 64;
 
 export class Outstanding<Entry extends Asked> {
   readonly #places: (Entry | undefined)[];
-  /** The id that was in each place last: a reply that comes late, or twice, is no forgery. */
+  /** The last id at each place: a late or duplicate reply is not a forgery. */
   readonly #lastIds: Uint16Array;
   readonly #dropped: DroppedPackets;
   readonly #isForged: (reply: UpstreamReply) => boolean;
@@ -37,9 +37,9 @@ export class Outstanding<Entry extends Asked> {
   #suspicious = 0;
 
   /**
-   * @param dropped counters that are added to
-   * @param isForged whether a reply belongs to another query after all, by what it says
-   * @param places queries that it has room for, a power of two
+   * @param dropped counters to increment
+   * @param isForged whether a reply's content shows that it does not belong to the query
+   * @param places maximum of queries, a power of two
    */
   constructor(
     dropped: DroppedPackets,
@@ -52,7 +52,7 @@ export class Outstanding<Entry extends Asked> {
     this.#lastIds = new Uint16Array(places);
   }
 
-  /** Packets that can only come from a forger: of an id that was not in use, or with another question. */
+  /** Packets that only a forger can have sent: with an unused id, or with another question. */
   get suspicious(): number {
     return this.#suspicious;
   }
@@ -61,12 +61,12 @@ export class Outstanding<Entry extends Asked> {
     return this.#size;
   }
 
-  /** Takes a query in. @returns the packet to send; undefined if there is no room */
+  /** Adds a query. @returns the packet to send; undefined if there is no room */
   add(entry: Entry): Uint8Array | undefined {
     return this.admit(entry) ? withId(entry.query, entry.id) : undefined;
   }
 
-  /** Takes a query in under an id of its own. @returns whether there is room */
+  /** Adds a query, and assigns its id. @returns whether there was room */
   admit(entry: Entry): boolean {
     for (let draw = 0; draw < DRAWS; draw += 1) {
       const id = randomId();
@@ -80,7 +80,7 @@ export class Outstanding<Entry extends Asked> {
     return false;
   }
 
-  /** Waits no longer for a query. Its place may be another's by now, which then stays. */
+  /** Removes a query. If its place belongs to another query by now, that one stays. */
   remove(entry: Entry): void {
     const place = entry.id % this.#places.length;
     if (this.#places[place] !== entry) return;
@@ -97,7 +97,7 @@ export class Outstanding<Entry extends Asked> {
     return entry;
   }
 
-  /** Takes all of them out. */
+  /** Takes out all queries. */
   takeAll(): readonly Entry[] {
     const entries = this.#places.filter((entry) => entry !== undefined);
     this.#places.fill(undefined);
@@ -106,10 +106,10 @@ export class Outstanding<Entry extends Asked> {
   }
 
   /**
-   * Judges a packet. A reply is taken only if its id and question are those of a query under way; everything else is counted,
-   * and the query waits on.
+   * Judges a packet. A reply is accepted only if its id and question are those of a query in flight. All other packets
+   * are counted, and the query keeps waiting.
    *
-   * @param isCut the packet was longer than what is here of it: as if it had said so itself
+   * @param isCut the packet was longer than its received part: treat it as if it had TC
    * @returns the query that it answers, if any
    */
   receive(packet: Uint8Array, start: number, length: number, isCut: boolean): Entry | undefined {
@@ -139,7 +139,7 @@ export class Outstanding<Entry extends Asked> {
     return entry;
   }
 
-  /** @returns whether the reply has the case that was sent; it then has the client's */
+  /** @returns whether the reply has the case that was sent; if so, it now has the client's */
   #takeCase(entry: Entry, plain: QueryMessage, packet: Uint8Array, start: number, length: number): boolean {
     if (isBareError(packet, start, length)) return true;
     const isKept = repeatsCase(packet, start, entry.query);
@@ -153,13 +153,13 @@ export class Outstanding<Entry extends Asked> {
   }
 }
 
-/** The one raw reply that is lent at a time. */
+/** The only raw reply, lent to one caller at a time. */
 const raw = new RawReply();
 
 /**
- * The reply that a packet holds, whose id and question are those of a query; undefined if it is none that can be read.
+ * The reply in a packet whose id and question are those of a query; undefined if it cannot be decoded.
  *
- * @param isCut the packet was longer than what is here of it
+ * @param isCut the packet was longer than its received part
  */
 export function replyFrom(
   packet: Uint8Array,
@@ -181,7 +181,7 @@ function decode(packet: Uint8Array, isCut: boolean): UpstreamReply | undefined {
   }
 }
 
-/** The header and the question alone, marked as truncated. */
+/** Only the header and the question, with TC. */
 function headOf(packet: Uint8Array): Uint8Array {
   const copy = new Uint8Array(packet);
   copy[2] = (copy[2] ?? 0) | 0x02;

@@ -1,10 +1,10 @@
 /**
- * UDP, and TCP to the same server for a reply that UDP could not carry (RFC 1035 section 4.2.1, RFC 7766 section 5).
+ * UDP, and TCP to the same server for a truncated reply (RFC 1035 section 4.2.1, RFC 7766 section 5).
  *
- * Where TCP is blocked, by a firewall that drops its packets, the truncated reply is handed on after a second: the client can
- * use it, or ask over TCP itself.
+ * If TCP is blocked, for example by a firewall that drops its packets, the truncated reply is returned after a second.
+ * The client can use it, or ask over TCP itself.
  *
- * TCP also carries a query whose UDP socket a forger has found, since a forger cannot answer there without seeing our packets.
+ * TCP also takes over queries whose UDP socket a forger has found, since an off-path forger cannot answer there.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
@@ -13,7 +13,7 @@ import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport 
 import { FORGERY_SUSPECTED } from './udp-transport.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
-/** Milliseconds from a truncated reply to the whole one over TCP, connecting included. */
+/** Milliseconds from a truncated reply to the complete one over TCP, including connecting. */
 const TCP_TIMEOUT = 1000;
 
 export class PlainTransport implements Transport {
@@ -22,7 +22,7 @@ export class PlainTransport implements Transport {
   readonly #tcp: Transport;
   readonly #clock: Clock;
 
-  /** @param direct where any socket may ask the server by UDP; undefined: only those of `udp` may */
+  /** @param direct set if any socket may query the server over UDP; undefined: only those of `udp` may */
   constructor(udp: Transport, tcp: Transport, clock: Clock, direct?: SocketAddress) {
     this.direct = direct && {
       peer: direct,
@@ -104,7 +104,7 @@ class PlainExchange implements Exchange, ExchangeEvents {
     this.#byTcp?.cancel();
   }
 
-  /** @param truncated the answer, where TCP does not get through */
+  /** @param truncated the answer if TCP fails */
   #askByTcp(truncated: UpstreamReply | undefined): void {
     const end = (): boolean => {
       const isFirst = !this.#isDone;

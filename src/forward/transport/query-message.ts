@@ -1,5 +1,5 @@
 /**
- * Queries as they leave, and the test that a reply belongs to one.
+ * Queries as sent, and the check that a reply belongs to one.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
@@ -7,27 +7,27 @@ import { writeName } from '../../wire/name-wire.ts';
 import { OPT_OCTETS } from '../../wire/query-records.ts';
 import { type Question, RCODE, TYPE } from '../../wire/types.ts';
 
-/** A question with what else must be equal for two of them to have the same answer. */
+/** A question, with all that must be equal for two of them to share an answer. */
 export interface ForwardQuestion extends Question {
   readonly dnssecOk: boolean;
   readonly checkingDisabled: boolean;
   readonly recursionDesired: boolean;
 }
 
-/** A query without its id, which each transport chooses for itself. */
+/** A query without its id, which each transport sets. */
 export interface QueryMessage {
   /** The first two octets are zero. */
   readonly octets: Uint8Array;
-  /** The first octet behind the question. */
+  /** The first octet after the question. */
   readonly questionEnd: number;
   readonly hasEdns: boolean;
-  /** The query as it was written, where the letters of this one's name are in random case. */
+  /** The original query, if this one's name is in random case. */
   readonly plain?: QueryMessage;
 }
 
 /**
- * @param udpSize octets of a reply that we take over UDP, sent in OPT; undefined: no EDNS, for servers that refuse it
- * @param wantsAd whether the server is to say if it has validated its answer (RFC 6840 section 5.7)
+ * @param udpSize our UDP size, sent in OPT; undefined: no EDNS, for servers that refuse it
+ * @param wantsAd whether to ask the server for AD (RFC 6840 section 5.7)
  */
 export function writeQuery(
   question: ForwardQuestion,
@@ -53,7 +53,7 @@ export function writeQuery(
   return { octets: scratch.slice(0, questionEnd + OPT_OCTETS), questionEnd, hasEdns: true };
 }
 
-/** Queries are put together here and copied: small typed arrays are cheap as long as no code accesses their buffer. */
+/** Queries are composed here and copied: small typed arrays are cheap as long as no code accesses their buffer. */
 const scratch = new Uint8Array(512);
 
 /** A copy of the query with an id. */
@@ -64,7 +64,7 @@ export function withId({ octets }: QueryMessage, id: number): Uint8Array {
   return copy;
 }
 
-/** The id of a packet, or -1 for one that is too short or is no response to a standard query with one question. */
+/** The id of a packet; -1 if it is too short, or not a response to a standard query with one question. */
 export function idOfReply(packet: Uint8Array, start: number, length: number): number {
   if (length < HEADER_OCTETS) return -1;
   // QR and the opcode; then the count of questions.
@@ -75,8 +75,8 @@ export function idOfReply(packet: Uint8Array, start: number, length: number): nu
 }
 
 /**
- * Whether a packet is an error of a server that does not repeat the question: old ones reply with the header alone to what they do
- * not understand. It can say nothing but that the query failed, so its id is proof enough.
+ * Whether a packet is an error without the question: old servers answer queries that they do not understand with only
+ * the header. It can only make the query fail, so its id is proof enough.
  */
 export function isBareError(packet: Uint8Array, start: number, length: number): boolean {
   if (length !== HEADER_OCTETS) return false;
@@ -85,7 +85,7 @@ export function isBareError(packet: Uint8Array, start: number, length: number): 
   return rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN;
 }
 
-/** Whether a packet repeats the question of a query, letters compared without case (RFC 5452 section 9.1). */
+/** Whether a packet repeats the question of a query, ignoring case (RFC 5452 section 9.1). */
 export function repeatsQuestion(
   packet: Uint8Array,
   start: number,

@@ -1,5 +1,5 @@
 /**
- * Message ids that cannot be guessed (RFC 5452 section 4.3), from the system's generator, many at a time.
+ * Unpredictable message ids (RFC 5452 section 4.3) from the system's generator, drawn many at a time.
  */
 import { randomFillSync } from 'node:crypto';
 

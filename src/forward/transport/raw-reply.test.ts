@@ -40,7 +40,7 @@ function replyWith(changes: Partial<Message>): Message {
   };
 }
 
-/** What a packet that stands inside a larger memory is taken for. */
+/** The result for a packet inside a larger memory. */
 function take(message: Message, change = (octets: Uint8Array) => octets): RawReply | undefined {
   const [{ type } = { type: 0 }] = message.questions;
   const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };

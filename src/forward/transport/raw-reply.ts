@@ -1,13 +1,13 @@
 /**
- * A reply of the common kinds, left as the octets that came:
+ * A reply of the common kinds, kept as received octets:
  *
- *     an answer             aliases that lead from the question's name to its addresses, in this order, and the addresses; nothing else
- *     a negative answer     no such name, or no such data: the aliases, if any, and the SOA record of a zone that the name is in
+ *     an answer             only aliases that lead from the question's name to its addresses, in this order, and the addresses
+ *     a negative answer     NXDOMAIN or NODATA: the aliases, if any, and the SOA record of a zone that contains the name
  *
- * Nearly all replies are such. Their records stand behind the question exactly as clients and the cache are to get them, so
- * nothing is decoded; all other replies are.
+ * Nearly all replies are of these kinds. Clients and the cache get their records unchanged after the question, so they
+ * are not decoded; all other replies are.
  *
- * A raw reply is lent: it lies in memory that the next packet is received into. `decode` makes a message that may be kept.
+ * A raw reply is lent: the next packet overwrites its memory. `decode` makes a message that may be kept.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { decodeMessage } from '../../wire/message.ts';
@@ -16,7 +16,7 @@ import { type Message, RCODE, TYPE } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
 import { ReplyNames } from './reply-names.ts';
 
-/** Type, class, TTL and length of the data, behind the owner. */
+/** Type, class, TTL and data length, after the owner. */
 const FIXED_OCTETS = 10;
 const POINTER_OCTETS = 2;
 const SOA_NUMBERS_OCTETS = 20;
@@ -36,21 +36,21 @@ export class RawReply {
   rcode: number = RCODE.NOERROR;
   /** The second word of its header. */
   flags = 0;
-  /** Its records, OPT left out: from the first octet behind the question, so many octets. */
+  /** Its records without OPT: the first octet after the question, and their length. */
   recordsAt = 0;
   recordsLength = 0;
   answerCount = 0;
   /** 1 for a negative answer, else 0. */
   authorityCount = 0;
-  /** Where the TTLs stand, from `recordsAt` on: one for each record. */
+  /** The offsets of the TTLs from `recordsAt`, one per record. */
   readonly ttlOffsets = new Uint16Array(MAX_RECORDS + 1);
-  /** The addresses, from `recordsAt` on: where they begin, the octets of each, and how many. */
+  /** The addresses: the start from `recordsAt`, the octets of each, and how many. */
   runAt = 0;
   stride = 0;
   addresses = 0;
-  /** Of a negative answer: the lesser of the SOA record's TTL and minimum (RFC 2308 section 5), in seconds. */
+  /** For a negative answer: the lower of the SOA record's TTL and minimum (RFC 2308 section 5), in seconds. */
   negativeTtl = 0;
-  /** Whether the server says that it has validated the answer. */
+  /** Whether the server reports that it has validated the answer. */
   authenticData = false;
   /** Whether it has an OPT record. */
   hasOpt = false;
@@ -60,14 +60,14 @@ export class RawReply {
   /**
    * Reads a packet that repeats the question of a query.
    *
-   * @returns whether it is of these kinds; if not, the object means nothing
+   * @returns whether it is of these kinds; if not, the object is invalid
    */
   take(packet: Uint8Array, start: number, length: number, { octets, questionEnd }: QueryMessage): boolean {
     const [type, dnsClass] = [uint16(octets, questionEnd - 4), uint16(octets, questionEnd - 2)];
     return this.read(packet, start, length, questionEnd, type, dnsClass);
   }
 
-  /** The same by what was asked for. @param questionEnd where the question ends, from `start` on */
+  /** The same for a question's type and class. @param questionEnd the end of the question, relative to `start` */
   read(
     packet: Uint8Array,
     start: number,
@@ -102,7 +102,7 @@ export class RawReply {
     return end >= 0 && this.#takeOpt(end);
   }
 
-  /** Aliases from name to name, and the addresses of the last. @returns the offset behind them, or -1 */
+  /** Reads aliases from name to name, and the addresses of the last. @returns the offset after them, or -1 */
   #takeAnswers(from: number, type: number, dnsClass: number): number {
     const dataLength = type === TYPE.A ? 4 : 16;
     let aliases = 0;
@@ -136,7 +136,7 @@ export class RawReply {
   /**
    * Reads a record up to its type.
    *
-   * @returns the offset of the type, if the whole record is there, of the class asked for, and its TTL is one
+   * @returns the offset of the type if the record is complete, has the requested class and a valid TTL; else -1
    */
   #readOwner(at: number, dnsClass: number, index: number, from: number): number {
     const fixed = names.read(at);
@@ -146,7 +146,7 @@ export class RawReply {
     return isSound && fixed + FIXED_OCTETS + this.#uint16(fixed + 8) <= this.#length ? fixed : -1;
   }
 
-  /** Whether the name read last is one that the aliases have been at. */
+  /** Whether the last name read is already in the alias chain. */
   #wasThere(aliases: number): boolean {
     const target = names.name;
     for (let step = 0; step <= aliases; step += 1)
@@ -154,7 +154,7 @@ export class RawReply {
     return false;
   }
 
-  /** The SOA record of a zone that one of the names is in. @returns the offset behind it, or -1 */
+  /** Reads the SOA record of a zone that contains one of the names. @returns the offset after it, or -1 */
   #takeSoa(at: number, dnsClass: number): number {
     const fixed = this.#readOwner(at, dnsClass, this.answerCount, this.recordsAt - this.start);
     if (fixed < 0 || this.#uint16(fixed) !== TYPE.SOA) return -1;
@@ -168,7 +168,7 @@ export class RawReply {
     return end;
   }
 
-  /** Behind the records there is nothing, or an OPT record without options. */
+  /** Accepts only the end of the packet, or an OPT record without options. */
   #takeOpt(at: number): boolean {
     const count = this.#uint16(10);
     this.hasOpt = count > 0;
@@ -179,7 +179,7 @@ export class RawReply {
     return isOpt && this.#uint16(at + 5) === 0 && this.#uint16(at + 9) === 0;
   }
 
-  /** A message of its own, which stays what it is. */
+  /** A message in memory of its own. */
   decode(): Message {
     return decodeMessage(this.octets.subarray(this.start, this.start + this.#length));
   }

@@ -5,7 +5,7 @@ import { isWithin, toKey } from '../../wire/name.ts';
 import { readName } from '../../wire/name-wire.ts';
 import { ReplyNames } from './reply-names.ts';
 
-/** Octets that are likely to be names: short labels, and pointers to before them. */
+/** Octets that are likely to be names: short labels, and pointers to earlier ones. */
 const label = fc.stringMatching(/^[aAb]{1,2}$/).map((text) => [text.length, ...Buffer.from(text)]);
 const piece = fc.oneof(
   { weight: 6, arbitrary: label },
@@ -13,7 +13,7 @@ const piece = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(0, 12, 14, 16, 17, 19, 21).map((target) => [0xc0, target]) },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 2 }).map((octets) => [...octets]) },
 );
-/** Behind the header it begins with a name of two labels. */
+/** The name of two labels begins right after the header. */
 const HEADER = [...new Uint8Array(HEADER_OCTETS)];
 const message = fc
   .array(piece, { maxLength: 30 })

@@ -1,19 +1,18 @@
 /**
- * The names of a message that is left as octets: read, compared, and kept track of, so that a pointer is followed only to where a
- * label of a name begins.
+ * Reads, compares and tracks the names of a message in octets. A pointer is followed only to the start of a known label.
  *
- * `decodeMessage` takes pointers to anywhere before them, even into a TTL. Such a message cannot be copied as it is, since TTLs
- * count down; a reply with one is decoded.
+ * `decodeMessage` accepts pointers to any earlier place, even into a TTL. Such a message cannot be copied unchanged,
+ * since TTLs count down; a reply with such a pointer is decoded.
  */
 import { LOWER_CASE, MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from '../../wire/label.ts';
 
-/** Offsets that names are kept track of: those of replies over UDP. */
+/** The range of offsets in which names are tracked: that of UDP replies. */
 const ROOM = 4096;
 const FIRST_POINTER = 0xc0;
 const MAX_LABELS = 128;
 
 export class ReplyNames {
-  /** The name read last: where its first label is, that of the name that it points to if it is nothing but a pointer. */
+  /** The last name read: the offset of its first label, or that of its target if the name is only a pointer. */
   name = 0;
   #packet: Uint8Array = new Uint8Array();
   #start = 0;
@@ -24,7 +23,7 @@ export class ReplyNames {
   readonly #labels = new Uint16Array(MAX_LABELS);
   #turn = 0;
 
-  /** Forgets the message before. Offsets are counted from its start. */
+  /** Starts another message. Offsets count from its start. */
   begin(packet: Uint8Array, start: number, length: number): void {
     this.#packet = packet;
     this.#start = start;
@@ -36,7 +35,7 @@ export class ReplyNames {
     }
   }
 
-  /** Reads the name at an offset. @returns the offset behind it, or -1 if it cannot be copied as it is */
+  /** Reads the name at an offset. @returns the offset after it, or -1 if it cannot be copied unchanged */
   read(at: number): number {
     let labels = 0;
     let position = at;
@@ -61,7 +60,7 @@ export class ReplyNames {
     return octets <= MAX_NAME_OCTETS && this.#note(labels, 1, position) ? position + 1 : -1;
   }
 
-  /** Whether two names are the same, letters compared without case. */
+  /** Whether two names are the same, ignoring case. */
   isSame(one: number, other: number): boolean {
     let [here, there] = [this.#resolve(one), this.#resolve(other)];
     while (here !== there) {
@@ -77,7 +76,7 @@ export class ReplyNames {
     return true;
   }
 
-  /** Whether a name is another, or lies below it. */
+  /** Whether a name is another one, or below it. */
   isWithin(name: number, ancestor: number): boolean {
     for (let at = this.#resolve(name); ; at = this.#resolve(at + this.#octetAt(at) + 1)) {
       if (this.isSame(at, ancestor)) return true;
@@ -85,13 +84,13 @@ export class ReplyNames {
     }
   }
 
-  /** Where a pointer leads, if a label was seen there. */
+  /** The target of a pointer, if a label was seen there. */
   #targetOf(position: number): number {
     const target = ((this.#octetAt(position) & 0x3f) << 8) | this.#octetAt(position + 1);
     return target < ROOM && this.#seen[target] === this.#turn ? target : -1;
   }
 
-  /** Takes note of the labels just read. @param octets of the rest of the name @param end where the rest is */
+  /** Records the labels just read. @param octets of the rest of the name @param end the place of the rest */
   #note(labels: number, octets: number, end: number): boolean {
     let rest = octets;
     let behind = end;

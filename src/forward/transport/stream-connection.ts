@@ -1,5 +1,5 @@
 /**
- * One TCP or TLS connection to a server, with many queries under way on it, answered in any order (RFC 7766 section 6.2.1.1).
+ * One TCP or TLS connection to a server, with many queries in flight, answered in any order (RFC 7766 section 6.2.1.1).
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -8,11 +8,11 @@ import { type Asked, Outstanding } from './outstanding.ts';
 import { codeOf, type DroppedPackets } from './transport.ts';
 
 export interface ConnectionEvents<Entry> {
-  /** It is closed; these queries had no reply. @param wasReady whether it was ever set up */
+  /** It is closed; these queries got no reply. @param wasReady whether it was ever set up */
   closed(code: string, unanswered: readonly Entry[], wasReady: boolean): void;
 }
 
-/** Messages that answer nothing, in a row, after which the other side is not worth listening to. */
+/** Consecutive messages that answer no query, after which the connection is closed. */
 const MAX_STRANGE = 100;
 
 export class StreamConnection<Entry extends Asked> {
@@ -27,12 +27,12 @@ export class StreamConnection<Entry extends Asked> {
   #isClosed = false;
   #isCorked = false;
   #strange = 0;
-  /** Whether it takes no new queries, and closes when the last one is done with. */
+  /** Whether it accepts no new queries, and closes after the last one in flight. */
   #isLeaving = false;
-  /** When something was heard last, of the clock's monotonic time. */
+  /** When data was last received, by the clock's monotonic time. */
   lastHeard: number;
 
-  /** @param readyEvent the event of `socket` that says that it is set up */
+  /** @param readyEvent the event of `socket` for a completed setup */
   constructor(
     socket: Socket,
     readyEvent: 'connect' | 'secureConnect',
@@ -58,7 +58,7 @@ export class StreamConnection<Entry extends Asked> {
       code = codeOf(error);
     });
     socket.on('close', () => this.#closed(code));
-    // A server that ends its side will answer nothing more.
+    // A server that ends its side will not answer any more.
     socket.on('end', () => socket.destroy());
   }
 
@@ -92,19 +92,19 @@ export class StreamConnection<Entry extends Asked> {
     return true;
   }
 
-  /** Waits no longer for the reply to a query. */
+  /** Stops waiting for the reply to a query. */
   forget(entry: Entry): void {
     this.#outstanding.remove(entry);
     this.#settle();
   }
 
-  /** Takes no more queries, and closes once those under way are done with. */
+  /** Accepts no more queries, and closes after those in flight. */
   leave(): void {
     this.#isLeaving = true;
     this.#settle();
   }
 
-  /** Closes without a word. */
+  /** Closes at once, without events. */
   destroy(): void {
     this.#isClosed = true;
     this.#idle?.cancel();

@@ -1,9 +1,9 @@
 /**
  * Queries over TCP (RFC 7766) or TLS (RFC 7858), on connections that are kept open and shared.
  *
- * A server may close a quiet connection just when a query is on its way. A query that loses its connection so is asked once
- * more on a new one (RFC 7766 section 6.2.4). A connection on which a query is overdue and that has been silent since gets no
- * more queries: it may be half open, and TCP would tell only after minutes.
+ * A server may close an idle connection just when a query is sent. A query that loses its connection this way is
+ * repeated once on a new one (RFC 7766 section 6.2.4). A connection with an overdue query that has been silent since
+ * gets no more queries: it may be half open, which TCP would report only after minutes.
  */
 import { connect, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
@@ -18,29 +18,29 @@ export interface StreamTransportOptions {
   readonly peer: SocketAddress;
   readonly sourceAddress: string | undefined;
   readonly tls: TlsPeer | undefined;
-  /** Milliseconds that a quiet connection is kept. Default: 10 s, 30 s with TLS. */
+  /** Milliseconds for which an idle connection is kept. Default: 10 s, 30 s with TLS. */
   readonly idle?: number;
-  /** Milliseconds after which a connection takes no more queries, however busy it is. Default: any time. */
+  /** Milliseconds after which a connection accepts no more queries, however busy it is. Default: unlimited. */
   readonly maxAge?: number;
-  /** Connections that are kept; there are never more than 4. Default: 4. */
+  /** Maximum of connections to keep, at most 4. Default: 4. */
   readonly maxConnections?: number;
-  /** Connections over which queries that are under way at once are spread, 1 to 4. Default: 1. */
+  /** Connections to spread simultaneous queries over, 1 to 4. Default: 1. */
   readonly minConnections?: number;
   readonly clock: Clock;
 }
 
 export interface TlsPeer {
-  /** The name or address that the certificate must be for; undefined: the peer's address. */
+  /** The name or address that the certificate must have; undefined: the peer's address. */
   readonly serverName: string | undefined;
-  /** Certificates to trust in PEM form; undefined: those that Node brings. */
+  /** Trusted certificates in PEM form; undefined: those of Node. */
   readonly authorities: readonly string[] | undefined;
-  /** What is said of a certificate with other names than the one expected. Default: what Node says. */
+  /** Makes the error for a certificate with other names than expected. Default: Node's error. */
   readonly describeOtherName?: (names: string, expected: string) => Error;
-  /** What we show of ourselves, in PEM form. Default: nothing. */
+  /** Our own certificate and key, in PEM form. Default: none. */
   readonly own?: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-/** Loaded when first used: most servers are asked in the clear, and TLS takes a megabyte. */
+/** Loaded when first used: most servers are queried without TLS, which takes a megabyte. */
 const loadTls = () => process.getBuiltinModule('node:tls');
 
 interface Entry extends Asked {
@@ -57,7 +57,7 @@ const IDLE_MILLISECONDS = { tcp: 10_000, tls: 30_000 } as const;
 export class StreamTransport implements Transport {
   readonly isReliable = true;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
-  /** In the clear other threads may have connections of their own. */
+  /** Without TLS, other threads may open connections of their own. */
   readonly direct: DirectServer | undefined;
   readonly #options: StreamTransportOptions;
   #connections: StreamConnection<Entry>[] = [];
@@ -163,7 +163,7 @@ export class StreamTransport implements Transport {
     const socket = connectTls({
       ...this.#place(),
       minVersion: 'TLSv1.2',
-      // An address is no server name (RFC 6066 section 3).
+      // An address is not a valid server name (RFC 6066 section 3).
       servername: isIP(expected) === 0 ? expected : '',
       checkServerIdentity: (_, certificate) => {
         const error = checkServerIdentity(expected, certificate);

@@ -1,10 +1,10 @@
 /**
- * A query that another thread has sent over TCP, and gives up.
+ * A query that another thread has sent over TCP and given up.
  */
 import type { DirectServer, Exchange, Transport } from './transport.ts';
 
 /**
- * What comes of the query elsewhere counts. If it has lost its connection there, it is asked once more here (RFC 7766 section 6.2.4).
+ * The result of that query counts. If it lost its connection, it is repeated once here (RFC 7766 section 6.2.4).
  */
 export function continueBy(transport: Pick<Transport, 'ask'>): DirectServer['takeOver'] {
   return (query, events) => {

@@ -24,12 +24,12 @@ function replyOf(isTruncated: boolean): Message {
   return { ...query, header: { ...query.header, response: true, truncated: isTruncated } };
 }
 
-/** A server that behaves by protocol as the test says at the moment. */
+/** A server whose behaviour the test sets for each protocol. */
 class Server {
   readonly clock = new ManualClock();
   readonly asked: string[] = [];
   readonly switches: string[] = [];
-  /** Replies that a test sends late, by protocol. */
+  /** Replies that a test sends later, by protocol. */
   readonly late = new Map<string, () => void>();
   tcp: Behaviour = 'reply';
   udp: Behaviour = 'reply';
@@ -40,7 +40,7 @@ class Server {
     onSwitch: (protocol) => this.switches.push(protocol),
   });
 
-  /** What comes of a query within so many milliseconds, and the protocols that it was asked by. */
+  /** The result of a query after a number of milliseconds, and the protocols that were used. */
   ask(milliseconds = 0): { readonly outcome: string; readonly asked: readonly string[] } {
     this.asked.length = 0;
     let outcome = 'waiting';

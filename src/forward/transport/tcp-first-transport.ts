@@ -1,8 +1,9 @@
 /**
- * TCP to a server, and UDP while TCP does not get through: a firewall between the two, or a server that is short of connections.
+ * TCP to a server, and UDP while TCP fails: a firewall blocks it, or the server is short of connections.
  *
- * A query that TCP has not answered in half a second goes by UDP too, and the first reply counts. Once UDP has answered what TCP
- * has not in 1.5 seconds, queries go by UDP; every few seconds one of them goes by TCP as well, and a reply to it brings TCP back.
+ * A query without an answer over TCP in half a second is also sent over UDP, and the first reply counts. Once UDP has
+ * answered a query that TCP has not in 1.5 seconds, queries use UDP. Every few seconds one of them is also sent over
+ * TCP; a reply to it brings TCP back.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { QueryMessage } from './query-message.ts';
@@ -10,18 +11,18 @@ import { continueBy } from './taken-over-exchange.ts';
 import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
-/** Milliseconds that TCP is given, connecting included, before UDP is asked too. */
+/** Milliseconds for TCP, including connecting, before UDP is used too. */
 const TCP_HEAD_START = 500;
-/** Milliseconds that a reply over TCP is waited for; a truncated answer over UDP is held until then. */
+/** Milliseconds to wait for a reply over TCP; a truncated answer over UDP is held until then. */
 const TCP_TIMEOUT = 1500;
-/** Milliseconds between two tries of TCP while queries go by UDP. */
+/** Milliseconds between two attempts over TCP while queries use UDP. */
 const TRY_INTERVAL = 5000;
 
 export interface TcpFirstOptions {
   readonly tcp: Transport;
   readonly udp: Transport;
   readonly clock: Clock;
-  /** Called when queries begin to go by the other protocol. */
+  /** Called when queries switch to the other protocol. */
   readonly onSwitch: (protocol: 'tcp' | 'udp') => void;
 }
 
@@ -35,7 +36,7 @@ export class TcpFirstTransport implements Transport {
     this.#options = options;
   }
 
-  /** Other threads ask over TCP alone, so they ask while it gets through. */
+  /** Other threads only use TCP here, so they may ask while it works. */
   get direct(): DirectServer | undefined {
     const { direct } = this.#options.tcp;
     return this.#usesTcp && direct !== undefined ? { ...direct, takeOver: continueBy(this) } : undefined;
@@ -50,7 +51,7 @@ export class TcpFirstTransport implements Transport {
     };
   }
 
-  /** Whether queries go by TCP now. */
+  /** Whether queries use TCP now. */
   get usesTcp(): boolean {
     return this.#usesTcp;
   }
@@ -66,7 +67,7 @@ export class TcpFirstTransport implements Transport {
     this.#options.udp.close();
   }
 
-  /** Whether a query that goes by UDP is to try TCP as well: one each few seconds. @internal */
+  /** Whether a query over UDP should also try TCP: one every few seconds. @internal */
   takeTry(): boolean {
     const now = this.#options.clock.monotonic();
     if (now - this.#triedAt < TRY_INTERVAL) return false;
@@ -89,14 +90,14 @@ class TcpFirstExchange implements Exchange {
   readonly #options: TcpFirstOptions;
   readonly #query: QueryMessage;
   readonly #events: ExchangeEvents;
-  /** Undefined: not asked. */
+  /** Undefined: TCP is not used. */
   #tcp: 'waiting' | 'done' | undefined;
   #udp: 'waiting' | 'done' | undefined;
   #byTcp: Exchange | undefined;
   #byUdp: Exchange | undefined;
   #headStart: Timer | undefined;
   #tcpTimeout: Timer | undefined;
-  /** The answer over UDP, held while TCP may bring a whole one. */
+  /** The answer over UDP, held while TCP may bring a complete one. */
   #truncated: UpstreamReply | undefined;
   #isAnsweredByUdp = false;
   #isTold = false;
@@ -119,7 +120,7 @@ class TcpFirstExchange implements Exchange {
       this.#askTcp();
       return;
     }
-    // TCP first, so that a truncated answer over UDP is held for what TCP brings.
+    // TCP first, so that a truncated answer over UDP waits for TCP.
     if (this.#transport.takeTry()) this.#askTcp();
     this.#askUdp();
   }
@@ -220,7 +221,7 @@ class TcpFirstExchange implements Exchange {
     this.#events.replied(reply, octets);
   }
 
-  /** What UDP might still say is of no use; what TCP says tells whether it gets through. */
+  /** A later reply over UDP is useless, but one over TCP shows whether TCP works. */
   #end(): void {
     this.#isTold = true;
     this.#headStart?.cancel();

@@ -1,36 +1,36 @@
 /**
- * Carries a query to one server and its reply back. Time-outs are decided elsewhere: it waits until it is cancelled.
+ * Carries a query to one server and its reply back. It has no time-outs of its own: it waits until it is cancelled.
  */
 import type { SocketAddress } from '../../socket/addresses.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
-/** Packets that were no reply to anything asked, by what was wrong with them. */
+/** Packets that do not answer any query, by the reason. */
 export interface DroppedPackets {
-  /** No query under way has this id, it is no response at all, or it is known to be forged by what it says. */
+  /** Its id is not in use, it is not a response, or its content shows that it is forged. */
   strange: number;
-  /** The id is known, but it repeats another question: a forger's guess. */
+  /** Its id is in use, but it has another question: a forger's guess. */
   otherQuestion: number;
-  /** It repeats the name in another case than was sent: a forger's guess, or a server that does not keep the case. */
+  /** It has the name in another case than was sent: a forger's guess, or a server that does not preserve the case. */
   otherCase: number;
 }
 
 export interface ExchangeEvents {
   /**
-   * Called once, unless `failed` was or the exchange was cancelled.
+   * Called once, unless `failed` was called or the exchange was cancelled.
    *
-   * @param reply a raw one is lent until this returns
-   * @param octets those of the packet; undefined where a transport does not say
+   * @param reply a raw one is lent until the callback returns
+   * @param octets of the packet; undefined if the transport does not report it
    */
   replied(reply: UpstreamReply, octets?: number): void;
-  /** The server has sent something that is not yet the reply: it is alive, and the reply takes another round trip or two. */
+  /** The server has sent a packet that is not yet the reply: it is alive, and the reply takes another round trip or two. */
   heard(): void;
-  /** The query will not be answered. @param code what the network said, `ECONNREFUSED`, or `malformed` */
+  /** The query will not be answered. @param code the network's error, such as `ECONNREFUSED`, or `malformed` */
   failed(code: string): void;
 }
 
 export interface Exchange {
-  /** The server has not replied in its time. The wait goes on, but what is asked next had better take another way. */
+  /** The server has exceeded its time. The wait continues, but later queries should avoid this connection. */
   overdue(): void;
   /** Stops waiting. */
   cancel(): void;
@@ -38,21 +38,21 @@ export interface Exchange {
 
 /** How connections to a server are kept. Times in milliseconds. */
 export interface StreamTerms {
-  /** For which a quiet connection is kept. */
+  /** For which an idle connection is kept. */
   readonly idle: number;
-  /** After which a connection takes no more queries; 0: never. */
+  /** After which a connection accepts no more queries; 0: never. */
   readonly maxAge: number;
-  /** Connections over which queries that are under way at once are spread, and that are kept at most. */
+  /** Connections to spread simultaneous queries over, and the maximum to keep. */
   readonly minConnections: number;
   readonly maxConnections: number;
 }
 
-/** A server that may be asked from any socket, so that other threads can ask it too. */
+/** A server that any socket may query, so that other threads can query it too. */
 export interface DirectServer {
   readonly peer: SocketAddress;
-  /** How it is asked over TCP; undefined: it is asked over UDP. */
+  /** How to query it over TCP; undefined: use UDP. */
   readonly stream: StreamTerms | undefined;
-  /** Goes on with a query that another thread has sent: what comes of it is told to the exchange. */
+  /** Continues with a query that another thread has sent: call the exchange with its result. */
   takeOver(
     query: QueryMessage,
     events: ExchangeEvents,
@@ -60,18 +60,18 @@ export interface DirectServer {
 }
 
 export interface Transport {
-  /** Undefined: only this transport reaches the server as it is to be reached. */
+  /** Undefined: the server must only be queried through this transport. */
   readonly direct?: DirectServer | undefined;
-  /** Whether what is lost is sent again below, so that a query need not be. */
+  /** Whether a lower layer repeats lost packets, so that queries need no repeat. */
   readonly isReliable?: boolean;
-  /** Sends a query. Events may come before this returns. */
+  /** Sends a query. Events may come before it returns. */
   ask(query: QueryMessage, events: ExchangeEvents): Exchange;
   readonly dropped: Readonly<DroppedPackets>;
-  /** Ends all exchanges without a word. */
+  /** Ends all exchanges without events. */
   close(): void;
 }
 
-/** What an error of the network says in a word, `ECONNREFUSED`. */
+/** The code of a network error, such as `ECONNREFUSED`. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message;

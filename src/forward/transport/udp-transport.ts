@@ -1,12 +1,13 @@
 /**
- * Queries over UDP, from connected sockets with ports of the system's random choice.
+ * Queries over UDP, from connected sockets with random ports of the system's choice.
  *
- * A forger who cannot see our packets must guess port and id at once (RFC 5452). As long as few queries leave, each has a socket
- * of its own. Above, they share a pool: each socket serves a bounded number of queries and a bounded time, the socket for a query
- * is drawn by chance, and queries of the same moment share one, up to 32, because they leave with one system call then.
+ * An off-path forger must guess both port and id (RFC 5452). While there are few queries, each has its own socket.
+ * Above that rate, queries share a pool: each socket serves a bounded number of queries for a bounded time, and each
+ * query uses a random one. Up to 32 simultaneous queries share a socket, because one system call then sends them all.
  *
- * Packets that only a forger can have sent close a socket: its queries fail with `FORGERY_SUSPECTED`, to be sent over TCP. So
- * does one whose reply has another case than its name was sent in.
+ * A socket that receives packets which only a forger can have sent is closed. Its queries fail with
+ * `FORGERY_SUSPECTED`, to be repeated over TCP. The same holds for a query whose reply does not preserve the case of
+ * its name.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -26,7 +27,7 @@ import {
 } from './transport.ts';
 import { messageOf, type UpstreamReply } from './upstream-reply.ts';
 
-/** UDP ports that queries are sent from. */
+/** The UDP source ports of queries. */
 export type SourcePorts =
   | { readonly kind: 'any' }
   | { readonly kind: 'range'; readonly min: number; readonly max: number }
@@ -34,14 +35,14 @@ export type SourcePorts =
 
 export interface UdpTransportOptions {
   readonly peer: SocketAddress;
-  /** The address to send from; undefined leaves it to the system. */
+  /** The source address; undefined: the system's choice. */
   readonly sourceAddress: string | undefined;
   readonly sourcePorts: SourcePorts;
-  /** Octets of the largest reply that is taken. */
+  /** Octets of the largest reply to accept. */
   readonly udpSize: number;
-  /** Replies with such an address are waited past. */
+  /** Replies with such an address are ignored; the wait continues. */
   readonly ignoredAddresses: readonly AddressRange[];
-  /** Whether names are sent in random case as long as the server repeats it. */
+  /** Whether to send names in random case, as long as the server preserves it. */
   readonly mixesCase: boolean;
   readonly clock: Clock;
 }
@@ -50,12 +51,12 @@ const SOCKETS = 16;
 const QUERIES_PER_SOCKET = 1024;
 const MILLISECONDS_PER_SOCKET = 20_000;
 const QUERIES_IN_A_ROW = 32;
-/** Queries a second up to which each has a socket of its own, and how many such sockets may be open. */
+/** Up to this many queries a second, each has its own socket; and the maximum of such sockets. */
 const SINGLE_PER_SECOND = 200;
 const MAX_SINGLE = 256;
-/** Packets of a forger that a socket may receive. */
+/** Suspicious packets that a socket may receive. */
 const MAX_SUSPICIOUS = 3;
-/** A port of a range may be taken. */
+/** Ports to try in a range, since some may be in use. */
 const PORT_TRIES = 16;
 
 interface Seat {
@@ -66,7 +67,7 @@ interface Seat {
   retired: boolean;
 }
 
-/** The code of queries whose socket was closed for what it received. */
+/** The error code of queries whose socket was closed because of suspicious packets. */
 export const FORGERY_SUSPECTED = 'forgery suspected';
 
 const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
@@ -77,7 +78,7 @@ export class UdpTransport implements Transport {
   readonly #case = new CaseSupport();
   readonly #isForged: (reply: UpstreamReply) => boolean;
   readonly #seats: (Seat | undefined)[];
-  /** Retired, but still waiting for replies. */
+  /** Retired, but with replies outstanding. */
   readonly #leaving = new Set<Seat>();
   #current: Seat | undefined;
   #inRow = 0;
@@ -114,14 +115,14 @@ export class UdpTransport implements Transport {
     return exchange;
   }
 
-  /** Called when a query of a seat is done with. @internal for `UdpExchange` */
+  /** Call it when a query of a seat is finished. @internal for `UdpExchange` */
   settle(seat: Seat): void {
     if (!seat.retired || seat.outstanding.size > 0) return;
-    // It may be settled twice: when its last query ends, and behind the packet that ended it.
+    // It may be settled twice: when its last query ends, and after the packet that ended it.
     if (this.#leaving.delete(seat)) seat.socket.close();
   }
 
-  /** Takes note of the case that a reply had. @internal for `UdpExchange` */
+  /** Records whether a reply preserved the case. @internal for `UdpExchange` */
   noteCase(query: QueryMessage, isKept: boolean): void {
     if (isKept) this.#case.noteKept();
     else this.#case.noteChanged(query, this.#options.clock.monotonic());
@@ -135,7 +136,7 @@ export class UdpTransport implements Transport {
     this.#current = undefined;
   }
 
-  /** Whether so few queries leave that each may have a socket of its own. Counts this one. */
+  /** Counts a query. Returns whether the rate is low enough for one socket per query. */
   #isQuiet(now: number): boolean {
     if (now - this.#secondAt >= 1000) {
       this.#inSecondBefore = now - this.#secondAt < 2000 ? this.#inSecond : 0;
@@ -181,7 +182,7 @@ export class UdpTransport implements Transport {
     return seat;
   }
 
-  /** Closes sockets whose time is over, so that a quiet server holds none. */
+  /** Closes sockets at the end of their time, so that an idle server holds no sockets. */
   #sweepSeats(): void {
     this.#sweep = undefined;
     const now = this.#options.clock.monotonic();
@@ -282,7 +283,7 @@ class UdpExchange implements Exchange, Asked {
     if (!isKept) this.events.failed(FORGERY_SUSPECTED);
   }
 
-  /** The next query's socket is drawn anew anyway. */
+  /** The next query uses another random socket anyway. */
   overdue(): void {}
 
   cancel(): void {

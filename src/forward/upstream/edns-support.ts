@@ -1,15 +1,16 @@
 /**
- * Whether a server is asked with EDNS. Some do not know it, drop queries that have it, or stand behind something that does.
+ * Whether to query a server with EDNS. Some servers do not support it, drop such queries, or are behind a device that does.
  *
- * One name proves nothing: a packet may be lost, and an attacker who guesses an id may send a FORMERR. Only when several names were
- * answered without EDNS, and not with it, is it left out; and only for some minutes, since servers are replaced.
+ * One name proves little: a packet may be lost, and an attacker who guesses an id may send a FORMERR. EDNS is omitted
+ * only after several names were answered without it and not with it, and only for some minutes, since servers are
+ * replaced.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 const MIN_NAMES = 3;
 const MILLISECONDS_WITHOUT = 10 * 60_000;
-/** Milliseconds for which an OPT record proves that silence has another reason: packets are lost. */
+/** Milliseconds for which an OPT record proves that silence has another reason, such as lost packets. */
 const MILLISECONDS_PROVEN = 60_000;
 
 export class EdnsSupport {
@@ -29,7 +30,7 @@ export class EdnsSupport {
 
   /** Whether the server is known to answer queries with EDNS. */
   get isProven(): boolean {
-    // The clock is read here rather than for each reply.
+    // Read the clock here rather than for each reply.
     const now = this.#clock.monotonic();
     if (this.#hasSentOpt) this.#provenUntil = now + MILLISECONDS_PROVEN;
     this.#hasSentOpt = false;
@@ -42,7 +43,7 @@ export class EdnsSupport {
     if (this.#names.size > 0) this.#names.clear();
   }
 
-  /** A name was answered without EDNS, after queries with it were refused or had no reply. */
+  /** A name was answered without EDNS, after queries with it were refused or got no reply. */
   noteFallback(name: NameKey): void {
     if (this.isProven) return;
     this.#names.add(name);

@@ -1,14 +1,14 @@
 /**
- * Which part of the queries to a server is lost, with its replies: by what became of the last few hundred.
+ * The part of queries to a server that is lost, or whose replies are, among the last few hundred.
  *
- * Silence shows nothing, for a server may be slow or dead. A loss is proven when a later query of the same question is answered
- * while an earlier one stays without a reply.
+ * Silence proves nothing, since a server may be slow or dead. A loss is proven if a later query of the same question is
+ * answered while an earlier one is not.
  */
-/** Queries after which older ones count half. */
+/** Above this many queries, older ones count half. */
 const MAX_COUNTED = 256;
-/** Below this many the rest counts as answered. */
+/** With fewer queries, missing ones count as answered. */
 const MIN_COUNTED = 8;
-/** By chance alone so many queries in a row stay without a reply once in a million times. */
+/** The probability below which consecutive losses are not explained by chance. */
 const IMPROBABLE = 1e-6;
 
 export class LossRate {
@@ -21,7 +21,7 @@ export class LossRate {
     this.#forget();
   }
 
-  /** Counts queries that are proven to be lost. */
+  /** Counts proven losses. */
   noteLost(queries: number): void {
     this.#lost += queries;
     this.#forget();
@@ -32,7 +32,7 @@ export class LossRate {
     return this.#lost / Math.max(this.#lost + this.#answered, MIN_COUNTED);
   }
 
-  /** Queries in a row, from 6 to 60, that a loss so frequent does not explain. */
+  /** Consecutive queries without a reply, from 6 to 60, that this loss rate does not explain. */
   get improbableRow(): number {
     const { rate } = this;
     if (rate === 0) return MIN_ROW;

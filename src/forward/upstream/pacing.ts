@@ -1,10 +1,10 @@
 /**
- * Keeps queries to one server under a rate, for resolvers that count (a cloud's resolver takes 1,024 packets a second).
+ * Limits the rate of queries to one server, for resolvers that enforce a limit (a cloud's resolver accepts 1,024 packets a second).
  *
- * A bucket of tokens that holds what a tenth of a second brings, so that bursts stay as short.
+ * A token bucket with a tenth of a second's tokens, which keeps bursts that short.
  */
 const BURST_SECONDS = 0.1;
-/** What sums of fractions may be off by, in milliseconds. */
+/** Tolerance for rounding errors, in milliseconds. */
 const ROUNDING = 1e-6;
 
 export class Pacing {
@@ -21,13 +21,13 @@ export class Pacing {
     this.#filledAt = now;
   }
 
-  /** Milliseconds until a query may be sent; 0 if one may be sent at once. */
+  /** Milliseconds until a query may be sent; 0: now. */
   wait(now: number): number {
     this.#fill(now);
     return this.#tokens >= 1 - ROUNDING ? 0 : Math.ceil((1 - this.#tokens) / this.#perMillisecond - ROUNDING);
   }
 
-  /** Counts a query that is sent, which may be a probe that did not wait. */
+  /** Counts a sent query; a probe may not have waited. */
   take(now: number): void {
     this.#fill(now);
     this.#tokens = Math.max(this.#tokens - 1, -this.#most);

@@ -1,11 +1,11 @@
 /**
- * For how long a server that the network refuses may be one that restarts.
+ * How long a server that the network refuses may still be restarting.
  */
-/** What the network says of a server that may be there in a moment. */
+/** Network errors of a server that may return soon. */
 const REFUSALS: ReadonlySet<string> = new Set(
   'ECONNREFUSED EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ETIMEDOUT'.split(' '),
 );
-/** Milliseconds that a server has to come back which has answered before, and one of which nothing was ever heard. */
+/** Milliseconds for the return of a server that has answered before, and of one that never has. */
 const PATIENCE = 1500;
 const PATIENCE_WITH_STRANGER = 400;
 
@@ -23,12 +23,12 @@ export class Refusals {
     this.#since = undefined;
   }
 
-  /** The network has refused a query. @param now of the clock's monotonic time, like its neighbour */
+  /** The network refused a query. @param now by the clock's monotonic time, also below */
   noteRefused(now: number): void {
     this.#since ??= now;
   }
 
-  /** Milliseconds that are left; 0: it has been refusing for too long. */
+  /** Milliseconds left; 0: it has been refusing for too long. */
   patience(now: number): number {
     const all = this.#isKnown ? PATIENCE : PATIENCE_WITH_STRANGER;
     return this.#since === undefined ? all : Math.max(0, this.#since + all - now);

@@ -1,25 +1,29 @@
 /**
- * How long a server takes: a smoothed mean and its variation, as TCP keeps them (RFC 6298), and the time-outs that follow.
+ * A server's round trip: a smoothed mean and its variation, as in TCP (RFC 6298), and the resulting time-outs.
  */
 /** Milliseconds. */
 export interface ReplyTimeouts {
-  /** The bounds of the time that a server is given to reply. */
+  /** The bounds of a server's time-out. */
   readonly minTimeout: number;
   readonly maxTimeout: number;
-  /** What it is given before its speed is known. */
+  /** The time-out before the server's speed is known. */
   readonly firstTimeout: number;
 }
 
-/** After each time-out without any reply the next one doubles, at most so often, until a reply shows the true time again; so it does
- * for the later queries of a question.
+/**
+ * Maximum of doublings. Each time-out without any reply doubles the next one, until a reply shows the true time again. The
+ * later queries of a question double it too.
  */
 const MAX_DOUBLINGS = 4;
-/** So many queries of a question wait for the usual time; each after them twice as long as the one before. */
+/** This many queries of a question use the normal time-out; each later one doubles it. */
 const QUICK_QUERIES = 3;
-/** Milliseconds below which no second server is asked: a resolver answers from its cache in 1 ms and else takes tens of them. */
+/**
+ * The least delay in milliseconds before a second server is asked: a resolver answers from its cache in 1 ms, otherwise
+ * in tens of them.
+ */
 const MIN_HEDGE = 100;
 
-/** The same for a path that loses nothing: a late reply only shows that the server is slow. */
+/** The same for a path without losses: a late reply only shows that the server is slow. */
 export function withoutLosses(timing: ReplyTimeouts): ReplyTimeouts {
   return { ...timing, minTimeout: Math.max(timing.minTimeout, timing.firstTimeout) };
 }
@@ -35,7 +39,7 @@ export class RoundTrip {
     this.#timing = timing;
   }
 
-  /** The smoothed time in milliseconds, once there was a reply. */
+  /** The smoothed time in milliseconds; undefined before the first reply. */
   get smoothed(): number | undefined {
     return this.#smoothed;
   }
@@ -52,7 +56,7 @@ export class RoundTrip {
     this.#smoothed += (milliseconds - this.#smoothed) / 8;
   }
 
-  /** Queries that time out together count once. @param now in milliseconds, of a clock that never goes back */
+  /** Queries that time out together count once. @param now in milliseconds, by a monotonic clock */
   timedOut(now: number): void {
     if (now - this.#lastDoubling < this.timeout()) return;
     this.#lastDoubling = now;
@@ -62,24 +66,24 @@ export class RoundTrip {
   /**
    * Whole milliseconds to wait for a reply before asking again or elsewhere.
    *
-   * @param queries of the same question that were sent before
+   * @param queries of the same question sent before
    */
   timeout(queries = 0): number {
     const doublings = Math.min(Math.max(this.#doublings, queries + 1 - QUICK_QUERIES), MAX_DOUBLINGS);
     return Math.min(this.usualTimeout() * 2 ** doublings, this.#timing.maxTimeout);
   }
 
-  /** The same without doublings: what a reply usually takes at most. */
+  /** The same without doubling: an upper bound for usual replies. */
   usualTimeout(): number {
     const { minTimeout, maxTimeout, firstTimeout } = this.#timing;
     const usual = this.#smoothed === undefined ? firstTimeout : this.#smoothed + 4 * this.#variation;
     return Math.round(Math.min(Math.max(usual, minTimeout), maxTimeout));
   }
 
-  /** Whole milliseconds after which a reply is late enough to ask a second server too: never above `timeout`. */
+  /** Whole milliseconds after which to ask a second server too: never above `timeout`. */
   hedgeDelay(): number {
     const { firstTimeout } = this.#timing;
-    // Beyond two deviations, but half as long again at least: where times hardly vary every second reply is above the mean.
+    // Mean plus two deviations, but at least 1.5 times the mean: with little variation, every second reply is above the mean.
     const usual =
       this.#smoothed === undefined
         ? firstTimeout / 2

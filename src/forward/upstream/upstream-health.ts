@@ -1,12 +1,12 @@
 /**
- * What is known of how a server does: its state, its round trip, what it loses, and since when the network refuses it.
+ * The health of a server: its state, its round trip, its losses, and since when the network refuses it.
  */
 import { LossRate } from './loss-rate.ts';
 import { isRefusal, Refusals } from './refusals.ts';
 import type { RoundTrip } from './round-trip.ts';
 import { nextState, UNTRIED, type UpstreamEvent, type UpstreamState } from './upstream-state.ts';
 
-/** Milliseconds that nothing is heard of a server before it is silent, however many queries fail: it may have stalled. */
+/** Milliseconds without any reply before a server is silent, however many queries fail: it may have stalled. */
 const MIN_SILENCE = 400;
 
 export class UpstreamHealth {
@@ -17,7 +17,7 @@ export class UpstreamHealth {
   readonly #onChange: (from: UpstreamState) => void;
   #state: UpstreamState = UNTRIED;
   #heardAt = Number.NEGATIVE_INFINITY;
-  /** When the first of the queries was sent that have failed since it was heard. */
+  /** When the first query was sent that failed since the last reply. */
   #failingSince = 0;
 
   constructor(roundTrip: RoundTrip, onChange: (from: UpstreamState) => void) {
@@ -29,14 +29,14 @@ export class UpstreamHealth {
     return this.#state;
   }
 
-  /** Takes note of a change; the states say what it means. */
+  /** Reports an event; `upstream-state.ts` defines the resulting state. */
   note(event: UpstreamEvent): void {
     const from = this.#state;
     this.#state = nextState(from, event);
     if (this.#state !== from) this.#onChange(from);
   }
 
-  /** A reply came, so many milliseconds after its query. @param now of the clock's monotonic time, like its neighbours */
+  /** A reply came `milliseconds` after its query. @param now by the clock's monotonic time, also below */
   heard(milliseconds: number, now: number): void {
     this.#heardAt = now;
     this.#refusals.noteHeard();
@@ -44,14 +44,14 @@ export class UpstreamHealth {
     this.note('replied');
   }
 
-  /** A query that was sent at `askedAt` is overdue. */
+  /** A query sent at `askedAt` is overdue. */
   overdue(askedAt: number, now: number): void {
-    // What is heard meanwhile shows that packets are lost, rather than that the server is slow.
+    // Replies in the meantime show that packets are lost, rather than that the server is slow.
     if (now - this.#heardAt >= this.#roundTrip.timeout()) this.#roundTrip.timedOut(now);
     this.#noteFailure(askedAt, now);
   }
 
-  /** A query will not be answered, by what the network says. */
+  /** A query will not be answered, because of a network error. */
   failed(code: string, askedAt: number, now: number): void {
     this.#noteFailure(askedAt, now);
     if (!isRefusal(code)) return;

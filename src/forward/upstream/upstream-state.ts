@@ -1,13 +1,12 @@
 /**
- * The state of an upstream server, as a table of moves. Replies to real queries count; probes are sent only to servers of
- * which nothing is heard.
+ * The state of an upstream server, as a transition table. Replies to real queries count; probes are sent only to silent servers.
  *
  *     untried   no reply and no failure yet
- *     well      the last thing heard of it was a reply
- *     failing   some queries in a row were overdue or refused; it is asked as before
- *     silent    more were than losses explain, for a while: asked last, and probed to tell slow names from a dead server
- *     down      nothing was heard for five seconds, not even replies to probes, or the network has refused everything for as
- *               long as a restart takes: probed with growing pauses
+ *     well      the last event was a reply
+ *     failing   some consecutive queries were overdue or refused; it is asked as before
+ *     silent    more of them than losses explain, for a while: asked last, and probed to tell slow names from a dead server
+ *     down      no reply for five seconds, not even to probes, or the network has refused all queries for as long as a restart
+ *               takes: probed with growing pauses
  *     looping   our own query came back: not asked, and probed with growing pauses
  */
 export type UpstreamState =
@@ -21,7 +20,7 @@ export type UpstreamState =
 export type UpstreamEvent =
   /** Any reply to a query of ours. */
   | 'replied'
-  /** No reply in time, or an error of the network. */
+  /** A time-out, or an error of the network. */
   | 'failed'
   /** More queries failed, and for longer, than losses explain. */
   | 'fell-silent'
@@ -34,7 +33,7 @@ export type UpstreamEvent =
   /** A probe for loops did not come back. */
   | 'loop-ended';
 
-/** Probes that stay without a reply before a silent server is down. */
+/** Probes without a reply until a silent server is down. */
 const PROBES_UNTIL_DOWN = 7;
 
 export const UNTRIED: UpstreamState = { kind: 'untried' };
@@ -48,7 +47,7 @@ type Moves = {
   };
 };
 
-/** What is not here leaves a state as it is. */
+/** Missing combinations leave a state unchanged. */
 const MOVES: Moves = {
   untried: { replied: () => WELL, failed: () => failing(1), gone: down, looped },
   well: { failed: () => failing(1), gone: down, looped },
@@ -66,7 +65,7 @@ const MOVES: Moves = {
     looped,
   },
   down: { replied: () => WELL, probed: ({ probes }) => ({ kind: 'down', probes: probes + 1 }), looped },
-  // A loop answers too, in the end: only a probe that stays away ends this.
+  // A server in a loop answers in the end, too: only a probe that does not come back ends this state.
   looping: {
     probed: ({ probes }) => ({ kind: 'looping', probes: probes + 1 }),
     'loop-ended': () => UNTRIED,
@@ -85,9 +84,9 @@ function looped(): UpstreamState {
   return { kind: 'looping', probes: 0 };
 }
 
-/** The state after an event. The same object if it changes nothing. */
+/** The state after an event; the same object if unchanged. */
 export function nextState(state: UpstreamState, event: UpstreamEvent): UpstreamState {
-  // Each kind is looked up under its own name, so the move takes it.
+  // Each kind is looked up under its own name, so the types match.
   const move = MOVES[state.kind][event] as ((state: UpstreamState) => UpstreamState) | undefined;
   return move === undefined ? state : move(state);
 }
@@ -96,13 +95,13 @@ const PROBE_PAUSES = {
   down: { first: 500, max: 30_000 },
   looping: { first: 5000, max: 300_000 },
 } as const;
-/** Between the probes of a silent server. */
+/** Milliseconds between the probes of a silent server. */
 const SILENT_PAUSE = 700;
 
 /**
- * Milliseconds until the next probe; undefined for a server that needs none.
+ * Milliseconds until the next probe; undefined if the server needs none.
  *
- * @param random from 0 to below 1: spreads the probes of many servers and programs
+ * @param random from 0 to below 1: spreads the probes of many servers and processes
  */
 export function probePause(state: UpstreamState, random: number): number | undefined {
   if (state.kind === 'silent') return state.probes === 0 ? 0 : SILENT_PAUSE;

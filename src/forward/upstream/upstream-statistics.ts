@@ -1,5 +1,5 @@
 /**
- * What is counted of an upstream server.
+ * Counts of an upstream server.
  */
 import type { DroppedPackets } from '../transport/transport.ts';
 import type { UpstreamState } from './upstream-state.ts';
@@ -12,20 +12,20 @@ export interface UpstreamStatistics {
   readonly replies: ReadonlyMap<number, number>;
   readonly timeouts: number;
   readonly networkErrors: number;
-  /** Times that our own query came back from it. */
+  /** How often our own query came back from it. */
   readonly loops: number;
   readonly dropped: Readonly<DroppedPackets>;
   readonly inFlight: number;
   /** Milliseconds; undefined before the first reply. */
   readonly smoothedRoundTrip: number | undefined;
-  /** Milliseconds that it is given for a reply now. */
+  /** Its current time-out in milliseconds. */
   readonly timeout: number;
 }
 
-/** What another thread has sent to the server, and been told: counts since the last time. */
+/** The traffic of another thread with the server: counts since the last call. */
 export interface DirectCounts {
   readonly sent: number;
-  /** Replies NOERROR and NXDOMAIN. */
+  /** NOERROR and NXDOMAIN replies. */
   readonly answers: number;
   readonly denials: number;
   readonly strange: number;

@@ -1,8 +1,8 @@
 /**
- * One upstream server: asked through its transport, and known by what its replies show.
+ * One upstream server: queried through its transport, and judged by its replies.
  *
- * An attempt outlives the question that it was made for: a reply that comes after another server's still tells how this one
- * does, and silence tells it too. So health costs no extra queries.
+ * An attempt outlives its question: a reply after another server's still shows how this one does, and so does silence.
+ * So health costs no extra queries.
  */
 import type { Clock } from '../../base/clock.ts';
 import { QueuedTimer, TimerQueue } from '../../base/timer-queue.ts';
@@ -28,14 +28,14 @@ export interface AttemptEvents {
   replied(attempt: Attempt, reply: UpstreamReply): void;
   /** The server is slower than usual. */
   slow(attempt: Attempt): void;
-  /** The server has not replied in the time it usually takes. A reply may still come. */
+  /** The server has exceeded its usual time. A reply may still come. */
   overdue(attempt: Attempt): void;
-  /** No reply will come. */
+  /** There will be no reply. */
   failed(attempt: Attempt, code: string): void;
 }
 
 export interface UpstreamOptions {
-  /** Its address, for people. */
+  /** Its address, for logs and metrics. */
   readonly text: string;
   readonly transport: Transport;
   readonly queriesPerSecond: number | undefined;
@@ -49,14 +49,17 @@ export class Upstream {
   readonly text: string;
   readonly roundTrip: RoundTrip;
   readonly clock: Clock;
-  /** When attempts are slow, and when those that are slow are overdue: each in the order in which they come. */
+  /** When attempts become slow, and when slow ones become overdue: each queue in order. */
   readonly slowness: TimerQueue;
   readonly timeout: TimerQueue;
   readonly edns: EdnsSupport;
   readonly #transport: Transport;
   readonly #pacing: Pacing | undefined;
   readonly #health: UpstreamHealth;
-  /** Under way, in no order: each knows its place. A set of as short lives costs the collector dear, see `QuestionTable`. */
+  /**
+   * Attempts in flight, unordered: each stores its index. A set of such short-lived entries would burden the collector,
+   * see `QuestionTable`.
+   */
   readonly #attempts: Attempt[] = [];
   readonly #replies = new Map<number, number>();
   #sent = 0;
@@ -66,7 +69,7 @@ export class Upstream {
   #isRetired = false;
   /** Packets that other threads dropped. */
   readonly #dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
-  /** Queries that other threads have under way. */
+  /** Queries of other threads in flight. */
   inFlightElsewhere = 0;
 
   constructor({ text, transport, queriesPerSecond, timing, clock, onChange }: UpstreamOptions) {
@@ -107,20 +110,20 @@ export class Upstream {
     return this.#health.refusalPatience(this.clock.monotonic());
   }
 
-  /** Milliseconds until its rate allows another query; 0 if it allows one at once. */
+  /** Milliseconds until its rate limit allows another query; 0: now. */
   paceDelay(): number {
     return this.#pacing?.wait(this.clock.monotonic()) ?? 0;
   }
 
-  /** How other threads may ask it; undefined: only this object may. */
+  /** How other threads may query it; undefined: only this object may. */
   get direct(): DirectServer | undefined {
     return this.#pacing === undefined ? this.#transport.direct : undefined;
   }
 
   /**
-   * Goes on with a query that another thread has sent, and counted.
+   * Continues with a query that another thread has sent and counted.
    *
-   * @returns undefined where the server is one that other threads do not ask
+   * @returns undefined if other threads must not query this server
    */
   takeOver(query: QueryMessage, events: AttemptEvents, askedAt: number): TakenOverAttempt | undefined {
     const { direct } = this.#transport;
@@ -132,7 +135,7 @@ export class Upstream {
     return { attempt, exchange };
   }
 
-  /** Counts what another thread has asked and been told. */
+  /** Adds the counts of another thread. */
   count({ sent, answers, denials, strange, otherQuestion }: DirectCounts): void {
     this.#sent += sent;
     if (answers > 0) this.#replies.set(RCODE.NOERROR, (this.#replies.get(RCODE.NOERROR) ?? 0) + answers);
@@ -152,13 +155,13 @@ export class Upstream {
     return attempt;
   }
 
-  /** Takes note of a change; the states say what it means. */
+  /** Reports an event; `upstream-state.ts` defines the resulting state. */
   note(event: UpstreamEvent): void {
     if (event === 'looped') this.#loops += 1;
     this.#health.note(event);
   }
 
-  /** The first packet of a reply came, so many milliseconds after its query. @param now of the clock's monotonic time */
+  /** The first packet of a reply came `milliseconds` after its query. @param now by the clock's monotonic time */
   heard(milliseconds: number, now: number): void {
     this.#health.heard(milliseconds, now);
   }
@@ -217,13 +220,13 @@ export class Upstream {
     };
   }
 
-  /** Gets no new questions; closes when those under way are done with. */
+  /** Accepts no new questions; closes after those in flight. */
   retire(): void {
     this.#isRetired = true;
     if (this.#attempts.length === 0) this.#transport.close();
   }
 
-  /** Ends everything at once; no attempt says anything more. */
+  /** Stops at once, without further events. */
   close(): void {
     this.#isRetired = true;
     for (const attempt of [...this.#attempts]) attempt.stop();
@@ -231,20 +234,20 @@ export class Upstream {
   }
 }
 
-/** A query that another thread has sent. What comes of it is told to the exchange. */
+/** A query that another thread has sent. Call the exchange with its result. */
 export interface TakenOverAttempt {
   readonly attempt: Attempt;
   readonly exchange: Pick<ExchangeEvents, 'replied' | 'failed'>;
 }
 
-/** Milliseconds by which a timer may be late before we take ourselves for the reason. */
+/** Milliseconds by which a timer may be late before we blame ourselves. */
 const MAX_LATENESS = 5;
 
-/** One query under way. */
+/** One query in flight. */
 export class Attempt extends QueuedTimer implements ExchangeEvents {
   readonly upstream: Upstream;
   readonly query: QueryMessage;
-  /** Where it stands among those of its server. */
+  /** Its index among its server's attempts. */
   place = -1;
   readonly askedAt: number;
   #events: AttemptEvents | undefined;
@@ -286,11 +289,11 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     this.#exchange = transport.ask(this.query, this);
   }
 
-  /** Waits for what comes of an exchange that has begun. */
+  /** Waits for the result of an exchange in progress. */
   wait(exchange: Exchange): void {
     this.#setTimer(this.upstream.roundTrip.timeout());
     this.#exchange = exchange;
-    // The thread that sent the query takes replies in first.
+    // The sending thread reads replies before it gives up: do not wait longer for being late.
     this.#wasLate = true;
   }
 
@@ -300,13 +303,13 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     slowness.set(this, this.askedAt + Math.min(roundTrip.hedgeDelay(), timeout));
   }
 
-  /** The question needs it no longer. What it shows of the server is still waited for, until it is overdue. */
+  /** The question does not need it any more. It stays until it is overdue, to judge the server. */
   release(): void {
     this.#events = undefined;
     if (this.#isOverdue && !this.#isDone) this.stop();
   }
 
-  /** Ends it at once. */
+  /** Stops it at once. */
   stop(): void {
     this.#events = undefined;
     if (!this.#isDone) this.#exchange?.cancel();
@@ -323,7 +326,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     events?.replied(this, reply);
   }
 
-  /** The rest takes as long as the transport gives it, so it is neither slow nor overdue. @internal for the transport */
+  /** The transport limits the time for the rest, so the query is neither slow nor overdue. @internal for the transport */
   heard(): void {
     if (this.#isDone || this.#isHeard) return;
     this.#isHeard = true;
@@ -340,7 +343,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   failed(code: string): void {
     if (this.#isDone) return;
     const events = this.#events;
-    // An overdue attempt is counted already.
+    // An overdue attempt has been counted already.
     if (!this.#isOverdue) this.upstream.failed(code, this.askedAt);
     this.#end();
     events?.failed(this, code);
@@ -358,13 +361,13 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     } else this.#overdue();
   }
 
-  /** When it is overdue: now, or later. */
+  /** When it becomes overdue: `now`, or later. */
   #overdueAfter(now: number): number {
     if (now < this.#overdueAt) return this.#overdueAt;
-    // Replies that came late meanwhile have shown that the server is slower than it was thought to be.
+    // Late replies in the meantime may have shown that the server is slower than expected.
     const usually = this.askedAt + this.upstream.roundTrip.usualTimeout();
     if (usually > now) return usually;
-    // We are late ourselves: the reply may have come, and is to be taken in first.
+    // We are late ourselves: the reply may have arrived, so first read the sockets.
     const isLate = now - this.#overdueAt > MAX_LATENESS && !this.#wasLate;
     this.#wasLate = true;
     return isLate ? now + 1 : now;

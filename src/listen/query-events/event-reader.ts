@@ -1,5 +1,5 @@
 /**
- * The reading end of a ring of query events.
+ * The consumer's end of a ring of query events.
  */
 import type { Transport } from '../../wire/response-size.ts';
 import {
@@ -19,12 +19,12 @@ export interface QueryEvent {
   /** When the answer was sent, on the same clock. */
   readonly sent: number;
   readonly transport: Transport;
-  /** Whether the answer table or the handler chain has answered. */
+  /** Whether the answer table or the handler chain answered. */
   readonly source: 'table' | 'chain';
   /** 4 or 16 octets. */
   readonly client: Uint8Array;
   readonly clientPort: number;
-  /** The address that was asked, as long as the client's; all 0 where it is not known. */
+  /** The address that the query was sent to, as long as the client's; all 0 if unknown. */
   readonly server: Uint8Array;
   readonly id: number;
   /** The third and fourth octet of the query's header, and of the response's. */
@@ -32,13 +32,13 @@ export interface QueryEvent {
   readonly responseFlags: number;
   readonly queryOctets: number;
   readonly responseOctets: number;
-  /** The UDP size of the query's OPT record; undefined: it had none. */
+  /** The UDP size of the query's OPT record; undefined without OPT. */
   readonly ednsSize: number | undefined;
   readonly dnssecOk: boolean;
   readonly answers: number;
   readonly authorities: number;
   readonly additionals: number;
-  /** Name, with the client's capitals, type and class, in wire format; empty where the query was malformed. */
+  /** Name (with the client's capitals), type and class in wire format; empty if the query was malformed. */
   readonly question: Uint8Array;
   /** Empty unless responses are kept. */
   readonly response: Uint8Array;
@@ -51,16 +51,16 @@ export class QueryEventReader {
     this.#views = viewEventRing(memory);
   }
 
-  /** Events that found the ring full. */
+  /** Events lost because the ring was full. */
   get dropped(): number {
     return Atomics.load(this.#views.control, CONTROL.DROPPED) >>> 0;
   }
 
   /**
-   * Takes out what is published, oldest first.
+   * Takes out published events, oldest first.
    *
-   * @param isWanted asked once per event; one that is not is skipped
-   * @param max events to take out; the rest stays
+   * @param isWanted called once per event; returns false to skip it
+   * @param max events to take out; the rest remains
    * @returns whether there may be more
    */
   drain(
@@ -94,7 +94,7 @@ export class QueryEventReader {
     const questionOctets = flags >>> 16;
     const response = question + ((questionOctets + 3) & ~3);
     const responseOctets = word(WORD.KEPT) >>> 16;
-    // One copy of all, in memory of a pool: events come by the hundred thousand.
+    // One pooled copy for all parts: events come by the hundred thousand.
     const end = response + responseOctets;
     const copied = Buffer.allocUnsafe(end - client);
     copied.set(octets.subarray(client, end));

@@ -1,8 +1,8 @@
 /**
- * A ring of query events: what one thread has answered, in memory that it writes and one consumer reads. Never a lock,
- * never a wait: a full ring drops events and counts them, and no answer is late for it.
+ * A ring of query events: one thread writes the queries it answered, one consumer reads them. It never locks or waits:
+ * a full ring drops and counts events, and does not delay answers.
  *
- * The memory is eight control words, then a power of two of octets with records one behind the other, never across the
+ * The memory is eight control words, then a power of two of octets for consecutive records, which never wrap around the
  * end. Positions count octets ever written, modulo 2^32. Memory that was never written is not resident.
  *
  *     word 0   tail: up to where events are published        word 2   one of `EVENT_MODE`
@@ -17,12 +17,12 @@
  *     7        octets of the query | UDP size of its OPT record << 16
  *     8        flags of the response | its octets << 16
  *     9, 10    counts of answers | authorities << 16; additionals | octets of the response kept here << 16
- *     11       the two ends, see `socket/endpoints.ts`; then the question, then the response, each padded to a word
+ *     11       the two endpoints, see `socket/endpoints.ts`; then the question, then the response, each padded to a word
  */
 import { ENDPOINT_WORDS, ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
 import type { Transport } from '../../wire/response-size.ts';
 
-/** OFF: nothing is written. QUERIES: no response is kept. RESPONSES: the octets of each response are kept too. */
+/** OFF: no events. QUERIES: events without responses. RESPONSES: events with the octets of each response. */
 export const EVENT_MODE = { OFF: 0, QUERIES: 1, RESPONSES: 2 } as const;
 
 export type EventMode = (typeof EVENT_MODE)[keyof typeof EVENT_MODE];
@@ -50,12 +50,12 @@ export const WORD = {
 
 const DEFAULT_OCTETS = 4 * 2 ** 20;
 
-/** @param octets of records to hold, a power of two; 4 MiB unless given */
+/** @param octets for records, a power of two; default: 4 MiB */
 export function makeEventRing(octets = DEFAULT_OCTETS): SharedArrayBuffer {
   return new SharedArrayBuffer(CONTROL_OCTETS + octets);
 }
 
-/** Says what is to be written to a ring from the next batch on. */
+/** Sets what the writer of a ring records from the next batch on. */
 export function setEventMode(memory: SharedArrayBuffer, mode: EventMode): void {
   Atomics.store(viewEventRing(memory).control, CONTROL.MODE, mode);
 }
@@ -76,17 +76,17 @@ export function viewEventRing(memory: SharedArrayBuffer): EventRingViews {
   };
 }
 
-/** Words of the two ends that begin with this one. */
+/** The number of words of the two endpoints that begin with this one. */
 export function endpointWords(first: number): number {
   return (first & ENDPOINTS_ARE_IPV6) === 0 ? ENDPOINT_WORDS.IPV4 : ENDPOINT_WORDS.IPV6;
 }
 
-/** Comparisons of two clocks; a thread may be suspended in the middle of some. */
+/** Comparisons of two clocks; the thread may be suspended during some. */
 const COMPARISONS = 50;
 
 /** The monotonic clock that all threads of the machine share, in milliseconds. */
 export function sharedMonotonic(): () => number {
-  // What passes between the two readings makes the difference too small: the largest is the nearest.
+  // Time that passes between the two readings makes the difference too small, so the largest is the most exact.
   let offset = Number.NEGATIVE_INFINITY;
   for (let turn = 0; turn < COMPARISONS; turn++)
     offset = Math.max(offset, Number(process.hrtime.bigint()) / 1e6 - performance.now());

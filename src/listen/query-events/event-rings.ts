@@ -1,5 +1,5 @@
 /**
- * The rings of query events of a process: one per reader thread, and one of the main thread.
+ * The rings of query events of a process: one per reader thread, and one for the main thread.
  */
 import { type EventMode, makeEventRing, setEventMode } from './event-ring.ts';
 import { MainThreadEvents } from './main-events.ts';
@@ -7,7 +7,7 @@ import { MainThreadEvents } from './main-events.ts';
 export class QueryEventRings {
   readonly #readers: readonly SharedArrayBuffer[];
   readonly #main = makeEventRing();
-  /** What the main thread writes to. */
+  /** The main thread's writer. */
   readonly main: MainThreadEvents = new MainThreadEvents(this.#main);
 
   /** @param readers how many reader threads there are */
@@ -20,17 +20,17 @@ export class QueryEventRings {
     return this.#readers[index];
   }
 
-  /** For a consumer, of which there may be one. */
+  /** For the consumer; there must be only one. */
   get all(): readonly SharedArrayBuffer[] {
     return [...this.#readers, this.#main];
   }
 
-  /** Says what reader threads are to write from their next batch on. */
+  /** Sets what reader threads record from their next batch on. */
   setReaderMode(mode: EventMode): void {
     for (const memory of this.#readers) setEventMode(memory, mode);
   }
 
-  /** Says what is to be written from the next batch on. */
+  /** Sets what all threads record from the next batch on. */
   setMode(mode: EventMode): void {
     for (const memory of this.all) setEventMode(memory, mode);
   }

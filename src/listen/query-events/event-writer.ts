@@ -1,22 +1,22 @@
 /**
- * The writing end of a ring of query events, one per thread that answers.
+ * The writer's end of a ring of query events, one per thread that answers.
  *
- * A batch: `begin`; for each query `noteQuery` before its answer is written over it, and `write` after; `publish` when the
- * answers are sent. Nothing is allocated.
+ * A batch: `begin`; for each query `noteQuery` before its answer overwrites it, and `write` after; `publish` when the
+ * answers are sent. It allocates no memory.
  */
 import { CONTROL, EVENT_MODE, FLAG, sharedMonotonic, viewEventRing, WORD } from './event-ring.ts';
 
-/** Writes the two ends of a packet to words of the ring. @returns words written */
+/** Writes the two endpoints of a packet to words of the ring. @returns words written */
 export interface EndpointSource {
   writeEndpoints(index: number, target: Uint32Array, at: number): number;
 }
 
 const HEADER_OCTETS = 12;
-/** Type and class behind a name. */
+/** Octets of type and class after a name. */
 const QUESTION_FIXED = 4;
 const OPT_OCTETS = 11;
 const TYPE_OPT = 41;
-/** The two ends of an IPv6 packet: room is reserved for the longer ones. */
+/** Reserves room for the endpoints of an IPv6 packet, the longer ones. */
 const MAX_FIXED_OCTETS = (WORD.ENDPOINTS + 9) * 4;
 
 export class QueryEventWriter {
@@ -27,10 +27,10 @@ export class QueryEventWriter {
   readonly #monotonic = sharedMonotonic();
   #mode: number = EVENT_MODE.OFF;
   #received = 0;
-  /** The positions of the first event that is not published, and behind the last. */
+  /** The positions of the first unpublished event, and after the last. */
   #first = 0;
   #tail = 0;
-  /** Up to where the consumer had read when the batch began: it reads on, so there is no less room. */
+  /** The consumer's position when the batch began. It only moves on, so this never overstates the room. */
   #head = 0;
   #id = 0;
   #flags = 0;
@@ -47,12 +47,12 @@ export class QueryEventWriter {
     this.#capacity = octets.length;
   }
 
-  /** Whether events are wanted now. */
+  /** Whether events are enabled now. */
   get isOn(): boolean {
     return Atomics.load(this.#control, CONTROL.MODE) !== EVENT_MODE.OFF;
   }
 
-  /** @returns whether events are wanted; if not, none of the other functions may be called for this batch */
+  /** @returns whether events are enabled; if not, do not call the other functions for this batch */
   begin(): boolean {
     this.#mode = Atomics.load(this.#control, CONTROL.MODE);
     if (this.#mode === EVENT_MODE.OFF) return false;
@@ -63,22 +63,22 @@ export class QueryEventWriter {
     return true;
   }
 
-  /** What `begin` has returned last. */
+  /** The last result of `begin`. */
   get isWriting(): boolean {
     return this.#mode !== EVENT_MODE.OFF;
   }
 
-  /** To be called instead of relying on `begin` for the time, where a query came earlier. */
+  /** Overrides the time from `begin`, for a query that came earlier. */
   receivedAt(monotonic: number): void {
     this.#received = monotonic;
   }
 
-  /** The time for `receivedAt`. */
+  /** The clock for `receivedAt`. */
   now(): number {
     return this.#monotonic();
   }
 
-  /** Keeps what an answer would overwrite. @param flags of `FLAG`: TRANSPORT and CHAIN */
+  /** Saves the parts of a query that its answer will overwrite. @param flags of `FLAG`: TRANSPORT and CHAIN */
   noteQuery(view: DataView, start: number, length: number, flags: number): void {
     this.#querySize = length;
     this.#flags = flags;
@@ -105,7 +105,7 @@ export class QueryEventWriter {
   }
 
   /**
-   * Appends the event of the query that was noted last.
+   * Appends the event of the query noted last.
    *
    * @param view the response from `start` on: its question is the client's own
    * @param length octets of the response
@@ -155,7 +155,7 @@ export class QueryEventWriter {
     Atomics.store(this.#control, CONTROL.TAIL, this.#tail);
   }
 
-  /** Where a record of at most this size may be written, or -1. Skips the end of the memory if it is too short. */
+  /** Reserves a place for a record of at most this size; -1 if the ring is full. Skips the end of the memory if it is too short. */
   #reserve(size: number): number {
     const free = this.#capacity - ((this.#tail - this.#head) >>> 0);
     const at = this.#tail & (this.#capacity - 1);
@@ -167,7 +167,7 @@ export class QueryEventWriter {
     return 0;
   }
 
-  /** Copies octets of a packet to words of the ring. @returns the word behind them */
+  /** Copies octets of a packet to words of the ring. @returns the next word */
   #copy(view: DataView, from: number, length: number, to: number): number {
     const words = this.#words;
     const whole = length & ~3;

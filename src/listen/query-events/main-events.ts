@@ -1,7 +1,7 @@
 /**
- * Query events of the main thread: what came by TCP, and what the handler chain has answered, whatever it came by.
+ * Query events of the main thread: queries that came by TCP, and all that the handler chain answered, over any transport.
  *
- * Each is an event of its own batch, since nothing else is answered at that moment.
+ * Each event is its own batch, since the main thread answers one query at a time.
  */
 import { ENDPOINTS_ARE_IPV6, writeEndpointsOf } from '../../socket/endpoints.ts';
 import { parseAddress } from '../../wire/address.ts';
@@ -15,9 +15,9 @@ interface Peer {
   readonly port: number;
 }
 
-/** What is known of a query besides its octets. */
+/** The facts about a query that its octets do not show. */
 export interface AnsweredQuery {
-  /** From {@link MainThreadEvents.now}, when it was received. */
+  /** When it was received, from {@link MainThreadEvents.now}. */
   readonly received: number;
   readonly source: 'table' | 'chain';
   readonly transport: Transport;
@@ -30,7 +30,7 @@ export class MainThreadEvents {
     this.#writer = new QueryEventWriter(memory);
   }
 
-  /** Whether events are wanted now. */
+  /** Whether events are enabled now. */
   get isOn(): boolean {
     return this.#writer.isOn;
   }

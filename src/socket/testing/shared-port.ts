@@ -1,5 +1,5 @@
 /**
- * Sockets that share a port, and clients that show which of them the kernel gives packets to.
+ * Sockets that share a port, and clients that show which socket gets their packets.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { type BoundSocket, closeDescriptor } from '../descriptor.ts';
 import { MSG_DONTWAIT } from '../linux.ts';
 import { openUdpSocket } from '../udp-socket.ts';
 
-/** Opens so many sockets of one port, which are closed when the test ends. */
+/** Opens several sockets on one port, and closes them when the test ends. */
 export function openSharing(address: string, count: number): readonly BoundSocket[] {
   const opened: BoundSocket[] = [];
   onTestFinished(() => {
@@ -20,7 +20,7 @@ export function openSharing(address: string, count: number): readonly BoundSocke
   return opened;
 }
 
-/** Clients with ports of their own, closed when the test ends. */
+/** Clients with separate ports, closed when the test ends. */
 export async function openClients(family: 'udp4' | 'udp6', count: number): Promise<readonly Socket[]> {
   const clients = Array.from({ length: count }, () => createSocket(family));
   onTestFinished(() => {
@@ -33,14 +33,14 @@ export async function openClients(family: 'udp4' | 'udp6', count: number): Promi
   return clients;
 }
 
-/** Has each client send a packet. @returns how many came to each socket */
+/** Makes each client send a packet. @returns how many each socket got */
 export async function countReceived(
   clients: readonly Socket[],
   sockets: readonly BoundSocket[],
   address: string,
 ): Promise<readonly number[]> {
   const port = sockets[0]?.endpoint.port ?? 0;
-  // On loopback a packet is in its queue when its sending ends.
+  // On loopback a packet is queued at the receiver once `send` ends.
   for (const client of clients)
     await new Promise<void>((resolve) => client.send('packet', port, address, () => resolve()));
   const batch = new PacketBatch(64);

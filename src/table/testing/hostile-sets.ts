@@ -1,6 +1,6 @@
 /**
- * Cached answers of all sizes, as an upstream may choose them: from one that fits into any response to one that is longer than any
- * seat, with TTLs in places of all kinds.
+ * Cached answers of all sizes, as an upstream may choose them: from one that fits into any response to one longer than
+ * any seat, with TTLs at many offsets.
  */
 import type { AnswerBody, CachedAnswer, ViewId } from '../types.ts';
 import type { TableWriter } from '../writer.ts';
@@ -10,7 +10,7 @@ import { cachedAddress, wire } from './table-answers.ts';
 const TXT = 16;
 /** Records of a set of addresses, 16 octets each. */
 const ADDRESSES = [1, 2, 3, 12, 25, 29, 31, 70, 78, 300, 600, 3000] as const;
-/** Octets of the strings of TXT records, over and over, and how many records there are. */
+/** Octets of the strings of TXT records, repeated, and the number of records. */
 const STRINGS: readonly (readonly [lengths: readonly number[], count: number])[] = [
   [[0], 60],
   [[1, 2, 3, 250, 255], 8],
@@ -19,7 +19,7 @@ const STRINGS: readonly (readonly [lengths: readonly number[], count: number])[]
   [[13, 64, 5, 128, 90, 1], 400],
 ];
 
-/** @param suffix what their names end in; @param lifetime in seconds */
+/** @param suffix of their names; @param lifetime in seconds */
 export function hostileSets(suffix: string, lifetime: number): readonly CachedAnswer[] {
   return [
     ...ADDRESSES.map((count) => addressSet(`set-${count}.${suffix}`, count, lifetime)),
@@ -35,7 +35,7 @@ export function questionsOfHostileSets(suffix: string): readonly SeatQuestion[] 
   ];
 }
 
-/** Puts them into the cache of a view. @throws Error if one has no room, as nothing would be shown then */
+/** Stores them in the cache of a view. @throws Error if one does not fit, since the test would then show no result */
 export function cacheHostileSets(
   table: TableWriter,
   suffix: string,
@@ -48,7 +48,7 @@ export function cacheHostileSets(
       throw new Error(`no room in the cache: ${answer.body.bytes.length} octets`);
 }
 
-/** All its addresses are the same, so that it does not show where they begin. */
+/** All its addresses are equal, so that the rotation does not show. */
 function addressSet(name: string, count: number, lifetime: number): CachedAnswer {
   const one = cachedAddress(name, '192.0.2.1', lifetime);
   const { bytes } = one.body;

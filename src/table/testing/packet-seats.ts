@@ -1,21 +1,21 @@
 /**
- * Batches of packets in seats, as a reader's thread has them, and their rule: a reader writes only into the seat of the packet at
- * hand, and only if it answers; what it says of a packet does not depend on other packets.
+ * Batches of packets in seats, as in a reader's thread, and their rule: a reader writes only into the seat of the
+ * current packet, and only if it answers; its verdict on a packet does not depend on other packets.
  *
- * The seats are those of `PacketBatch` without its socket: what is not answered changes places with the next packet that is.
+ * The seats work as in `PacketBatch`, without its socket: an unanswered packet changes places with the next answered one.
  */
 import fc from 'fast-check';
 import type { Transport } from '../../wire/response-size.ts';
 import { TableReader } from '../reader.ts';
 import { wire } from './table-answers.ts';
 
-/** A question that there is an answer to. Its name is asked for with other types too. */
+/** A question that the table can answer. Packets ask for its name with other types too. */
 export interface SeatQuestion {
   readonly name: string;
   readonly type: number;
 }
 
-/** A table with answers, and how it is asked. */
+/** A table with answers, and how to query it. */
 export interface SeatSubject {
   readonly memory: SharedArrayBuffer;
   /** The number of its reader. */
@@ -29,7 +29,7 @@ export interface SeatSubject {
   readonly stored: number;
 }
 
-/** What became of the packets. */
+/** The verdicts on the packets. */
 export interface SeatCounts {
   answered: number;
   asked: number;
@@ -55,7 +55,7 @@ interface AskedPacket {
   readonly client: keyof typeof CLIENTS;
 }
 
-/** A reader's batches; those of the fallback and of TCP, whose messages have one seat, as large as a message. */
+/** A reader's batches; for the fallback and TCP, one seat as large as a message. */
 const UDP_SHAPES: readonly SeatShape[] = [1280, 4096].map((octets) => ({
   ...{ seats: 64, transport: 'udp', octets },
 }));
@@ -66,20 +66,20 @@ const MESSAGE_SHAPES: readonly SeatShape[] = (['udp', 'tcp'] as const).map((tran
 const OTHER_TYPES = [1, 28, 16, 12, 33, 43, 255, 252, 65_535] as const;
 const UDP_SIZES = [512, 512, 0, 700, 1232, 4096, 65_535] as const;
 const CLIENT_OCTETS = 32;
-/** Of a `struct sockaddr_in` and a `struct sockaddr_in6`. */
+/** Octets of a `struct sockaddr_in` and a `struct sockaddr_in6`. */
 const CLIENTS = {
   '192.0.2.77': Uint8Array.of(2, 0, 0x15, 0xb3, 192, 0, 2, 77),
   '10.0.0.1': Uint8Array.of(2, 0, 0x15, 0xb3, 10, 0, 0, 1),
   '2001:db8::7': Uint8Array.of(10, 0, 0x15, 0xb3, 0, 0, 0, 0, 0x20, 1, 0x0d, 0xb8, ...new Uint8Array(11), 7),
 } as const;
-/** A batch is full in a third of all cases, and its packets can be left out one by one. */
+/** A third of all batches are full; shrinking can leave out packets one by one. */
 const MAX_DRAWN = 96;
 
 /**
- * Puts batch after batch to a reader, and each packet to one that has seen no other.
+ * Gives many batches to a reader, and each packet also to a fresh reader.
  *
- * @param numRuns of some batches each
- * @returns what became of the packets, so that a test can show that it has asked for something
+ * @param numRuns of several batches each
+ * @returns counts of verdicts, so that a test can show that it covered them
  * @throws Error with the octet that was written, or the answer that differs
  */
 export function expectOtherSeatsUntouched(subject: SeatSubject, numRuns: number): SeatCounts {
@@ -114,7 +114,7 @@ function batchOf({ questions, groups }: SeatSubject): fc.Arbitrary<AskedBatch> {
 
 interface Asked extends SeatQuestion {
   readonly dnsClass: number;
-  /** RD, AD, CD and whatever else. */
+  /** RD, AD, CD and random other bits. */
   readonly flags: number;
   readonly capitals: number;
   /** -1: no OPT record. */
@@ -181,9 +181,9 @@ class PacketSeats {
   readonly #reader: TableReader;
   /** The seats, then the address of the client of each. */
   readonly #octets: Buffer;
-  /** What must be there. */
+  /** The expected octets. */
   readonly #expected: Buffer;
-  /** The seat of a packet that is answered beside no other. */
+  /** The seat of a packet that is answered without others. */
   readonly #alone: Buffer;
   /** The seat of each packet of a batch. */
   readonly #seats: number[];
@@ -200,7 +200,7 @@ class PacketSeats {
     this.#seats = Array.from({ length: shape.seats }, (_, seat) => seat);
   }
 
-  /** Those that find no seat are a batch of their own only where a message is one. */
+  /** Packets beyond the seats are dropped; with one seat, each packet is its own batch. */
   answerBatch({ age, group, packets }: AskedBatch): void {
     const { seats } = this.#shape;
     if (seats === 1) for (const packet of packets) this.#answerSeats(age, group, [packet]);
@@ -245,7 +245,7 @@ class PacketSeats {
     return verdict;
   }
 
-  /** By a reader that has seen no other packet, in memory of its own. */
+  /** Answers a packet with a fresh reader, in memory of its own. */
   #answerAlone(index: number, length: number, group: number, now: number) {
     const { memory, reader: number, udpSize } = this.#subject;
     const { octets: capacity, transport } = this.#shape;

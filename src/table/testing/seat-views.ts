@@ -1,5 +1,5 @@
 /**
- * A table with views of all kinds in several listener groups, full of answers that fit and of answers that do not.
+ * A table with views of all kinds in several listener groups, filled with answers that fit and answers that do not.
  */
 import {
   type ClientViews,
@@ -62,7 +62,7 @@ export function seatsOfAllViews(maxTtl: number | undefined): SeatSubject {
   const bounded = defineFilled(table, { ...REPEATING, maxUdpSize: 600, rotatesAddresses: false });
   const groups = groupsOf(plain, repeating, bounded);
   table.showViews(groups);
-  // One more, which nobody knows.
+  // One more group, which the table does not know.
   const numbers = Array.from({ length: groups.length + 1 }, (_, group) => group);
   return {
     memory: table.memory,

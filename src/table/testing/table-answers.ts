@@ -88,7 +88,7 @@ export function settings(apex: string, changes: Partial<ZoneSettings> = {}): Zon
   };
 }
 
-/** What a listener group shows all clients for all names. */
+/** Shows one view to all clients of a listener group, for all names. */
 export function showAll(view: ViewId): ListenerGroupViews {
   return { prefixes: [], others: { kind: 'views', zones: [{ zone: wire('.'), view }] } };
 }
@@ -99,7 +99,7 @@ export function query(
   type: StringAnswer['type'] | string,
   changes: Partial<Packet> = {},
 ): { packet: Uint8Array; length: number } {
-  // dns-packet's own list of types is shorter than what it encodes.
+  // The types of dns-packet list fewer record types than it encodes.
   const question = { type: type as 'A', name };
   const bytes = encode({ type: 'query', id: 4711, flags: 0x100, questions: [question], ...changes });
   const packet = new Uint8Array(65_535 + 64);
