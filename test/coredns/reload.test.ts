@@ -1,5 +1,5 @@
 /**
- * A Corefile that changes while it is served: endpoints, metrics and listeners.
+ * A Corefile that changes while it is in use: endpoints, metrics and listeners.
  */
 import { writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
