@@ -1,5 +1,5 @@
 /**
- * `--blocks-extra`: plugins of a Corefile in the block of a front end that has no Corefile.
+ * `--blocks-extra`: Corefile plugins in the block of a front end without a Corefile.
  */
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
