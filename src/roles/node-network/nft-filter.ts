@@ -71,7 +71,7 @@ export class NftFilter implements PacketFilter {
     });
   }
 
-  /** Nothing to leave: the table belongs to this process, another process has its own. */
+  /** Leaves no rules: the table belongs to this process, another process has its own. */
   leave(): void {
     this.#watcher?.stop();
     this.#owner?.kill('SIGKILL');

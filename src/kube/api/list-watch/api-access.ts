@@ -1,5 +1,5 @@
 /**
- * What list and watch need to send requests to the API server, and the function that sends one.
+ * Access to the API server for list and watch: its dependencies, and the function that sends a request.
  */
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';

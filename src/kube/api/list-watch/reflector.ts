@@ -46,7 +46,7 @@ export interface KindStatus {
   readonly words: string;
 }
 
-/** What all reflectors have in common, whatever their kind. */
+/** The common interface of reflectors of all kinds. */
 export interface Follower {
   start(): void;
   /** Ends the watch; no sink is called after that. */

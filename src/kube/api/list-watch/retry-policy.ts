@@ -7,7 +7,7 @@
 import type { Failure, WaitingKind } from './failure.ts';
 import type { ListWatchTiming } from './timing.ts';
 
-/** What the next try does. */
+/** The action of the next attempt. */
 export type Step =
   /** Lists: any version of the watch cache (`0`), at least the version that was reached, or the latest. */
   | { readonly kind: 'list'; readonly from: 'cache' | 'reached' | 'latest' }

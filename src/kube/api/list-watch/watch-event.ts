@@ -18,7 +18,7 @@ export type WatchEvent =
       readonly endsInitialEvents: boolean;
     }
   | { readonly kind: 'error'; readonly failure: Failure }
-  /** Not a valid event: its content is lost. */
+  /** An invalid event: its content is lost. */
   | { readonly kind: 'broken'; readonly problem: string };
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
