@@ -1,5 +1,5 @@
 /**
- * What is said between the measurements and the API server's double, which runs in a process of its own.
+ * The messages between the benchmarks and the API server double, which runs in a process of its own.
  */
 export type Order =
   /** Gives the probe, a headless service, this one endpoint. */

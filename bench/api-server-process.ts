@@ -1,5 +1,5 @@
 /**
- * The API server's double as a process: serves the cluster that its argument describes, and changes it by order.
+ * The API server double as a process: serves the cluster that its argument describes, and changes it on request.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ApiServerDouble } from '../test/api-server/api-server.ts';

@@ -1,5 +1,5 @@
 /**
- * The process of the API server's double, as the measurements see it.
+ * The process of the API server double, as seen by the benchmarks.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';

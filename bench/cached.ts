@@ -1,5 +1,5 @@
 /**
- * What a query costs whose answer a resolver has in its cache.
+ * The cost of a query whose answer is in a resolver's cache.
  */
 import { listKnownNames } from './outside.ts';
 import { createRandom, pick } from './random.ts';

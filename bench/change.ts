@@ -1,6 +1,6 @@
 /**
- * How long a change takes to be seen: from the event that the API server sends until a client gets the new answer; alone,
- * and among a thousand other changes a second, which must not make queries dearer either.
+ * The latency of a change: from the event that the API server sends until a client gets the new answer. Measured by itself,
+ * and among a thousand other changes a second, which must not make queries more expensive either.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiServer, findGivenCluster } from './api-server.ts';

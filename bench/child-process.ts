@@ -1,5 +1,5 @@
 /**
- * Starts the programs that are measured, and sees to it that none outlives the measurement.
+ * Starts the measured programs, and ensures that they end with the benchmark.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * The cluster that all measurements are about: as many services and endpoints as asked for, the same in every run.
+ * The cluster of all benchmarks: with the requested number of services and endpoints, the same in every run.
  *
  * One service in ten is headless, its endpoints named as those of a StatefulSet. Every other service has IPv6 too, so that
  * half of the questions for AAAA are answered with an address and half with NODATA.

@@ -1,8 +1,8 @@
 /**
- * Loaded into the server before its own code, where its memory is measured: SIGUSR2 collects garbage, so that what is
- * counted is what the server holds and not when V8 last found time to clean up.
+ * Loaded into the server before its own code, for memory benchmarks: SIGUSR2 collects garbage, so that the result is the
+ * memory that the server holds and does not depend on when V8 last collected garbage.
  *
- * Asked through the inspector's protocol, inside the process, V8 also gives memory back that it no longer needs.
+ * A request by the inspector's protocol, inside the process, also makes V8 return memory that it no longer needs.
  */
 import { Session } from 'node:inspector';
 

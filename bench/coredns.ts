@@ -1,5 +1,5 @@
 /**
- * What a query costs by the Corefiles of usual clusters, ours against CoreDNS, in one run, turn by turn.
+ * The cost of a query with the Corefiles of usual clusters: ours against CoreDNS, taking turns in one run.
  */
 import { ApiServer, type ClusterAddress } from './api-server.ts';
 import { type Cluster, describeCluster, isHeadless, nameOf, ZONE } from './cluster.ts';

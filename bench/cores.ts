@@ -1,6 +1,6 @@
 /**
- * Keeps servers and those who ask them on different cores, where `taskset` is there to do it: the first core is the
- * server's, all others are for the other processes.
+ * Keeps servers and their clients on different cores, if `taskset` is installed: the first core is for the server, all
+ * others are for the other processes.
  */
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Costs of servers that take turns at the same questions: a turn, the table, the goals.
+ * Costs of servers that take turns with the same questions: one turn, the table, the goals.
  */
 import { type Cost, type Load, measureCost } from './dnsperf.ts';
 import { type Goal, printSummary, type Table } from './report.ts';

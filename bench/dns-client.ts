@@ -1,5 +1,5 @@
 /**
- * One question at a time over UDP, to see that a server answers and what it says now.
+ * Asks one question at a time over UDP, to check that a server answers and to get its current answer.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * Load by dnsperf: many clients on one thread, so many questions outstanding, as fast as the server answers or at a
- * given rate; and what the server used meanwhile.
+ * Load by dnsperf: many clients on one thread with a given number of questions outstanding, as fast as the server answers or
+ * at a given rate. Also measures the processor time of the server meanwhile.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,8 +1,8 @@
 /*
- * The floor: what receiving and sending packets costs when nothing is done with them.
+ * The floor: the cost of only receiving and sending packets.
  *
- * Takes up to 64 packets with one recvmmsg, marks each as a response, sends all with one sendmmsg. A DNS server cannot cost
- * less per query than this, whatever it is written in.
+ * Takes up to 64 packets with one recvmmsg, marks each as a response, sends all with one sendmmsg. A DNS server in any
+ * language costs at least this per query.
  *
  * usage: echo PORT
  */

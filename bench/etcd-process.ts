@@ -1,5 +1,5 @@
 /**
- * An etcd of one member, which can be killed and started again with what it has stored.
+ * An etcd with one member, which can be killed and restarted with its data.
  */
 import { join } from 'node:path';
 import { ServerProcess } from './child-process.ts';

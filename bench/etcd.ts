@@ -1,6 +1,6 @@
 /**
- * Names from an etcd: what a query costs against CoreDNS's plugin, where `COREDNS` names its binary, and how long a change takes
- * from its commit to the answer: alone, among a thousand others a second, and after etcd was away.
+ * Names from an etcd: the cost of a query, compared with CoreDNS's plugin if `COREDNS` names its binary, and the latency of a
+ * change from its commit to the answer: by itself, among a thousand others a second, and after an outage of etcd.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

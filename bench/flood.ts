@@ -1,6 +1,6 @@
 /**
- * What a flood of names that do not exist does to other clients: how long table hits take without it, with it, and while
- * a second server is flooded in the same way. The last tells what a busy machine does by itself.
+ * The effect of a flood of names that do not exist on other clients: the latency of table hits without it, with it, and while
+ * a second server is flooded in the same way. The last case shows the effect of a busy machine by itself.
  */
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * What a query costs that must go upstream: every name is asked for once; every answer has expired; and names as clients ask them,
- * most of which are cached.
+ * The cost of a query that must go upstream: with each name queried once, with only expired answers, and with names as clients
+ * query them, mostly cached.
  */
 import { listExpiringNames, listMixedNames, listNewNames } from './outside.ts';
 import type { Report } from './report.ts';

@@ -1,5 +1,5 @@
 /**
- * A free port, for servers that must be told one.
+ * Finds a free port, for servers that need a port in their configuration.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

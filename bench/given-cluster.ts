@@ -1,5 +1,5 @@
 /**
- * The cluster of a kubeconfig file that the environment names (`KUBECONFIG`): read, and changed in a namespace of its own.
+ * The cluster of the kubeconfig file in `KUBECONFIG`: reads it, and changes it in a namespace of its own.
  */
 import { systemClock } from '../src/base/clock.ts';
 import { findCluster } from '../src/kube/api/connection/find-cluster.ts';

@@ -1,6 +1,6 @@
 /**
- * What clients that want to take the server down cost other clients: probes of the HTTP ports, new clients over TCP, and outside
- * names beside a flood of questions for ANY, all at the same address.
+ * The effect of clients that attack the server on other clients: probes of the HTTP ports, new clients over TCP, and outside
+ * names during a flood of ANY questions, all at the same address.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

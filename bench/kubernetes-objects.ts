@@ -1,6 +1,5 @@
 /**
- * The cluster as the API server's objects, with the fields that real ones carry along: reading past them is part of the
- * work.
+ * The cluster as objects of the API server, with all the fields of real objects: skipping those is part of the work.
  */
 import type { KubernetesObject } from '../test/api-server/object-store.ts';
 import { type Cluster, type ClusterService, type Endpoint, isHeadless, PORT } from './cluster.ts';

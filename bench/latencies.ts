@@ -1,5 +1,5 @@
 /**
- * How long each single answer takes, by dnsperf, which prints them all when asked to.
+ * The latency of each single answer, from the verbose output of dnsperf.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * What stub resolvers see of a path upstream that loses packets: ours and Unbound in turns, each before an upstream that loses the
- * same part of the queries, drawn from the same seed.
+ * The results of stub resolvers behind a path upstream that loses packets: ours and Unbound in turns, each before an upstream
+ * that loses the same part of the queries, drawn from the same seed.
  */
 import { LossyUpstream } from '../test/support/lossy-upstream.ts';
 import { askAsStubs } from '../test/support/stub-clients.ts';

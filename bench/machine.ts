@@ -1,5 +1,5 @@
 /**
- * The machine that figures are from, and how busy others kept it meanwhile.
+ * The machine of the results, and its load by other processes meanwhile.
  */
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';

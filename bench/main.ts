@@ -1,5 +1,5 @@
 /**
- * The measurements: which are asked for, and how they are printed.
+ * Runs the requested benchmarks and prints their results.
  */
 import { parseArgs } from 'node:util';
 import { measureCached } from './cached.ts';

@@ -1,6 +1,6 @@
 /**
- * What a process occupies, in mebibytes: `VmRSS` now, what of it is no file's (`RssAnon` and `RssShmem`), and `VmHWM`, the
- * most it ever was.
+ * The memory of a process in mebibytes: `VmRSS` now, the part of it without files (`RssAnon` and `RssShmem`), and `VmHWM`,
+ * its peak.
  */
 import { readFileSync } from 'node:fs';
 

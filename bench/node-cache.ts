@@ -1,6 +1,6 @@
 /**
- * The cache of a node: how long it takes from its start to its first answer, beside the start of Node.js alone, and what it occupies
- * at rest and after 10,000 names.
+ * The cache of a node: the time from its start to its first answer, compared with the start of only Node.js, and its memory at
+ * rest and after 10,000 names.
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /**
- * What a server occupies: as a resolver after a load, and for each thousand endpoints of a large cluster.
+ * The memory of a server: as a resolver after a load, and per thousand endpoints of a large cluster.
  */
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

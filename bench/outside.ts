@@ -1,6 +1,6 @@
 /**
- * Names outside the cluster: one domain, served by an upstream on loopback, in which every name below `there` has
- * addresses and every other name is absent.
+ * Names outside the cluster: one domain, served by an upstream on loopback, in which every name below `there` has addresses
+ * and all other names do not exist.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * Processor time of a process, thread by thread, as the kernel's scheduler counted it.
+ * Processor time of a process, per thread, as counted by the kernel's scheduler.
  *
- * `schedstat` counts nanoseconds; where it is missing `stat` has user and system time in hundredths of a second, which is
- * the same sum, coarser.
+ * `schedstat` counts nanoseconds. Without it, `stat` has user and system time in hundredths of a second, the same sum at a
+ * coarser resolution.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 

@@ -1,5 +1,5 @@
 /**
- * Which programs of the system are installed: nothing is compared with a server that is not there.
+ * Finds the installed programs of the system: benchmarks compare only with servers that are installed.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

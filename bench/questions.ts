@@ -1,5 +1,5 @@
 /**
- * What clients ask: the mix of a cluster whose pods search five domains before they ask for a name as it stands.
+ * The questions of clients: the mix of a cluster whose pods search five domains before they query a name as it is.
  */
 import { type Cluster, nameOf, PORT, ZONE } from './cluster.ts';
 import { createRandom, pick, type Random } from './random.ts';

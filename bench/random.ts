@@ -1,5 +1,5 @@
 /**
- * Numbers that look random and are the same in every run, so that all servers and all runs get the same questions.
+ * Pseudo-random numbers that are the same in every run, so that all servers and all runs get the same questions.
  */
 export type Random = () => number;
 

@@ -1,5 +1,5 @@
 /**
- * What a measurement comes to, and how it is printed: tables and goals as plain text, or everything as JSON.
+ * The result of a benchmark, and its output: tables and goals as plain text, or everything as JSON.
  */
 import type { Machine } from './machine.ts';
 import { printMachine } from './machine.ts';

@@ -1,5 +1,5 @@
 /**
- * What a query costs a resolver: ours, dnsmasq and Unbound before one upstream, in one run, turn by turn.
+ * The cost of a query for a resolver: ours, dnsmasq and Unbound before one upstream, taking turns in one run.
  */
 import { rm } from 'node:fs/promises';
 import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';

@@ -1,5 +1,5 @@
 /**
- * Takes the same measurement of several subjects in turn, A B C A B C, so that whatever else the machine does meets all.
+ * Measures several subjects in turn, A B C A B C, so that other load of the machine affects all of them.
  */
 import { machineTime, readStolenTime, stolenBetween } from './machine.ts';
 

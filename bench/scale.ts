@@ -1,5 +1,5 @@
 /**
- * What the size of the cluster costs: time until ready, memory, octets of the table, and whether a query stays as cheap.
+ * The cost of the size of the cluster: time until ready, memory, octets of the table, and the cost of a query.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiServer } from './api-server.ts';

@@ -1,5 +1,5 @@
 /**
- * What a query costs: our readers, the floor, Knot and dnsmasq with the same names, in one run, turn by turn.
+ * The cost of a query: our readers, the floor, Knot and dnsmasq with the same names, taking turns in one run.
  */
 
 import { ApiServer } from './api-server.ts';

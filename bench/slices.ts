@@ -1,6 +1,6 @@
 /**
- * What changes of a service with thousands of endpoints cost all others: how long questions take that the main thread forwards, without
- * changes and beside ten changed slices a second.
+ * The effect of changes of a service with thousands of endpoints on all others: the latency of questions that the main thread
+ * forwards, without changes and with ten changed slices a second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiServer } from './api-server.ts';

@@ -1,6 +1,6 @@
 /**
- * How long a server takes from its start to its first answer, what that costs, and what it then occupies: of an empty
- * cluster and of a large one, or of the cluster of a kubeconfig file.
+ * The time from the start of a server to its first answer, the processor time of the start, and the memory after it: for an
+ * empty cluster and a large one, or for the cluster of a kubeconfig file.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiServer, type ClusterAddress, findGivenCluster } from './api-server.ts';

@@ -1,5 +1,5 @@
 /**
- * Medians, percentiles and spread of a few numbers.
+ * Medians, percentiles and spread of small samples.
  */
 export interface Summary {
   readonly median: number;

@@ -1,5 +1,5 @@
 /**
- * What a measurement is given: where things lie, how long to measure, and whom to tell how far it is.
+ * The environment of a benchmark: folders, duration, and progress output.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * The rules of the source that a machine can check: imports between layers, no circles, file sizes, opening comments.
+ * The rules of the source that a machine can check: imports between layers, no import cycles, file sizes, opening comments.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * Tables of words that a foreign word may index are Maps, or have a null prototype: a plain object answers to `constructor` too.
+ * Tables of words that are indexed with untrusted words must be Maps, or have a null prototype: a plain object also has `constructor`.
  *
- * The text of the sources is looked at, not their types. Found are objects of the type `Record<string, …>`, by whatever alias, that
- * are written as a literal, or that a variable indexes without `Object.hasOwn` before.
+ * The test checks the text of the sources, not their types. It finds objects of the type `Record<string, …>`, by any alias, that
+ * are written as a literal, or that a variable indexes without a previous `Object.hasOwn`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

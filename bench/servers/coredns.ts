@@ -1,5 +1,5 @@
 /**
- * CoreDNS before the same API server, where the environment names its binary: `COREDNS=/path/to/coredns`.
+ * CoreDNS with the same API server, if the environment names its binary: `COREDNS=/path/to/coredns`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Servers that answer by a Corefile: ours, and a CoreDNS where `COREDNS` names its binary. What they log goes nowhere.
+ * Servers that answer by a Corefile: ours, and CoreDNS if `COREDNS` names its binary. Their logs are discarded.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

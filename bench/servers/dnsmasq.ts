@@ -1,8 +1,8 @@
 /**
- * dnsmasq as kube-dns has it: a cache before the server that knows the cluster.
+ * dnsmasq as in kube-dns: a cache before the server that knows the cluster.
  *
- * Filled once, it answers everything from its cache. Given the names as its own records it would be slower: it searches
- * its SRV records one by one.
+ * After a warm-up it answers everything from its cache. With the names as its own records it would be slower: it searches its
+ * SRV records linearly.
  */
 import { join } from 'node:path';
 import { ServerProcess } from '../child-process.ts';

@@ -1,5 +1,5 @@
 /**
- * The floor: `echo.c`, compiled where a C compiler is installed.
+ * The floor: `echo.c`, compiled if a C compiler is installed.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

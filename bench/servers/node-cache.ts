@@ -1,6 +1,6 @@
 /**
- * The cache of a node: ours, and where the environment names their binaries (`NODE_CACHE`, `COREDNS`) NodeLocal DNSCache and CoreDNS
- * with the same Corefile. Neither interface nor packet filter of this machine is touched.
+ * The cache of a node: ours, and NodeLocal DNSCache and CoreDNS with the same Corefile if the environment names their binaries
+ * (`NODE_CACHE`, `COREDNS`). It changes neither an interface nor the packet filter of this machine.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

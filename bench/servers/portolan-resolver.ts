@@ -1,5 +1,5 @@
 /**
- * Our own server as a resolver: the example cluster, all other names by one upstream, one UDP reader.
+ * Our own server as a resolver: the example cluster, all other names from one upstream, one UDP reader.
  */
 import { join } from 'node:path';
 import { ServerProcess } from '../child-process.ts';

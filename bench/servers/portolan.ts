@@ -1,5 +1,5 @@
 /**
- * Our own server as it is built in `dist/`, its objects from an API server.
+ * Our own server as built in `dist/`, with objects from an API server.
  */
 import { join } from 'node:path';
 import type { ClusterAddress } from '../api-server.ts';

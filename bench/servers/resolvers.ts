@@ -1,5 +1,5 @@
 /**
- * The resolvers that are compared, all before the same upstream.
+ * The compared resolvers, all with the same upstream.
  */
 import type { Contestant } from '../costs.ts';
 import { KNOWN } from '../outside.ts';

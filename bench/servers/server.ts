@@ -1,5 +1,5 @@
 /**
- * What the servers that are compared have in common: a process that answers at a port of the loopback address.
+ * The common interface of the compared servers: a process that answers at a port of the loopback address.
  */
 import type { ServerProcess } from '../child-process.ts';
 import { DnsClient } from '../dns-client.ts';

@@ -1,5 +1,5 @@
 /**
- * Unbound as a forwarder: one thread, no validation, as much room for its cache as ours has.
+ * Unbound as a forwarder: one thread, no validation, the same cache size as ours.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

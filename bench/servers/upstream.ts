@@ -1,5 +1,5 @@
 /**
- * The server that resolvers ask: Knot with one small zone, away from the core of those that are measured.
+ * The upstream of resolvers: Knot with one small zone, on another core than the measured servers.
  */
 import { ADDRESSES, DOMAIN, KNOWN, LIFETIMES } from '../outside.ts';
 import type { Workplace } from '../workplace.ts';

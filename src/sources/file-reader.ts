@@ -1,25 +1,25 @@
 /**
- * Reads files again and again, and only those that may have changed since the last time.
+ * Reads files repeatedly, but only those that may have changed since the last time.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 
-/** What a file held when it was read. Equal digests are equal readings. */
+/** The contents of a file when it was read. Equal digests mean equal readings. */
 export type FileReading =
-  /** `octets` is empty where only digests are wanted. */
+  /** `octets` is empty if only digests are wanted. */
   | { readonly kind: 'content'; readonly digest: string; readonly size: number; readonly octets: Buffer }
   | { readonly kind: 'unreadable'; readonly digest: string; readonly reason: string };
 
-/** A file beyond this is not read: lists of a million names have 20 to 40 MB. */
+/** Larger files are not read: lists of a million names have 20 to 40 MB. */
 const MAX_OCTETS = 64 * 2 ** 20;
-/** How long a file may change without its times showing it: the coarsest clock of a file system in use. */
+/** How long a file may change while its times stay the same: the coarsest timestamp of file systems in use. */
 const RACY_MILLISECONDS = 2_000;
-/** What is read of a file at a time. */
+/** Octets read at a time. */
 export const PIECE_OCTETS = 64 * 1024;
 const NO_OCTETS = Buffer.alloc(0);
 
-/** The digest of the contents of a file, to be updated with them. */
+/** A hash to update with the contents of a file. */
 export const createDigest = (): Hash => createHash('sha256');
 export const digestOf = (hash: Hash): string => hash.digest('base64');
 
@@ -27,14 +27,14 @@ export class FileReader {
   readonly #digestsOnly: boolean;
   readonly #known = new Map<string, { readonly signature: string; readonly reading: FileReading }>();
 
-  /** @param digestsOnly whether contents are not wanted: large files are not held in memory then */
+  /** @param digestsOnly whether to return only digests, so that large files are not held in memory */
   constructor(digestsOnly = false) {
     this.#digestsOnly = digestsOnly;
   }
 
   /**
    * @param now milliseconds since the epoch
-   * @returns nothing if there is no regular file of this path
+   * @returns undefined if the path is not a regular file
    */
   async read(path: string, now: number): Promise<FileReading | undefined> {
     let status: BigIntStats;

@@ -1,9 +1,9 @@
 /**
- * Follows the files of one folder: what they hold now, and then every change.
+ * Follows the files of one folder: reports their current contents, and then every change.
  *
- * A notice of the system only wakes it up; what counts is what the files hold. So it is right for editors that write in
- * place or rename, for ConfigMap volumes whose `..data` link is swapped, and, by a look now and then, where notices are
- * not to be had. A change is passed on once two looks in a row saw the same, so half-written files are not read.
+ * A notification of the system only wakes it up; only the contents of the files count. So it works with editors that write
+ * in place or rename, with ConfigMap volumes whose `..data` link is swapped, and, by polling, without notifications. It
+ * reports a change once two checks in a row saw the same, so half-written files are not read.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -12,9 +12,9 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { FileReader, type FileReading } from './file-reader.ts';
 
-/** What became of a file since the last report. */
+/** The change of a file since the last report. */
 export type FileChange =
-  /** `octets` is empty where only digests are wanted. */
+  /** `octets` is empty if only digests are wanted. */
   | {
       readonly kind: 'content';
       readonly file: string;
@@ -31,13 +31,13 @@ export interface FollowOptions {
   readonly accepts: (name: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called with everything at first, and then with what is different. `file` is the path: folder and name. */
+  /** Called first with all files, then with the differences. `file` is the path: folder and name. */
   readonly onChange: (changes: readonly FileChange[]) => void;
-  /** Milliseconds between looks without a notice. Default: 5000. */
+  /** Milliseconds between checks without a notification. Default: 5000. */
   readonly period?: number;
-  /** Whether a folder that cannot be read at the start counts as empty until it can be. */
+  /** Whether a folder that is unreadable at the start counts as empty until it is readable. */
   readonly mayBeMissing?: boolean;
-  /** Whether contents are not wanted: large files are not held in memory then. */
+  /** Whether to report only digests, so that large files are not held in memory. */
   readonly digestsOnly?: boolean;
 }
 
@@ -55,7 +55,7 @@ export class FolderError extends Error {
 const WAKE_MILLISECONDS = 20;
 const SETTLE_MILLISECONDS = 100;
 const PERIOD_MILLISECONDS = 5_000;
-/** Looks after which a folder that never comes to rest is taken as it is. */
+/** Number of checks after which a folder that keeps changing is read as it is. */
 const MAX_UNSETTLED = 20;
 
 type Observation = ReadonlyMap<string, FileReading>;
@@ -82,7 +82,7 @@ export class FolderFollower {
   }
 
   /**
-   * Reports what the folder holds, and follows it from then on.
+   * Reports the contents of the folder, and follows it from then on.
    *
    * @throws FolderError if it cannot be read and must not be missing
    */
@@ -94,7 +94,7 @@ export class FolderFollower {
     this.#endLook(this.#period);
   }
 
-  /** Looks now, whether or not there was a notice. */
+  /** Checks now, without a notification. */
   look(): void {
     this.#wake();
   }
@@ -129,14 +129,14 @@ export class FolderFollower {
     this.#endLook(pause);
   }
 
-  /** @param pause milliseconds until the next look, unless something has changed during this one */
+  /** @param pause milliseconds until the next check, unless a notification came during this one */
   #endLook(pause: number): void {
     this.#looking = false;
     this.#lookAfter(this.#wokenMeanwhile ? Math.min(pause, SETTLE_MILLISECONDS) : pause);
     this.#wokenMeanwhile = false;
   }
 
-  /** @returns milliseconds until the next look */
+  /** @returns milliseconds until the next check */
   #compare(now: Observation): number {
     if (this.#stopped) return this.#period;
     const settled = isSame(now, this.#last) || this.#unsettled >= MAX_UNSETTLED;
@@ -175,7 +175,7 @@ export class FolderFollower {
     try {
       names = await readdir(folder);
     } catch (error) {
-      throw new FolderError(folder, error as NodeJS.ErrnoException); // What fs functions fail with.
+      throw new FolderError(folder, error as NodeJS.ErrnoException); // The errors of fs functions.
     }
     const accepted = names.filter(accepts).sort();
     const observation = new Map<string, FileReading>();
@@ -187,7 +187,7 @@ export class FolderFollower {
     return observation;
   }
 
-  /** Watches the folder that has the path now, which may be another one than before. Without it, looks must do. */
+  /** Watches the folder that is now at the path, which may have been replaced. If that fails, polling remains. */
   async #watch(): Promise<void> {
     try {
       const { ino } = await stat(this.#options.folder, { bigint: true });

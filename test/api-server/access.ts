@@ -1,5 +1,5 @@
 /**
- * Who asks, and whether they may: bearer tokens, client certificates and rules in the manner of RBAC.
+ * Authentication and authorization: bearer tokens, client certificates and rules similar to RBAC.
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';

@@ -1,8 +1,8 @@
 /**
- * A double of the Kubernetes API server: real HTTP (or HTTPS) over objects in memory, with every fault on order.
+ * A double of the Kubernetes API server: real HTTP (or HTTPS) over objects in memory, with any fault on request.
  *
- * It holds to the recorded talk in `transcripts/`. Tests and benchmarks change its objects through `put` and `delete`,
- * or over the network as any client would.
+ * It behaves as recorded in `transcripts/`. Tests and benchmarks change its objects through `put` and `delete`, or over the
+ * network like any client.
  */
 import {
   createServer,

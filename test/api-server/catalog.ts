@@ -1,5 +1,5 @@
 /**
- * The kinds of object that the API server double can serve, and under which paths.
+ * The kinds of object that the API server double can serve, and their paths.
  */
 export interface CatalogEntry {
   readonly kind: string;

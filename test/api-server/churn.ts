@@ -1,5 +1,5 @@
 /**
- * A steady stream of changes: so many a second, each one slice of a generated cluster with another address.
+ * A steady stream of changes at a given rate: each gives one slice of a generated cluster another address.
  */
 import type { ApiServerDouble } from './api-server.ts';
 import { makeSlice, podAddress } from './generate.ts';

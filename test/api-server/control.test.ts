@@ -1,5 +1,5 @@
 /**
- * The double as benchmarks and long tests use it: bundled, run by plain node, ordered about over HTTP.
+ * The double as benchmarks and long tests use it: bundled, run by plain Node.js, controlled over HTTP.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

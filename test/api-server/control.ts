@@ -1,5 +1,5 @@
 /**
- * The double, ordered about over HTTP, for tests and benchmarks in which it is a process of its own.
+ * Control of the double over HTTP, for tests and benchmarks in which it is a process of its own.
  *
  *     GET    /state                      versions, counts, watches, requests by verb and answer
  *     POST   /objects                    puts one object or a list of them

@@ -1,5 +1,5 @@
 /**
- * What the API server double says of itself.
+ * The discovery documents of the API server double.
  */
 import { catalog } from './catalog.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Faults on order: which requests meet them, how often, and what happens then.
+ * Faults on request: the requests that they affect, how often, and their effect.
  */
 import type { Target, Verb } from './target.ts';
 

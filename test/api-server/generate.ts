@@ -1,5 +1,5 @@
 /**
- * Clusters of any size, the same each time, for benchmarks and tests of scale.
+ * Clusters of any size, the same each time, for benchmarks and scale tests.
  */
 import type { KubernetesObject } from './object-store.ts';
 

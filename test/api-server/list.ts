@@ -1,5 +1,5 @@
 /**
- * Lists as an API server gives them: in pages by continue tokens, or whole from its cache for `resourceVersion=0`.
+ * Lists as an API server returns them: in pages by continue tokens, or complete from its cache for `resourceVersion=0`.
  */
 import type { CatalogEntry } from './catalog.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';

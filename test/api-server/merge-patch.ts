@@ -1,5 +1,5 @@
 /**
- * JSON Merge Patch (RFC 7386 section 2), which is also what a strategic merge patch says where no lists are patched.
+ * JSON Merge Patch (RFC 7386 section 2), which is the same as a strategic merge patch without lists.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;

@@ -1,8 +1,8 @@
 /**
- * What stands in for etcd: objects under one counter of resource versions, with the history that watches and pages need.
+ * Replaces etcd: objects under one counter of resource versions, with the history that watches and pages need.
  *
- * An object is kept as its JSON text without `kind` and `apiVersion`, since lists leave them out and watches put the
- * version asked for in front.
+ * An object is kept as JSON text without `kind` and `apiVersion`, since lists omit them and watches prepend the requested
+ * version.
  */
 import { type CatalogEntry, findByKind } from './catalog.ts';
 

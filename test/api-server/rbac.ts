@@ -1,6 +1,6 @@
 /**
- * Rules from manifests: what the Roles and ClusterRoles that are bound to a ServiceAccount let it do, and which of it is
- * never asked for.
+ * Rules from manifests: the permissions from the Roles and ClusterRoles bound to a ServiceAccount, and those that are never
+ * used.
  */
 import { parseAllDocuments } from 'yaml';
 import { type AccessRule, allows } from './access.ts';

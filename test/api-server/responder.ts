@@ -1,5 +1,5 @@
 /**
- * Writes one response, with the fault that its request met: pieces, silence, resets.
+ * Writes one response, with the fault of its request: pieces, silence, resets.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault } from './faults.ts';

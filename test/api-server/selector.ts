@@ -1,5 +1,5 @@
 /**
- * Label selectors: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, with commas between them.
+ * Label selectors: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, separated by commas.
  */
 const REQUIREMENT =
   /\s*(?:(?<not>!)\s*(?<absent>[\w./-]+)|(?<key>[\w./-]+)\s*(?:(?<operator>==?|!=)\s*(?<value>[\w.-]*)|(?<set>in|notin)\s*\((?<values>[^()]*)\))?)\s*(?:,|$)/y;

@@ -1,5 +1,5 @@
 /**
- * The bodies with which an API server refuses: `Status` objects, worded as the recorded ones.
+ * The bodies of refusals of an API server: `Status` objects, with the recorded messages.
  */
 import { resourceOf, type Target } from './target.ts';
 

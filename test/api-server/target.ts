@@ -1,5 +1,5 @@
 /**
- * What a request to the API server is about, read from its path, its method and its parameters.
+ * The target of a request to the API server, from its path, method and parameters.
  */
 export interface Target {
   readonly group: string;

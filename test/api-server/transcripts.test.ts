@@ -1,5 +1,5 @@
 /**
- * Holds the double to what a real API server said: loaded with the same objects, it gives the recorded answers.
+ * Compares the double with a real API server: with the same objects, it gives the recorded answers.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';

@@ -1,6 +1,5 @@
 /**
- * Creating, replacing, patching and deleting objects over the network, as a test that also runs against a real cluster
- * does it.
+ * Creates, replaces, patches and deletes objects over the network, for tests that also run against a real cluster.
  */
 import type { IncomingMessage } from 'node:http';
 import type { CatalogEntry } from './catalog.ts';

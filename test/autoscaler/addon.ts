@@ -1,5 +1,5 @@
 /**
- * The facts of cluster/addons/dns-horizontal-autoscaler of Kubernetes, as it stood when its role learned of the group `apps`.
+ * The facts of cluster/addons/dns-horizontal-autoscaler of Kubernetes, as of when its role got the group `apps`.
  */
 import { readRules } from '../api-server/rbac.ts';
 

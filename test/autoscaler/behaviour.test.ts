@@ -1,5 +1,5 @@
 /**
- * The autoscaler where something fails or is not allowed, and what it does beyond the original.
+ * The autoscaler after failures and refusals, and its features beyond the original.
  */
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

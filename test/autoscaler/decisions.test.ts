@@ -1,6 +1,6 @@
 /**
  * Every recorded decision of cluster-proportional-autoscaler, from nodes and a ConfigMap to replicas or an error, and the few
- * that are meant to be others.
+ * intended differences.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Several instances with a Lease: one scales, and another goes on when it ends.
+ * Several instances with a Lease: one scales, and another continues when it ends.
  */
 import { expect, it } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

@@ -1,5 +1,5 @@
 /**
- * Nodes as the recording describes them: groups of equal ones.
+ * Nodes as in the recording: groups of equal nodes.
  */
 import type { KubernetesObject } from '../api-server/object-store.ts';
 

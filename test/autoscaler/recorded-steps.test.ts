@@ -1,6 +1,6 @@
 /**
- * The steps that the original was recorded over, one after the other: what is asked and written, what the target has afterwards,
- * and what `/last-poll` says.
+ * The recorded steps of the original, one after the other: its requests and writes, the state of the target afterwards, and the
+ * answer of `/last-poll`.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';

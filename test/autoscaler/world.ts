@@ -1,5 +1,5 @@
 /**
- * Autoscalers beside the API server double, on a clock turned by hand.
+ * Autoscalers with the API server double, on a manual clock.
  */
 import { onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

@@ -1,6 +1,6 @@
 /**
- * The parts of the measurements that could be wrong unnoticed: shares of the mix, arithmetic, what is read
- * from other programs.
+ * The parts of the benchmarks whose errors would go unnoticed: shares of the mix, arithmetic, parsing of other programs'
+ * output.
  */
 import { describe, expect, it } from 'vitest';
 import { type Cluster, describeCluster, isHeadless } from '../../bench/cluster.ts';

@@ -1,6 +1,6 @@
 /**
- * What the table says depends on the objects that there are, never on how they came: in whatever order and interleaving
- * of kinds, with lists read anew and lists broken off between.
+ * The table depends only on the existing objects, not on their arrival: any order and interleaving of kinds, with repeated
+ * and interrupted lists.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * No question about a name that stands in the table costs the main thread anything, whatever form it has and however large the set of
- * the name is: a reader answers it.
+ * Readers answer every question about a name in the table, of any form and with sets of any size, so the main thread has no work
+ * with it.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * A service of many slices, which is published in steps and from what is kept: it has the names that the same objects
- * have when they are listed at once, and a change of one slice costs what the slice is.
+ * A service of many slices, which is published in steps and incrementally: it has the same names as when all its objects are
+ * listed at once, and the cost of a change depends on the slice, not on the service.
  */
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';

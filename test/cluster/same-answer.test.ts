@@ -1,5 +1,5 @@
 /**
- * The table and the plain chain are two ways to one answer: whatever the cluster, whatever the question.
+ * The table and the plain chain give the same answer, for any cluster and any question.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Talking to the API server, straight and through proxies.
+ * Requests to the API server, directly and through proxies.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Finding the cluster and talking to it, against the API server double.
+ * Finds the cluster and sends requests to it, with the API server double.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

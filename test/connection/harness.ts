@@ -1,5 +1,5 @@
 /**
- * Clusters to find: servers, kubeconfigs, and asking through what was found.
+ * Clusters to find: servers, kubeconfigs, and requests through the connections found.
  */
 import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';

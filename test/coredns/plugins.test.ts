@@ -1,5 +1,5 @@
 /**
- * `-plugins`: what it lists is what a Corefile may name, in every command that has the flag.
+ * `-plugins`: lists exactly the plugins that a Corefile may use, in every command that has the flag.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';

@@ -1,6 +1,6 @@
 /**
- * Readers answer what the cache of a server block keeps, as its chain would at the same moment: whatever stands before and behind
- * the cache, and whatever was asked before.
+ * Readers answer from the cache of a server block as its chain would at the same moment: with any plugins before and after the
+ * cache, and after any questions.
  */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';

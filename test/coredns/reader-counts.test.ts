@@ -1,5 +1,5 @@
 /**
- * Metrics are the same whether readers or the handlers of a server block answer: whatever the block, and whatever is asked.
+ * Metrics are the same whether readers or the handlers of a server block answer, for any block and any question.
  */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';

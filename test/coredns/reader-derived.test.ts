@@ -1,5 +1,6 @@
 /**
- * Readers answer what the plugins of a server block without `cache` make from the Corefile and the cluster, until either changes.
+ * Readers give the answers that the plugins of a server block without `cache` derive from the Corefile and the cluster, until
+ * either changes.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

@@ -1,5 +1,5 @@
 /**
- * A Corefile with what readers answer of it and what its chain answers, to hold one against the other.
+ * A Corefile with the answers of readers and of its chain, to compare them.
  */
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * What readers answer of a Corefile's server blocks is what their chains answer, and is counted with it.
+ * For server blocks of a Corefile, readers answer and count as the chains do.
  */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

@@ -1,5 +1,5 @@
 /**
- * A Corefile that changes while it is served: endpoints, metrics and listeners.
+ * A Corefile that changes while it is in use: endpoints, metrics and listeners.
  */
 import { writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
@@ -52,7 +52,7 @@ it('takes over a changed Corefile, and keeps what it can', async () => {
   );
   expect((await ask(server, 'a.test.', 'A')).header.rcode).toBe(5);
   expect((await ask(second, 'b.test.', 'A', { transport: 'tcp' })).header.rcode).toBe(0);
-  // What was counted is not counted anew.
+  // Earlier counts are kept, not repeated.
   const text = await get(metrics, '/metrics');
   expect(text).toContain('zone="a.test.",view="",proto="udp",family="1",type="A"} 1');
   expect(text).toContain('coredns_plugin_enabled{server="dns://127.0.0.1');

@@ -1,5 +1,5 @@
 /**
- * `portolan coredns` as a process: its start-up lines, its answers, and why it does not start.
+ * `portolan coredns` as a process: its start-up lines, its answers, and its start-up errors.
  */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

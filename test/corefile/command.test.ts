@@ -1,5 +1,5 @@
 /**
- * `portolan corefile` as it is built.
+ * The built command `portolan corefile`.
  */
 import { describe, expect, it } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';

@@ -1,5 +1,5 @@
 /**
- * ConfigMaps of kube-dns, each with the Corefile that does the same; all of these start CoreDNS 1.14.7.
+ * ConfigMaps of kube-dns, each with the equivalent Corefile; CoreDNS 1.14.7 starts with all of them.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Corefiles by their grammar, with right and wrong words in every place: reading them never fails, and whatever is found has
- * a place.
+ * Corefiles generated from their grammar, with right and wrong words in every place: the reader never throws, and every
+ * finding has a place.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

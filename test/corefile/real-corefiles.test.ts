@@ -1,5 +1,5 @@
 /**
- * Corefiles as they are in use, each with what keeps it from being taken as it is.
+ * Corefiles in real use, each with the reasons why it cannot be used unchanged.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

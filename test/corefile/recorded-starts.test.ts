@@ -1,5 +1,5 @@
 /**
- * Corefiles that CoreDNS 1.14.7 was started with: what it refuses is refused in its words, what it takes is taken.
+ * Corefiles that CoreDNS 1.14.7 was started with: we refuse the ones it refuses, with its messages, and accept the others.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,8 @@
 /**
- * The templates for the addon manager: they are the kustomize bases with marks in them, and filled in they are what
- * `portolan manifests` prints.
+ * The templates for the addon manager: the kustomize bases with placeholders. Filled in, they are the same as the output of
+ * `portolan manifests`.
  *
- * `npx vitest run test/deploy/addon.test.ts -u` writes them anew after a change of the bases.
+ * `npx vitest run test/deploy/addon.test.ts -u` regenerates them after a change of the bases.
  */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';

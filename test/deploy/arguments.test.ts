@@ -1,5 +1,5 @@
 /**
- * The arguments of every container, read by what will read them: a mistake in a manifest is found here and not in a cluster.
+ * The arguments of every container, parsed by the programs' own parsers, to find mistakes in manifests here and not in a cluster.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';

@@ -1,5 +1,5 @@
 /**
- * The manifests of the autoscaler: ours, and the addon of Kubernetes with another image.
+ * The manifests of the autoscaler: ours, and the addon of Kubernetes with our image.
  */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * `portolan manifests` as it is built, from any folder.
+ * The built command `portolan manifests`, from any folder.
  */
 import { describe, expect, it } from 'vitest';
 import type { Layout } from '../../src/config/manifests/manifests-flags.ts';

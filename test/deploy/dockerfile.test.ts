@@ -1,5 +1,5 @@
 /**
- * What the Dockerfile says, as far as it can be told without building it.
+ * Checks of the Dockerfile that need no build.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

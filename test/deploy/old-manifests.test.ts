@@ -1,7 +1,7 @@
 /**
- * Arguments that manifests of kube-dns had over the years: with our image in the place of the old one, they are still taken.
+ * Arguments of kube-dns manifests over the years: with our image instead of the old one, they are still accepted.
  *
- * The name is the entry of the old image, which our image has as well.
+ * The program name is the entrypoint of the old image, which our image also has.
  */
 import { describe, expect, it } from 'vitest';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';

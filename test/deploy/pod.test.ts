@@ -1,5 +1,5 @@
 /**
- * What the manifests say, layout by layout: all that an operator of kube-dns expects to find.
+ * The manifests, per layout: everything that an operator of kube-dns expects.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * What clients, probes and Prometheus know of the manifests of CoreDNS (coredns/deployment, and the addon of Kubernetes) and of
- * NodeLocal DNSCache (the addon of Kubernetes): ours have it too.
+ * Our manifests keep everything that clients, probes and Prometheus use of the manifests of CoreDNS (coredns/deployment, and the
+ * addon of Kubernetes) and of NodeLocal DNSCache (the addon of Kubernetes).
  */
 import { describe, expect, it } from 'vitest';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';

@@ -1,5 +1,5 @@
 /**
- * Checks an object against the recorded schemas of the Kubernetes API: the part of JSON Schema that they use.
+ * Checks an object against the recorded schemas of the Kubernetes API. Supports the part of JSON Schema that they use.
  */
 import { readFileSync } from 'node:fs';
 

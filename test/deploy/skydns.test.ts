@@ -1,5 +1,5 @@
 /**
- * The pod of etcd, kube2sky, SkyDNS and exechealthz: what clients and probes knew of it, and arguments that are taken.
+ * The pod of etcd, kube2sky, SkyDNS and exechealthz: its interface to clients and probes, and its accepted arguments.
  */
 import { describe, expect, it } from 'vitest';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';

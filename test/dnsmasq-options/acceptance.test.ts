@@ -1,5 +1,5 @@
 /**
- * What dnsmasq accepts is accepted, what it refuses is refused, with the same exit code: on command lines and in files.
+ * We accept and refuse the same options as dnsmasq, with the same exit code, on command lines and in files.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

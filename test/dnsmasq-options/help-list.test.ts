@@ -1,5 +1,5 @@
 /**
- * Every option that the real dnsmasq lists is known here, in its forms, and stands where it was decided to stand.
+ * Every option that the real dnsmasq lists is known here, in all its forms and with its intended status.
  */
 import { describe, expect, it } from 'vitest';
 import type { Standing } from '../../src/config/dnsmasq/option.ts';

@@ -1,5 +1,5 @@
 /**
- * What was read means what it means to the real dnsmasq: records, hosts files, and which of several values counts.
+ * Options have the same meaning as in the real dnsmasq: records, hosts files, and which of several values counts.
  */
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';

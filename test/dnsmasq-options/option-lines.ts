@@ -1,10 +1,10 @@
 /**
  * Options with values of all kinds, right and wrong, for the comparison with the real dnsmasq.
  *
- * What is left out are the known differences. Portolan refuses what dnsmasq misreads: numbers that it wraps around, host
- * names that it would take for short forms of addresses, domains of `rebind-domain-ok` that are no names, control
- * characters that it takes for quoted ones. And it reads right what dnsmasq stumbles over: spaces before the commas of
- * `cname` and around the slashes of domains, hexadecimal of `dns-rr` that is none.
+ * It leaves out the known differences. Portolan refuses values that dnsmasq misreads: numbers that it wraps around, host names
+ * that it would take for short forms of addresses, domains of `rebind-domain-ok` that are not names, control characters that it
+ * takes for quoted ones. And Portolan handles input that dnsmasq handles wrongly: spaces before the commas of `cname` and around
+ * the slashes of domains, invalid hexadecimal of `dns-rr`.
  */
 import fc from 'fast-check';
 import type { Option } from '../../src/config/dnsmasq/option.ts';

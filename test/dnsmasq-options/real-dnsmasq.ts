@@ -1,5 +1,5 @@
 /**
- * The real dnsmasq as an oracle: what it says of a command line, with files in memory or on disk.
+ * The real dnsmasq as an oracle: its result for a command line, with files in memory or on disk.
  */
 import { spawnSync } from 'node:child_process';
 

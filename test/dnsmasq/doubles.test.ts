@@ -1,5 +1,5 @@
 /**
- * Upstreams that lose, delay, cut, refuse and lie: what clients of dnsmasq and of ours get.
+ * Upstreams that lose, delay, truncate, refuse and lie: the answers for clients of dnsmasq and of ours.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseName } from '../../src/wire/name.ts';

@@ -1,5 +1,5 @@
 /**
- * How the program ends, beside how dnsmasq ends: what service managers look at.
+ * The exit codes of the program and of dnsmasq, which service managers read.
  */
 import { spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';

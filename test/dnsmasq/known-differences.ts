@@ -1,5 +1,5 @@
 /**
- * Where we answer otherwise than dnsmasq, and why. Each must be met, or it is no difference any more.
+ * Our intended differences from dnsmasq, with reasons. Each must occur; otherwise it is no longer a difference.
  */
 import { type Heard, isSame, type Question } from './both.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What both sides are asked, with which options, before which upstream.
+ * The questions, options and upstream of both sides.
  */
 import type { Question } from './both.ts';
 

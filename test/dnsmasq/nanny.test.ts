@@ -1,5 +1,5 @@
 /**
- * `portolan dnsmasq-nanny`: the folder of kube-dns's ConfigMap, followed without a restart.
+ * `portolan dnsmasq-nanny`: follows the folder of kube-dns's ConfigMap without a restart.
  */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

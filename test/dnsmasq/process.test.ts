@@ -1,5 +1,5 @@
 /**
- * Who the process is, whom it answers and how many at once.
+ * The user of the process, the clients that it answers, and its limit of concurrent queries.
  */
 import { readFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';

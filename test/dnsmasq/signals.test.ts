@@ -1,5 +1,5 @@
 /**
- * What a running server does on its signals, and how it lives in the background.
+ * The reactions of a running server to signals, and its operation in the background.
  */
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * What is said beside answers: the lines of `--log-queries`, and what the server says of itself in class CHAOS.
+ * Output other than answers: the lines of `--log-queries`, and the server's records in class CHAOS.
  */
 import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, it } from 'vitest';

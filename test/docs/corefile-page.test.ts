@@ -1,5 +1,5 @@
 /**
- * `docs/reference/corefile.md` holds the syntax of all directives as their readers have it, and the plugins that are not built:
+ * `docs/reference/corefile.md` has the syntax of all directives from their readers, and the plugins that are not implemented:
  * `npm run docs` writes both.
  */
 import { readFileSync } from 'node:fs';

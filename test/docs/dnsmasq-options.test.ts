@@ -1,5 +1,5 @@
 /**
- * The table of dnsmasq's options in the documentation is made from the table that the program reads them with.
+ * The table of dnsmasq's options in the documentation is generated from the table of the program's parser.
  *
  * After a change of the options: `npx vitest run test/docs -u`.
  */

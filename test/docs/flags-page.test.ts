@@ -1,6 +1,6 @@
 /**
- * `docs/reference/flags.md` holds the flags of all commands as their tables have them. What stands between the marks
- * `<!-- flags: COMMAND[, GROUP] -->` and `<!-- end of flags -->` is made from the tables: `npm run docs` writes it.
+ * `docs/reference/flags.md` has the flags of all commands from their tables. The text between the marks
+ * `<!-- flags: COMMAND[, GROUP] -->` and `<!-- end of flags -->` is generated from the tables by `npm run docs`.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

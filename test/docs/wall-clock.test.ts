@@ -1,6 +1,6 @@
 /**
- * Time is a parameter: `Clock` tells durations, TTLs and histograms by `monotonic()`, and the time of day by `now()`. Code that reads a
- * clock of its own could be neither tested nor trusted when the clock on the wall is set.
+ * Time is a parameter: `Clock` has `monotonic()` for durations, TTLs and histograms, and `now()` for the time of day. Code that reads
+ * another clock could not be tested, and would fail when the wall clock is set.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

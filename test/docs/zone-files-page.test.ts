@@ -1,5 +1,5 @@
 /**
- * `docs/reference/zone-files.md` lists the types that have a form of their own: `npm run docs` writes it.
+ * `docs/reference/zone-files.md` lists the types with a presentation format of their own: `npm run docs` writes it.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

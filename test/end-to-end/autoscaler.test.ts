@@ -1,6 +1,6 @@
 /**
- * `portolan autoscaler` beside an API server, as nodes, targets and parameters come, change and go: the whole program against the
- * API server double, by lists and by watch-lists, and against a real cluster where `PORTOLAN_TEST_KUBECONFIG` names one.
+ * `portolan autoscaler` while nodes, targets and parameters are created, changed and deleted: the whole program against the API
+ * server double, by lists and by watch-lists, and against a real cluster if `PORTOLAN_TEST_KUBECONFIG` names one.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AccessRule } from '../api-server/access.ts';

@@ -1,6 +1,6 @@
 /**
- * Other people's clients ask about a cluster that an API server tells of: dig and kdig, each with its own reading of what is
- * well-formed.
+ * Independent clients query names of a cluster from an API server: dig and kdig, each with its own checks of well-formed
+ * messages.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * What a client of DNS sees of a cluster as its objects come, change and go: the whole program against the API server
- * double, by lists and by watch-lists, and against a real cluster where `PORTOLAN_TEST_KUBECONFIG` names one.
+ * A DNS client's view of a cluster while objects are created, changed and deleted: the whole program against the API server
+ * double, by lists and by watch-lists, and against a real cluster if `PORTOLAN_TEST_KUBECONFIG` names one.
  */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../../src/chain/testing/ask.ts';

@@ -1,6 +1,6 @@
 /**
- * Stands before an API server, and lets somebody else change an object just before each write to it, so that the write comes too
- * late. Watches are not allowed through it.
+ * A proxy before an API server that changes each object just before a write to it, so that the write conflicts. It refuses
+ * watches.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { afterFile } from '../support/after-file.ts';

@@ -1,6 +1,6 @@
 /**
- * Creates, changes and deletes objects of a cluster by plain requests, with the credentials of a kubeconfig: the same for the
- * double as for a real API server.
+ * Creates, changes and deletes objects of a cluster by plain requests, with the credentials of a kubeconfig, for the double and
+ * for a real API server.
  */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';

@@ -1,5 +1,5 @@
 /**
- * A client that waits until a server says what is expected, by UDP, and then hears the same by TCP.
+ * A client that waits until a server gives the expected answer over UDP, and then checks it over TCP.
  */
 import { expect } from 'vitest';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';

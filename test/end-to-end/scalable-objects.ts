@@ -1,5 +1,5 @@
 /**
- * What the autoscaler looks at and changes, as users of Kubernetes write it: nodes, and objects with replicas.
+ * The objects that the autoscaler reads and changes, as users of Kubernetes write them: nodes, and objects with replicas.
  */
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { makeNode, type NodeGroup } from '../autoscaler/nodes.ts';

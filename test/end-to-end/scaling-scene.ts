@@ -1,6 +1,6 @@
 /**
- * A namespace with a few nodes of its own, objects with replicas, and the autoscalers that scale them. The nodes are told by a
- * label from all others that the cluster has.
+ * A namespace with a few nodes of its own, objects with replicas, and the autoscalers that scale them. A label distinguishes
+ * these nodes from others of the cluster.
  */
 import { expect, vi } from 'vitest';
 import type { KubernetesObject } from '../api-server/object-store.ts';

@@ -1,5 +1,5 @@
 /**
- * The program serving a test cluster, with everything listed.
+ * The program serving a test cluster, after all objects are listed.
  */
 
 import { afterFile } from '../support/after-file.ts';

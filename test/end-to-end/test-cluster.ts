@@ -1,6 +1,6 @@
 /**
- * The clusters that the end-to-end suite runs against: the double in a process of its own, and a real one if
- * `PORTOLAN_TEST_KUBECONFIG` names it. All that is made in them goes again.
+ * The clusters of the end-to-end suite: the double in a process of its own, and a real cluster if `PORTOLAN_TEST_KUBECONFIG`
+ * names one. All objects created in them are deleted again.
  */
 
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';

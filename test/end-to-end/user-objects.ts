@@ -1,5 +1,5 @@
 /**
- * A user of a real cluster who has few rights: a ServiceAccount, its role, and a kubeconfig with its token.
+ * A user of a real cluster with few permissions: a ServiceAccount, its role, and a kubeconfig with its token.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

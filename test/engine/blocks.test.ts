@@ -1,5 +1,5 @@
 /**
- * One kind of block: every front end writes blocks of plugins and nothing else that answers, and each plugin is in one list.
+ * There is one kind of block: in every front end only blocks of plugins answer, and each plugin is in one list.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

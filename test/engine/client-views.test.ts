@@ -1,6 +1,6 @@
 /**
- * Clients that are told apart by their networks: dnsmasq's `--local-service` and `--localise-queries`. What the table answers a
- * client is what the chain answers it.
+ * Answers that depend on the client's network: dnsmasq's `--local-service` and `--localise-queries`. Table and chain give a
+ * client the same answer.
  */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';

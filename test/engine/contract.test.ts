@@ -1,8 +1,8 @@
 /**
- * The contract between handlers and table: no handler acts on a question that it does not state, what the table answers is what
- * the chain answers, and what may be forwarded as a packet is what the chain would ask upstream unchanged.
+ * The contract between handlers and table: a handler acts only on questions that it declares, the table answers as the chain does,
+ * and a question may be forwarded as a packet only if the chain would send it upstream unchanged.
  *
- * Engines are made of random settings, are asked random questions, and change to other settings in between.
+ * Engines with random settings get random questions, and change to other settings in between.
  */
 
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * Derived answers on virtual time: whatever is asked and changed in which order, the table never gives an answer from before a change
- * that was whole when the query came.
+ * Derived answers in virtual time: with any order of questions and changes, the table never gives an answer from before a change that
+ * was complete when the query arrived.
  */
 
 import fc from 'fast-check';

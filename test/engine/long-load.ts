@@ -1,6 +1,6 @@
 /**
- * Ten minutes of virtual time under mixed load: names of ours and names of others, an upstream server that falls silent for a
- * while, changes on the way, and another process that takes over.
+ * Ten minutes of virtual time under mixed load: local and outside names, an upstream server that is silent for a while, changes,
+ * and another process that takes over.
  */
 import { expect, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';

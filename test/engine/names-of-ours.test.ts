@@ -1,8 +1,8 @@
 /**
- * Names of ours stay ours in every role: beside an upstream server that knows every name, with prefetching, stale answers and a
- * takeover, no name of a zone of ours is asked for elsewhere, and no answer for one becomes an upstream's.
+ * Names of our zones are never sent upstream in any role: with an upstream server that knows every name, with prefetching, stale
+ * answers and a takeover, no such query leaves and no answer for such a name comes from an upstream.
  *
- * Roles that neither prefetch nor serve stale answers are tried with both as well: the rule depends on no setting.
+ * Roles without prefetching and stale answers are also tested with both: the rule does not depend on settings.
  */
 import { appendFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';

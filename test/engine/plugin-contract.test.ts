@@ -1,7 +1,6 @@
 /**
- * The contract between handlers and the answer table, for the handlers of a Corefile: whatever their options are, a question that
- * one does not state goes to the next as it is, and so does the answer; and what it states is covered by what is compiled into ask
- * rules.
+ * The contract between handlers and the answer table, for the handlers of a Corefile with any options: a handler passes questions
+ * that it does not declare, and their answers, on unchanged. The compiled ask rules cover the questions that it declares.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * An upstream server that knows every name, with data that no source of ours has: as a transport on virtual time, or on a port of
- * loopback for a Corefile.
+ * An upstream server that knows every name, with data that differs from all our sources: as a transport in virtual time, or on a
+ * port of loopback for a Corefile.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

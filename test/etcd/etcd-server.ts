@@ -1,5 +1,5 @@
 /**
- * A real etcd on free ports of loopback: one member, or a cluster of several. Each can be killed and started again.
+ * A real etcd on free ports of loopback: one member, or a cluster of several. Each can be killed and restarted.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';

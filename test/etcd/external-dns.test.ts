@@ -1,6 +1,6 @@
 /**
- * What external-dns writes with `--provider=coredns`, and removes again: for each target a key with a random label below the name,
- * `targetstrip` for that label, and the ownership text of its registry, in the first of these keys or at a name of its own.
+ * The keys that external-dns writes with `--provider=coredns`, and removes again: for each target a key with a random label below
+ * the name, `targetstrip` for that label, and the ownership text of its registry, in the first of these keys or at another name.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * What happens to etcd while names of it are asked for: members killed and started again, the leader moved, the store compacted and
- * defragmented. No answer of the table is lost, and what changed meanwhile is answered after it.
+ * Faults of etcd while clients query its names: members killed and restarted, the leader moved, the store compacted and
+ * defragmented. The table keeps answering, and changes made meanwhile are visible afterwards.
  */
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

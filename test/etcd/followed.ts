@@ -1,5 +1,5 @@
 /**
- * The plugin `etcd` of a Corefile with a table, beside a real etcd: asked through the table as readers ask it, and by its handler.
+ * The plugin `etcd` of a Corefile with a table and a real etcd: queried through the table as by readers, and through its handler.
  */
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * Keys of etcd with words that mean something to JavaScript, and keys that are no records, among good ones: by each role that reads
- * keys, while it runs and from its start.
+ * Keys of etcd with words that are special in JavaScript, and keys that are not records, among good ones: in each role that reads
+ * keys, while it runs and at its start.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

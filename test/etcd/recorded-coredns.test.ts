@@ -1,6 +1,6 @@
 /**
- * The plugin `etcd` against what CoreDNS's plugin answered from the same keys, with a real etcd; by the chain, and by the table
- * where that has an answer.
+ * Compares the plugin `etcd` with the recorded answers of CoreDNS's plugin from the same keys, with a real etcd: by the chain, and
+ * by the table if that has an answer.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

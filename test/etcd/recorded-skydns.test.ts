@@ -1,6 +1,6 @@
 /**
- * The rules of SkyDNS against what it answered from the same keys, by either version of the API; where they differ from both, the
- * difference is one of these.
+ * Compares the rules of SkyDNS with its recorded answers from the same keys, by either version of the API. Differences from both
+ * must be in the list here.
  */
 import { expect, it } from 'vitest';
 import { KeyTree } from '../../src/sources/etcd/names/key-tree.ts';

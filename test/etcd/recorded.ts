@@ -1,6 +1,6 @@
 /**
- * What CoreDNS's plugin and SkyDNS answered from the same keys: `records.json`, `skydns.json`. docs/reference/etcd.md describes what they
- * show; the programs and how they were asked stand in README.md.
+ * The recorded answers of CoreDNS's plugin and SkyDNS from the same keys: `records.json`, `skydns.json`. docs/reference/etcd.md
+ * describes the results; README.md describes the programs and the queries.
  */
 import { readFileSync } from 'node:fs';
 import { parseName } from '../../src/wire/name.ts';

@@ -1,5 +1,5 @@
 /**
- * Names from an etcd that asks for a certificate, a user and a password: by `portolan skydns` and by the plugin of a Corefile.
+ * Names from an etcd that requires a certificate, a user and a password: by `portolan skydns` and by the plugin of a Corefile.
  */
 import { writeFile } from 'node:fs/promises';
 import { afterEach, expect, it, onTestFinished } from 'vitest';

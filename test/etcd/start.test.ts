@@ -1,5 +1,5 @@
 /**
- * Servers that start while their etcd is slow: the first question that is answered is answered from its keys.
+ * Servers that start while their etcd is slow: the first answer already comes from its keys.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Tokens that change under a running server, are wrong, or give too few rights: in a pod, and with a kubeconfig.
+ * Tokens that change while the server runs, are wrong, or give too few permissions: in a pod, and with a kubeconfig.
  */
 
 import { readFileSync } from 'node:fs';

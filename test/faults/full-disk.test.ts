@@ -1,6 +1,6 @@
 /**
- * A snapshot that outgrows its disk: the last good one stays and can be started from, an error says why, and answers do not
- * suffer.
+ * A snapshot that outgrows its disk: the last good one stays usable for a start, an error has the reason, and answers are not
+ * affected.
  */
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Packets between good and bad: queries with a few octets changed where it hurts, cut, lengthened, or random all through.
- * The same for the same seed.
+ * Packets between valid and invalid: queries with a few critical octets changed, truncated, lengthened, or entirely random.
+ * Reproducible by seed.
  */
 
 import { makeQuery } from '../../src/chain/testing/ask.ts';

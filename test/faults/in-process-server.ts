@@ -1,5 +1,5 @@
 /**
- * The server inside the test's own process, so that a test can turn its clock, stop its main thread, or kill its readers.
+ * The server inside the test's own process, so that a test can advance its clock, stop its main thread, or kill its readers.
  */
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';

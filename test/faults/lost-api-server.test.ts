@@ -1,7 +1,7 @@
 /**
- * The API server gone for an hour, silent, or with a gap in its history: DNS says what was true until it can know what is.
+ * The API server is down for an hour, silent, or has a gap in its history: DNS serves the last known state until it is updated.
  *
- * The clock is turned by hand, so that an hour is short; sockets, threads and the API server are real.
+ * The clock is manual, so that an hour is short; sockets, threads and the API server are real.
  */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

@@ -1,5 +1,5 @@
 /**
- * The entry of a reader thread like any other, but that it dies of a question whose name begins with the label `die`.
+ * The entry of a normal reader thread that dies on a question whose name begins with the label `die`.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ReaderData, ReaderLoop } from '../../src/listen/reader-loop.ts';

@@ -1,5 +1,5 @@
 /**
- * Queries from port 0 among those of many good clients, over the whole program: a forged packet costs no client an answer.
+ * Queries from port 0 among those of many good clients, over the whole program: clients lose no answer to a forged packet.
  */
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

@@ -1,6 +1,6 @@
 /**
- * The program among mounts of its own, where it finds a service account like a pod's, or a disk that is small. What others
- * of the machine see stays as it is.
+ * Runs the program with private mounts, where it finds a service account like a pod's, or a small disk. Other processes of the
+ * machine do not see them.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Upstream servers that reader threads ask by themselves, and that fail in every way: all clients get what they would get from the
- * main thread.
+ * Upstream servers that reader threads query by themselves, and that fail in every way: all clients get the same answers as from
+ * the main thread.
  */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

@@ -1,6 +1,6 @@
 /**
- * The promise of the readers: whatever happens to the main thread, or to one of them, questions that the table can answer
- * are answered.
+ * The guarantee of the readers: questions that the table can answer are answered, whatever happens to the main thread or to one
+ * of them.
  */
 import { beforeAll, expect, it } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

@@ -1,6 +1,6 @@
 /**
- * Every reply to a hostile packet may be sent to its source address, also to a spoofed one: to a query, no
- * larger than allowed, with its id and its question, well-formed, and never an internal failure.
+ * Every reply to a hostile packet is safe to send to its source address, even a spoofed one: it answers a query, is no
+ * larger than allowed, has the query's ID and question, is well-formed, and is never an internal failure.
  */
 
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,5 @@
 /**
- * Retries must not feed a collapse: what a slow or stalled server is sent, and how soon everything is as before. In virtual time.
+ * Retries must not cause a collapse: the load on a slow or stalled server, and the time to recovery. In virtual time.
  */
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';

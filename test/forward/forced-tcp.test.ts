@@ -1,5 +1,5 @@
 /**
- * Servers that must be asked over TCP: connections that are renewed and spread, and UDP while TCP does not get through.
+ * Servers that must be queried over TCP: connections are renewed and spread, and UDP is used while TCP does not get through.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

@@ -1,5 +1,5 @@
 /**
- * Which servers a name goes to, and what operators are told.
+ * The servers that a name is sent to, and the messages for operators.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

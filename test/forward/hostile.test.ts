@@ -1,5 +1,5 @@
 /**
- * Upstream servers that lie, and others who try to speak in their place (RFC 5452).
+ * Upstream servers that lie, and forgers that answer in their name (RFC 5452).
  */
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Queries over HTTPS to a server of Node's own (RFC 8484).
+ * Queries over HTTPS to a server made with Node.js (RFC 8484).
  */
 
 import { readFileSync } from 'node:fs';

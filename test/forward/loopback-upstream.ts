@@ -1,5 +1,5 @@
 /**
- * An upstream server on loopback, UDP and TCP (or TLS) on one port, that does with each query what a test says.
+ * An upstream server on loopback, with UDP and TCP (or TLS) on one port, that handles each query as the test says.
  */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';

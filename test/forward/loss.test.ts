@@ -1,6 +1,6 @@
 /**
- * What a client with two tries of five seconds sees when servers die or packets are lost, over thousands of questions in
- * virtual time. Losses are drawn by a seeded generator, so each run sees the same ones.
+ * The results of a client with two attempts of five seconds while servers die or packets are lost, over thousands of
+ * questions in virtual time. A seeded generator draws the losses, so they are the same in each run.
  */
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';

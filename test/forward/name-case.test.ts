@@ -1,5 +1,5 @@
 /**
- * Names in random case (0x20), before servers that repeat it, servers that do not, and forgers.
+ * Names in random case (0x20), with servers that preserve it, servers that do not, and forgers.
  */
 import { afterEach, expect, it } from 'vitest';
 import { parseName } from '../../src/wire/name.ts';

@@ -1,5 +1,5 @@
 /**
- * Scenario files: what is asked when, what servers do, and what must be seen, in virtual time.
+ * Scenario files: questions with their times, the behaviour of servers, and the expected results, in virtual time.
  *
  *     # a comment; the first one is the name of the scenario
  *     servers a b@10                    upstream servers in order, the second with a rate of 10 queries a second

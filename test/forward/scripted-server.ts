@@ -1,5 +1,5 @@
 /**
- * Upstream servers made of a clock and a script: what a query gets, and after how many milliseconds of virtual time.
+ * Upstream servers made of a clock and a script: the reply to a query, and its delay in milliseconds of virtual time.
  */
 
 import type { Clock } from '../../src/base/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * Upstream servers over real sockets: dead ones, lossy ones, ports and addresses to send from, changes under way.
+ * Upstream servers over real sockets: dead and lossy servers, source ports and addresses, changes during queries.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

@@ -1,5 +1,5 @@
 /**
- * TCP and TLS to upstream servers: when they are used, kept open, shared, lost and taken up again.
+ * TCP and TLS to upstream servers: when connections are used, kept open, shared, lost and re-established.
  */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The objects that the recorded answers are about.
+ * The objects of the recorded answers.
  */
 import { readFileSync } from 'node:fs';
 import type { ClusterObject } from '../../src/kube/objects/objects.ts';

@@ -1,5 +1,5 @@
 /**
- * The recorded answers of CoreDNS and kube-dns, question by question, by both ways: the plain chain and the table.
+ * The recorded answers of CoreDNS and kube-dns, question by question, from both the plain chain and the table.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/chain/answer.ts';

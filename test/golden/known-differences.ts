@@ -1,7 +1,7 @@
 /**
- * Where we answer otherwise than was recorded, and why. Nothing else may differ.
+ * Our intended differences from the recorded answers, with reasons. All other answers must be equal.
  *
- * Each difference says which questions it is about and what the right answer is. The first one that fits counts.
+ * Each difference has its questions and the right answer. The first match counts.
  */
 import type { DialectName } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';

@@ -1,5 +1,5 @@
 /**
- * Recorded answers, and ours in the same form.
+ * Recorded answers, and our answers in the same form.
  */
 import { readFileSync } from 'node:fs';
 import { rcodeName, typeName } from '../../src/wire/mnemonics.ts';

@@ -1,6 +1,6 @@
 /**
- * The entry of a thread that holds many connections to an HTTP port open: with half a request, with nothing, with
- * answers that it never reads; or that opens them anew as soon as they are closed, each with many requests at once.
+ * The entry of a thread that keeps many connections to an HTTP port open: with half a request, without a request, with
+ * answers that it never reads; or that reopens them as soon as they are closed, each with many requests at once.
  */
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';

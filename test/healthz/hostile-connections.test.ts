@@ -1,5 +1,5 @@
 /**
- * Probes of the kubelet while others hold thousands of connections to the same port, with real sockets.
+ * Probes of the kubelet while other clients hold thousands of connections to the same port, with real sockets.
  */
 import { once } from 'node:events';
 import { get } from 'node:http';

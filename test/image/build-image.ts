@@ -1,7 +1,8 @@
 /**
- * The images that the Dockerfile describes, as folders: its statements are carried out without Docker and without a registry of images.
+ * Builds the images of the Dockerfile as folders: executes its statements without Docker and without an image registry.
  *
- * Node.js comes from its npm package, all else from where the Dockerfile takes it. Layers are hard links, which keep file capabilities.
+ * Node.js comes from its npm package, all other files from the sources in the Dockerfile. Layers are hard links, which keep file
+ * capabilities.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * The layer of the programs that may open port 53, as a container runtime reads it.
+ * The layer with the programs that may open port 53, as a container runtime reads it.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
- * A container: a program of an image, in namespaces of its own, with the rights that a manifest gives it.
+ * A container: a program of an image, in namespaces of its own, with the privileges of a manifest.
  *
- * A small program sets these rights as runc does. Unlike Docker and containerd 2, and like containerd 1 and CRI-O, nothing opens the
- * ports below 1024 unless the pod's sysctl does.
+ * A small program sets these privileges as runc does. As with containerd 1 and CRI-O, and unlike Docker and containerd 2, only the
+ * pod's sysctl opens ports below 1024.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Each image under the security context of the manifest that it replaces, where nothing but that opens port 53.
+ * Each image under the security context of the manifest that it replaces, which must be enough to open port 53.
  *
  * The contexts and arguments are those of the addons of Kubernetes (1.36) and, of exechealthz and plain dnsmasq, of Kubernetes 1.5.
  */

@@ -1,5 +1,5 @@
 /**
- * `portolan kube-dns` as a process: what it says of itself, what it refuses, and how it ends.
+ * `portolan kube-dns` as a process: its output about itself, the arguments that it refuses, and how it ends.
  */
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The example ConfigMap is one that is taken in.
+ * The example ConfigMap is valid.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

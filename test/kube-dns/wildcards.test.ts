@@ -1,6 +1,6 @@
 /**
- * Questions with `*`, held against the way in which kube-dns walks its tree: `*` is every child that is no port or protocol,
- * at the end it is all entries of the node; a label at the end is an entry, or else all entries of the child.
+ * Compares questions with `*` with the way kube-dns walks its tree: `*` is every child that is not a port or protocol, and at
+ * the end all entries of the node; another label at the end is an entry, or else all entries of the child.
  */
 import { describe, expect, it } from 'vitest';
 import type { CacheNode } from '../../src/kube/dialects/kube-dns/cache-node.ts';

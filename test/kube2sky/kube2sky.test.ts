@@ -1,5 +1,5 @@
 /**
- * `portolan kube2sky` beside the API server double and a real etcd, by versions 3 and 2 of its API.
+ * `portolan kube2sky` with the API server double and a real etcd, by versions 3 and 2 of its API.
  */
 import { afterEach, describe, expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * Changes and faults in any order: once the faults are over, what is held is what the server has.
+ * Changes and faults in any order: after the faults, the objects held are those of the server.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What a real API server 1.31 said, in both encodings: the same objects, events and refusals come out of them.
+ * Recordings of a real API server 1.31 in both encodings give the same objects, events and refusals.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * List and watch when lists and streams go wrong: each fault is met, survived, and what is held ends up right.
+ * List and watch with faults of lists and streams: after each fault the objects held are correct again.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../api-server/object-store.ts';

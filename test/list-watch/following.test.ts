@@ -1,5 +1,5 @@
 /**
- * What a follower of the API server owes it and its users: no relist without need, no stale data without notice.
+ * The duties of a follower of the API server: no unnecessary relists, and no unnoticed stale data.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { Harness, type HarnessOptions, namespace, service, slice } from './harness.ts';

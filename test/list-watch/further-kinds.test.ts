@@ -1,5 +1,5 @@
 /**
- * What is followed beside the kinds that names are made from: one ConfigMap, with the permissions for it alone, and nodes.
+ * The kinds that names are not derived from: one ConfigMap, with permissions for only it, and nodes.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

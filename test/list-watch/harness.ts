@@ -1,5 +1,5 @@
 /**
- * A watch of a cluster against the API server double, with time turned by hand.
+ * A watch of a cluster against the API server double, with a manual clock.
  */
 
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

@@ -1,5 +1,5 @@
 /**
- * List and watch as they go when all is well.
+ * List and watch without faults.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';

@@ -1,9 +1,9 @@
 /**
- * 5,000 replicas that follow three kinds of object each, and lose all their watches in one moment: what the API server
- * has to bear, on virtual time.
+ * The load on the API server, in virtual time, when 5,000 replicas that follow three kinds of object each lose all their
+ * watches at the same moment.
  *
- * Each follower is the retry policy itself; the server is a model that answers so many requests a second, refuses the
- * others with `429` and `Retry-After: 1`, and has forgotten its history (`410` for the first watch).
+ * Each follower is the retry policy itself. The server is a model that answers a fixed number of requests a second, refuses
+ * others with `429` and `Retry-After: 1`, and has lost its history (`410` for the first watch).
  */
 import { describe, expect, test } from 'vitest';
 import type { Failure } from '../../src/kube/api/list-watch/failure.ts';

@@ -1,5 +1,5 @@
 /**
- * List and watch against a server that is not what it was: gone, restored, refusing, asking for other credentials.
+ * List and watch with a server that has changed: it is down, was restored, refuses, or requires other credentials.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';

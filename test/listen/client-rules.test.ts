@@ -1,5 +1,5 @@
 /**
- * What clients may do, by their addresses, over real sockets: by batches, by datagrams and over TCP.
+ * The permissions of clients by address, over real sockets: by batches, by datagrams and over TCP.
  */
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * One reader thread for the sockets of several listener groups, which come and go under load.
+ * One reader thread for the sockets of several listener groups, which are added and removed under load.
  */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

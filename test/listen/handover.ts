@@ -1,5 +1,5 @@
 /**
- * A port handed from process to process under load: no query is lost.
+ * A port is handed over from process to process under load: no query is lost.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * The entry of a thread that keeps asking, from many ports so that every reader has its share, and counts what is lost:
- * a question without an answer for ten seconds.
+ * The entry of a thread that keeps sending questions, from many ports so that every reader has its share, and counts losses:
+ * questions without an answer for ten seconds.
  */
 import { createSocket } from 'node:dgram';
 import { workerData } from 'node:worker_threads';

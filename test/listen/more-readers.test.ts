@@ -1,5 +1,5 @@
 /**
- * Readers that are started when the others have too much to do, of a listener and of listener groups that change meanwhile.
+ * Readers that are started when the others are overloaded, for a listener and for listener groups that change meanwhile.
  */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * Queries from port 0, which no answer can be sent to: the kernel refuses the whole of the `sendmmsg` from there on.
+ * Queries from port 0, to which answers cannot be sent: the kernel then refuses the rest of the `sendmmsg`.
  */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

@@ -1,5 +1,5 @@
 /**
- * A reader thread that is started before there is anything to serve.
+ * A reader thread that is started before it has anything to serve.
  */
 import { beforeAll, expect, it } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

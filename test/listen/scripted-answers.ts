@@ -1,8 +1,8 @@
 /**
- * Answers that do what the first label of the question says, so that a test can have any behaviour by asking for it.
+ * Answers controlled by the first label of the question, so that a test can request any behaviour.
  *
- * `slow…` is for the main thread, `drop…` gets nothing, `throw…` is a defect, `exit…` ends the thread, `toil…` takes long; all else is
- * answered by the question itself with the QR bit set, and so is `toil…`.
+ * `slow…` is for the main thread, `drop…` is not answered, `throw…` is a defect, `exit…` ends the thread, `toil…` takes long. The answer
+ * to all other questions, and to `toil…`, is the question itself with the QR bit set.
  */
 import type { InstantAnswers } from '../../src/listen/types.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The entry of a reader thread with scripted answers in place of the table.
+ * The entry of a reader thread with scripted answers instead of the table.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { ReaderLoop } from '../../src/listen/reader-loop.ts';

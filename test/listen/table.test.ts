@@ -1,6 +1,6 @@
 /**
- * The table behind all listeners: the same answers by batches, by datagrams and over TCP, and readers that are killed in
- * the middle of their work.
+ * The table with all listeners: the same answers by batches, by datagrams and over TCP, and readers that are killed while they
+ * work.
  */
 import { Worker } from 'node:worker_threads';
 import { decode } from 'dns-packet';

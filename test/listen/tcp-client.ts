@@ -1,5 +1,5 @@
 /**
- * A client over TCP that sends octets as it is told and gathers the messages that come back.
+ * A client over TCP that sends given octets and collects the messages received.
  */
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * TCP over real sockets: framing, pipelining, limits, garbage, leaving.
+ * TCP over real sockets: framing, pipelining, limits, garbage, shutdown.
  */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';

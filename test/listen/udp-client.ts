@@ -1,5 +1,5 @@
 /**
- * A client over UDP that knows which of its questions were answered, from where, and with what.
+ * A client over UDP that records the answers to its questions and their source addresses.
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { encode } from 'dns-packet';

@@ -1,5 +1,5 @@
 /**
- * A process that serves UDP with scripted answers until it is told to stop, to stand beside another one on the same port.
+ * A process that serves UDP with scripted answers until it is stopped, to share a port with another one.
  */
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';

@@ -1,6 +1,6 @@
 /**
- * A process that serves wildcard addresses, asks each of the given addresses, fast and slow, and prints where the answers
- * came from.
+ * A process that serves wildcard addresses, queries each of the given addresses, fast and slow, and prints the sources of the
+ * answers.
  */
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';

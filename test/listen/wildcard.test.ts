@@ -1,6 +1,6 @@
 /**
- * Answers from wildcard addresses come from the address that was asked, where the machine has several of each family: in a
- * network of its own, made for the test.
+ * Answers from wildcard addresses have the queried address as source, on a machine with several addresses of each family: in a
+ * network namespace made for the test.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
 /**
- * The real dnsmasq and ours with the same options, asked the same questions.
+ * The real dnsmasq and ours with the same options and the same questions.
  */
 import { onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

@@ -1,6 +1,6 @@
 /**
- * Hosts files that change while they are served: everything new is seen, nothing is lost, and what is wrong
- * with a line is said.
+ * Hosts files that change while they are in use: all changes become visible, no name is lost, and invalid lines are
+ * reported.
  */
 import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * A hosts file that changes again and again under load.
+ * A hosts file that changes repeatedly under load.
  */
 import { rename, writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';

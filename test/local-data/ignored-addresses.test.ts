@@ -1,5 +1,5 @@
 /**
- * `--ignore-address`: an answer that a forger sends first is waited past, and the true one is told.
+ * `--ignore-address`: ignores an answer that a forger sends first, and returns the true one.
  */
 import { expect, onTestFinished } from 'vitest';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';

@@ -1,6 +1,6 @@
 /**
- * Local data as the real dnsmasq has it: the same options and hosts files, the same questions, the same answers. Where ours
- * differ, the difference is listed with its reason, and fails when it is no more.
+ * Local data as in the real dnsmasq: the same options and hosts files, the same questions, the same answers. Differences are
+ * listed with their reasons; the test fails if a listed one no longer occurs.
  */
 import { describe, expect } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';

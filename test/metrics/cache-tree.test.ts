@@ -1,5 +1,5 @@
 /**
- * What `/cache` says of a cluster, against the form in which kube-dns prints its tree.
+ * Compares the output of `/cache` with the format in which kube-dns prints its tree.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

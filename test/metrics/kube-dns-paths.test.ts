@@ -1,5 +1,5 @@
 /**
- * What `portolan kube-dns` shows by HTTP, with the environment that manifests of kube-dns set.
+ * The HTTP paths of `portolan kube-dns`, with the environment that manifests of kube-dns set.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

@@ -1,6 +1,6 @@
 /**
- * The built server is asked all kinds of questions, and its metrics are held against what was answered, and against the
- * text recorded of kube-dns.
+ * Sends all kinds of questions to the built server, and compares its metrics with the answers and with the recorded text of
+ * kube-dns.
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The addon nodelocaldns of Kubernetes with our image and nothing else changed, on a node in iptables mode: what its DaemonSet says,
- * filled in as its installer does.
+ * The addon nodelocaldns of Kubernetes with only the image replaced by ours, on a node in iptables mode: its DaemonSet, filled in
+ * as its installer does.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * `portolan node-cache` on a node whose iptables drop what they do not know, in each variant: a pod asks.
+ * `portolan node-cache` on a node whose iptables drop unknown packets, in each variant, with questions from a pod.
  */
 import { expect } from 'vitest';
 import { itWithTool } from '../support/tools.ts';

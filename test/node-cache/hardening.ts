@@ -1,6 +1,6 @@
 /**
- * A node whose iptables drop what they do not know, and the questions of a pod behind an interface of its own: packets of the node
- * itself take another way.
+ * A node whose iptables drop unknown packets, and questions from a pod behind an interface of its own: packets of the node itself
+ * take another path.
  */
 import { LINK_LOCAL, type Scene, SERVICE } from './scene.ts';
 

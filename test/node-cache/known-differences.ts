@@ -1,5 +1,5 @@
 /**
- * Recorded cases of node-cache that are answered differently on purpose, by name, each with its reason.
+ * Recorded cases of node-cache with intentionally different answers, by name, each with its reason.
  */
 export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
   'official-two-ips':

@@ -1,5 +1,5 @@
 /**
- * What processes leave on a node that end in another way than they should, and what becomes of it.
+ * Leftovers on a node of processes that ended abnormally, and their removal.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

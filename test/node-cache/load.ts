@@ -1,5 +1,5 @@
 /**
- * Clients of a node's cache that go on while something happens to it, and what they saw in the end.
+ * Clients of a node's cache that keep asking while it is disturbed, and their results.
  */
 import { join } from 'node:path';
 import type { Scene } from './scene.ts';

@@ -1,5 +1,5 @@
 /**
- * What `portolan node-cache` does to the network of a node, in a namespace that stands for the node.
+ * The changes of `portolan node-cache` to the network of a node, in a namespace that represents the node.
  */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The rules that the original node-cache was seen with.
+ * The recorded rules of the original node-cache.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Corefiles as node-cache writes them, recorded from it, against ours: that of kubernetes/dns in January 2026, and that of
+ * Compares our Corefiles with recorded ones of node-cache: of kubernetes/dns in January 2026, and of
  * kubernetes-sigs/node-local-dns in June.
  */
 import { readFileSync } from 'node:fs';

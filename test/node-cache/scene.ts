@@ -1,5 +1,5 @@
 /**
- * A node with a template and a ConfigMap, on which node-cache is started, and clients that ask it.
+ * A node with a template and a ConfigMap, on which node-cache is started, and its clients.
  */
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Packets beside the rules of kube-proxy for the same Service: which are tracked, who answers them, and what a lock of xtables that
- * another program holds delays.
+ * Packets with kube-proxy's rules for the same Service: which are tracked, who answers them, and the delay while another program
+ * holds the xtables lock.
  */
 import { once } from 'node:events';
 import { join } from 'node:path';

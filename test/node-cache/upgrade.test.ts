@@ -1,5 +1,5 @@
 /**
- * Two processes of `portolan node-cache -takeover` on a node, one after the other: what one leaves and the other one needs.
+ * Two consecutive processes of `portolan node-cache -takeover` on a node: the first leaves what the second needs.
  */
 import { expect, it } from 'vitest';
 import type { Program } from '../support/portolan.ts';

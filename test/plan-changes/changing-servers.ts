@@ -1,5 +1,5 @@
 /**
- * A server of every front end, in the test's own process, each with a way to have its front end change its whole plan.
+ * A server of every front end, in the test's own process, each with a function that makes its front end change its whole plan.
  */
 import { startCoreDns, startNodeCache } from './corefile-servers.ts';
 import { type ChangingServer, Scene, type Surroundings } from './scene.ts';

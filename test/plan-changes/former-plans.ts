@@ -1,5 +1,5 @@
 /**
- * What a server holds of the plans that it has followed before.
+ * Finds references of a server to its former plans.
  */
 import { askShort } from '../../src/chain/testing/ask.ts';
 import { collectGarbage } from './heap.ts';

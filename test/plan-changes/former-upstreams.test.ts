@@ -1,5 +1,5 @@
 /**
- * Servers that a forwarder asked by former plans are let go of, although readers asked them too.
+ * A forwarder releases the servers of former plans, even if readers queried them too.
  */
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';

@@ -1,5 +1,5 @@
 /**
- * What the heap of this process holds once all that nobody refers to is gone.
+ * The contents of this process's heap after garbage collection.
  */
 import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

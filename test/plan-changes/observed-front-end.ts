@@ -1,5 +1,5 @@
 /**
- * A front end that does what another one does, and lets a test see each plan that the server follows.
+ * A front end that wraps another one and shows a test each plan that the server follows.
  */
 import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import type { FrontEnd, PlanListener, ServingFacts } from '../../src/server/front-end.ts';

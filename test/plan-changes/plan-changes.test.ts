@@ -1,5 +1,5 @@
 /**
- * A server that has changed its plan holds nothing of the one before, whatever front end it has.
+ * After a change of its plan, a server with any front end holds no reference to the former plan.
  */
 import { beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * What the servers of all front ends have in common while they change their plans in the test's own process.
+ * The common environment of the servers of all front ends that change their plans in the test's own process.
  */
 import { rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

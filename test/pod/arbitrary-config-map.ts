@@ -1,5 +1,5 @@
 /**
- * Anything that may stand in a ConfigMap: any octets under any key, and what looks like kube-dns's settings and is none.
+ * Arbitrary contents of a ConfigMap: any octets under any key, and almost valid settings of kube-dns.
  */
 import fc from 'fast-check';
 import type { Data } from './config-map.ts';

@@ -1,5 +1,5 @@
 /**
- * Looks names up by the C library, as programs in a pod do.
+ * Looks up names with the C library, as programs in a pod do.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

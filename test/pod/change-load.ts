@@ -1,5 +1,5 @@
 /**
- * Load while the configuration changes: questions whose answers no change may touch, and a count of what was lost.
+ * Load while the configuration changes: questions whose answers must not change, and a count of lost ones.
  */
 import { expect } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

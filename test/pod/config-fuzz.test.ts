@@ -1,6 +1,6 @@
 /**
- * Whatever stands in the ConfigMap, the server answers on, what was good last holds until something else is, and the next good thing
- * is taken in. The whole server, in this process.
+ * With any contents of the ConfigMap, the server keeps answering, the last valid settings stay in use, and the next valid ones are
+ * applied. The whole server runs in this process.
  */
 import { join } from 'node:path';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 /**
- * kube-dns's ConfigMap, changed in both ways that reach a pod: as the files of a volume, and in the API server.
+ * kube-dns's ConfigMap, changed in both ways that a pod sees: as files of a volume, and in the API server.
  */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * The containers and the rules of our own manifests: what is tested is what is deployed.
+ * The containers and the RBAC rules of our own manifests, so that tests use what is deployed.
  */
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';

@@ -1,5 +1,5 @@
 /**
- * Many questions to one server by one run of dig, and what it understood of the answers.
+ * Many questions to one server by one run of dig, and the answers as parsed by dig.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * A cluster of a federation: a service that has endpoints here is answered for from here, any other is sent on to the zone and region
- * that a node is in.
+ * A cluster of a federation: a service with local endpoints has a local answer, any other an alias to the zone and region of a
+ * node.
  */
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

@@ -1,5 +1,5 @@
 /**
- * Our dnsmasq and our sidecar around Knot DNS, which has the place of kube-dns.
+ * Our dnsmasq and our sidecar with Knot DNS instead of kube-dns.
  */
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The answers that kube-dns gave about the golden cluster, as a client hears them through a cache in front.
+ * The answers of kube-dns for the golden cluster, as a client gets them through a cache in front.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KNOWN_DIFFERENCES } from '../golden/known-differences.ts';

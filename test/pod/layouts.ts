@@ -1,6 +1,6 @@
 /**
- * The layouts of the kube-dns pod as our manifests have them: only ports, addresses and folders are replaced by free ones, the
- * sidecar's interval by a short one, and what the parts would read of the machine by what the test gives them.
+ * The layouts of the kube-dns pod as in our manifests. Replaced are only ports, addresses and folders by free ones, the sidecar's
+ * interval by a short one, and files of the machine by files of the test.
  */
 
 import { findFreePort } from '../../src/base/testing/free-port.ts';

@@ -1,5 +1,5 @@
 /**
- * One container of a pod: a process that is started, killed, and started again with the same arguments, as kubelet does it.
+ * One container of a pod: a process that is started, killed, and restarted with the same arguments, as the kubelet does.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

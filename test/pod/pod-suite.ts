@@ -1,6 +1,6 @@
 /**
- * What every layout of the kube-dns pod must do: the same suite for all of them. Each layout has a test file of its own, so that
- * they wait for their probes at the same time.
+ * The common test suite of all layouts of the kube-dns pod. Each layout has a test file of its own, so that they wait for their
+ * probes in parallel.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
 /**
- * A pod on loopback over an API server double with the golden cluster, and an outside world of two servers.
+ * A pod on loopback with an API server double that has the golden cluster, and two outside servers.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

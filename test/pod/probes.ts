@@ -1,5 +1,5 @@
 /**
- * Probes as kubelet makes them: an HTTP request now and then, and any status from 200 to 399 is health.
+ * Probes as by the kubelet: a periodic HTTP request; any status from 200 to 399 means healthy.
  */
 
 /** What kubelet looks at, by a name of ours: `kubedns liveness`. */

@@ -1,6 +1,6 @@
 /**
- * The rules of our manifests are exactly what the code asks for: with them all becomes ready, nothing is refused, and nothing is
- * allowed that is never asked for.
+ * The RBAC rules of our manifests are exactly what the code needs: with them everything becomes ready, no request is refused, and
+ * no permission is unused.
  */
 import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished } from 'vitest';

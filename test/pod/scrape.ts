@@ -1,5 +1,5 @@
 /**
- * Metrics as Prometheus fetches them, held against what the original containers gave.
+ * Metrics as scraped by Prometheus, compared with those of the original containers.
  */
 import { readFileSync } from 'node:fs';
 import { type Family, parsePrometheusText, seriesKey } from '../../src/observe/testing/prometheus-text.ts';

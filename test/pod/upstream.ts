@@ -1,6 +1,6 @@
 /**
- * A server of the world outside: it knows names below `test.`, and refuses all others, as the one did with which the golden
- * answers were recorded.
+ * An outside server: it knows names below `test.` and refuses all others, as did the server used for recording the golden
+ * answers.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * The AD bit of upstream servers: for clients that ask for it, and only where the servers are trusted.
+ * The AD bit of upstream servers: for clients that request it, and only if the servers are trusted.
  */
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';

@@ -1,5 +1,5 @@
 /**
- * Programs that forward to an upstream server of loopback, one for each front end, and what they count.
+ * Programs that forward to an upstream server on loopback, one for each front end, and their counters.
  */
 import { writeFile } from 'node:fs/promises';
 import { expect, onTestFinished } from 'vitest';

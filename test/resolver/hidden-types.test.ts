@@ -1,5 +1,5 @@
 /**
- * Hidden types: for any cluster the table and the chain agree on what is left, and existence is as it was.
+ * Hidden types: for any cluster the table and the chain agree on the remaining records, and the existence of names is unchanged.
  */
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * What stub clients get over a path that loses packets, or whose server stalls, in virtual time and at both speeds: by the main thread
- * alone, and by a reader that hands over what is overdue. Losses are drawn by a seeded generator.
+ * The results of stub clients over a path that loses packets, or with a server that stalls, in virtual time and in two modes: only
+ * the main thread, and a reader that hands over overdue queries. A seeded generator draws the losses.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeQuery } from '../../src/chain/testing/ask.ts';

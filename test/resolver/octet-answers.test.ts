@@ -1,6 +1,6 @@
 /**
- * The packet path and the way of the handlers are the same to all: to the server that is asked, to the client that is
- * answered, and to the cache.
+ * The packet path and the path of the handlers have the same results for all: for the upstream server, for the client, and for
+ * the cache.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

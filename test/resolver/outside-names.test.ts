@@ -1,5 +1,5 @@
 /**
- * The program with upstream servers: which question goes where, and what the client is told.
+ * The program with upstream servers: the destination of each question, and the client's answer.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';

@@ -1,5 +1,5 @@
 /**
- * Questions and replies of all kinds, well formed and hostile, for tests that hold two ways to forward them to each other.
+ * Questions and replies of all kinds, well-formed and hostile, for tests that compare two ways to forward them.
  */
 import fc from 'fast-check';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';

@@ -1,5 +1,5 @@
 /**
- * An upstream server that is told octet by octet what to reply. Its packets are judged as those of a socket are.
+ * An upstream server whose replies the test gives as octets. Its packets are checked like those of a socket.
  */
 import { type Asked, Outstanding } from '../../src/forward/transport/outstanding.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';

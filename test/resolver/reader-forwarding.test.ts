@@ -1,6 +1,6 @@
 /**
- * Forwarding by reader threads is for every front end: the program counts which thread has asked, and clients are told what the
- * front end has them told.
+ * Reader threads forward in every front end: the program counts the queries of each kind of thread, and clients get the answers of
+ * their front end.
  */
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Forwarding in the reader and forwarding on the main thread are the same to all: to the server that is asked, to the client
- * that is answered, to the cache and to the counters.
+ * Forwarding in the reader and on the main thread have the same results for all: for the upstream server, for the client, for the
+ * cache and for the counters.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * A resolver whose reader forwards plain questions itself, over sockets of loopback, with the reader and the main thread in one.
+ * A resolver whose reader forwards plain questions itself, over loopback sockets, with reader and main thread in one thread.
  */
 
 import type { ClientPackets, ReaderPathOwner, TakenOver } from '../../src/forward/reader-path/owner.ts';

@@ -1,6 +1,6 @@
 /**
- * Readers ask over TCP as they do over UDP, in every front end: few connections with many queries under way, and no question is lost
- * with a connection.
+ * Readers query over TCP as over UDP, in every front end: few connections with many concurrent queries, and a lost connection loses
+ * no question.
  */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

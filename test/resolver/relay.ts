@@ -1,5 +1,5 @@
 /**
- * Passes a query on to a server, as a forwarder that knows nothing would.
+ * Passes a query on to a server, as a forwarder without any local data does.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

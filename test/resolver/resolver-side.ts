@@ -1,5 +1,5 @@
 /**
- * A resolver with its own table, clock and server, asked by packets through the handlers or as octets.
+ * A resolver with its own table, clock and server, queried through the handlers or by octets.
  */
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

@@ -1,5 +1,5 @@
 /**
- * The resolver around its upstream servers: servers by name, handlers before it, and what is refused.
+ * The resolver with its upstream servers: servers by name, handlers before it, and refusals.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

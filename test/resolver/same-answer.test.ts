@@ -1,5 +1,5 @@
 /**
- * Cached answers by both ways: what the table says is what the chain says, and what the first who asked was told.
+ * Cached answers both ways: the table and the chain give the same answer, and the first client's answer is the same too.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Scenario files about the cache, in virtual time: what upstream knows, who asks when, and what they must be told.
+ * Scenario files about the cache, in virtual time: the records of the upstream, questions with their times, and expected answers.
  *
  *     # a comment; the first one is the name of the scenario
  *     options min-cache-ttl 10, stale off, prefetch off, hide AAAA, cache-size 2     for the whole scenario
@@ -18,7 +18,7 @@
  *     0    counts stale 1, prefetched 0
  *     0    change                                          the upstream servers are others from now on
  *
- * Addresses are given in order of their text. `by chain`: nothing was sent upstream between question and answer.
+ * Addresses are sorted as text. `by chain`: no query was sent upstream between question and answer.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';

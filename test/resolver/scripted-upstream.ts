@@ -1,5 +1,5 @@
 /**
- * An upstream server made of a clock and a list of what it knows: nothing is sent anywhere.
+ * An upstream server made of a clock and a list of records, without any network traffic.
  */
 
 import type { Clock } from '../../src/base/clock.ts';

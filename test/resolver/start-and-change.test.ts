@@ -1,5 +1,5 @@
 /**
- * The program while something is missing: its cluster, its upstream servers, or a way that does not lead back to itself.
+ * The program while something is missing: its cluster, its upstream servers, or a forwarding path without a loop.
  */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

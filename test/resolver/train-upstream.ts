@@ -1,5 +1,5 @@
 /**
- * A server that receives trains as they were sent, as one long packet each, so that a test sees them. Every name has an address.
+ * A server that receives each packet train as one long packet, so that a test sees them. Every name has an address.
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The program over an API server: before it has listed, while it cannot, and when it starts from a snapshot.
+ * The program with an API server: before the first list, while listing fails, and with a start from a snapshot.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

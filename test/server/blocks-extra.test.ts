@@ -1,5 +1,5 @@
 /**
- * `--blocks-extra`: plugins in the syntax of a Corefile, which join blocks of a front end.
+ * `--blocks-extra`: Corefile plugins that join blocks of a front end.
  */
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

@@ -1,5 +1,5 @@
 /**
- * A process that takes over finds what the one before has cached, in every role that can take over.
+ * A process that takes over gets the cache of the previous process, in every role that can take over.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

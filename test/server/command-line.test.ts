@@ -1,5 +1,5 @@
 /**
- * What the program says to a wrong command, and to questions about itself.
+ * The output of the program for a wrong command, and about itself.
  */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';

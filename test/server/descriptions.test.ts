@@ -1,5 +1,5 @@
 /**
- * Completions, the man page and units of systemd: all flags are in them, and the programs that read them understand them.
+ * Completions, the man page and systemd units: they have all flags, and the programs that read them accept them.
  */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What a newcomer sees who tries the line that `npm start` prints: dig is the witness.
+ * The first result of a new user: runs the dig command that `npm start` prints.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

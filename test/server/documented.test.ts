@@ -1,5 +1,5 @@
 /**
- * Every metric stands in the documentation, and nothing else does.
+ * The documentation lists every metric, and only existing metrics.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

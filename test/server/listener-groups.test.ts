@@ -1,5 +1,5 @@
 /**
- * Listener groups with a reader thread of their own kind: what it has taken from a socket is answered, though its group is leaving.
+ * Listener groups with their own kind of reader thread: queries that it has received are answered even while the group is closing.
  */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

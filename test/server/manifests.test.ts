@@ -1,5 +1,5 @@
 /**
- * The program over a folder of manifests: what it answers, and how it follows changes.
+ * The program with a folder of manifests: its answers, and how it follows changes.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * Pid files, in every command that writes one: there while it serves, gone when it has ended, and left to whoever takes over.
+ * Pid files, in every command that writes one: they exist while it serves, are removed at its end, and left to a process that takes over.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';

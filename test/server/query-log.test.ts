@@ -1,5 +1,5 @@
 /**
- * The query log of `portolan serve`: every answer of readers and chain, in a file that may be rotated.
+ * The query log of `portolan serve`: every answer of readers and chain, in a file that can be rotated.
  */
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Signals that must not end a server, whatever the command: SIGHUP, SIGUSR1 and SIGUSR2.
+ * Signals that must not end a server, in any command: SIGHUP, SIGUSR1 and SIGUSR2.
  */
 import { afterEach, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

@@ -1,5 +1,5 @@
 /**
- * How the program ends: by signals, in turn with another one on its port, and not at all when a port is taken.
+ * The end of the program: by signals, with another process on the same port, and the error if a port is in use.
  */
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';

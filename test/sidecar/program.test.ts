@@ -1,5 +1,5 @@
 /**
- * `portolan sidecar` as a program: beside the original dnsmasq, beside ours, and with its command line.
+ * `portolan sidecar` as a program: with the original dnsmasq, with ours, and its command line.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { askShort } from '../../src/chain/testing/ask.ts';

@@ -1,5 +1,5 @@
 /**
- * One question over UDP: what counts as its reply, and that it ends whatever a server sends.
+ * One question over UDP: which packets count as its reply, and that it ends whatever a server sends.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

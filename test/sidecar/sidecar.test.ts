@@ -1,5 +1,5 @@
 /**
- * The sidecar as a whole, over HTTP, against servers that live and die.
+ * The whole sidecar, over HTTP, with servers that start and stop.
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What keeps the small containers small: the code that they load.
+ * The small containers load only little code.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

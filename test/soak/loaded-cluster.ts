@@ -1,5 +1,5 @@
 /**
- * What scenarios under load run beside the program: the double of the API server, and the load of its clients.
+ * The environment of scenarios under load: the API server double, and the clients' load.
  */
 import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { bundleDouble } from '../support/double-process.ts';

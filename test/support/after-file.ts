@@ -1,6 +1,6 @@
 /**
- * Work that is done when all tests of a file are over, asked for at any time: vitest hears its own `afterAll` only while it
- * gathers tests, and ignores it without a word inside `beforeAll`.
+ * Registers work for the end of all tests of a file, at any time: vitest accepts its own `afterAll` only while it collects
+ * tests, and silently ignores it inside `beforeAll`.
  */
 import { afterAll } from 'vitest';
 

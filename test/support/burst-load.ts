@@ -1,6 +1,6 @@
 /**
- * Load as of many clients: bursts of questions, many of them unanswered at once, from a thread of its own so that it goes on
- * while the test's thread is busy. Each answer is held against its question.
+ * Load like that of many clients: bursts of questions, many of them outstanding at once, from a thread of its own so that it
+ * continues while the test's thread is busy. Each answer is compared with its question.
  */
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The API server double in a process of its own, ordered about over HTTP, and kubeconfigs that lead to it.
+ * The API server double in a process of its own, controlled over HTTP, and kubeconfigs for it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

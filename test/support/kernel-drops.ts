@@ -1,8 +1,8 @@
 /**
  * Packets that the kernel dropped because the receive buffer of a UDP socket was full, by socket.
  *
- * What the kernel drops depends on the machine: on its buffers, and on how soon it gives the processor to a thread. Tests take it
- * off, so that they judge what the server did with the packets that it was given.
+ * The kernel's drops depend on the machine: on its buffers, and on how soon it schedules a thread. Tests subtract them, so that they
+ * judge only packets that the server received.
  */
 import { readFileSync } from 'node:fs';
 

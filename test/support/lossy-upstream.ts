@@ -1,5 +1,5 @@
 /**
- * An upstream server behind a path that loses packets and takes its time: every name has an address, some queries get no reply.
+ * An upstream server behind a slow path that loses packets: every name has an address, some queries get no reply.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Sends UDP packets whose source port is 0, as no honest client can: nothing can be sent back to them.
+ * Sends UDP packets with source port 0, as only forgers do: a reply to them is impossible.
  */
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { closeDescriptor } from '../../src/socket/descriptor.ts';

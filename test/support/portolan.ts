@@ -1,5 +1,5 @@
 /**
- * The program itself, as it is built, in a process of its own: started on free ports, listened to, and ended.
+ * The built program in a process of its own: starts it on free ports, reads its output, and ends it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

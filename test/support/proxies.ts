@@ -1,5 +1,5 @@
 /**
- * Proxies for tests: HTTP with CONNECT, and SOCKS5, each counting what goes through it.
+ * Proxies for tests: HTTP with CONNECT, and SOCKS5. Each records the requested targets.
  */
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';

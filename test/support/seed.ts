@@ -1,5 +1,5 @@
 /**
- * The seed of all random data in tests: drawn anew for each run, or given again by `TEST_SEED`.
+ * The seed of all random data in tests: random for each run, or set by `TEST_SEED`.
  *
  * As a setup file of vitest it gives fast-check the seed. A failing property then prints seed, path and the smallest counterexample.
  */

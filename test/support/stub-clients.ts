@@ -1,5 +1,5 @@
 /**
- * Clients as the stub resolvers of pods are: each asks for a name of its own, waits 2 s, and asks again, three times at most.
+ * Clients like the stub resolvers of pods: each queries a name of its own, waits 2 s, and retries, at most three times.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,8 +1,8 @@
 /**
  * Tests that need a program of the system: dig, knotd, dnsmasq.
  *
- * Where the program is missing the test is skipped under a name that says which one; with `CI` set it fails instead, so
- * that no proof is lost in silence where all of them must run.
+ * If the program is missing, the test is skipped under a name that includes the program. With `CI` set it fails instead, so
+ * that CI never skips a test silently.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * What the writer of the torture run notes for its readers, per name, in shared words (word 0 of all: stop).
+ * The notes of the torture run's writer for its readers, per name, in shared words (word 0: stop).
  */
 export const WORDS_PER_NAME = 4;
 

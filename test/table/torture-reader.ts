@@ -1,9 +1,9 @@
 /**
- * A reader thread of the torture run: asks for names that the writer keeps changing and judges every answer.
+ * A reader thread of the torture run: looks up names that the writer keeps changing, and checks every answer.
  *
- * Every record of an answer carries the version it was made in (10.v.v.v), and the writer notes, before and after each
- * change, what a reader may see. So an answer that mixes versions is torn, one older than what was published before the
- * question is stale, and a name that stood before and after the question must have been there.
+ * Every record of an answer has its version (10.v.v.v), and the writer notes, before and after each change, the versions that
+ * a reader may see. So an answer that mixes versions is torn, an answer older than the version published before the question
+ * is stale, and a name that existed before and after the question must be found.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { TableReader } from '../../src/table/reader.ts';

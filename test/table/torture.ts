@@ -1,7 +1,7 @@
 /**
- * Writers against readers in threads of their own: no answer is ever torn, stale after its replacement was published,
- * or missing while its entry stands. Nodes change, go and come back; cached answers are replaced and evicted; the index
- * grows and shrinks; views are replaced; blocks are reclaimed and written again all the while.
+ * Writers and readers in separate threads: answers are never torn, stale after their replacement was published, or missing
+ * while their entry exists. Meanwhile nodes are changed, removed and added again; cached answers are replaced and evicted; the
+ * index grows and shrinks; views are replaced; blocks are reclaimed and reused.
  */
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * Messages at random: every kind of record data, names that share endings (so that compression has work) and octets of
- * every value in labels.
+ * Random messages: every kind of record data, names with common suffixes (for compression) and octets of every value in
+ * labels.
  */
 import fc from 'fast-check';
 import { formatAddress } from '../../src/wire/address.ts';

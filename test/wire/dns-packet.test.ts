@@ -1,5 +1,5 @@
 /**
- * The package `dns-packet` as a witness: it reads what we write and we read what it writes.
+ * Compares with the package `dns-packet`: it reads our messages and we read its messages.
  */
 import dnsPacket, { type Answer, type Packet } from 'dns-packet';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 /**
- * A DNS server on a free port of the loopback address, for programs that ask it something.
+ * A DNS server on a free port of the loopback address, for programs that query it.
  */
 import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';

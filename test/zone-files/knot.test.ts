@@ -1,5 +1,5 @@
 /**
- * Zone files beside Knot DNS: the records that it serves from a file are those that are read from it.
+ * Compares zone files with Knot DNS: we read the same records from a file as it serves.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
 /**
- * A dialect of cluster DNS: which names exist and what they answer, as CoreDNS or kube-dns has it.
+ * A dialect of cluster DNS: which names exist and their answers, as in CoreDNS or kube-dns.
  *
  * A dialect holds no state. Its functions depend only on the objects of one service, or on the labels of a question.
  */
@@ -25,29 +25,29 @@ export interface ServiceView {
   readonly domain: NameKey;
   /** Whether a service with cluster IPs and no ready endpoint has no names. */
   readonly ignoresEmptyServices: boolean;
-  /** The endpoints by `Dialect.endpointLabel`, where a group that stays is the same value in the next view: what is derived may be kept. */
+  /** Endpoints of a large service by `Dialect.endpointLabel`: an unchanged group is the same value in the next view, as a cache key. */
   readonly keptGroups: readonly LabelGroup[] | undefined;
 }
 
 /** The names derived from one service. */
 export interface DerivedService {
-  /** Those above first. None at all while the service has nothing to answer. */
+  /** Parents before children. Empty while the service has no names. */
   readonly nodes: readonly ZoneNode[];
   readonly reverse: readonly ReverseName[];
 }
 
-/** What the zone's own names are made from. */
+/** Input for the zone's own names. */
 export interface ZoneView {
   readonly domain: NameKey;
   readonly ttl: number;
   readonly pods: PodMode;
   /** Addresses that clients reach us at, canonical. */
   readonly nameservers: readonly string[];
-  /** Of the SOA record: seconds since the epoch when the zone changed last. */
+  /** Serial of the SOA record: time of the zone's last change in seconds since the epoch. */
   readonly serial: number;
 }
 
-/** Read access to the cluster's objects, for names that no table can hold. */
+/** Read access to the cluster's objects, for names that the table cannot hold. */
 export interface ClusterDirectory {
   readonly pods: PodMode;
   /** Seconds. */
@@ -56,10 +56,10 @@ export interface ClusterDirectory {
   namespaceExists(namespace: string): boolean;
   /** The names of a namespace's services. */
   services(namespace: string): Iterable<string>;
-  /** Those of them that are of type ExternalName. */
+  /** The names of its services of type ExternalName. */
   externalNames(namespace: string): Iterable<string>;
   view(namespace: string, service: string): ServiceView | undefined;
-  /** Whether a pod of the namespace has this canonical address. Known only where pods are verified. */
+  /** Whether a pod of the namespace has this canonical address. Only valid if pods are verified. */
   hasPod(namespace: string, address: string): boolean;
 }
 
@@ -72,9 +72,9 @@ export interface Dialect {
   readonly usesNamespaces: boolean;
   /** Whether answers have RA set even where no upstream is configured. */
   readonly recursionAvailable: boolean;
-  /** How questions of type ANY are answered: as RFC 8482 section 4.3 says, or with NOTIMP. */
+  /** The answer to questions of type ANY: as in RFC 8482 section 4.3, or NOTIMP. */
   readonly anyQuestions: 'minimal' | 'refused';
-  /** Whether a label `*` in a question stands for any label. */
+  /** Whether a label `*` in a question matches any label. */
   readonly hasWildcards: boolean;
   /** Whether we are the authority for all names of the reverse zones, or only for those that we hold. */
   readonly ownsReverseZones: boolean;
@@ -89,7 +89,7 @@ export interface Dialect {
   /** The node of an existing namespace. `name`: its name below `svc`. */
   namespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode;
   /**
-   * A name below a service that is not among its nodes, but answered all the same.
+   * A name below a service that is not among its nodes, but has an answer.
    *
    * @param labels those left of the service's name
    * @param nodeOf the service's nodes
@@ -100,7 +100,7 @@ export interface Dialect {
     labels: readonly string[],
     nodeOf: NodeFinder,
   ): ZoneNode | undefined;
-  /** `namespace.pod.<domain>` as it stands in the table; undefined where it does not. */
+  /** `namespace.pod.<domain>` as in the table; undefined if it is not there. */
   podNamespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode | undefined;
   /**
    * A name below `pod.<domain>` that is not in the table.

@@ -1,15 +1,14 @@
 /**
  * Whether any address lies below a name of the reverse tree that is not a whole address (`10.in-addr.arpa`).
  *
- * Few clients ask, so nothing is kept until one does. From then on the addresses are kept in order, and what has
- * changed is merged in when the next question comes.
+ * Few clients ask, so the first question builds the sorted addresses. Later changes are merged in at the next question.
  */
 import { parseAddress } from '../../wire/address.ts';
 import { splitLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { isIpv6 } from './endpoints.ts';
 
-/** Changes between two questions that are made one by one: all else would cost what the cluster is, for each question. */
+/** Up to this many changes between two questions are made one by one; a merge would visit all addresses of the cluster. */
 const MAX_SINGLY = 256;
 
 export class AddressPrefixes {
@@ -17,14 +16,14 @@ export class AddressPrefixes {
   readonly #added = new Set<string>();
   readonly #removed = new Set<string>();
 
-  /** To be called when an address has come. */
+  /** Call it when an address was added. */
   add(address: string): void {
     if (this.#sorted === undefined) return;
     this.#removed.delete(address);
     this.#added.add(address);
   }
 
-  /** To be called when an address has gone. */
+  /** Call it when an address was removed. */
   remove(address: string): void {
     if (this.#sorted === undefined) return;
     this.#added.delete(address);
@@ -34,7 +33,7 @@ export class AddressPrefixes {
   /**
    * Whether the name exists because of an address below it.
    *
-   * @param all all addresses there are, read at the first call
+   * @param all all existing addresses, read only at the first call
    */
   has(name: NameKey, all: Iterable<string>): boolean {
     const prefix = prefixOf(name);
@@ -70,14 +69,14 @@ function changeSingly(sorted: string[], removed: readonly string[], added: reado
 
 function merge(sorted: readonly string[], removed: readonly string[], added: readonly string[]): string[] {
   const gone = new Set([...removed, ...added]);
-  // Two runs in order: what the engine's merge sort is quickest at.
+  // Two sorted runs: the best case of the engine's merge sort.
   return [...sorted.filter((text) => !gone.has(text)), ...[...added].sort()].sort();
 }
 
 const IPV4 = '4 ';
 const IPV6 = '6 ';
 
-/** Text of which a prefix is a prefix of the address: `4 10.244.1.10.`, or `6` and the 32 digits of an IPv6 address. */
+/** Text whose prefixes are prefixes of the address: `4 10.244.1.10.`, or `6` and the 32 digits of an IPv6 address. */
 function textOf(address: string): string {
   if (!isIpv6(address)) return `${IPV4}${address}.`;
   return IPV6 + Buffer.from(parseAddress(address) ?? []).toString('hex');
@@ -94,7 +93,7 @@ function prefixOf(name: NameKey): string | undefined {
   return isIpv4 ? IPV4 + digits.map((digit) => `${digit}.`).join('') : IPV6 + digits.join('');
 }
 
-/** The first place whose text is not before `prefix`. */
+/** The first index whose text is not before `prefix`. */
 function lowerBound(sorted: readonly string[], prefix: string): number {
   let low = 0;
   let high = sorted.length;

@@ -16,7 +16,7 @@ const address = fc.record({
 });
 const ports = fc.constantFrom<readonly ServicePort[]>([http], [dns, http], [http, dns], []);
 const group = fc.record({ addresses: fc.array(address, { maxLength: 4 }), ports });
-/** The objects of a service, some of which are the same ones in each of its states. */
+/** States of a service's objects; some objects are the same in each state. */
 const states = fc.array(fc.uniqueArray(fc.nat({ max: 9 }), { maxLength: 8 }), { maxLength: 10 });
 
 it('holds what merging all objects gives, whichever changed', () => {

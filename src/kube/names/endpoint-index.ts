@@ -1,6 +1,6 @@
 /**
- * The endpoints of a service with many objects, kept merged and in order: a change of one object costs what that object is, and a look
- * at each endpoint.
+ * The endpoints of a service with many objects, merged and sorted. A change of one object costs the processing of that object, and
+ * one pass over all endpoints.
  */
 import { PIECES_PER_STEP, type Steps } from '../../base/steps.ts';
 import type { ObjectLine } from '../objects/object-line.ts';
@@ -11,32 +11,32 @@ import { replaceInOrder } from './ordered-list.ts';
 export class EndpointIndex {
   readonly #lists = new Map<ObjectLine, readonly Endpoint[]>();
   readonly #merged = new Map<string, Endpoint>();
-  /** What endpoints are merged from that are in several lists. */
+  /** The parts of endpoints that are in several lists. */
   readonly #shared = new Map<string, readonly Endpoint[]>();
-  /** By their keys, the endpoints as they stand in the order that may be others by now. */
+  /** By key, the endpoints that may have changed since `#ordered` was made, as they are in it. */
   readonly #touched = new Map<string, Endpoint | undefined>();
   readonly #groups: LabelGroups;
-  /** Those of the endpoint that was read last. */
+  /** The ports of the last endpoint read. */
   #ports: Endpoint['ports'] | undefined;
   #ordered: readonly Endpoint[] = [];
 
-  /** @param labelOf the label of an endpoint below its service, by its address and hostname alone */
+  /** @param labelOf the label of an endpoint below its service; depends only on its address and hostname */
   constructor(labelOf: (endpoint: Endpoint) => string) {
     this.#groups = new LabelGroups(labelOf);
   }
 
-  /** In order. An endpoint that stays is the same value. */
+  /** In order. An unchanged endpoint is the same value. */
   get endpoints(): readonly Endpoint[] {
     return this.#ordered;
   }
 
-  /** In the order of their first endpoints. A group that stays is the same value. */
+  /** In the order of their first endpoints. An unchanged group is the same value. */
   get groups(): readonly LabelGroup[] {
     return this.#groups.ordered;
   }
 
   /**
-   * Takes in the objects as they are when it ends, though they change meanwhile.
+   * Takes in all objects; at its end it includes changes made while it ran.
    *
    * @param current the lines of all objects
    * @param read the endpoints of an object
@@ -89,7 +89,7 @@ export class EndpointIndex {
     this.#lists.set(line, list);
   }
 
-  /** Nearly all endpoints of a service have the same ports, which each object has of its own. */
+  /** Nearly all endpoints of a service have the same ports, but each object has its own copy: share one. */
   #sharePorts(endpoint: Endpoint): Endpoint {
     if (this.#ports === undefined || !haveSamePorts(endpoint, { ports: this.#ports })) {
       this.#ports = endpoint.ports;
@@ -113,7 +113,7 @@ export class EndpointIndex {
     else this.#merged.set(key, others.reduce(mergeTwo, first));
   }
 
-  /** Brings the order up to what is merged. */
+  /** Updates the ordered list from the merged endpoints. */
   #arrange(): void {
     const changes = new Map<string, Endpoint | undefined>();
     const removed: Endpoint[] = [];

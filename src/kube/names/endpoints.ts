@@ -1,8 +1,8 @@
 /**
- * The endpoints of one service, out of however many EndpointSlices or Endpoints objects it has.
+ * The endpoints of one service, merged from all its EndpointSlices or Endpoints objects.
  *
- * While endpoints move from one slice to another they are in both for a moment: each counts once. The order is that of
- * the addresses, so that equal endpoints make equal answers whatever order they came in.
+ * An endpoint that moves from one slice to another is briefly in both: it counts once. Endpoints are sorted by address, so
+ * that equal endpoints give equal answers in any order of arrival.
  */
 import { formatAddress, parseAddress, readIpv4 } from '../../wire/address.ts';
 import type { EndpointsObject, ServicePort } from '../objects/objects.ts';
@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly ports: readonly ServicePort[];
 }
 
-/** The endpoints of one object, in its order. One that is in it twice is there twice. */
+/** The endpoints of one object, in its order, duplicates included. */
 export function endpointsOf({ groups }: EndpointsObject): readonly Endpoint[] {
   const endpoints: Endpoint[] = [];
   for (const { addresses, ports } of groups) {
@@ -28,7 +28,7 @@ export function endpointsOf({ groups }: EndpointsObject): readonly Endpoint[] {
   return endpoints;
 }
 
-/** Endpoints that are in one list only are handed on as they are. */
+/** Merges lists of endpoints. An endpoint of only one list stays the same value. */
 export function mergeEndpoints(lists: readonly (readonly Endpoint[])[]): readonly Endpoint[] {
   const [only = NO_ENDPOINTS, ...others] = lists;
   if (others.length === 0 && isInOrder(only)) return only;
@@ -41,7 +41,7 @@ export function mergeEndpoints(lists: readonly (readonly Endpoint[])[]): readonl
   return [...merged].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, endpoint]) => endpoint);
 }
 
-/** One endpoint that is in two places. */
+/** Merges two entries of one endpoint. */
 export function mergeTwo(one: Endpoint, other: Endpoint): Endpoint {
   if (haveSamePorts(one, other)) return one;
   const { address, hostname } = one;
@@ -61,11 +61,11 @@ export function haveSamePorts({ ports }: Ports, { ports: others }: Ports): boole
 
 const NO_ENDPOINTS: readonly Endpoint[] = [];
 
-/** What an endpoint is known and ordered by. */
+/** The key that identifies and orders endpoints. */
 export const keyOfEndpoint = ({ address, hostname }: Endpoint): string =>
   hostname === undefined ? address : `${address} ${hostname}`;
 
-/** Whether they are each there once, and in the order of merged ones. */
+/** Whether the list is without duplicates and in the order of merged endpoints. */
 function isInOrder(endpoints: readonly Endpoint[]): boolean {
   let before = '';
   for (const endpoint of endpoints) {
@@ -83,9 +83,9 @@ function mergePorts(ports: readonly ServicePort[], more: readonly ServicePort[])
 
 const portKey = ({ name, protocol, port }: ServicePort): string => `${name}/${protocol}/${port}`;
 
-/** The one text of an address; nothing if the text is none. */
+/** The canonical text of an address; undefined if the text is not an address. */
 export function canonicalAddress(text: string): string | undefined {
-  // The reader of IPv4 takes the canonical form alone.
+  // `readIpv4` accepts only the canonical form.
   if (readIpv4(text) >= 0) return text;
   const octets = parseAddress(text);
   return octets && formatAddress(octets);

@@ -1,5 +1,5 @@
 /**
- * What the field `externalName` of a service says. The API server lets addresses through, and people write them.
+ * Interprets the field `externalName` of a service. The API server accepts addresses in it, and people write them.
  */
 import { NameError, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';

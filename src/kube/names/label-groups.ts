@@ -1,5 +1,5 @@
 /**
- * Endpoints by their label below the service: those of one label share a name.
+ * Endpoints by their label below the service: endpoints with the same label share a name.
  */
 import { type Endpoint, keyOfEndpoint } from './endpoints.ts';
 import { replaceInOrder } from './ordered-list.ts';
@@ -37,7 +37,7 @@ export class LabelGroups {
     this.#labelOf = labelOf;
   }
 
-  /** As `groupByLabel`. A group that stays is the same value. */
+  /** As `groupByLabel`. An unchanged group is the same value. */
   get ordered(): readonly LabelGroup[] {
     return this.#ordered;
   }
@@ -71,7 +71,7 @@ export class LabelGroups {
 const compareEndpoints = (one: Endpoint, other: Endpoint): number =>
   keyOfEndpoint(one) < keyOfEndpoint(other) ? -1 : 1;
 
-/** The label follows from the endpoint, so no other group has this key. */
+/** An endpoint determines its label, so only this group has this key. */
 function keyOfGroup({ endpoints: [first] }: LabelGroup): string {
   return first === undefined ? '' : keyOfEndpoint(first);
 }

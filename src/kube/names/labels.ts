@@ -1,8 +1,8 @@
 /**
- * Which names of Kubernetes objects can be labels of domain names.
+ * Checks which names of Kubernetes objects can be labels of domain names.
  *
- * The API server checks all of them; manifests and older servers may not. What cannot be a label has no name in DNS, and
- * nothing else comes of it.
+ * The API server checks all of them; manifests and older servers may not. An object whose name cannot be a label has no name
+ * in DNS; this is not an error.
  */
 import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -12,7 +12,7 @@ const MAX_CHARACTERS = 254;
 
 const OBJECT_NAME = /^[a-z0-9_][-a-z0-9_]{0,62}$/;
 const HOSTNAME = /^[a-z0-9][-a-z0-9]{0,62}$/;
-/** One octet less, for the underscore before it. */
+/** One octet shorter, for the underscore before it. */
 const PORT_NAME = /^[a-z0-9][-a-z0-9_]{0,61}$/;
 
 /** Whether the name of a namespace or service can be a label as it is. */
@@ -32,14 +32,14 @@ export function portLabel(name: string): string | undefined {
   return PORT_NAME.test(label) ? `_${label}` : undefined;
 }
 
-/** `labels` (one or several, joined by dots) above `parent`; nothing if that is too long for a name. */
+/** `labels` (one or several, joined by dots) below `parent`; undefined if that is too long for a name. */
 export function nameBelow(labels: string, parent: NameKey): NameKey | undefined {
-  // Plain lower-case labels above a key are a key again.
+  // Plain lower-case labels before a key make a key.
   return labels.length + 1 + parent.length <= MAX_CHARACTERS ? (`${labels}.${parent}` as NameKey) : undefined;
 }
 
-/** Whether a name lies where names of services and pods are. @param cluster the apex of the cluster's zone */
+/** Whether a name is in the subtrees of services and pods. @param cluster the apex of the cluster's zone */
 export function isOfKubernetes(name: NameKey, cluster: NameKey): boolean {
-  // Labels before an apex.
+  // A key: labels before an apex.
   return ['svc', 'pod'].some((label) => isWithin(name, `${label}.${cluster}` as NameKey));
 }

@@ -1,5 +1,5 @@
 /**
- * The rules of the API server for names, which kube-dns applies to what its operators write too.
+ * The API server's rules for names, which kube-dns also applies to its operators' settings.
  */
 
 /** One label, as namespaces have them (RFC 1123): up to 63 lower-case letters, digits and dashes. */
@@ -12,7 +12,7 @@ export function isDns1035Label(text: string): boolean {
   return text.length <= 63 && LABEL_1035.test(text);
 }
 
-/** Labels in lower case with dots between them, and none at the end. The length of a label is not looked at. */
+/** Lower-case labels separated by dots, without a final dot. Does not check the length of labels. */
 export function isDns1123Subdomain(text: string): boolean {
   return text.length <= 253 && SUBDOMAIN.test(text);
 }

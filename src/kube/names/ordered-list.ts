@@ -1,13 +1,13 @@
 /**
- * Lists in the order of their items' keys, changed in a few places without being sorted anew.
+ * Changes a few items of a sorted list without sorting it again.
  */
 import { copyItems } from '../../base/copy-items.ts';
 
 /**
- * The list with other items under some keys.
+ * The list with the items of some keys replaced.
  *
  * @param items in order, each key once
- * @param changes by key, what is to stand under it; undefined: nothing
+ * @param changes by key, the new item; undefined removes it
  */
 export function replaceInOrder<Item>(
   items: readonly Item[],
@@ -28,7 +28,7 @@ export function replaceInOrder<Item>(
   return changed;
 }
 
-/** The first place from `low` on whose key is not before this one. */
+/** The first index from `low` on whose key is not before this one. */
 function findPlace<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,

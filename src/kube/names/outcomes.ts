@@ -1,5 +1,5 @@
 /**
- * The counters that hits of the cluster's names add to, by what the name stands for.
+ * The counters for hits of the cluster's names, by kind of name.
  */
 import { nameOutcomes } from '../../table/outcomes.ts';
 
@@ -7,7 +7,7 @@ export const OUTCOME = nameOutcomes(
   ...(['zone', 'namespace', 'clusterIP', 'headless', 'endpoint', 'externalName', 'pod', 'reverse'] as const),
 );
 
-/** What to call each of them. */
+/** The label of each in metrics. */
 export const METRICS_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(OUTCOME).map(([name, id]) => [id, name]),
 );

@@ -1,7 +1,7 @@
 /**
  * Names of pods: `1-2-3-4.namespace.pod`, the address with dashes (Kubernetes DNS specification, its deprecated part).
  *
- * `insecure` answers for any address, `verified` for those alone that a pod of the namespace has now.
+ * `insecure` answers for any address, `verified` only for addresses that a pod of the namespace has now.
  */
 
 import type { PodObject } from '../objects/objects.ts';
@@ -21,7 +21,7 @@ export function addressOfPod(label: string): string | undefined {
   return ipv4OfPod(label) ?? canonicalAddress(label.replaceAll('-', ':'));
 }
 
-/** Which addresses the pods of each namespace have. */
+/** The addresses of the pods of each namespace. */
 export class PodIndex {
   readonly #pods = new Map<string, number>();
 

@@ -5,14 +5,14 @@
 import type { ServicePort } from '../objects/objects.ts';
 import { portLabel } from './labels.ts';
 
-/** The two labels of a named port, joined; nothing for a port without a name. */
+/** The two labels of a named port, joined; undefined for a port without a name. */
 export function portLabels(port: ServicePort): string | undefined {
   if (port.name === '') return undefined;
   const label = portLabel(port.name);
   return label === undefined ? undefined : `${label}._${port.protocol.toLowerCase()}`;
 }
 
-/** Items by the labels of their port, those whose port has no name left out. */
+/** Items by the labels of their port, without items whose port has no name. */
 export function groupByPort<Item extends { readonly port: ServicePort }>(
   items: readonly Item[],
 ): ReadonlyMap<string, readonly Item[]> {
@@ -27,7 +27,7 @@ export function groupByPort<Item extends { readonly port: ServicePort }>(
   return groups;
 }
 
-/** The labels of the protocols, each once: empty non-terminals above the ports. */
+/** The labels of the protocols, without duplicates: empty non-terminals above the ports. */
 export function protocolLabels(groups: ReadonlyMap<string, unknown>): readonly string[] {
   return [...new Set(Array.from(groups.keys(), (labels) => labels.slice(labels.indexOf('.') + 1)))];
 }

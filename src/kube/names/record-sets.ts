@@ -1,5 +1,5 @@
 /**
- * The record sets that names of a cluster are made of.
+ * The record sets of names of a cluster.
  */
 import { inSteps, type Steps } from '../../base/steps.ts';
 import { type AbsoluteName, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
@@ -9,10 +9,10 @@ import { isIpv6 } from './endpoints.ts';
 import { nameBelow } from './labels.ts';
 import { protocolLabels } from './ports.ts';
 
-/** The A and the AAAA set of these canonical addresses, as far as there are any. */
+/** The A and AAAA sets of these canonical addresses, without empty sets. */
 export function addressSets(addresses: readonly string[], ttl: number): readonly RecordSet[] {
   const [only] = addresses;
-  // A list that grows takes room for more: nearly all names have a single address.
+  // Nearly all names have a single address: avoid a growing array, which reserves extra memory.
   if (addresses.length === 1 && only !== undefined) return [setOfAddress(only, ttl)];
   const ipv4: RecordData[] = [];
   const ipv6: RecordData[] = [];
@@ -29,7 +29,7 @@ function setOfAddress(address: string, ttl: number): RecordSet {
     : recordSet(TYPE.A, ttl, [{ kind: 'A', address }]);
 }
 
-/** As `addressSets`, for thousands of items, some of which may have the same address: it counts once. */
+/** As `addressSets`, for thousands of items, without duplicate addresses. */
 export function* distinctAddressSets(
   items: readonly { readonly address: string }[],
   ttl: number,
@@ -44,7 +44,7 @@ export function* distinctAddressSets(
   return yield* orderedAddressSets(distinct, ttl);
 }
 
-/** As `distinctAddressSets`, of items in which the same address stands one behind the other. */
+/** As `distinctAddressSets`, for items whose equal addresses are adjacent. */
 export function* orderedAddressSets(
   items: readonly { readonly address: string }[],
   ttl: number,
@@ -88,5 +88,5 @@ export function emptyNonTerminals(
     .map((name) => ({ name, sets: [], alias: undefined, below: COMPLETE, outcome }));
 }
 
-/** The types whose questions an alias is followed for. */
+/** The types of question for which an alias is followed. */
 export const ADDRESS_TYPES: readonly number[] = [TYPE.A, TYPE.AAAA];

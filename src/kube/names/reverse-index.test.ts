@@ -86,7 +86,7 @@ describe('the index of addresses', () => {
         const said: (readonly ReverseName[])[] = [[], [], []];
         const seen = new Map<string, string>();
         const changed = new Set<string>();
-        // A name that is said twice is one record.
+        // A repeated name is one record.
         const print = (names: readonly ReverseName[], of: string) =>
           [...new Set(names.flatMap((one) => (one.address === of ? [`${one.target} ${one.isService}`] : [])))]
             .sort()
@@ -157,7 +157,7 @@ describe('the index of addresses', () => {
 
 const canonical = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);
 
-/** All names above these addresses, the top of the reverse tree excepted. */
+/** All names above these addresses, except the top of the reverse tree. */
 function namesAbove(addresses: Iterable<string>): Set<string> {
   const names = new Set<string>();
   for (const address of addresses) {

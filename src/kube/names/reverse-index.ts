@@ -1,11 +1,11 @@
 /**
- * Which names each address leads back to, for PTR records.
+ * The names that each address maps to, for PTR records.
  *
  * An address may belong to several services at once: a pod behind two of them has two names. If it is the address of a
  * service itself, only that one counts, as in CoreDNS.
  *
  * There are as many names as endpoints, and few clients ask for one. So the names of a service are one text, and an
- * address leads to the services alone whose texts have it.
+ * address maps only to the services whose texts contain it.
  */
 import type { Brand } from '../../base/brand.ts';
 import { compareLists } from '../../base/list-difference.ts';
@@ -23,7 +23,7 @@ import { recordSet } from '../../zone/record-set.ts';
 import { AddressPrefixes } from './address-prefixes.ts';
 import { OUTCOME } from './outcomes.ts';
 
-/** A name that an address leads back to. */
+/** A name that an address maps to. */
 export interface ReverseName {
   /** Canonical. */
   readonly address: string;
@@ -32,25 +32,25 @@ export interface ReverseName {
   readonly isService: boolean;
 }
 
-/** Whose names they are: a service. */
+/** The owner of names: a service. */
 export interface ReverseOwner {
-  /** Of this index alone; at first `NO_NAMES`. */
+  /** Only this index writes it; at first `NO_NAMES`. */
   reverse: OwnedNames;
 }
 
-/** The names of one service; of those with many endpoints as they were given, so that only what is different is looked at. */
+/** The names of one service, packed; with many endpoints a plain list, so that only the difference is processed. */
 export type OwnedNames = PackedNames | readonly ReverseName[];
 
 /** The names of one service: the end that they have in common, then a line for each. */
 export type PackedNames = Brand<string, 'PackedNames'>;
 
-export const NO_NAMES = '' as PackedNames; // None.
+export const NO_NAMES = '' as PackedNames; // An empty text.
 
-/** An IPv4 address as a number, which takes no memory of its own; an IPv6 address as a character for each octet. */
+/** An IPv4 address as a number, which takes no memory of its own; an IPv6 address as text, one character per octet. */
 type AddressKey = number | string;
 
 export class ReverseIndex {
-  /** Nearly all addresses are of one service, which then stands without a list around it. */
+  /** Nearly all addresses belong to one service, which is then stored without a list. */
   readonly #owners = new Map<AddressKey, ReverseOwner | readonly ReverseOwner[]>();
   readonly #prefixes = new AddressPrefixes();
   readonly #ttl: number;
@@ -67,10 +67,10 @@ export class ReverseIndex {
   /**
    * Replaces the names of one service, of which there may be thousands.
    *
-   * @param end what nearly all names end in: that of the service
-   * @param changed is given the addresses whose names are others now; none where the service had no names before
-   * @param areKept whether names that stay are the same values each time
-   * @returns whether the service had no names before: then the addresses are those of `nodesOf`
+   * @param end the name of the service, the end of nearly all the names
+   * @param changed called with each address whose names changed; not called if the service had no names before
+   * @param areKept whether unchanged names are the same values at each call
+   * @returns whether these are the service's first names: then `nodesOf` gives the changed addresses
    */
   *replace(
     owner: ReverseOwner,
@@ -169,7 +169,7 @@ export class ReverseIndex {
   }
 }
 
-/** What names of one address lead to, in order. */
+/** The targets of the names of one address, in order. */
 function targetsOf(names: readonly ReverseName[]): readonly NameKey[] {
   const [only] = names;
   if (names.length === 1 && only !== undefined) return [only.target];
@@ -179,11 +179,11 @@ function targetsOf(names: readonly ReverseName[]): readonly NameKey[] {
 
 function listOf(owners: ReverseOwner | readonly ReverseOwner[] | undefined): readonly ReverseOwner[] {
   if (owners === undefined) return [];
-  // A list has a method of the name `reverse`.
+  // Arrays have a method `reverse`, so do not test for that field.
   return 'length' in owners ? owners : [owners];
 }
 
-/** In a line before the name: what it is, and whether it is written without the common end or whole. */
+/** Before the name in a line: service or endpoint; lower case: without the common end, upper case: the whole name. */
 const SERVICE_MARKS = ['s', 'S'] as const;
 const ENDPOINT_MARKS = ['e', 'E'] as const;
 
@@ -196,10 +196,10 @@ function pack(end: NameKey, names: readonly ReverseName[]): PackedNames {
     const [below, whole] = isService ? SERVICE_MARKS : ENDPOINT_MARKS;
     lines.push(`${address} ${isBelow ? below : whole}${labels}`);
   }
-  return lines.join('\n') as PackedNames; // The only maker of them.
+  return lines.join('\n') as PackedNames; // Only this function makes packed names.
 }
 
-/** The addresses of names that are in one alone. */
+/** The addresses of names that are only in `before` (removed) or only in `after` (added). */
 function* compareNames(
   before: OwnedNames,
   after: OwnedNames,
@@ -218,7 +218,7 @@ function* compareNames(
 const textOfName = ({ address, target, isService }: ReverseName): string =>
   `${address} ${target} ${isService}`;
 
-/** Those of some addresses that have names. */
+/** The given addresses that occur in `names`. */
 function* findAddresses(names: OwnedNames, addresses: readonly string[]): Steps<ReadonlySet<string>> {
   const wanted = new Set(addresses);
   const found = new Set<string>();
@@ -246,7 +246,7 @@ function allNamesIn(names: OwnedNames): readonly ReverseName[] {
     const mark = line.charAt(address.length + 1);
     const labels = line.slice(address.length + 2);
     const isBelow = mark === SERVICE_MARKS[0] || mark === ENDPOINT_MARKS[0];
-    // As it was packed.
+    // `pack` wrote it from names.
     const target = (isBelow ? labels + end : labels) as NameKey;
     return { address, target, isService: mark === SERVICE_MARKS[0] || mark === SERVICE_MARKS[1] };
   });

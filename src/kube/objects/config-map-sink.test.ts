@@ -27,7 +27,7 @@ it('knows that there is none', () => {
   sink.listCompleted();
   put('1');
   expect(sink.count()).toBe(1);
-  // Gone while the watch was away.
+  // Deleted while the watch was down.
   sink.listStarted();
   sink.listCompleted();
   expect(seen).toEqual([undefined, { a: '1' }, undefined]);

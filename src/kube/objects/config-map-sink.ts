@@ -1,5 +1,5 @@
 /**
- * One ConfigMap of the API server as its users see it: its texts as they are now.
+ * One ConfigMap of the API server: its current texts.
  */
 import type { ConfigMapObject, ObjectSink } from './objects.ts';
 
@@ -7,12 +7,12 @@ export class ConfigMapSink implements ObjectSink<ConfigMapObject> {
   readonly #name: string;
   readonly #onChange: (data: ReadonlyMap<string, string> | undefined) => void;
   #held: ConfigMapObject | undefined;
-  /** While a list is under way: what it has brought. */
+  /** While a list is under way: its object so far. */
   #listed: { object: ConfigMapObject | undefined } | undefined;
 
   /**
-   * @param onChange called once it is known whether there is one, and with every state after that; with nothing while there
-   *   is none
+   * @param onChange called once it is known whether the ConfigMap exists, and with every later state; with undefined while it
+   *   does not exist
    */
   constructor(name: string, onChange: (data: ReadonlyMap<string, string> | undefined) => void) {
     this.#name = name;

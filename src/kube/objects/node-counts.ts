@@ -1,12 +1,12 @@
 /**
- * The size of a cluster by its nodes: how many there are, how many take pods, and how many processors they have.
+ * The size of a cluster: its nodes, its schedulable nodes, and their processors.
  */
 import type { NodeCapacityObject, ObjectSink } from './objects.ts';
 import { ceilNanos } from './quantity.ts';
 
 export interface NodeCounts {
   readonly nodes: number;
-  /** Those that are ready and not cordoned. */
+  /** Nodes that are ready and not cordoned. */
   readonly schedulableNodes: number;
   /** The sum of their allocatable processors, rounded up once. */
   readonly cores: number;
@@ -16,16 +16,16 @@ export interface NodeCounts {
 export class NodeCountsSink implements ObjectSink<NodeCapacityObject> {
   readonly #onChange: () => void;
   #nodes = new Map<string, NodeCapacityObject>();
-  /** While a list is under way: what it has brought. */
+  /** While a list is under way: its objects so far. */
   #listed: Map<string, NodeCapacityObject> | undefined;
   #last: NodeCounts | undefined;
 
-  /** @param onChange called when the counts are others than before, once they are known */
+  /** @param onChange called when the counts have changed, once they are known */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  /** As they are now: zeros before the first list is complete. */
+  /** The current counts: zeros before the first list is complete. */
   get counts(): NodeCounts {
     return countNodes(this.#nodes.values());
   }
@@ -54,7 +54,7 @@ export class NodeCountsSink implements ObjectSink<NodeCapacityObject> {
     return this.#nodes.size;
   }
 
-  /** Most events of nodes are heartbeats, which change no count. */
+  /** Most events of nodes are heartbeats, which do not change the counts. */
   #report(): void {
     if (this.#listed !== undefined) return;
     const { counts } = this;

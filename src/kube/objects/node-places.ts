@@ -1,18 +1,18 @@
 /**
- * Where a cluster stands: the zone and region of one of its nodes, the first by name that says so.
+ * The place of a cluster: the zone and region of the first node by name that has them.
  */
 import type { NodeObject, ObjectSink } from './objects.ts';
 
 export type ClusterPlace =
   /** Nodes are not listed yet. */
   | { readonly kind: 'unknown' }
-  /** No node says. */
+  /** All nodes lack a zone and region. */
   | { readonly kind: 'nowhere' }
   | { readonly kind: 'place'; readonly zone: string; readonly region: string };
 
 export class NodePlaces implements ObjectSink<NodeObject> {
   #nodes = new Map<string, NodeObject>();
-  /** While a list is under way: what it has brought. */
+  /** While a list is under way: its objects so far. */
   #listed: Map<string, NodeObject> | undefined;
   #isKnown = false;
   #place: ClusterPlace | undefined;

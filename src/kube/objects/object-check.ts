@@ -1,9 +1,9 @@
 /**
- * Checks that a value is one of the trimmed objects: for what comes back from a file.
+ * Checks that a value is one of the trimmed objects: for values read from a file.
  */
 import type { ClusterObject } from './objects.ts';
 
-/** Whether a parsed value is an object that the cluster can be made from. */
+/** Whether a parsed value is a valid cluster object. */
 export function isClusterObject(value: unknown): value is ClusterObject {
   const { kind, name, namespace, service, address, addresses, ports, groups } = fieldsOf(value);
   if (!isText(name)) return false;
@@ -23,9 +23,9 @@ export function isClusterObject(value: unknown): value is ClusterObject {
 
 type Fields = { readonly [field: string]: unknown };
 
-/** The fields of an object; none of anything else. */
+/** The fields of an object; empty for any other value. */
 function fieldsOf(value: unknown): Fields {
-  // Any object may be read field by field, as long as each is taken for unknown.
+  // Safe: each field is treated as unknown.
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 

@@ -1,7 +1,7 @@
 /**
- * Objects as lines of text: JSON without the names of fields, half as long as with them.
+ * Objects as lines of text: JSON without field names, half as long as with them.
  *
- * There is one line to an object, so equal lines are equal objects. Lines are what is held in memory and in snapshots.
+ * An object has exactly one line, so equal lines are equal objects. Memory and snapshots hold lines.
  *
  *     ["S", namespace, name, address, ports]               address: list of IPs, 0 for headless, or an external name
  *     ["E", namespace, name, service, [[addresses, ports]…]]   an address with a hostname is a pair
@@ -55,15 +55,15 @@ const groupField = ({ addresses, ports }: EndpointGroup): unknown => [
 /**
  * The object of a line that `writeLine` made.
  *
- * @typeParam Kind what it is known to be
+ * @typeParam Kind its known kind
  */
 export function readLine<Kind extends ClusterObject>(line: ObjectLine): Kind {
-  // What `writeLine` has written is an object, and the caller knows of which kind.
+  // `writeLine` wrote the line, and the caller knows the kind.
   return objectOf(JSON.parse(line)) as Kind;
 }
 
 /**
- * The object of a line from elsewhere.
+ * The object of an untrusted line.
  *
  * @throws ObjectLineError
  */
@@ -77,7 +77,7 @@ export function checkLine(line: string): ClusterObject {
   throw new ObjectLineError(line);
 }
 
-/** Looks at nothing closely: whatever is not a list counts as an empty one, or is handed on as it is. */
+/** Does not check the values: a value that is not a list becomes an empty list, or is passed on as it is. */
 function objectOf(value: unknown): unknown {
   const [kind, first, name, third, fourth] = listOf(value);
   switch (kind) {

@@ -40,7 +40,7 @@ describe('a store of objects', () => {
     store.listStarted();
     store.upsert(pod('b'));
     expect(store.count()).toBe(3);
-    // The list breaks off, and begins again.
+    // The list breaks off and starts again.
     store.listStarted();
     store.upsert(pod('c'));
     seen.length = 0;

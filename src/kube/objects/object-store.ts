@@ -1,12 +1,12 @@
 /**
- * The objects of one kind, each as one line: a tenth of what they take as values.
+ * The objects of one kind, each as one line: a tenth of their memory as values.
  *
- * A list that is read anew notes what it meets; at its end all else is gone. Equal objects change nothing.
+ * At the end of a new list, objects that it did not contain are removed. Equal objects cause no change.
  */
 import { type ObjectLine, writeLine } from './object-line.ts';
 import { type ClusterObject, keyOfObject, type ObjectKey, type ObjectSink } from './objects.ts';
 
-/** @param object that of the line `after`, so that it need not be read again */
+/** @param object the object of the line `after`, so that it need not be parsed again */
 export type ObjectChanged<Kind extends ClusterObject> = (
   key: ObjectKey,
   before: ObjectLine | undefined,
@@ -20,12 +20,12 @@ export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind>
   readonly #objects = new Map<ObjectKey, ObjectLine>();
   readonly #changed: ObjectChanged<Kind>;
   readonly #listed: () => void;
-  /** While a list is under way: the objects from before that it has not met yet. */
+  /** While a list is under way: earlier objects that it has not contained yet. */
   #unmet: Set<ObjectKey> | undefined;
   #state: ListState = 'waiting';
 
   /**
-   * @param changed called once for every object that came, went or became another
+   * @param changed called once for every object that was added, removed or changed
    * @param listed called at the end of every list
    */
   constructor(changed: ObjectChanged<Kind>, listed: () => void) {
@@ -33,7 +33,7 @@ export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind>
     this.#listed = listed;
   }
 
-  /** `listed` from the end of the first list on, whatever comes after. */
+  /** `listed` from the end of the first list on. */
   get state(): ListState {
     return this.#state;
   }

@@ -1,12 +1,12 @@
 /**
- * The Kubernetes objects that DNS is made from, trimmed to the fields it needs, and the way they arrive.
+ * The Kubernetes objects that DNS needs, trimmed to the needed fields, and the interface that receives them.
  *
- * `list-watch/` reads them from an API server and `sources/` from files; both hand them to one `ObjectSink` per kind.
+ * `list-watch/` reads them from an API server and `sources/` from files; both pass them to one `ObjectSink` per kind.
  */
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 
 export interface ServicePort {
-  /** Empty for the only port of a service that has no name. */
+  /** Empty for an unnamed port, which must be the service's only one. */
   readonly name: string;
   readonly protocol: Protocol;
   readonly port: number;
@@ -43,7 +43,7 @@ export interface EndpointsObject {
   /** The service it belongs to: label `kubernetes.io/service-name`, or the name of the Endpoints object. */
   readonly service: string;
   readonly groups: readonly EndpointGroup[];
-  /** When the controller saw the cause of the last change, as RFC 3339 has it. It is not kept: objects that differ in it alone are equal. */
+  /** When the controller saw the cause of the last change, in RFC 3339 format. Not kept: objects that differ only in it are equal. */
   readonly changeTime?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface PodObject {
   readonly addresses: readonly string[];
 }
 
-/** A node: where it stands. */
+/** A node's place. */
 export interface NodeObject {
   readonly kind: 'Node';
   readonly name: string;
@@ -67,13 +67,13 @@ export interface NodeObject {
   readonly region: string;
 }
 
-/** A node: what it can run. */
+/** A node's capacity. */
 export interface NodeCapacityObject {
   readonly kind: 'NodeCapacity';
   readonly name: string;
   /** Ready and not cordoned. */
   readonly isSchedulable: boolean;
-  /** Billionths of the processors that pods may use. */
+  /** Allocatable processors, in billionths. */
   readonly nanocores: bigint;
 }
 
@@ -85,11 +85,11 @@ export interface ConfigMapObject {
   readonly data: ReadonlyMap<string, string>;
 }
 
-/** What names are made from. */
+/** The objects that names are derived from. */
 export type ClusterObject = ServiceObject | EndpointsObject | NamespaceObject | PodObject;
 export type ObjectKind = ClusterObject['kind'];
 
-/** All that is followed on an API server. */
+/** All objects that can be followed on an API server. */
 export type WatchedObject = ClusterObject | NodeObject | NodeCapacityObject | ConfigMapObject;
 
 /** `namespace/name`, or the bare name of an object without namespace. */
@@ -100,9 +100,9 @@ export function keyOfObject(object: WatchedObject): ObjectKey {
 }
 
 /**
- * Where the objects of one kind go. Calls come in order from one list and watch at a time:
- * `listStarted`, `upsert`..., `listCompleted`, then `upsert` and `remove` as events arrive. A list that breaks off is
- * followed by another `listStarted`; until `listCompleted` nothing that was held before is forgotten.
+ * Receives the objects of one kind. Calls come in order from one list and watch at a time:
+ * `listStarted`, `upsert`..., `listCompleted`, then `upsert` and `remove` as events arrive. After a list that breaks off,
+ * another `listStarted` follows; the sink keeps all earlier objects until `listCompleted`.
  */
 export interface ObjectSink<Kind extends WatchedObject> {
   listStarted(): void;
@@ -110,6 +110,6 @@ export interface ObjectSink<Kind extends WatchedObject> {
   /** Objects not seen since `listStarted` are gone. */
   listCompleted(): void;
   remove(key: ObjectKey): void;
-  /** How many objects are held, for the check against the server. */
+  /** Number of objects held, for the server check. */
   count(): number;
 }

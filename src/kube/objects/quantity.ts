@@ -1,5 +1,5 @@
 /**
- * Quantities of Kubernetes, such as the `1930m` processors of a node.
+ * Kubernetes quantities, such as the `1930m` processors of a node.
  */
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|[eE]([+-]?\d{1,2})|([numkMGTPE]?))$/;
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
@@ -22,7 +22,7 @@ const DECIMAL: ReadonlyMap<string, number> = new Map([
 ]);
 const NANO = 9;
 
-/** As many billionths, rounded away from zero, as Kubernetes does. @returns nothing for what is no quantity */
+/** A quantity in billionths, rounded away from zero, as Kubernetes does. @returns undefined if the text is not a quantity */
 export function parseQuantity(text: string): bigint | undefined {
   const match = QUANTITY.exec(text);
   if (match === null) return undefined;
@@ -35,7 +35,7 @@ export function parseQuantity(text: string): bigint | undefined {
   return sign === '-' ? -value : value;
 }
 
-/** Rounded up. @param nanos billionths, none below zero */
+/** Rounds up to whole units. @param nanos billionths, not negative */
 export function ceilNanos(nanos: bigint): number {
   return Number(divideUp(nanos, 1_000_000_000n));
 }

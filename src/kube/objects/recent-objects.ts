@@ -1,10 +1,10 @@
 /**
- * Objects that have just come, by their lines: read again a moment later, they need not be parsed.
+ * Recently received objects by their lines: a read a moment later need not parse them.
  */
 import { type ObjectLine, readLine } from './object-line.ts';
 import type { ClusterObject } from './objects.ts';
 
-/** As values objects take ten times the room of their lines: few are kept. */
+/** Objects take ten times the memory of their lines: keep few. */
 const MAX_KEPT = 2_000;
 
 export class RecentObjects {
@@ -14,7 +14,7 @@ export class RecentObjects {
     if (this.#objects.size < MAX_KEPT) this.#objects.set(line, object);
   }
 
-  /** The object of a line, which is not kept any longer. @typeParam Kind what it is known to be */
+  /** The object of a line; removes it from here. @typeParam Kind its known kind */
   take<Kind extends ClusterObject>(line: ObjectLine): Kind {
     const object = this.#objects.get(line);
     if (object === undefined) return readLine<Kind>(line);
@@ -22,7 +22,7 @@ export class RecentObjects {
     return object as Kind; // Kept under its own line.
   }
 
-  /** To be called when all changes are worked off. */
+  /** Call it when all changes are processed. */
   clear(): void {
     this.#objects.clear();
   }

@@ -1,7 +1,7 @@
 /**
- * A Kubernetes cluster as a part of the answer table: objects go in through sinks, names come out in the table.
+ * Publishes a Kubernetes cluster in the answer table: takes objects through sinks and writes their names to the table.
  *
- * Nothing depends on the order of events: each change marks a service, and a marked service is derived anew from all its
+ * The order of events does not matter: each change marks a service, and a marked service is derived again from all its
  * objects.
  */
 
@@ -39,7 +39,7 @@ export interface ClusterOptions {
   readonly ttl: number;
   /** Apexes of reverse zones. Default: `in-addr.arpa.` and `ip6.arpa.`. */
   readonly reverseZones?: readonly NameKey[];
-  /** Whose zones the names are. Default: the table's first publication. */
+  /** The publication that the zones belong to. Default: the table's first. */
   readonly publication?: PublicationId;
   /** Whether endpoints are followed; without them headless services have no names. Default: yes. */
   readonly hasEndpoints?: boolean;
@@ -52,9 +52,9 @@ export interface ClusterOptions {
 }
 
 export interface ClusterState {
-  /** Whether all kinds are listed and their names published. */
+  /** Whether all kinds are listed and their names are published. */
   readonly known: boolean;
-  /** The kinds that are needed, and how far each is. */
+  /** The needed kinds, each with its list state and number of objects. */
   readonly kinds: ReadonlyMap<ObjectKind, { readonly state: ListState; readonly count: number }>;
   /** Services that wait for their names to be published. */
   readonly waiting: number;
@@ -89,7 +89,7 @@ export class Cluster {
   #endpointsTimer: Timer | undefined;
   /** Whether services have waited for their endpoints for long enough. */
   #endpointsOverdue: boolean;
-  /** The generation that the zones themselves were made in. */
+  /** The generation in which the zones themselves were made. */
   #published = 0;
 
   /** @throws RangeError for a domain too long to have services below it */
@@ -128,7 +128,7 @@ export class Cluster {
     this.#needed = this.#neededStores(dialect.usesNamespaces, hasEndpoints, pods);
   }
 
-  /** Grows with every change of an object: what was answered under an older one may be old. */
+  /** Grows with every change of an object: answers from an older generation may be stale. */
   get generation(): number {
     return this.#generation;
   }
@@ -138,12 +138,12 @@ export class Cluster {
     return this.#isKnown;
   }
 
-  /** Whether it was known once: from then on its names are better than none. */
+  /** Whether `isKnown` was ever true: from then on its names are better than no names. */
   get hasBeenKnown(): boolean {
     return this.#hasBeenKnown;
   }
 
-  /** While objects are missing that cannot be read, names that are not found are not denied. */
+  /** While some objects cannot be read, missing names are not denied. */
   markIncomplete(isIncomplete: boolean): void {
     if (isIncomplete === this.#isIncomplete) return;
     this.#isIncomplete = isIncomplete;
@@ -179,19 +179,19 @@ export class Cluster {
     else this.#whenKnown.push(run);
   }
 
-  /** Publishes all changes at once, instead of within a moment. */
+  /** Publishes all pending changes now. */
   settle(): void {
     if (this.#endpointsTimer !== undefined) this.#publishMissing();
     this.#queue.settle();
   }
 
-  /** Publishes nothing any more. */
+  /** Stops publishing. */
   stop(): void {
     this.#endpointsTimer?.cancel();
     this.#queue.stop();
   }
 
-  /** The zone as kube-dns prints it: JSON, in pieces that are made when they are taken. */
+  /** The zone as kube-dns prints it: JSON, in pieces that are made as the caller takes them. */
   cacheTree(): Iterable<string> {
     return writeCacheTree(this.#model.options.domain, this.#model);
   }
@@ -202,10 +202,10 @@ export class Cluster {
   }
 
   /**
-   * Takes in the lines of a snapshot. What is not listed again is forgotten at the end of the list of its kind. The zones
-   * stay unknown, but the names of these objects are answered.
+   * Takes in the lines of a snapshot. An object that the next list of its kind lacks is removed at the end of that list. The
+   * zones stay unknown, but the names of these objects are answered.
    *
-   * A line that is no object is passed over.
+   * Invalid lines are skipped.
    */
   restore(lines: Iterable<string>): void {
     this.#model.endpointsKnown = true;
@@ -250,8 +250,8 @@ export class Cluster {
   }
 
   /**
-   * Whether the names of a service wait for its endpoints, which are under way: else they would be derived twice. A service
-   * without any waits until all are listed, or for a moment.
+   * Whether the names of a service wait until its endpoints arrive, so that they are not derived twice. A service without
+   * endpoints waits until all are listed, at most `MAX_HOLD`.
    */
   #holdsBack(unit: ServiceUnit): boolean {
     if (this.#endpointsOverdue || this.#model.endpointsKnown || unit.endpoints.length > 0) return false;
@@ -282,7 +282,7 @@ export class Cluster {
     this.#changed();
   }
 
-  /** The unit of the service that the endpoints belong to; it will be derived anew. */
+  /** The unit of the service that the endpoints belong to; marks it as changed. */
   #unitOfEndpoints({ namespace, service }: EndpointsObject): ServiceUnit {
     const unit = this.#model.units.unit(namespace, service);
     this.#publication.serviceChanged(unit);

@@ -1,8 +1,8 @@
 /**
- * The services that were asked for last on the slow way, derived once for all questions about them.
+ * The services of recent questions that the table did not answer, derived once for all questions about them.
  *
- * What is kept is good as long as the objects it was derived from are the same ones. A service with many endpoints is not derived for a
- * question at all: its names are those that stand in the table.
+ * A kept service is valid while the objects it was derived from are unchanged. A service with many endpoints is never derived
+ * for a question: its names are those in the table.
  */
 import type { NodeFinder, ServiceView } from '../dialects/dialect.ts';
 import type { ClusterModel } from './model.ts';

@@ -1,5 +1,5 @@
 /**
- * The dialects by the names that settings know them by.
+ * The dialects by their names in settings.
  */
 import { coreDns } from '../dialects/coredns/dialect.ts';
 import type { Dialect } from '../dialects/dialect.ts';

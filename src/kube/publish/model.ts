@@ -1,5 +1,5 @@
 /**
- * The cluster as names are derived from it: objects, indexes, and the dialect that says what they mean.
+ * The cluster that names are derived from: objects, indexes, and the dialect that interprets them.
  */
 import { completeSteps, type Steps } from '../../base/steps.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -30,13 +30,13 @@ export interface ModelOptions {
   readonly ttl: number;
   /** Whether services with cluster IPs and no ready endpoint have no names. */
   readonly ignoresEmptyServices: boolean;
-  /** Apexes below `in-addr.arpa.` and `ip6.arpa.`, those included. */
+  /** Apexes at or below `in-addr.arpa.` and `ip6.arpa.`. */
   readonly reverseZones: readonly NameKey[];
-  /** The addresses of this machine, to find the service that clients reach us by; or to show them where there is none. */
+  /** The addresses of this machine: to find the service that clients reach us by, or as a fallback if there is no such service. */
   readonly ownAddresses: readonly string[];
 }
 
-/** Endpoints objects of a service that is derived whole each time. A slice has 100 endpoints by default. */
+/** A service with more Endpoints objects is derived incrementally. A slice has 100 endpoints by default. */
 const MAX_OBJECTS = 4;
 
 const NOTHING: DerivedService = { nodes: [], reverse: [] };
@@ -58,10 +58,10 @@ export class ClusterModel implements ClusterDirectory {
     this.renewZones(0);
   }
 
-  /** A service with its endpoints; nothing if there is none, or its names cannot be labels. */
+  /** A service with its endpoints; undefined if it does not exist, or its names cannot be labels. */
   view(namespace: string, service: string): ServiceView | undefined {
     const unit = this.units.find(namespace, service);
-    // Of a service with many endpoints it is that of the table, which is as new within moments.
+    // For a service with many endpoints, the view that the table has: it is updated within moments.
     return unit && (unit.kept?.view ?? this.viewOf(unit));
   }
 
@@ -90,7 +90,7 @@ export class ClusterModel implements ClusterDirectory {
   readonly #readEndpoints = (line: ObjectLine): readonly Endpoint[] =>
     endpointsOf(this.recent.take<EndpointsObject>(line));
 
-  /** Where there are many objects, those that have not changed are not read again. */
+  /** Keeps the endpoints of a service with many objects, so that unchanged objects are not read again. */
   #keep(unit: ServiceUnit): KeptService {
     const endpoints = () => new EndpointIndex(this.options.dialect.endpointLabel);
     unit.kept ??= { endpoints: endpoints(), nodes: undefined, view: undefined };
@@ -129,7 +129,7 @@ export class ClusterModel implements ClusterDirectory {
     return unit !== undefined && this.isServed(unit);
   }
 
-  /** Whether a namespace is answered for: whether it exists, by the rules of the dialect. */
+  /** Whether a namespace exists, by the rules of the dialect. */
   isServed(unit: NamespaceUnit): boolean {
     if (!isLabel(unit.name)) return false;
     return unit.live > 0 || (unit.hasObject && this.options.dialect.usesNamespaces);
@@ -152,13 +152,13 @@ export class ClusterModel implements ClusterDirectory {
     return this.#zones;
   }
 
-  /** The nodes of the zones themselves, each zone's from its apex on. */
+  /** The nodes of the zones themselves, for each zone its apex first. */
   get ownNodes(): ReadonlyMap<NameKey, ZoneNode> {
     return this.#ownNodes;
   }
 
   /**
-   * Makes the zones anew, with a new serial number and the name servers' addresses of now.
+   * Remakes the zones, with a new serial number and the current addresses of the name servers.
    *
    * @param serial seconds since the epoch
    */
@@ -170,7 +170,7 @@ export class ClusterModel implements ClusterDirectory {
     this.#ownNodes = new Map(nodes.map((node) => [node.name, node]));
   }
 
-  /** The addresses of the services that lead to this machine, else the machine's own. */
+  /** The addresses of the services that have this machine as endpoint; otherwise the machine's own. */
   #nameservers(): readonly string[] {
     const own = canonicalAddresses(this.options.ownAddresses);
     const found = own.flatMap((address) =>

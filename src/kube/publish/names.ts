@@ -1,8 +1,8 @@
 /**
  * The cluster's names for the handler chain, derived from the objects for each question.
  *
- * It gives the same answers as the table, and in addition those that no table can hold: pods, and names of which there
- * are infinitely many.
+ * It gives the same answers as the table, and also those that the table cannot hold: pods and other infinite sets of
+ * names.
  */
 import { isWithin, splitLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -33,18 +33,18 @@ export class KubernetesNames implements NameSource {
     return this.#model.zones.find(({ apex }) => isWithin(name, apex));
   }
 
-  /** Whether we are the authority for every name of this zone, or for those alone that we hold. */
+  /** Whether we are authoritative for every name of this zone, or only for those that we hold. */
   ownsAll(zone: Zone): boolean {
     return zone.apex === this.#model.options.domain || this.#model.options.dialect.ownsReverseZones;
   }
 
-  /** Whether a name is in a zone that only this server answers. */
+  /** Whether only this server answers the name: it must not go to an upstream. */
   owns(name: NameKey): boolean {
     const zone = this.zoneOf(name);
     return zone !== undefined && !this.mayBelongToOthers(zone, name);
   }
 
-  /** Whether an upstream may know a name: one of the reverse tree that belongs to no address of ours. */
+  /** Whether an upstream may know the name: a name of the reverse tree that belongs to none of our addresses. */
   mayBelongToOthers(zone: Zone, name: NameKey): boolean {
     return zone.apex !== this.#model.options.domain && this.findStanding(name) === undefined;
   }
@@ -53,7 +53,7 @@ export class KubernetesNames implements NameSource {
     return this.findStanding(name) ?? this.#findMade(name);
   }
 
-  /** Names as the table holds them, and nothing that is made when a client asks. */
+  /** Finds only names that the table holds, not names that are made when a client asks. */
   findStanding(name: NameKey): ZoneNode | undefined {
     const labels = this.#labelsBelow(name);
     const own = this.#model.ownNodes.get(name);
@@ -69,7 +69,7 @@ export class KubernetesNames implements NameSource {
     return this.#services.find(namespace, labels.at(-3) ?? '')?.nodeOf(name);
   }
 
-  /** Whether a service would lead a client anywhere: to an endpoint, or to a name elsewhere. */
+  /** Whether a service has a target: an endpoint or an external name. */
   isServed(namespace: string, service: string): boolean {
     const view = this.#services.find(namespace, service)?.view;
     if (view === undefined) return false;
@@ -96,7 +96,7 @@ export class KubernetesNames implements NameSource {
     const { dialect } = this.#model.options;
     const top = labels.at(-1);
     if (top === 'pod') return dialect.podName(name, labels.slice(0, -1), this.#model);
-    // In the tree of kube-dns services alone lie below the domain: pods are not in it.
+    // The tree of kube-dns has only services below the domain, no pods.
     if (dialect.hasWildcards && labels.includes('*') && (top === 'svc' || top === '*'))
       return dialect.wildcardName(name, labels.slice(0, -1), this.#model);
     if (top !== 'svc') return undefined;

@@ -1,5 +1,5 @@
 /**
- * Keeps the table equal to the model: every change of an object ends in the nodes that it touches, derived anew.
+ * Keeps the table equal to the model: after a change of an object, derives the nodes that it affects again.
  */
 import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
@@ -88,7 +88,7 @@ export class Publication {
     this.#namespaces.add(unit);
   }
 
-  /** Publishes one thing that changed. @returns false if there was nothing left */
+  /** Publishes one change. @returns false if there were no changes */
   step(): boolean {
     if (this.#current !== undefined) {
       if (this.#current.next().done === true) this.#current = undefined;
@@ -105,7 +105,7 @@ export class Publication {
       this.#current = this.#workOff(service, this.#publishService(service));
       return this.step();
     }
-    // Addresses come last: more clients ask for names.
+    // Addresses last: more clients ask for names.
     const named = this.#named.take();
     if (named !== undefined) {
       this.#current = this.#workOff(named, this.#publishAddressesOf(named));
@@ -122,18 +122,18 @@ export class Publication {
     this.#model.units.drop(service);
   }
 
-  /** Whatever is wrong with one object, all others are served. */
+  /** A fault in one object does not affect the others. */
   #attempt(what: string, publish: () => void): void {
     this.#fence.take(() => what, publish);
     this.objectsChanged();
   }
 
-  /** Ends the answers that were derived from the cluster before: its objects, or its nodes in the table, have changed. */
+  /** Invalidates cached answers that were derived from the cluster: its objects, or its nodes in the table, have changed. */
   objectsChanged(): void {
     this.#table.publicationChanged(this.#id);
   }
 
-  /** Publishes the zones themselves, after the model has renewed them. */
+  /** Publishes the zones themselves, after the model has remade them. */
   publishZones(known: boolean): void {
     this.#attempt('the zones', () => {
       for (const [index, zone] of this.#model.zones.entries()) {
@@ -148,7 +148,7 @@ export class Publication {
   #settings(zone: Zone, known: boolean) {
     const { dialect, domain } = this.#model.options;
     const askWildcards = dialect.hasWildcards && zone.apex === domain;
-    // Names of the reverse tree may be known elsewhere.
+    // Upstreams may know other names of the reverse tree.
     const any = zone.apex === domain ? dialect.anyQuestions : 'ask';
     return settingsOf(zone, { known, askWildcards, any });
   }
@@ -222,7 +222,7 @@ export class Publication {
     return domain === undefined ? NOTHING : this.#publisher.replace(standing, domain.id, nodes);
   }
 
-  /** The addresses of a service whose first names they are. */
+  /** Publishes the addresses of a service that had no names before. */
   *#publishAddressesOf(unit: ServiceUnit): Steps<void> {
     let count = 0;
     for (const node of this.#model.reverse.nodesOf(unit)) {

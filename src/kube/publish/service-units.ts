@@ -1,7 +1,7 @@
 /**
- * What is held of each service and namespace: their objects as lines, and what of them stands in the table.
+ * The state of each service and namespace: their objects as lines, and their nodes in the table.
  *
- * Of ten thousand services all this must stay small: nothing derived is kept, but references.
+ * It must stay small with ten thousand services: it holds references, not derived values.
  */
 import { type KeptNodes, NOTHING, type Standing } from '../../zone/publish.ts';
 import type { ServiceView } from '../dialects/dialect.ts';
@@ -9,24 +9,24 @@ import type { EndpointIndex } from '../names/endpoint-index.ts';
 import { NO_NAMES, type OwnedNames, type ReverseOwner } from '../names/reverse-index.ts';
 import type { ObjectLine } from '../objects/object-line.ts';
 
-/** One service, with the objects of its endpoints. Either may be there without the other. */
+/** One service, with the objects of its endpoints. Either may exist without the other. */
 export interface ServiceUnit extends ReverseOwner {
   readonly namespace: NamespaceUnit;
   readonly name: string;
   service: ObjectLine | undefined;
-  /** In the order they came in, which means nothing. Replaced whole: a list that grows takes room for more. */
+  /** In order of arrival, which has no meaning. Replaced, never extended: a growing array reserves extra memory. */
   endpoints: readonly ObjectLine[];
   standing: Standing;
   reverse: OwnedNames;
-  /** Of a service with many endpoints: what makes a change of one slice cost what the slice is. */
+  /** Of a service with many endpoints: state that makes the cost of a change depend on the slice, not the service. */
   kept: KeptService | undefined;
 }
 
 export interface KeptService {
   readonly endpoints: EndpointIndex;
-  /** What stands in the table; undefined before the first are published. */
+  /** The nodes in the table; undefined before the first are published. */
   nodes: KeptNodes | undefined;
-  /** What these nodes were derived from; undefined before they stand. */
+  /** The view that these nodes were derived from; undefined before they are published. */
   view: ServiceView | undefined;
 }
 
@@ -35,9 +35,9 @@ export interface NamespaceUnit {
   /** Whether the Namespace object exists. */
   hasObject: boolean;
   readonly services: Map<string, ServiceUnit>;
-  /** How many of the services have names. */
+  /** Number of its services that have names. */
   live: number;
-  /** Those of type ExternalName. */
+  /** Its services of type ExternalName. */
   readonly externalNames: Set<string>;
   standing: Standing;
 }
@@ -47,7 +47,7 @@ const NO_LINES: readonly ObjectLine[] = [];
 export class ServiceUnits {
   readonly #namespaces = new Map<string, NamespaceUnit>();
 
-  /** The unit of a service, made if there is none. */
+  /** The unit of a service, created on demand. */
   unit(namespace: string, name: string): ServiceUnit {
     const parent = this.namespace(namespace);
     const unit = parent.services.get(name);
@@ -65,7 +65,7 @@ export class ServiceUnits {
     return made;
   }
 
-  /** The unit of a namespace, made if there is none. */
+  /** The unit of a namespace, created on demand. */
   namespace(name: string): NamespaceUnit {
     const unit = this.#namespaces.get(name);
     if (unit !== undefined) return unit;
@@ -97,11 +97,11 @@ export class ServiceUnits {
     for (const { services } of this.#namespaces.values()) yield* services.values();
   }
 
-  /** Forgets a unit that has nothing left, and its namespace likewise. */
+  /** Removes a unit that is empty, and then its namespace if that is empty. */
   drop(unit: ServiceUnit): void {
     if (unit.service !== undefined || unit.endpoints.length > 0 || unit.standing.length > 0) return;
     const { services } = unit.namespace;
-    // By now another unit may have its name.
+    // Another unit may have its name by now.
     if (services.get(unit.name) === unit) services.delete(unit.name);
     this.dropNamespace(unit.namespace);
   }

@@ -1,6 +1,6 @@
 /**
- * Small clusters at random. Names and addresses come from short lists, so that objects meet: services share endpoints,
- * hostnames share addresses, slices repeat each other, aliases lead to services and in circles.
+ * Random small clusters. Names and addresses come from short lists, so that objects collide: services share endpoints,
+ * hostnames share addresses, slices repeat each other, aliases lead to services and form loops.
  */
 import fc from 'fast-check';
 import type {
@@ -130,7 +130,7 @@ const LABELS = [
     'fd00--1',
     'fd00--0',
   ],
-  // What kube-dns calls 10.244.0.1 and 10.96.0.7.
+  // The labels of kube-dns for 10.244.0.1 and 10.96.0.7.
   ...['6535633032326533', '3535386465373532'],
 ];
 
@@ -170,7 +170,7 @@ const reverseNames = fc.constantFrom(
   `1.${'0.'.repeat(27)}0.0.d.f.ip6.arpa.`,
 );
 
-/** Names of which many exist in a random cluster, and names near to them. */
+/** Names that often exist in a random cluster, and names close to them. */
 export const arbitraryQuestionName: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...LIKELY_NAMES) },
   { weight: 2, arbitrary: clusterName },

@@ -1,7 +1,7 @@
 /**
- * Kubernetes objects in Protocol Buffers, as an API server writes them: for tests of what reads them.
+ * Encodes Kubernetes objects in Protocol Buffers as an API server does, for tests of the readers.
  *
- * The field numbers are written down here a second time, with fields that have no reader.
+ * It has its own copy of the field numbers, including fields that have no reader.
  */
 type Json = { readonly [key: string]: unknown };
 
@@ -70,7 +70,7 @@ function readShape(text: string): ReadonlyMap<number, FieldShape> {
   );
 }
 
-/** A body: an object, or a list with `items`. Its `apiVersion` is `v1` where it has none: clients of Go look its type up by it. */
+/** A body: an object, or a list with `items`. The default `apiVersion` is `v1`: Go clients look up the type by it. */
 export function encodeBody(kind: string, object: Json): Buffer {
   const { apiVersion = 'v1' } = object;
   const message = kind.endsWith('List') ? encodeList(kind, object) : encodeMessage(kind, object);

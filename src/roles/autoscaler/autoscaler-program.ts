@@ -2,7 +2,7 @@
  * The autoscaler as a program of its own, with its HTTP port:
  *
  *     /healthz     200 while the process is alive
- *     /last-poll   200, or 500 with what went wrong
+ *     /last-poll   200, or 500 with the errors
  *     /metrics     for Prometheus
  */
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
@@ -15,14 +15,14 @@ import { Autoscaler, type AutoscalerDependencies } from './autoscaler.ts';
 export interface AutoscalerProgramDependencies extends Omit<AutoscalerDependencies, 'connection'> {
   /** 0: any free port. */
   readonly healthzPort: number;
-  /** @throws Error that says why no API server can be used */
+  /** @throws Error with the reason if an API server cannot be used */
   readonly connect: () => Promise<Connection>;
   /** Metrics written after the autoscaler's own, in the same format. */
   readonly furtherMetrics: () => string;
 }
 
 export class AutoscalerProgram {
-  /** Kept when the program is to end with an error. */
+  /** Resolves when the program must end with an error. */
   readonly failure: Promise<Error>;
   readonly #plan: AutoscalerPlan;
   readonly #dependencies: AutoscalerProgramDependencies;
@@ -43,7 +43,7 @@ export class AutoscalerProgram {
   }
 
   /**
-   * Health is answered from the start, whatever the API server does.
+   * Answers health checks from the start, independently of the API server.
    *
    * @throws HttpServerError, ClusterConfigurationError and what `connect` throws
    */

@@ -1,5 +1,5 @@
 /**
- * What the autoscaler has found out and done, and its metrics.
+ * The statistics and metrics of the autoscaler.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { NodeCounts } from '../../kube/objects/node-counts.ts';

@@ -17,19 +17,19 @@ import { Poller, type PollResult } from './poll.ts';
 import { PollSchedule } from './poll-schedule.ts';
 
 export interface AutoscalerDependencies {
-  /** To the API server; it stays open when the autoscaler stops. */
+  /** Connection to the API server; it stays open when the autoscaler stops. */
   readonly connection: Connection;
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 to below 1; `Math.random` unless given. */
+  /** Returns numbers from 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Of this instance in an election: no two have the same. */
+  /** Identity of this instance in an election, unique per instance. */
   readonly identity: string;
 }
 
 export class Autoscaler {
   readonly stats: AutoscalerStats;
-  /** Kept once so many polls in a row have failed as the plan allows; never without a bound. */
+  /** Resolves once as many polls in a row have failed as the plan allows; never if the plan has no limit. */
   readonly failure: Promise<Error>;
   readonly #plan: AutoscalerPlan;
   readonly #log: Log;
@@ -41,7 +41,7 @@ export class Autoscaler {
   readonly #poller: Poller;
   readonly #outage: OutageLog;
   #fail: (error: Error) => void = () => {};
-  /** What the last poll was made from. */
+  /** The input of the last poll. */
   #polled: Seen = {};
   #seen: Seen = {};
   #isPolling = false;
@@ -59,7 +59,7 @@ export class Autoscaler {
     this.#configMap = new FollowedConfigMap(api, namespace, plan.configMap, (data) => this.#onNews({ data }));
     this.#schedule = new PollSchedule(plan.pollPeriod, clock);
     const onElected = () => this.#schedule.restart();
-    // A dry run has nothing that it could do twice.
+    // A dry run changes nothing, so several instances may do it.
     if (plan.election !== undefined && !isDryRun)
       this.#election = new LeaderElection(plan.election, {
         ...{ rest: this.#rest, namespace, identity, clock, log, random, onElected },
@@ -77,7 +77,7 @@ export class Autoscaler {
     });
   }
 
-  /** Whether this instance scales: always, where there is no election. */
+  /** Whether this instance scales: always true without an election. */
   get isLeader(): boolean {
     return this.#election?.isLeader ?? true;
   }
@@ -104,7 +104,7 @@ export class Autoscaler {
       this.#isPolling = true;
       const result = await this.#poller.poll();
       this.#isPolling = false;
-      // What could not be read is no reason to hurry.
+      // A failed read must not hurry the next poll.
       this.#polled = {
         data: result.data ?? this.#seen.data,
         counts: result.counts ?? this.#seen.counts,
@@ -129,7 +129,7 @@ export class Autoscaler {
       );
   }
 
-  /** A watch has told something. While a poll is under way it is looked at when that has ended. */
+  /** Called with news of a watch. During a poll the news is considered at the end of the poll. */
   #onNews(news: Seen): void {
     this.#seen = { ...this.#seen, ...news };
     if (this.#isPolling) this.#hasNews = true;
@@ -146,7 +146,7 @@ export class Autoscaler {
   }
 }
 
-/** What watches have told; no `data` before it is known whether there is a ConfigMap. */
+/** The news of the watches; without `data` until it is known whether the ConfigMap exists. */
 type Seen = Partial<Pick<PollResult, 'counts' | 'data'>>;
 
 function isSameData(one: PollResult['data'], other: PollResult['data']): boolean {

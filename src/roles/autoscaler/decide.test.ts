@@ -1,5 +1,5 @@
 /**
- * What holds for all parameters and all clusters. The recorded decisions are in test/autoscaler.
+ * Properties for all parameters and all clusters. The recorded decisions are in test/autoscaler.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -44,7 +44,7 @@ const ladder = fc.record(
   { requiredKeys: [] },
 );
 
-/** @returns nothing where the parameters are refused */
+/** @returns undefined if the parameters are refused */
 function attempt<Result>(run: () => Result): Result | undefined {
   try {
     return run();
@@ -70,7 +70,7 @@ test('linear parameters never ask for 0, for fewer than min, or for more than 32
       const { replicas } = decision;
       expect(Number.isInteger(replicas)).toBe(true);
       expect(replicas).toBeGreaterThanOrEqual(Math.max(1, parameters.min));
-      // Two for a single point of failure are more than any max of 1.
+      // Avoiding a single point of failure takes two replicas, even with a max of 1.
       if (parameters.max > 1) expect(replicas).toBeLessThanOrEqual(parameters.max);
       expect(replicas).toBeLessThanOrEqual(MAX_REPLICAS);
     }),
@@ -91,7 +91,7 @@ test('linear parameters ask for no fewer replicas of a larger cluster', () => {
       const before = attempt(() => decideReplicas(parameters, cluster))?.replicas;
       const after = attempt(() => decideReplicas(parameters, larger))?.replicas;
       if (before !== undefined && after !== undefined) expect(after).toBeGreaterThanOrEqual(before);
-      // Too many for a cluster are too many for a larger one.
+      // Parameters refused for a cluster are refused for larger ones.
       else expect(after).toBeUndefined();
     }),
   );

@@ -1,5 +1,5 @@
 /**
- * How many replicas a cluster of a given size needs: the arithmetic of cluster-proportional-autoscaler, without its overflows.
+ * Computes the replicas for a cluster of a given size like cluster-proportional-autoscaler, without its overflows.
  */
 import {
   type LadderParameters,
@@ -12,7 +12,7 @@ import {
 
 export interface ClusterSize {
   readonly nodes: number;
-  /** Those that are ready and not cordoned. */
+  /** Nodes that are ready and not cordoned. */
   readonly schedulableNodes: number;
   /** The sum of allocatable processors, rounded up. */
   readonly cores: number;
@@ -20,14 +20,14 @@ export interface ClusterSize {
 }
 
 export interface Decision {
-  /** The larger of the two. */
+  /** The larger of `byNodes` and `byCores`. */
   readonly replicas: number;
-  /** What the nodes alone ask for. 0 where a ladder does not count them. Likewise the cores. */
+  /** Replicas for the nodes. 0 if a ladder does not count them. Likewise `byCores`. */
   readonly byNodes: number;
   readonly byCores: number;
 }
 
-/** @throws ParametersError if the parameters ask for more replicas than there can be */
+/** @throws ParametersError if the parameters result in more replicas than possible */
 export function decideReplicas(parameters: Parameters, size: ClusterSize): Decision {
   const all = parameters.includeUnschedulableNodes;
   const nodes = all ? size.nodes : size.schedulableNodes;
@@ -55,7 +55,7 @@ function decideLinear(
   ];
 }
 
-/** A dimension that does not count asks for one replica, whatever the bounds are. */
+/** A dimension that does not count gives one replica, regardless of the bounds. */
 function share(count: number, perReplica: number, { min, max }: LinearParameters): number {
   if (perReplica === 0) return 1;
   const wanted = Math.ceil(count / perReplica);
@@ -70,7 +70,7 @@ function climb(
   return [stepAt(nodesToReplicas, nodes), stepAt(coresToReplicas, cores)];
 }
 
-/** Below the first rung the first one holds. */
+/** Below the first rung, the first rung applies. */
 function stepAt(rungs: readonly Rung[], count: number): number {
   const rung = rungs.findLast(({ from }) => from <= count) ?? rungs[0];
   return rung?.replicas ?? 0;

@@ -1,6 +1,6 @@
 /**
- * A watch of the ConfigMap, which tells that it may have changed. It is given up where watching is not allowed: the rights that
- * the original has let it be read at each poll, and no more.
+ * Watches the ConfigMap and reports possible changes. It stops if watching is not allowed: the permissions of the original only
+ * allow a read at each poll.
  */
 import type { Log } from '../../base/log.ts';
 import type { ApiAccess } from '../../kube/api/list-watch/api-access.ts';
@@ -8,7 +8,7 @@ import { followConfigMap } from '../../kube/api/list-watch/further-kinds.ts';
 import type { Follower } from '../../kube/api/list-watch/reflector.ts';
 import { ConfigMapSink } from '../../kube/objects/config-map-sink.ts';
 
-/** Refusals in a row after which it is given up, some 10 s: a server that has just started may refuse what it allows later. */
+/** Consecutive refusals after which it stops, some 10 s: a server that has just started may refuse a watch that it allows later. */
 const MAX_REFUSALS = 5;
 
 export class FollowedConfigMap {
@@ -16,7 +16,7 @@ export class FollowedConfigMap {
   readonly #log: Log;
   #refusals = 0;
 
-  /** @param onChange called with the data whenever the ConfigMap may have changed; with nothing while there is none */
+  /** @param onChange called with the data whenever the ConfigMap may have changed; with undefined while it does not exist */
   constructor(
     api: ApiAccess,
     namespace: string,

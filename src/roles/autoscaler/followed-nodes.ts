@@ -1,12 +1,12 @@
 /**
- * The size of the cluster: by a watch of its nodes, and by lists where watching is not allowed.
+ * The size of the cluster: by a watch of its nodes, or by lists if watching is not allowed.
  */
 import type { ApiAccess } from '../../kube/api/list-watch/api-access.ts';
 import { followNodeCapacities, listNodeCapacities } from '../../kube/api/list-watch/further-kinds.ts';
 import type { Follower, KindStatus } from '../../kube/api/list-watch/reflector.ts';
 import { countNodes, type NodeCounts, NodeCountsSink } from '../../kube/objects/node-counts.ts';
 
-/** The nodes are not known. */
+/** The nodes are unknown. */
 export class NodesError extends Error {
   override readonly name = 'NodesError';
 }
@@ -41,9 +41,9 @@ export class FollowedNodes {
   }
 
   /**
-   * As they are now; as they were known last while the API server cannot be reached.
+   * The current counts; while the API server is unreachable, the last known ones.
    *
-   * @throws NodesError if they were never known; ListWatchError if they may neither be watched nor listed
+   * @throws NodesError if the nodes were never known; ListWatchError if they may neither be watched nor listed
    */
   async count(): Promise<NodeCounts> {
     const status = await this.#settled();

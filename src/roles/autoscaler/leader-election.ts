@@ -1,8 +1,8 @@
 /**
- * One of several instances is the leader: the one that holds a Lease, and renews it before it ends.
+ * Elects one of several instances as leader: the one that holds a Lease, and renews it before it expires.
  *
- * Whether another instance still holds it is judged by when its record was last seen to change, on the clock of this machine,
- * so that the clocks of others do not matter.
+ * Another instance holds it until its record stays unchanged for the Lease's duration on the clock of this machine, so the
+ * clocks of others do not matter.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -14,17 +14,17 @@ import { asRecord, asText, type JsonRecord } from '../../kube/objects/trim/field
 export interface ElectionDependencies {
   readonly rest: RestClient;
   readonly namespace: string;
-  /** No two instances have the same. */
+  /** Unique per instance. */
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 to below 1. */
+  /** Returns numbers from 0 to below 1. */
   readonly random: () => number;
   /** Called when this instance has become the leader. */
   readonly onElected: () => void;
 }
 
-/** Of the time that a Lease holds: how long a leader acts on one that it could not renew, and how often it tries. */
+/** As fractions of the Lease's duration: how long a leader acts without renewal, and the interval of attempts. */
 const TRUST = 2 / 3;
 const RETRY = 2 / 15;
 const JITTER = 0.2;
@@ -34,10 +34,10 @@ export class LeaderElection {
   readonly #dependencies: ElectionDependencies;
   readonly #collection: string;
   readonly #outage: OutageLog;
-  /** When the request was sent that renewed the Lease last, on the monotonic clock; undefined: another instance has it, or none. */
+  /** When the last successful renewal was sent, on the monotonic clock; undefined if this instance does not hold the Lease. */
   #renewedAt: number | undefined;
   #wasLeader = false;
-  /** The record as it was last seen, and since when. */
+  /** The record as last seen, and the time since when it is unchanged. */
   #seen: { readonly record: string; readonly since: number } | undefined;
   #isStopped = false;
   #timer: Timer | undefined;
@@ -54,7 +54,7 @@ export class LeaderElection {
     });
   }
 
-  /** It stops being true in good time before another instance may take the Lease. */
+  /** Becomes false well before another instance may take the Lease. */
   get isLeader(): boolean {
     if (this.#renewedAt === undefined) return false;
     return this.#dependencies.clock.monotonic() - this.#renewedAt < this.#plan.duration * TRUST;
@@ -64,7 +64,7 @@ export class LeaderElection {
     this.#running ??= this.#run();
   }
 
-  /** Gives the Lease back, so that another instance takes it at once. */
+  /** Releases the Lease, so that another instance takes it at once. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -103,13 +103,13 @@ export class LeaderElection {
       this.#renewedAt = isHeld ? sentAt : undefined;
       this.#outage.ended();
     } catch (error) {
-      // Another instance was faster; what it wrote is seen the next time.
+      // Another instance was faster; the next attempt sees its record.
       if (error instanceof RestError && error.status === 409) this.#renewedAt = undefined;
       else this.#outage.failed(error instanceof Error ? error.message : String(error));
     }
   }
 
-  /** @returns whether this instance has it now */
+  /** @returns whether this instance holds the Lease now */
   async #acquire(now: number): Promise<boolean> {
     const { identity, rest, namespace } = this.#dependencies;
     const lease = await this.#read();
@@ -136,7 +136,7 @@ export class LeaderElection {
 
   #record(before: JsonRecord | undefined): JsonRecord {
     const { identity, clock } = this.#dependencies;
-    // With microseconds, as the type has them.
+    // With microseconds, as in the type MicroTime.
     const renewTime = new Date(clock.now()).toISOString().replace('Z', '000Z');
     const isSame = before?.['holderIdentity'] === identity;
     const transitions = Number(before?.['leaseTransitions'] ?? 0) || 0;

@@ -1,5 +1,5 @@
 /**
- * The ConfigMap with the parameters: read at each poll, and created from the default parameters where there is none.
+ * Reads the ConfigMap with the parameters at each poll, and creates it from the default parameters if it does not exist.
  */
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
@@ -13,7 +13,7 @@ export interface FetchedParameters {
 
 type Place = Pick<AutoscalerPlan, 'namespace' | 'configMap' | 'defaultParameters' | 'isDryRun'>;
 
-/** @throws RestError. Only where there is no ConfigMap is one created: any other refusal says nothing about it. */
+/** @throws RestError. Creates the ConfigMap only if it does not exist, not after any other refusal. */
 export async function fetchParameters(
   rest: RestClient,
   { namespace, configMap: name, defaultParameters, isDryRun }: Place,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { PollSchedule } from './poll-schedule.ts';
 
-/** Polls that take no time, by the moments at which they begin. */
+/** The start times of polls that take no time. */
 function run() {
   const clock = new ManualClock();
   const schedule = new PollSchedule(10_000, clock);
@@ -43,7 +43,7 @@ test('brings a poll forward again after a period without haste', async () => {
     schedule.changed();
   }
   await pass(100);
-  // Two in a period at most.
+  // At most two polls per period.
   expect(polls).toEqual([0, 2_100, 12_100, 14_100]);
 });
 

@@ -1,16 +1,16 @@
 /**
- * When to poll: at an interval, and at once after a change that comes after a quiet time. Whatever changes soon after that waits
- * for the end of the interval, so that a cluster that is built up is not followed node by node.
+ * Decides when to poll: at an interval, and at once after a change that follows a quiet time. Later changes wait for the end of the
+ * interval, so that a growing cluster does not cause a poll per node.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 
-/** Milliseconds from a change to its poll: what changes with it is polled with it. */
+/** Milliseconds from a change to its poll, which covers changes in between. */
 const GATHER = 100;
 
 export class PollSchedule {
   readonly #clock: Clock;
   readonly #period: number;
-  /** On the monotonic clock. */
+  /** Time of the next poll, on the monotonic clock. */
   #dueAt: number;
   #hasChanged = false;
   /** Whether a change may bring the next poll forward. */
@@ -26,7 +26,7 @@ export class PollSchedule {
     this.#dueAt = clock.monotonic();
   }
 
-  /** Waits until a poll is due: the first one is at once. @returns false once it is stopped */
+  /** Waits until a poll is due; the first is due at once. @returns false once it is stopped */
   async next(): Promise<boolean> {
     if (this.#isStopped) return false;
     await new Promise<void>((resolve) => {
@@ -37,14 +37,14 @@ export class PollSchedule {
     return !this.#isStopped;
   }
 
-  /** Something has changed that a poll would look at. */
+  /** Call it after a change that a poll would see. */
   changed(): void {
     if (this.#hasChanged) return;
     this.#hasChanged = true;
     if (this.#wake !== undefined) this.#setTimer();
   }
 
-  /** Has the next poll at once, as at the start: a change soon after it brings another one forward. */
+  /** Makes the next poll due at once, as at the start; a change soon after it brings another one forward. */
   restart(): void {
     this.#dueAt = this.#clock.monotonic();
     if (this.#wake !== undefined) this.#setTimer();

@@ -1,5 +1,5 @@
 /**
- * One poll: the parameters, the size of the cluster, and each target brought to the replicas that follow from them.
+ * One poll: reads the parameters and the size of the cluster, and scales each target accordingly.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -24,13 +24,13 @@ export interface PollerDependencies {
   readonly log: Log;
 }
 
-/** What a poll has found out, as far as it came. */
+/** The results of a poll, as far as it succeeded. */
 export interface PollResult {
   readonly data: ReadonlyMap<string, string> | undefined;
   readonly counts: NodeCounts | undefined;
-  /** The replicas that the parameters ask for. */
+  /** The replicas that follow from the parameters. */
   readonly wanted: number | undefined;
-  /** By the target as it is shown. */
+  /** By the target's text. */
   readonly scalings: ReadonlyMap<string, Scaling>;
   /** Empty if all went well. */
   readonly errors: readonly string[];
@@ -41,7 +41,7 @@ export class Poller {
   readonly #dependencies: PollerDependencies;
   readonly #pace: ScaleDownPace;
   readonly #events: ScalingEvents;
-  /** Where targets are, once that is found out. */
+  /** The places of targets that are already known. */
   readonly #places = new Map<ScaleTarget, ScalePlace>();
 
   constructor(plan: AutoscalerPlan, dependencies: PollerDependencies) {
@@ -52,7 +52,7 @@ export class Poller {
     this.#events = new ScalingEvents(rest, plan.namespace, clock, log);
   }
 
-  /** Never rejects: what fails is among the errors. A target that fails does not keep the others from being scaled. */
+  /** Never rejects: failures are in `errors`. After a failure of one target the others are still scaled. */
   async poll(): Promise<PollResult> {
     const { rest, countNodes, clock, log } = this.#dependencies;
     const scalings = new Map<string, Scaling>();

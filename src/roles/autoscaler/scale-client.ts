@@ -1,23 +1,23 @@
 /**
- * Sets `spec.replicas` through the scale subresource: read, compared, and written only if it differs.
+ * Sets `spec.replicas` through the scale subresource: reads it, and writes only if it differs.
  */
 import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
 import { asRecord } from '../../kube/objects/trim/fields.ts';
 import type { ScalePlace } from './scale-place.ts';
 
-/** The writes that others have come before, until the next poll is waited for. */
+/** Conflicting writes before it waits for the next poll. */
 const MAX_CONFLICTS = 5;
 
 export interface Scaling {
   readonly before: number;
-  /** What it has now, or would have. */
+  /** The replicas now; without a write, those it would have. */
   readonly after: number;
   readonly isWritten: boolean;
 }
 
 /**
- * @param choose the replicas that it shall have, by those that it has
- * @param mayWrite asked just before each write
+ * @param choose returns the wanted replicas, given the current ones
+ * @param mayWrite called just before each write
  * @throws RestError
  */
 export async function scale(
@@ -29,7 +29,7 @@ export async function scale(
   for (let conflicts = 0; ; conflicts += 1) {
     const object = await rest.get(path);
     const spec = asRecord(object['spec']) ?? {};
-    // What is 0 is left out.
+    // The server omits 0.
     const before = spec['replicas'] ?? 0;
     if (typeof before !== 'number' || !Number.isInteger(before))
       throw new RestError(`spec.replicas of ${path} is no number: ${JSON.stringify(before)}`, undefined);

@@ -1,6 +1,6 @@
 /**
- * How fast a target may be scaled down: not before fewer replicas have been wanted for a while, and not by many at once. Up it
- * goes at once.
+ * Limits the pace of scaling down: only after fewer replicas were wanted for a while, and only a few at once. Scaling up is
+ * immediate.
  */
 import type { ScaleDownPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 
@@ -14,13 +14,13 @@ export class ScaleDownPace {
   readonly #plan: ScaleDownPlan;
   readonly #period: number;
   readonly #startedAt: number;
-  /** Descending: of what was wanted, only what later is not exceeded counts. */
+  /** In descending order: an entry stays only while later ones are lower. */
   #wanted: Wanted[] = [];
-  /** When each target was scaled down last. */
+  /** When each target was last scaled down. */
   readonly #scaledDown = new Map<string, number>();
 
   /**
-   * @param period milliseconds in which a target loses the most that it may
+   * @param period milliseconds in which a target may lose the maximum number of replicas
    * @param now milliseconds of the monotonic clock, here and below
    */
   constructor(plan: ScaleDownPlan, period: number, now: number) {
@@ -29,18 +29,18 @@ export class ScaleDownPace {
     this.#startedAt = now;
   }
 
-  /** Notes the number of replicas that the parameters give. */
+  /** Records the number of replicas that the parameters give. */
   want(replicas: number, now: number): void {
     const oldest = now - this.#plan.delay;
     this.#wanted = this.#wanted.filter((each) => each.at >= oldest && each.replicas > replicas);
     this.#wanted.push({ at: now, replicas });
   }
 
-  /** @returns the replicas that a target may have now: not fewer than `want` was called with last */
+  /** @returns the replicas for a target now: at least the number of the last call of `want` */
   allow(target: string, current: number, now: number): number {
     const wanted = this.#wanted.at(-1)?.replicas ?? current;
     if (wanted >= current) return wanted;
-    // What was wanted before the start is not known.
+    // The wanted replicas before the start are unknown.
     if (now - this.#startedAt < this.#plan.delay) return current;
     const steady = Math.min(current, this.#wanted[0]?.replicas ?? current);
     const { maxReplicas } = this.#plan;
@@ -50,7 +50,7 @@ export class ScaleDownPace {
     return Math.max(steady, current - maxReplicas);
   }
 
-  /** Takes note that a target was scaled down. */
+  /** Records that a target was scaled down. */
   scaledDown(target: string, now: number): void {
     this.#scaledDown.set(target, now);
   }

@@ -1,19 +1,19 @@
 /**
- * Where the scale subresource of a target is: known for what comes with Kubernetes, asked of the API server for all else.
+ * Finds the scale subresource of a target: built in for resources of Kubernetes, by discovery at the API server for all others.
  */
 import type { ScaleResource, ScaleTarget } from '../../config/autoscaler/scale-targets.ts';
 import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 
 export interface ScalePlace {
-  /** Of the scale subresource. */
+  /** Path of the scale subresource. */
   readonly path: string;
-  /** Of the object that is scaled: `apps/v1` and `Deployment`. */
+  /** Type of the scaled object: `apps/v1` and `Deployment`. */
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-/** @throws RestError if it cannot be found out, or if there is no such resource with a scale subresource */
+/** @throws RestError if discovery fails, or if the resource does not exist or has no scale subresource */
 export async function findScalePlace(
   { resource, name }: ScaleTarget,
   namespace: string,

@@ -1,5 +1,5 @@
 /**
- * Events of Kubernetes about what was scaled, for `kubectl describe`.
+ * Kubernetes events about scaling, for `kubectl describe`.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -9,7 +9,7 @@ import type { RestClient } from '../../kube/api/rest/rest-client.ts';
 import type { Scaling } from './scale-client.ts';
 import type { ScalePlace } from './scale-place.ts';
 
-/** Milliseconds between two warnings that none can be written, which is no fault of the scaling. */
+/** Milliseconds between two warnings that events cannot be written, which does not affect scaling. */
 const WARNING_INTERVAL = 3_600_000;
 
 export class ScalingEvents {
@@ -25,7 +25,7 @@ export class ScalingEvents {
     this.#warnings = new RateLimitedWarnings(log, clock, WARNING_INTERVAL);
   }
 
-  /** Never rejects: an event that cannot be written is a warning. @param cause why, as in `5 nodes, 20 cores` */
+  /** Never rejects: a failed write is a warning. @param cause the reason, such as `5 nodes, 20 cores` */
   async write(place: ScalePlace, name: string, { before, after }: Scaling, cause: string): Promise<void> {
     const { kind, apiVersion } = place;
     const namespace = this.#namespace;

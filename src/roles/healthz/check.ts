@@ -1,8 +1,8 @@
 /**
- * A command run periodically, and the health that its last result means.
+ * Runs a command periodically and derives the health from its last result.
  *
- * As the original judges: healthy from the start, until a command fails or the last result is too old. The next run begins a
- * period after the last one began, and never before that one has ended.
+ * As in the original: healthy from the start, until a command fails or the last result is too old. The next run begins a
+ * period after the start of the last one, but never before its end.
  */
 
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -47,14 +47,14 @@ export class Check {
     this.#runAfter(this.#settings.period);
   }
 
-  /** Kills what runs. */
+  /** Kills the running command. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
     this.#running?.kill();
   }
 
-  /** The health by the last result, unless that is too old. */
+  /** The health by the last result and its age. */
   judge(): Verdict {
     const { output, error, at } = this.#result;
     const { latency, showsOutput } = this.#settings;

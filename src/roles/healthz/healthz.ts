@@ -31,9 +31,9 @@ export class Healthz {
   }
 
   /**
-   * Listens, then begins to run commands.
+   * Listens, then starts running commands.
    *
-   * @throws HttpServerError if the port cannot be had
+   * @throws HttpServerError if it cannot listen on the port
    */
   async start(): Promise<void> {
     await this.#http.start();
@@ -45,7 +45,7 @@ export class Healthz {
     await this.#http.stop();
   }
 
-  /** The port that is listened on. */
+  /** The port that it listens on. */
   get port(): number | undefined {
     return this.#http.port;
   }

@@ -32,10 +32,10 @@ describe('a command', () => {
   });
 });
 
-/** The process that wrote its number into a file, while it is there. */
+/** The process that wrote its number into a file, while it is alive. */
 const isAlive = (file: string): boolean => {
   const pid = readFileSync(file, 'utf8').trim();
-  // A zombie is dead.
+  // A zombie counts as dead.
   return existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 };
 

@@ -1,13 +1,13 @@
 /**
- * A command of the shell, run to its end or killed; with all that it has started, which would else pile up.
+ * Runs a shell command to its end or kills it, together with its child processes, which would otherwise pile up.
  *
- * What it prints is kept up to a bound, and read on beyond it, so that it never stops for want of a reader.
+ * It keeps output up to a limit, and discards the rest, so that the command never blocks on a full pipe.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
 
 export interface CommandEnd {
-  /** What it printed, on both its outputs, in the order in which it came. */
+  /** The output of stdout and stderr, in order of arrival. */
   readonly output: string;
   /** Undefined if it ended with exit code 0. In the words of Go: `exit status 1`, `signal: killed`. */
   readonly error: string | undefined;
@@ -20,14 +20,14 @@ export interface RunningCommand {
   kill(): void;
 }
 
-/** Octets that are kept of what a command prints. */
+/** Octets of a command's output that are kept. */
 const MAX_OUTPUT = 8_192;
-/** Milliseconds after the command's exit until its output is closed, though other processes may have it open. */
+/** Milliseconds after the command's exit until its output is closed, even if other processes have it open. */
 const GRACE = 1_000;
 
 /** @param timeout milliseconds after which it is killed */
 export function runShellCommand(command: string, timeout: number, clock: Clock): RunningCommand {
-  // A group of its own, to be killed as one.
+  // A process group of its own, to kill it as a whole.
   const child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collectOutput(child);
   let isLate = false;
@@ -47,7 +47,7 @@ function collectOutput(child: ChildProcess): () => string {
   let capacity = MAX_OUTPUT;
   let isCut = false;
   const take = (octets: Buffer) => {
-    // Copies: a part of what was read would keep all of it.
+    // Copy the part: a view would keep the whole buffer in memory.
     if (capacity > 0) parts.push(Buffer.from(octets.subarray(0, capacity)));
     isCut ||= octets.length > capacity;
     capacity = Math.max(0, capacity - octets.length);
@@ -57,7 +57,7 @@ function collectOutput(child: ChildProcess): () => string {
   return () => `${Buffer.concat(parts).toString()}${isCut ? '…' : ''}`;
 }
 
-/** @returns what is wrong with how it ended, once it has ended and its outputs are read */
+/** Resolves once it has ended and its outputs are read. @returns the error, if any */
 function endOf(child: ChildProcess, clock: Clock): Promise<string | undefined> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
@@ -87,8 +87,8 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException; // What `kill` fails with.
-    // No process of the group is left, or its number was reused.
+    const { code } = error as NodeJS.ErrnoException; // The errors of `kill`.
+    // The group has no processes left, or its number was reused.
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }

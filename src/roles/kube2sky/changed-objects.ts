@@ -1,12 +1,12 @@
 /**
- * The objects of one kind, as a list and a watch bring them, and word of each change.
+ * Holds the objects of one kind, from a list and a watch, and reports each change.
  */
 import { type ClusterObject, keyOfObject, type ObjectSink } from '../../kube/objects/objects.ts';
 
 export class ChangedObjects<Kind extends ClusterObject> implements ObjectSink<Kind> {
   readonly #changed: () => void;
   #objects = new Map<string, Kind>();
-  /** While a list is under way: what it has brought. */
+  /** While a list is under way: its objects so far. */
   #listed: Map<string, Kind> | undefined;
 
   constructor(changed: () => void) {

@@ -20,16 +20,16 @@ import { V3RecordStore } from './v3-record-store.ts';
 export interface Kube2SkyProgramDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  /** Of this instance: no two have the same. */
+  /** Identity of this instance, unique per instance. */
   readonly identity: string;
   /** 0: any free port. */
   readonly healthzPort: number;
-  /** @throws Error that says why no API server can be used */
+  /** @throws Error with the reason if an API server cannot be used */
   readonly connect: () => Promise<Connection>;
 }
 
 export class Kube2SkyProgram {
-  /** Kept when the program is to end with an error. */
+  /** Resolves when the program must end with an error. */
   readonly failure: Promise<Error>;
   readonly #plan: Kube2SkyPlan;
   readonly #dependencies: Kube2SkyProgramDependencies;

@@ -1,8 +1,8 @@
 /**
  * Keeps the records of SkyDNS in etcd equal to the objects of a cluster.
  *
- * They are derived anew after changes, and the difference to what is stored is written: so whatever a crash or another program
- * has left behind goes. Nothing is written before all objects are listed.
+ * They are derived again after changes, and the difference to the stored records is written. This also cleans up after a crash
+ * or another program. Writing starts only after all objects are listed.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -22,16 +22,16 @@ export interface Kube2SkyDependencies {
   readonly log: Log;
 }
 
-/** Milliseconds: what changes in this time is written together. */
+/** Milliseconds: changes within this time are written together. */
 const GATHER = 100;
-/** Milliseconds between two signs of life of the owner, and until what failed is tried again. */
+/** Milliseconds between two renewals of ownership, and until a retry after a failure. */
 const RENEW = 4_000;
 const RETRY = 1_000;
-/** Milliseconds after which what is stored is read again, in case another client has changed it. */
+/** Milliseconds after which the stored records are read again, in case another client has changed them. */
 const REREAD = 300_000;
 
 export class Kube2Sky {
-  /** Kept once etcd could not be written to for as long as the plan allows. */
+  /** Resolves once etcd was not writable for as long as the plan allows. */
   readonly failure: Promise<Error>;
   readonly #plan: Kube2SkyPlan;
   readonly #dependencies: Kube2SkyDependencies;
@@ -41,7 +41,7 @@ export class Kube2Sky {
   readonly #watch: ClusterWatch;
   readonly #outage: OutageLog;
   #fail: (error: Error) => void = () => {};
-  /** What is stored, as far as is known, and since when. */
+  /** The stored records as last known, and the time of the read. */
   #stored: { readonly records: Map<string, StoredRecord>; readonly readAt: number } | undefined;
   #hasChanged = true;
   #isReady = false;
@@ -115,7 +115,7 @@ export class Kube2Sky {
     }
   }
 
-  /** @returns milliseconds until the next one, if nothing changes before */
+  /** @returns milliseconds until the next turn, if there is no change before */
   async #turn(): Promise<number> {
     const { store, clock } = this.#dependencies;
     try {
@@ -137,7 +137,7 @@ export class Kube2Sky {
     }
   }
 
-  /** @returns false if others have written meanwhile, so that it is to be done again */
+  /** @returns false if others have written meanwhile, so that it must be repeated */
   async #update(): Promise<boolean> {
     const { store, clock, log } = this.#dependencies;
     const now = clock.monotonic();
@@ -147,7 +147,7 @@ export class Kube2Sky {
     const stored = this.#stored ?? { records: await this.#read(), readAt: now };
     const changes = findChanges(stored.records, this.#derive());
     const isWritten = await store.write(changes);
-    // After a write the versions are others: they are read again when something else changes.
+    // A write changes the versions: read them again at the next change.
     this.#stored = isWritten && changes.length === 0 ? stored : undefined;
     if (changes.length > 0) log.info('records written', { changes: changes.length, complete: isWritten });
     if (isWritten && changes.length === 0) this.#isReady = true;
@@ -182,7 +182,7 @@ export class Kube2Sky {
   }
 }
 
-/** What leads from what is stored to what shall be. New records come first, old ones go last. */
+/** The changes from the stored to the wanted records. New records are first, removals last. */
 function findChanges(
   stored: ReadonlyMap<string, StoredRecord>,
   wanted: ReadonlyMap<string, string>,

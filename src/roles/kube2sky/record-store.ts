@@ -1,15 +1,15 @@
 /**
- * Where the records of kube2sky are written: an etcd, by either version of its API. One instance writes at a time, the owner.
+ * The store for the records of kube2sky: an etcd, by either version of its API. Only one instance writes at a time, the owner.
  */
 
 export interface StoredRecord {
   readonly value: string;
-  /** The number of its last change, which a write refers to. */
+  /** The revision of its last change, which a write refers to. */
   readonly version: number;
 }
 
 export type RecordChange =
-  /** `version`: of the record that is replaced; undefined: there is none. */
+  /** `version`: of the record to replace; undefined for a new record. */
   | {
       readonly kind: 'put';
       readonly key: string;
@@ -20,20 +20,20 @@ export type RecordChange =
 
 /** Calls reject with an EtcdError. */
 export interface RecordStore {
-  /** Becomes the owner, or stays it. @returns false while another instance is */
+  /** Becomes or stays the owner. @returns false while another instance is the owner */
   own(): Promise<boolean>;
   /** All records below a key. */
   read(folder: string): Promise<ReadonlyMap<string, StoredRecord>>;
-  /** @returns false if something was changed by others meanwhile: then what is stored is to be read again */
+  /** @returns false if others changed records meanwhile: then the caller must read again */
   write(changes: readonly RecordChange[]): Promise<boolean>;
-  /** Gives up what it owns, so that another instance goes on at once. */
+  /** Gives up ownership, so that another instance continues at once. */
   close(): Promise<void>;
 }
 
-/** Seconds for which an owner is one without saying so again. */
+/** Seconds that an owner stays owner without renewal. */
 export const OWNER_TTL = 15;
 
-/** @param domain with a dot at its end @returns the key of the owner, outside of what SkyDNS serves */
+/** @param domain with its final dot @returns the key of the owner, outside the keys that SkyDNS serves */
 export function ownerKey(domain: string): string {
   return `/portolan/kube2sky/${domain.replace(/\.$/, '')}`;
 }

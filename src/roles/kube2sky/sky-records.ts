@@ -1,8 +1,8 @@
 /**
- * The records of SkyDNS for the objects of a cluster, with the keys and values that kube2sky gave them.
+ * The records of SkyDNS for the objects of a cluster, with the keys and values of the original kube2sky.
  *
- * A Service has one record with its address, a headless one a record for each ready address, a pod one for its own; each at a
- * key that ends with a hash of its value. Named ports have records that point to the name: `_tcp/_http` below it.
+ * A Service has one record with its address, a headless Service one for each ready address, a pod one for its address. Each key
+ * ends with a hash of the value. Named ports have records that point to the name: `_tcp/_http` below it.
  */
 import type { EndpointsObject, PodObject, ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
 
@@ -12,10 +12,10 @@ export interface ClusterObjects {
   readonly pods: Iterable<PodObject>;
 }
 
-/** What is below a domain in etcd and belongs to kube2sky. */
+/** The subdomains in etcd that belong to kube2sky. */
 export const SUBDOMAINS = ['svc', 'pod'] as const;
 
-/** @param domain with a dot at its end @returns values by their keys */
+/** @param domain with its final dot @returns values by key */
 export function deriveRecords(objects: ClusterObjects, domain: string): ReadonlyMap<string, string> {
   const records = new Map<string, string>();
   const endpoints = groupByService(objects.endpoints);
@@ -23,7 +23,7 @@ export function deriveRecords(objects: ClusterObjects, domain: string): Readonly
     const name = `${service.name}.${service.namespace}.svc.${domain}`;
     switch (service.address.kind) {
       case 'clusterIPs': {
-        // One address, as there was when this was written.
+        // Only one address, as in the original.
         const [address] = service.address.addresses;
         if (address !== undefined) addAddress(records, name, address, service.ports, name);
         break;
@@ -54,7 +54,7 @@ function groupByService(all: Iterable<EndpointsObject>): ReadonlyMap<string, rea
   return groups;
 }
 
-/** @param target what the records of ports point to; default: the record of the address itself */
+/** @param target of the records of ports; default: the record of the address itself */
 function addAddress(
   records: Map<string, string>,
   name: string,
@@ -86,7 +86,7 @@ export function keyOf(name: string): string {
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** FNV-1a of 32 bits, in hexadecimal digits without leading zeros. */
+/** 32-bit FNV-1a, in hexadecimal digits without leading zeros. */
 function hashOf(text: string): string {
   let hash = FNV_OFFSET;
   for (const octet of Buffer.from(text)) hash = Math.imul(hash ^ octet, FNV_PRIME);

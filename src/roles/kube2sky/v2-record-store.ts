@@ -1,11 +1,11 @@
 /**
- * Records by version 2 of etcd's API, which has no transactions and no leases.
+ * Stores records by version 2 of etcd's API, which has no transactions and no leases.
  *
- * The owner has a key that ends by itself unless the owner says in time that it is still there. It writes only while its key
- * cannot have ended, and each write demands that the record was not changed since it was read.
+ * The owner has a key that expires unless the owner renews it in time. It writes only while its key cannot have expired, and
+ * each write requires that the record has not changed since it was read.
  *
- * This version lists no keys that begin with an underscore, such as those of ports. Their names are listed below another key, where
- * one is added before such a record is written, and removed after it is gone.
+ * This version does not list keys that begin with an underscore, such as those of ports. So their names are kept below another
+ * key: a name is added before its record is written, and removed after its record.
  */
 import type { Clock } from '../../base/clock.ts';
 import { ItemFault, ItemFence } from '../../base/item-fence.ts';
@@ -18,25 +18,25 @@ export interface V2RecordStoreOptions {
   readonly client: EtcdV2Client;
   /** The key of the owner. */
   readonly owner: string;
-  /** Of this instance. */
+  /** Identity of this instance. */
   readonly identity: string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Milliseconds before the end of the owner's key in which it writes nothing: a write may be under way for so long. */
+/** Milliseconds before the owner's key expires in which it does not write, since a write may take this long. */
 const MARGIN = 6_000;
-/** Calls at a time. */
+/** Concurrent calls. */
 const CONCURRENCY = 16;
-/** Milliseconds after which records that are not listed are read again, in case another client has changed them. */
+/** Milliseconds after which unlisted records are read again, in case another client has changed them. */
 const REREAD = 300_000;
 
 export class V2RecordStore implements RecordStore {
   readonly #options: V2RecordStoreOptions;
   readonly #fence: ItemFence;
-  /** Milliseconds: until when the owner's key stands for sure. */
+  /** Milliseconds: the owner's key exists at least until then. */
   #ownedUntil = Number.NEGATIVE_INFINITY;
-  /** Records that are not listed, as they were read, and since when; those written meanwhile are left out. */
+  /** Unlisted records as last read, without those written since, and the time of the read. */
   readonly #hidden = new Map<string, StoredRecord>();
   #readAt = Number.NEGATIVE_INFINITY;
 
@@ -87,7 +87,7 @@ export class V2RecordStore implements RecordStore {
 
   async write(changes: readonly RecordChange[]): Promise<boolean> {
     let isWritten = true;
-    // New records come first, old ones go last.
+    // Write new records first, remove old ones last.
     for (const kind of ['put', 'remove'] as const) {
       const part = changes.filter((change) => change.kind === kind);
       await forEach(part, async (change) => {
@@ -104,7 +104,7 @@ export class V2RecordStore implements RecordStore {
     await client.remove(owner, { value: identity });
   }
 
-  /** @returns whether it was carried out */
+  /** @returns whether the change was made */
   async #change(change: RecordChange): Promise<boolean> {
     const { client, clock } = this.#options;
     if (clock.monotonic() >= this.#ownedUntil) return false;
@@ -127,7 +127,7 @@ export class V2RecordStore implements RecordStore {
     return true;
   }
 
-  /** Removes those that are left empty above a key. */
+  /** Removes empty folders above a key. */
   async #removeFoldersOf(key: string): Promise<void> {
     for (let at = key.lastIndexOf('/'); at > 0; at = key.lastIndexOf('/', at - 1))
       if (!(await this.#options.client.removeFolder(key.slice(0, at)))) return;
@@ -138,24 +138,24 @@ export class V2RecordStore implements RecordStore {
     if (node !== undefined) this.#hidden.set(key, { value: node.value, version: node.modifiedIndex });
   }
 
-  /** Where the name of an unlisted record is listed, or those of all below a folder. */
+  /** The key of the list entry for an unlisted record, or of the list for a folder. */
   #listOf(key: string): string {
     return `${this.#options.owner}.unlisted${key.replaceAll('/_', '/.')}`;
   }
 }
 
-/** The key that a list names. @throws ItemFault for one outside of the folder: any client may have written it */
+/** The key in a list entry. @throws ItemFault if it is outside the folder: any client may have written the entry */
 function readName({ value }: FolderNode, folder: string): string {
   if (value.startsWith(`${folder}/`) && isUnlisted(value)) return value;
   throw new ItemFault('malformed', `not an unlisted key below ${folder}: ${value.slice(0, 80)}`);
 }
 
-/** Whether a part of a key keeps it out of lists. */
+/** Whether a key is unlisted because of one of its parts. */
 function isUnlisted(key: string): boolean {
   return key.includes('/_');
 }
 
-/** In no order. */
+/** Runs `work` on all items concurrently. */
 async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   let next = 0;
   const run = async () => {

@@ -1,13 +1,13 @@
 /**
- * Records by version 3 of etcd's API. The owner has a key with a lease. Every transaction demands that this key is still the one
- * that was created with it, and that no other client has changed the records meanwhile: an instance that has lost it writes nothing,
- * however late it is.
+ * Stores records by version 3 of etcd's API. The owner has a key with a lease. Every transaction requires that this key is still
+ * the one that the owner created, and that other clients have not changed the records meanwhile. So an instance that has lost the
+ * key cannot write, however late its transaction arrives.
  */
 import type { EtcdClient } from '../../sources/etcd/client/etcd-client.ts';
 import { type Condition, endOfPrefix, type Operation } from '../../sources/etcd/client/messages.ts';
 import { OWNER_TTL, type RecordChange, type RecordStore, type StoredRecord } from './record-store.ts';
 
-/** Operations of a transaction; etcd takes 128. */
+/** Operations of a transaction; etcd accepts 128. */
 const MAX_OPERATIONS = 100;
 const PAGE = 10_000;
 
@@ -16,7 +16,7 @@ export class V3RecordStore implements RecordStore {
   readonly #owner: Buffer;
   readonly #identity: Buffer;
   #lease: bigint | undefined;
-  /** The revision that created the owner's key; undefined while it is not ours. */
+  /** The revision that created our owner's key; undefined while the key is not ours. */
   #created: number | undefined;
 
   constructor(client: EtcdClient, owner: string, identity: string) {
@@ -64,7 +64,7 @@ export class V3RecordStore implements RecordStore {
         operations: part.map(operationOf),
       });
       if (succeeded) continue;
-      // It may be the key of the owner that is another one.
+      // The owner's key may have changed.
       this.#created = undefined;
       return false;
     }
@@ -91,7 +91,7 @@ export class V3RecordStore implements RecordStore {
 }
 
 function conditionOf({ key, version }: RecordChange): Condition {
-  // A key that is not there was changed last by revision 0.
+  // A missing key has mod-revision 0.
   return { key: Buffer.from(key), target: 'mod-revision', revision: version ?? 0 };
 }
 

@@ -2,34 +2,34 @@
  * Shipped manifests, filled in for one cluster: the address of the Service, the domain in arguments, the image, and the Deployment
  * that an autoscaler scales.
  *
- * They are changed as documents, so that comments stay and nothing else moves.
+ * They are edited as YAML documents, so that comments and layout stay.
  */
 import { type Document, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { DEFAULT_DNS_SERVER, DEFAULT_DOMAIN } from '../../config/manifests/manifests-flags.ts';
 import { type ManifestFile, ManifestFileError } from './layout-files.ts';
 
-/** Each is written down as it is: the templates of the addon manager have marks here. */
+/** Each is inserted as it is: the templates of the addon manager have placeholders here. */
 export interface Choices {
   readonly dnsServer: string;
   readonly domain: string;
   readonly image: string;
-  /** The Deployment that the autoscaler scales. Default: that of the shipped manifests. */
+  /** The Deployment that the autoscaler scales. Default: the one of the shipped manifests. */
   readonly scaled?: string;
 }
 
-/** As the shipped autoscaler has it. */
+/** The target of the shipped autoscaler. */
 const DEFAULT_SCALED = 'kube-dns';
 
 /**
- * @param heading lines of a comment that goes before all
+ * @param heading lines of the comment at the top
  * @returns one stream of YAML, the same for the same choices
- * @throws ManifestFileError for a file that is no YAML
+ * @throws ManifestFileError for a file that is not YAML
  */
 export function fillIn(files: readonly ManifestFile[], choices: Choices, heading: readonly string[]): string {
   const documents = files.flatMap((file) =>
     parse(file).map((document) => {
       adapt(document, choices);
-      // The lines between documents are ours.
+      // We write the separators between documents ourselves.
       if (document.directives !== undefined) document.directives.docStart = null;
       return document.toString({ lineWidth: 0, flowCollectionPadding: false });
     }),
@@ -63,10 +63,10 @@ function adapt(document: Document, choices: Choices): void {
   }
 }
 
-/** The address of a Service without one. */
+/** `clusterIP` of a headless Service. */
 const HEADLESS = 'None';
 
-/** Lets the scale of the Deployment be changed that is chosen, and of no other. */
+/** Permits changing the scale of only the chosen Deployment. */
 function nameScaled(document: Document, { scaled = DEFAULT_SCALED }: Choices): void {
   const rules = document.get('rules');
   if (!isSeq(rules)) return;
@@ -75,14 +75,14 @@ function nameScaled(document: Document, { scaled = DEFAULT_SCALED }: Choices): v
       document.setIn(['rules', at, 'resourceNames', 0], scaled);
 }
 
-/** Ours, or the one of a part that is built beside it; what others made stays as it is. */
+/** Replaces our image, or that of a separately built part. Images of others stay as they are. */
 function chooseImage(shipped: string, chosen: string): string {
   const part = /^portolan(-[a-z0-9-]+)?:/.exec(shipped);
   if (part === null) return shipped;
   const [, name = ''] = part;
   const [repository = ''] = chosen.split(/(?::[^:/]*)?(?:@|$)/);
   if (repository.endsWith(name)) return chosen;
-  // What a digest names is one image.
+  // A digest identifies a single image, so it cannot be used for a part.
   if (chosen.includes('@')) return shipped;
   return chosen.replace(/(:[^:/]*)?$/, (tag) => `${name}${tag}`);
 }

@@ -1,11 +1,11 @@
 /**
- * The files of a kustomization, read as far as the shipped ones go: `resources`, which name files and other kustomizations.
+ * Reads the files of a kustomization. Supports only the field of the shipped ones: `resources`, with files and other kustomizations.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 
-/** A shipped file is missing, or is not what it should be: the installation is broken. */
+/** A shipped file is missing or invalid: the installation is broken. */
 export class ManifestFileError extends Error {
   override readonly name = 'ManifestFileError';
   readonly path: string;
@@ -25,7 +25,7 @@ export interface ManifestFile {
 
 /**
  * @param folder that holds a kustomization.yaml
- * @returns the files in the order in which they are named
+ * @returns the files in the order of `resources`
  * @throws ManifestFileError
  */
 export function readKustomization(folder: string): readonly ManifestFile[] {

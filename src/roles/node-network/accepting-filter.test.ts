@@ -12,11 +12,11 @@ const PROGRAMS = { program: 'iptables-test', save: 'iptables-test-save', restore
 
 interface Setting {
   readonly accepts?: boolean;
-  /** As `/proc/net/ip_tables_names` lists them; undefined: the variant is that of nftables. */
+  /** Tables as in `/proc/net/ip_tables_names`; undefined: the variant is nftables. */
   readonly tables?: string;
 }
 
-/** A node with one variant of iptables beside a filter. */
+/** A node with a filter and one variant of iptables. */
 async function start(run: RunProgram, { accepts = true, tables }: Setting = {}) {
   const folder = await makeTemporaryFolder();
   const tablesFile = join(folder.path, 'tables');

@@ -1,8 +1,8 @@
 /**
- * A packet filter, and ACCEPT rules in iptables wherever that may drop queries of pods: what one filter accepts another one may drop.
+ * A packet filter, with ACCEPT rules in iptables where iptables may drop queries of pods: a packet must pass every filter.
  *
- * What keeps packets from the Service stands in the first filter, which is nftables where there is one. It comes last and goes first, so
- * that no query is taken from the Service that iptables would drop. An ACCEPT that outlives us takes no query from anybody.
+ * The rules that keep packets from the Service are in the first filter, nftables if available. They are set last and removed first, so
+ * that iptables never drops a query that was taken from the Service. An ACCEPT that outlives us does no harm.
  */
 import type { Log } from '../../base/log.ts';
 import { findDrop } from './iptables-drops.ts';
@@ -11,24 +11,24 @@ import { hasTable, type IptablesPrograms } from './iptables-programs.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import { ProgramError } from './run-program.ts';
 
-/** Rules that packets pass cannot be read: whether they drop queries of pods is not known. */
+/** Some rules cannot be read, so it is unknown whether they drop queries of pods. */
 export class UnreadRulesError extends ProgramError {}
 
 export interface AcceptingFilterOptions extends IptablesFilterOptions {
-  /** Takes all of the rules. */
+  /** Gets all of the rules. */
   readonly filter: PacketFilter;
-  /** Variants of iptables that packets pass beside that filter. */
+  /** Variants of iptables that packets also pass. */
   readonly others: readonly IptablesPrograms[];
-  /** Whether ACCEPT rules are set there; otherwise there is a warning. */
+  /** Whether to set ACCEPT rules there; otherwise only warn. */
   readonly accepts: boolean;
   readonly log: Log;
 }
 
 export class AcceptingFilter implements PacketFilter {
   readonly #options: AcceptingFilterOptions;
-  /** By program, in those variants that were seen to drop: they stay until the end, whatever becomes of what drops. */
+  /** By program, the ACCEPT rules in variants that were seen to drop: they stay until the end, even if the drops disappear. */
   readonly #accepting = new Map<string, IptablesFilter>();
-  /** Programs with the messages that the log has had of them. */
+  /** Programs with the messages already logged. */
   readonly #reported = new Set<string>();
 
   constructor(options: AcceptingFilterOptions) {
@@ -49,9 +49,9 @@ export class AcceptingFilter implements PacketFilter {
   }
 
   /**
-   * A firewall may come later, or remove all rules: what drops is looked for each time.
+   * Looks for drops each time: a firewall may start later, or remove all rules.
    *
-   * @throws UnreadRulesError where it cannot be known
+   * @throws UnreadRulesError if the rules cannot be read
    */
   async set(): Promise<boolean> {
     const { others, filter } = this.#options;
@@ -100,7 +100,7 @@ export class AcceptingFilter implements PacketFilter {
       return findDrop(await run({ program: programs.save, words: ['-t', 'filter'] }), endpoints);
     } catch (error) {
       if (!(error instanceof ProgramError)) throw error;
-      // The legacy variant has the table, so packets pass it: without CAP_NET_RAW it cannot be read.
+      // The legacy variant has the table, so packets pass it, but it cannot be read without CAP_NET_RAW.
       if (this.#options.accepts && programs.tablesFile !== undefined)
         throw new UnreadRulesError(
           `${error.message}; give the container NET_RAW, or --rules=nft where no firewall drops`,

@@ -3,7 +3,7 @@ import { findDrop } from './iptables-drops.ts';
 
 const ENDPOINTS = { addresses: ['169.254.20.10', '10.96.0.10'], dnsPort: 53, healthPort: 8080 };
 
-/** As `iptables-save -t filter` prints them. */
+/** Rules as `iptables-save -t filter` prints them. */
 function save(rules: readonly string[], policies: Readonly<Record<string, string>> = {}): string {
   const chains = ['INPUT', 'FORWARD', 'OUTPUT'].map(
     (chain) => `:${chain} ${policies[chain] ?? 'ACCEPT'} [0:0]`,

@@ -1,18 +1,18 @@
 /**
- * Whether rules of iptables drop the queries of pods to a node's cache, or its answers: read from what `iptables-save` prints.
+ * Finds out whether iptables rules drop the queries of pods to a node's cache, or its answers, from the output of `iptables-save`.
  *
- * An `accept` of nftables does not override such a rule, an ACCEPT before it does. A rule counts unless it is certain that it does not
- * match: one ACCEPT too many does no harm, one too few takes DNS from the pods. Tables in front of `filter` are left out: what they drop
- * no ACCEPT of ours brings back, and queries to the Service are dropped there too.
+ * An `accept` of nftables does not override such a rule, an ACCEPT before it does. A rule counts unless it certainly does not match:
+ * one ACCEPT too many does no harm, one too few takes DNS from the pods. Tables before `filter` are ignored: our ACCEPT cannot
+ * override their drops, and they drop queries to the Service too.
  */
 import { BlockList, isIP } from 'node:net';
 import type { LocalEndpoints } from './packet-rules.ts';
 
-/** What is known of a packet between a pod and the cache. */
+/** The known fields of a packet between a pod and the cache. */
 interface KnownPacket {
   readonly chain: 'INPUT' | 'OUTPUT';
   readonly protocol: 'tcp' | 'udp';
-  /** Ours: the destination of a query, the source of an answer. */
+  /** Our address: the destination of a query, the source of an answer. */
   readonly address: string;
   readonly port: number;
 }
@@ -35,10 +35,10 @@ interface SavedTable {
 }
 
 const DROPPING_TARGETS: ReadonlySet<string> = new Set(['DROP', 'REJECT']);
-/** Of the kubelet, on nearly every node: it drops what kube-proxy has marked, and martian packets to 127.0.0.0/8. */
+/** A chain of the kubelet on nearly every node: it drops packets marked by kube-proxy, and martian packets to 127.0.0.0/8. */
 const KUBELET_CHAIN = 'KUBE-FIREWALL';
 
-/** @param text of table `filter` @returns the first policy or rule that may drop, as a line of iptables */
+/** @param text table `filter` as saved @returns the first policy or rule that may drop, as a line of iptables */
 export function findDrop(text: string, { addresses, dnsPort: port }: LocalEndpoints): string | undefined {
   const table = parseTable(text);
   for (const address of addresses)
@@ -66,13 +66,13 @@ function findDropOf(packet: KnownPacket, table: SavedTable): string | undefined 
   return isDropped ? `-P ${packet.chain} DROP` : search(packet.chain);
 }
 
-/** False only where it is certain. */
+/** False only if it certainly does not match. */
 function mayMatch({ name, isNegated, value }: SavedOption, packet: KnownPacket): boolean {
   const matches = matchesOption(name, value, packet);
   return matches === undefined || matches !== isNegated;
 }
 
-/** Undefined: it depends on the packet. */
+/** Undefined if it depends on the packet. */
 function matchesOption(name: string, value: string, packet: KnownPacket): boolean | undefined {
   const isQuery = packet.chain === 'INPUT';
   switch (name) {
@@ -84,11 +84,11 @@ function matchesOption(name: string, value: string, packet: KnownPacket): boolea
     case isQuery ? '--dports' : '--sports':
       return value.split(',').some((range) => isInRange(packet.port, range));
     case isQuery ? '-i' : '-o':
-      // Packets of pods come in through other interfaces, the names of which are not known.
+      // Packets of pods arrive through other interfaces, with unknown names.
       return value === 'lo' ? false : undefined;
     case '--ctstate':
     case '--state':
-      // Which our rules make of it.
+      // Our rules set this state.
       return value.split(',').includes('UNTRACKED');
     case isQuery ? '--dst-type' : '--src-type':
       return value.split(',').includes('LOCAL');
@@ -101,7 +101,7 @@ function isInNetwork(address: string, text: string): boolean | undefined {
   const [network = '', length] = text.split('/');
   const family = isIP(network);
   const prefix = length === undefined ? (family === 4 ? 32 : 128) : Number(length);
-  // A mask that is no prefix.
+  // The mask is not a prefix length.
   if (family === 0 || !Number.isInteger(prefix)) return undefined;
   const list = new BlockList();
   const type = family === 4 ? 'ipv4' : 'ipv6';
@@ -139,7 +139,7 @@ function parseRule(line: string, text: string): SavedRule {
     if (!name.startsWith('-')) continue;
     const value = words[index + 1] ?? '';
     if (name === '-j' || name === '-g') target = value;
-    // What follows belongs to the target, as `--reject-with`.
+    // The rest belongs to the target, such as `--reject-with`.
     if (target !== undefined) break;
     options.push({ name, isNegated: words[index - 1] === '!', value });
   }

@@ -1,8 +1,8 @@
 /**
- * The rules of a node's cache in iptables: what is missing is set by one call, which waits for the lock of xtables.
+ * The rules of a node's cache in iptables: one call sets the missing rules and waits for the xtables lock.
  *
- * They would outlive us. A shell beside ours removes them when we end in any way, so that they do not send packets to a port without
- * a server; where it is killed with us, the next process does before it starts to serve.
+ * They would outlive us. A separate shell removes them when we end in any way, so that they do not send packets to a port without
+ * a server. If the shell is killed with us, the next process removes them before it starts to serve.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { IptablesPrograms } from './iptables-programs.ts';
@@ -13,7 +13,7 @@ import { RulesWatcher } from './rules-watcher.ts';
 import type { RunProgram } from './run-program.ts';
 
 export interface IptablesFilterOptions {
-  /** Those of the endpoints that are kept here. */
+  /** The rules of the endpoints that are kept here. */
   readonly rules: readonly PacketRule[];
   readonly endpoints: LocalEndpoints;
   readonly run: RunProgram;
@@ -46,7 +46,7 @@ export class IptablesFilter implements PacketFilter {
 
   async set(): Promise<boolean> {
     const missing = await this.#rules.findMissing();
-    // Before there are rules that it would have to remove.
+    // Start it before the rules exist that it may have to remove.
     this.#watcher.start();
     await this.#rules.add(missing);
     this.#isSet = true;
@@ -56,7 +56,7 @@ export class IptablesFilter implements PacketFilter {
   async remove(): Promise<void> {
     await this.#rules.remove();
     this.#isSet = false;
-    // Where they cannot be removed now, it tries on after our end.
+    // Stop it only after the removal: otherwise it tries again after our end.
     this.#watcher.stop();
   }
 

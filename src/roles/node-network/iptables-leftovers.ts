@@ -1,6 +1,6 @@
 /**
- * Rules of a node's cache that stand in iptables and belong to no process: of one that was killed together with what watched over it,
- * was told to leave them, or left them to a successor that keeps its own in nftables. The original node-cache leaves such rules too.
+ * Rules of a node's cache in iptables without a process: their process was killed together with its watcher, was configured to
+ * leave them, or left them to a successor that uses nftables. The original node-cache leaves such rules too.
  */
 import { hasTable, type IptablesPrograms } from './iptables-programs.ts';
 import { IptablesRules } from './iptables-rules.ts';
@@ -18,7 +18,7 @@ export class IptablesLeftovers {
     this.#run = run;
   }
 
-  /** Whether there is a rule, in any variant of iptables, that keeps packets from the Service. An ACCEPT does not. */
+  /** Whether any variant of iptables has a rule that keeps packets from the Service. An ACCEPT does not. */
   async areThere(): Promise<boolean> {
     for (const programs of this.#installed) if (await this.#areIn(programs, 'raw')) return true;
     return false;
@@ -26,8 +26,8 @@ export class IptablesLeftovers {
 
   /**
    * @param acceptsIn programs of the variants whose ACCEPT rules stay
-   * @returns how many there were
-   * @throws ProgramError if some are there and cannot be removed
+   * @returns the number removed
+   * @throws ProgramError if existing rules cannot be removed
    */
   async remove(acceptsIn: ReadonlySet<string> = new Set()): Promise<number> {
     let count = 0;
@@ -39,7 +39,7 @@ export class IptablesLeftovers {
     return count;
   }
 
-  /** A variant that the kernel does not have holds no rules. */
+  /** A variant that the kernel does not support has no rules. */
   async #areIn(programs: IptablesPrograms, table: PacketRule['table']): Promise<boolean> {
     if (!(await hasTable(programs, table))) return false;
     try {

@@ -1,5 +1,5 @@
 /**
- * The variants of iptables that a node may have: that of nftables and the legacy one, of which kube-proxy uses one.
+ * The variants of iptables that a node may have: nftables and legacy. kube-proxy uses one of them.
  */
 import { readFile } from 'node:fs/promises';
 import { ProgramError, type RunProgram } from './run-program.ts';
@@ -10,11 +10,11 @@ export interface IptablesPrograms {
   readonly program: string;
   readonly save: string;
   readonly restore: string;
-  /** Lists the tables of the legacy variant; to read another one makes it. Undefined: no table is made by reading. */
+  /** File with the existing tables of the legacy variant: reading another table creates it. Undefined if reading creates none. */
   readonly tablesFile?: string;
 }
 
-/** The programs of the variant that has the rules of kube-proxy: of two, those of the other one are never looked at by packets first. */
+/** The programs of the variant that has kube-proxy's rules: packets never pass the rules of the other variant first. */
 export async function chooseIptables(
   family: 4 | 6,
   installed: readonly IptablesPrograms[],
@@ -38,7 +38,7 @@ export async function chooseIptables(
   return chosen;
 }
 
-/** The variants that are installed, each once: under the name that the system has linked to one of them, else under its own. */
+/** The installed variants, each once: under the generic name if the system links it to the variant, else under its own name. */
 export async function findInstalled(family: 4 | 6, run: RunProgram): Promise<readonly IptablesPrograms[]> {
   const name = nameOf(family);
   const found = await Promise.all(
@@ -50,7 +50,7 @@ export async function findInstalled(family: 4 | 6, run: RunProgram): Promise<rea
   return installed.filter(isFirst);
 }
 
-/** Whether the variant has the table. To read one that the legacy variant has not would make it. */
+/** Whether the variant has the table. Reading a missing table would create it in the legacy variant. */
 export async function hasTable({ tablesFile }: IptablesPrograms, table: string): Promise<boolean> {
   if (tablesFile === undefined) return true;
   const text = await readFile(tablesFile, 'utf8').catch(() => '');
@@ -65,7 +65,7 @@ async function findPrograms(
   try {
     const version = await run({ program, words: ['--version'] });
     const programs = { program, save: `${program}-save`, restore: `${program}-restore` };
-    // Versions before 1.8 are of the legacy variant, and do not say so.
+    // Versions before 1.8 are legacy, and do not print the variant.
     if (version.includes('nf_tables')) return programs;
     const tablesFile = family === 4 ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names';
     return { ...programs, tablesFile };

@@ -16,7 +16,7 @@ const LOCK_WAIT = '5';
 export class IptablesRules {
   readonly #programs: IptablesPrograms;
   readonly #rules: readonly PacketRule[];
-  /** Those that they are in: of others nothing is read, which would make them in the legacy variant. */
+  /** The tables of the rules. Other tables are not read: reading would create them in the legacy variant. */
   readonly #tables: readonly PacketRule['table'][];
   readonly #run: RunProgram;
 
@@ -27,21 +27,21 @@ export class IptablesRules {
     this.#run = run;
   }
 
-  /** The rules that are not there. @throws ProgramError */
+  /** The missing rules. @throws ProgramError */
   async findMissing(): Promise<readonly PacketRule[]> {
     const present = await this.#readPresent();
     return this.#rules.filter((rule) => !present.some((line) => isSameRule(line, rule)));
   }
 
-  /** Adds them by one call. @throws ProgramError */
+  /** Adds the rules with one call. @throws ProgramError */
   async add(rules: readonly PacketRule[]): Promise<void> {
     await this.#restore(rules.map((rule) => [rule.table, `-I ${textOf(rule)}`]));
   }
 
   /**
-   * Removes all that are there by one call, copies too: earlier versions, and versions killed in between, may have left some.
+   * Removes all existing rules with one call, including copies that earlier or killed versions may have left.
    *
-   * @returns how many there were
+   * @returns the number removed
    * @throws ProgramError
    */
   async remove(): Promise<number> {
@@ -50,12 +50,12 @@ export class IptablesRules {
     return ours.length;
   }
 
-  /** Whether any of them is there. @throws ProgramError */
+  /** Whether any of the rules exists. @throws ProgramError */
   async areThere(): Promise<boolean> {
     return (await this.#readOurs()).length > 0;
   }
 
-  /** Commands of a `RulesWatcher` that remove them, with copies. */
+  /** Commands of a `RulesWatcher` that remove the rules, with copies. */
   get removal(): readonly string[] {
     const { program } = this.#programs;
     return this.#rules.map(
@@ -63,13 +63,13 @@ export class IptablesRules {
     );
   }
 
-  /** Those that are there, once for each copy. */
+  /** The existing rules, once for each copy. */
   async #readOurs(): Promise<readonly PacketRule[]> {
     const present = await this.#readPresent();
     return this.#rules.flatMap((rule) => present.filter((line) => isSameRule(line, rule)).map(() => rule));
   }
 
-  /** Not those of table `nat`, which may be tens of thousands. */
+  /** Reads the existing rules, but not those of table `nat`, which may be tens of thousands. */
   async #readPresent(): Promise<readonly SavedRule[]> {
     const { save } = this.#programs;
     const texts = await Promise.all(
@@ -85,7 +85,7 @@ export class IptablesRules {
   }
 }
 
-/** `PREROUTING -d 169.254.20.10/32 -p udp ...`: behind `-I` and `-D`. */
+/** `PREROUTING -d 169.254.20.10/32 -p udp ...`: the text after `-I` or `-D`. */
 function textOf(rule: PacketRule, quote = '"'): string {
   const { chain, protocol, direction, address, port, verdict } = rule;
   const [side, end] = direction === 'to' ? ['-d', '--dport'] : ['-s', '--sport'];
@@ -121,13 +121,13 @@ function parseSaved(text: string): readonly SavedRule[] {
   return rules;
 }
 
-/** Options with their values, the order of which versions of iptables print differently. */
+/** Options with their values, without an order, since versions of iptables print them in different orders. */
 function pairsOf(text: string): readonly string[] {
   const normal = text.replace('-j CT --notrack', '-j NOTRACK');
   const words = normal.match(/"[^"]*"|\S+/g) ?? [];
   const [chain = '', ...rest] = words;
   const pairs = rest.join(' ').split(/ (?=-)/);
-  // Implied by `-p`, and not printed by every version.
+  // `-p` implies these options, and some versions do not print them.
   return [chain, ...pairs.filter((pair) => !/^-m (?:tcp|udp|comment)$/.test(pair))];
 }
 

@@ -1,15 +1,15 @@
 /**
- * Whether DNS is answered at an address of this machine: a query that every server answers by itself, without asking upstream.
+ * Probes whether DNS is answered at an address of this machine, with a query that every server answers without an upstream.
  *
- * It is a query of opcode STATUS, which servers answer with NOTIMP (RFC 1035 section 4.1.1).
+ * The query has opcode STATUS, which servers answer with NOTIMP (RFC 1035 section 4.1.1).
  */
 import { createSocket } from 'node:dgram';
 import type { Clock } from '../../base/clock.ts';
 import { randomId } from '../../forward/transport/random-ids.ts';
 
-/** Milliseconds that an answer may take: a process that starts on a busy machine has its sockets before it reads them. */
+/** Milliseconds that an answer may take: a process that starts on a busy machine opens its sockets before it reads them. */
 const TIMEOUT = 1_000;
-/** So many probes without an answer say that a server is gone, though its port is open. */
+/** After this many probes without an answer the server counts as gone, although its port is open. */
 const MAX_SILENT = 10;
 const HEADER_OCTETS = 12;
 const OPCODE_STATUS = 2;
@@ -21,7 +21,7 @@ export async function isAnsweredAt(address: string, port: number, clock: Clock):
   return (await probe(address, port, clock)) === 'answered';
 }
 
-/** Whether a server is there, which may be too busy to answer at once. Never rejects. */
+/** Whether a server has the port, even if it is too busy to answer at once. Never rejects. */
 export async function isServedAt(address: string, port: number, clock: Clock): Promise<boolean> {
   for (let silent = 0; silent < MAX_SILENT; silent++) {
     const outcome = await probe(address, port, clock);
@@ -44,7 +44,7 @@ function probe(address: string, port: number, clock: Clock): Promise<Outcome> {
       socket.close();
       resolve(outcome);
     };
-    // When this thread was busy, the answer is perhaps there, and is read before that.
+    // If this thread was busy, the answer may have arrived: read it first.
     const timer = clock.after(TIMEOUT, () => void setImmediate(() => end('silent')));
     socket.on('message', (reply) => {
       if (reply.length >= HEADER_OCTETS && reply.readUInt16BE(0) === id) end('answered');

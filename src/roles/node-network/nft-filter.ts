@@ -1,8 +1,9 @@
 /**
- * The rules of a node's cache in nftables: one table, set in one transaction, that the kernel removes when its owner ends.
+ * The rules of a node's cache in nftables: one table, set in one transaction; the kernel removes it when its owner ends.
  *
- * A table with the flag `owner` (Linux 5.12) belongs to the netlink socket that made it, here that of an `nft -i` which reads our
- * commands: however we end, its input is closed, it ends, and the table is gone. When all of the pod is killed, it is gone at once.
+ * A table with the flag `owner` (Linux 5.12) belongs to the netlink socket that made it, here the socket of an `nft -i` that reads
+ * our commands. However we end, its input is closed, it ends, and the kernel removes the table. If the whole pod is killed, the
+ * table is removed at once.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,9 +13,9 @@ import type { PacketRule } from './packet-rules.ts';
 import { RulesWatcher } from './rules-watcher.ts';
 import { ProgramError } from './run-program.ts';
 
-/** Milliseconds until `nft` must have carried out a command. */
+/** Milliseconds that `nft` has to execute a command. */
 const TIMEOUT = 5_000;
-/** What ends the output of a command, as `list tables` of a family without tables would not. */
+/** Prefix of the table's name. `list tables` prints the name once the table is set. */
 const TABLE_PREFIX = 'portolan_node_cache_';
 
 const HOOKS: Readonly<Record<PacketRule['chain'], string>> = {
@@ -27,10 +28,10 @@ export class NftFilter implements PacketFilter {
   readonly name = 'nftables';
   readonly #rules: readonly PacketRule[];
   readonly #clock: Clock;
-  /** Of this process alone: during an upgrade two of them have their tables. */
+  /** Unique to this process: during an upgrade two processes have their tables. */
   readonly #table = `${TABLE_PREFIX}${randomBytes(4).toString('hex')}`;
   #owner: ChildProcessWithoutNullStreams | undefined;
-  /** Where the server hangs, the table would stand on. */
+  /** Needed because the table would remain if the server hangs. */
   #watcher: RulesWatcher | undefined;
 
   constructor(rules: readonly PacketRule[], clock: Clock) {
@@ -47,7 +48,7 @@ export class NftFilter implements PacketFilter {
     if (this.#owner !== undefined) return false;
     const owner = spawn('nft', ['-i'], { detached: true, stdio: 'pipe' });
     this.#owner = owner;
-    // Before there is a table that it would have to end.
+    // Start it before the table exists that it may have to remove.
     this.#watch(owner);
     try {
       await this.#makeTable(owner);
@@ -70,7 +71,7 @@ export class NftFilter implements PacketFilter {
     });
   }
 
-  /** The table is of this process alone: another one has its own. */
+  /** Leaves no rules: the table belongs to this process, another process has its own. */
   leave(): void {
     this.#watcher?.stop();
     this.#owner?.kill('SIGKILL');
@@ -115,7 +116,7 @@ export class NftFilter implements PacketFilter {
   }
 }
 
-/** One line: `nft -i` carries out a line as one transaction. */
+/** One line: `nft -i` executes a line as one transaction. */
 function tableText(table: string, rules: readonly PacketRule[]): string {
   const chains = new Map<string, PacketRule[]>();
   for (const rule of rules) {

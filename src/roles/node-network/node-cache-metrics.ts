@@ -1,5 +1,5 @@
 /**
- * The metrics of node-cache: errors of setting up the node's network and of the ConfigMap, as in the original, and its rules.
+ * The metrics of node-cache: errors of the network setup and of the ConfigMap, as in the original, and the state of its rules.
  */
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { SetupError } from './node-network.ts';
@@ -23,14 +23,14 @@ export class NodeCacheMetrics {
     this.countInto(this.#metrics);
   }
 
-  /** Counts on among the metrics of a server, so that both ports show all of them. */
+  /** Continues counting in the metrics of a server, so that both ports show all metrics. */
   countInto(metrics: PluginMetrics): void {
     this.#metrics = metrics;
     for (const [errortype, count] of this.#counts) this.#counter().inc({ errortype }, count);
     metrics.collectBy(() => this.#showRules());
   }
 
-  /** @param rulesIn the packet filter whose rules stand; undefined: none stand */
+  /** @param rulesIn the packet filter that has our rules; undefined without rules */
   showRules(rulesIn: () => string | undefined): void {
     this.#rulesIn = rulesIn;
   }

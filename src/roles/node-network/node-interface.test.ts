@@ -8,7 +8,7 @@ interface Link {
   readonly addresses: Map<string, string>;
 }
 
-/** The program `ip` on a machine of its own. */
+/** The program `ip` on a simulated machine. */
 class Machine {
   readonly links = new Map<string, Link>([['lo', { isUp: true, addresses: new Map() }]]);
   readonly #hasDummies: boolean;

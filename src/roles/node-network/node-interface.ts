@@ -1,7 +1,7 @@
 /**
  * The network interface that has the addresses of a node's cache.
  *
- * Where the kernel has no interfaces of type `dummy`, the addresses are added to the loopback interface.
+ * If the kernel has no interfaces of type `dummy`, the addresses are added to the loopback interface.
  */
 import type { Log } from '../../base/log.ts';
 import { ProgramError, type RunProgram } from './run-program.ts';
@@ -15,9 +15,9 @@ export class NodeInterface {
   readonly #addresses: readonly string[];
   readonly #run: RunProgram;
   readonly #log: Log;
-  /** Where the addresses are; undefined: not set up. */
+  /** The interface with the addresses; undefined if not set up. */
   #place: string | undefined;
-  /** Addresses that were added by us, and are removed again. */
+  /** Addresses that we added and will remove. */
   readonly #added = new Set<string>();
 
   constructor(name: string, addresses: readonly string[], run: RunProgram, log: Log) {
@@ -28,7 +28,7 @@ export class NodeInterface {
   }
 
   /**
-   * Creates what is missing of interface and addresses.
+   * Creates the interface and addresses that are missing.
    *
    * @returns whether anything was missing
    * @throws ProgramError
@@ -41,7 +41,7 @@ export class NodeInterface {
       await this.#ip('addr', 'add', prefixOf(address), 'dev', place, ...this.#labelOf(address));
       this.#added.add(address);
     }
-    // Those of the process before, which left them to us.
+    // Addresses left by the previous process.
     for (const [address, label] of present) if (label === this.#label) this.#added.add(address);
     return missing.length > 0;
   }
@@ -61,7 +61,7 @@ export class NodeInterface {
     const flags = await this.#flags();
     if (flags !== undefined) {
       this.#place = this.#name;
-      // The original never does that; IPv6 addresses are not valid before.
+      // The original never does this, but IPv6 addresses are not valid until then.
       if (!flags.includes('UP')) await this.#ip('link', 'set', this.#name, 'up');
       return this.#name;
     }
@@ -79,14 +79,14 @@ export class NodeInterface {
     return this.#place;
   }
 
-  /** Of the interface of our name, if there is one. */
+  /** The flags of the interface with our name; undefined if it does not exist. */
   async #flags(): Promise<readonly string[] | undefined> {
     const links = (await this.#ip('-o', 'link', 'show')).split('\n').map((line) => line.split(': '));
     const link = links.find(([, name = '']) => name.split('@')[0] === this.#name);
     return link && (/<(.*?)>/.exec(link[2] ?? '')?.[1]?.split(',') ?? []);
   }
 
-  /** With their labels, which only addresses of IPv4 have. */
+  /** The addresses with their labels, which only IPv4 addresses have. */
   async #addressesOf(place: string): Promise<ReadonlyMap<string, string | undefined>> {
     const lines = (await this.#ip('-o', 'addr', 'show', 'dev', place)).split('\n');
     const matches = lines.flatMap((line) => {
@@ -96,7 +96,7 @@ export class NodeInterface {
     return new Map(matches);
   }
 
-  /** On the loopback interface, which has addresses of others too, it tells that an address is ours. */
+  /** Marks our addresses on the loopback interface, which also has addresses of others. */
   get #label(): string {
     return `${LOOPBACK}:${this.#name}`.slice(0, MAX_LABEL);
   }
@@ -112,7 +112,7 @@ export class NodeInterface {
 
 const prefixOf = (address: string): string => `${address}${address.includes(':') ? '/128' : '/32'}`;
 
-/** As the kernel prints it. */
+/** The address as the kernel prints it. */
 function normalOf(address: string): string {
   return address.includes(':') ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
 }

@@ -4,7 +4,7 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
 import { ProgramError } from './run-program.ts';
 
-/** A node whose filter and interface note what they are told. */
+/** A node whose filter and interface record their calls. */
 function start(
   answers: (hasRules: boolean) => boolean,
   { failure, leftovers = 0, isServed = false }: Setting = {},
@@ -72,9 +72,9 @@ function start(
 }
 
 interface Setting {
-  /** What every program says. */
+  /** The error of every program. */
   readonly failure?: string;
-  /** Rules of others in iptables. */
+  /** Whether iptables has rules of others. */
   readonly leftovers?: number;
   /** Whether another process serves. */
   readonly isServed?: boolean;

@@ -1,9 +1,9 @@
 /**
- * What a node's cache needs of the node's network: an interface with its addresses, and packet filter rules.
+ * Sets up the node's network for a node's cache: an interface with its addresses, and packet filter rules.
  *
- * The rules stand only while DNS is answered at the addresses: after two probes without an answer they are removed, so that the
- * Service behind the same address answers instead, and they return with the answers. Interface and rules are checked regularly,
- * since other programs may remove them. A failure is logged and counted, and tried again; it never ends the server.
+ * The rules exist only while DNS is answered at the addresses. After two probes without an answer they are removed, so that the
+ * Service with the same address answers instead; they are set again with the next answer. Interface and rules are checked
+ * regularly, since other programs may remove them. A failure is logged, counted and retried; it never ends the server.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -13,24 +13,24 @@ import type { NodeInterface } from './node-interface.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import { ProgramError } from './run-program.ts';
 
-/** As node-cache names them in its metric. */
+/** The names in node-cache's metric. */
 export type SetupError = 'iptables' | 'iptables_lock' | 'interface_add' | 'interface_check';
 
 export interface NodeNetworkDependencies {
-  /** Undefined: none is set up. */
+  /** Undefined: do not set up an interface. */
   readonly networkInterface: Pick<NodeInterface, 'set' | 'remove'> | undefined;
-  /** Undefined: no rules are set. */
+  /** Undefined: do not set rules. */
   readonly filter: PacketFilter | undefined;
-  /** Rules of others that would stand when ours are gone; undefined: no rules are removed. */
+  /** Rules of others that would remain after ours are removed; undefined: do not remove any. */
   readonly leftovers: Pick<IptablesLeftovers, 'areThere' | 'remove'> | undefined;
-  /** Removes those that are none of ours while our rules stand. @returns how many there were @throws ProgramError */
+  /** Removes leftover rules while ours stay. @returns the number removed @throws ProgramError */
   readonly clearLeftovers: (() => Promise<number>) | undefined;
-  /** Whether a server has the port at the addresses, though it may be busy. Never rejects. */
+  /** Whether a server has the port at the addresses, even if it is busy. Never rejects. */
   readonly isServed: () => Promise<boolean>;
   /**
    * Whether DNS is answered here. Never rejects.
    *
-   * @param hasRules without them a query to the address of a Service is answered by the cluster
+   * @param hasRules without rules the cluster answers a query to the address of a Service
    */
   readonly isAnswered: (hasRules: boolean) => Promise<boolean>;
   /** Milliseconds between two checks of interface and rules. */
@@ -44,7 +44,7 @@ export interface NodeNetworkDependencies {
 const PROBE_INTERVAL = 1_000;
 /** Probes without an answer until the rules are removed. */
 const MAX_MISSES = 2;
-/** Milliseconds. Rules that stood for less had no answer at all their addresses, and would have none a second later. */
+/** Milliseconds. If rules lasted less than this, an address had no answer, and would have none a second later either. */
 const MIN_STANDING = 10_000;
 
 export class NodeNetwork {
@@ -52,14 +52,14 @@ export class NodeNetwork {
   #timer: Timer | undefined;
   #misses = 0;
   #rulesSetAt = 0;
-  /** Rules are not set before. */
+  /** Rules are not set before this time. */
   #heldUntil = Number.NEGATIVE_INFINITY;
   #isProbeReported = false;
   #syncedAt = Number.NEGATIVE_INFINITY;
-  /** No more checks. */
+  /** Whether checks are suspended. */
   #isHeld = false;
   #isStopped = false;
-  /** The step that is under way: another one waits for its end. */
+  /** The step under way: the next one waits for its end. */
   #step: Promise<void> = Promise.resolve();
 
   constructor(dependencies: NodeNetworkDependencies) {
@@ -71,14 +71,14 @@ export class NodeNetwork {
     return this.#dependencies.filter?.isSet ?? false;
   }
 
-  /** The packet filter whose rules stand now, for metrics. */
+  /** The packet filter that has our rules now, for metrics. */
   get rulesIn(): string | undefined {
     return this.hasRules ? this.#dependencies.filter?.name : undefined;
   }
 
   /**
-   * To be called before sockets are opened: they need the addresses. Rules that a process left go, unless another one answers there: as
-   * long as we do not, they would keep packets from the Service.
+   * Call it before opening sockets, which need the addresses. Removes rules that a process left, unless another one answers
+   * there: until we answer, they would keep packets from the Service.
    */
   async prepare(): Promise<void> {
     const { leftovers, isServed, log } = this.#dependencies;
@@ -90,12 +90,12 @@ export class NodeNetwork {
     });
   }
 
-  /** To be called once queries are answered. */
+  /** Call it once queries are answered. */
   start(): void {
     this.#next(0);
   }
 
-  /** Leaves everything as it is from now on: for the time in which sockets are closed, and probes not answered. */
+  /** Suspends all changes, while sockets are closed and probes are not answered. */
   async hold(): Promise<void> {
     this.#isHeld = true;
     this.#timer?.cancel();
@@ -113,7 +113,7 @@ export class NodeNetwork {
       await this.#attempt('interface_check', 'interface not removed', () => networkInterface.remove());
   }
 
-  /** Leaves the interface, and rules that others need too, for good. A second call, also of `stop`, does nothing. */
+  /** Leaves the interface, and rules that others also need, for good. A second call, also of `stop`, does nothing. */
   async leave(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -122,7 +122,7 @@ export class NodeNetwork {
     this.#dependencies.log.info('interface and rules left as they are');
   }
 
-  /** To be called once our sockets are closed: leaves for another process what it needs, or stops. */
+  /** Call it once our sockets are closed: leaves the network to another process that answers, or stops. */
   async stopUnlessServed(): Promise<void> {
     if (this.#isStopped) return;
     await this.hold();
@@ -141,7 +141,7 @@ export class NodeNetwork {
   async #check(): Promise<void> {
     const { isAnswered, filter, clock, syncInterval } = this.#dependencies;
     const isDue = clock.monotonic() - this.#syncedAt >= syncInterval;
-    // Perhaps there is no answer since another program removed it, as the original does when it ends.
+    // The answer may be missing because another program removed the interface, as the original does when it ends.
     if (isDue || this.#misses > 0) await this.#setInterface('interface_check');
     this.#misses = (await isAnswered(this.hasRules)) ? 0 : this.#misses + 1;
     if (filter !== undefined) await this.#checkRules(filter, isDue);
@@ -160,7 +160,7 @@ export class NodeNetwork {
     const { clock, log, syncInterval, clearLeftovers } = this.#dependencies;
     const hadRules = filter.isSet;
     const wasIncomplete = await filter.set().catch((failure: unknown) => {
-      // It fails again a second later.
+      // A retry a second later would fail again.
       if (failure instanceof UnreadRulesError) this.#heldUntil = clock.monotonic() + syncInterval;
       throw failure;
     });

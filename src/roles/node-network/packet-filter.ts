@@ -1,13 +1,13 @@
 /**
- * A packet filter of the kernel that gets the rules of a node's cache.
+ * A packet filter of the kernel for the rules of a node's cache.
  */
 export interface PacketFilter {
   /** For logs: `nftables`, `iptables`. */
   readonly name: string;
-  /** Whether the rules stand, as far as is known: set, and neither removed nor ended since. */
+  /** Whether the rules are active, as far as is known. */
   readonly isSet: boolean;
   /**
-   * Sets what is missing of the rules, as a whole. Rules of others are not touched.
+   * Sets the missing rules in one step. Does not touch rules of others.
    *
    * @returns whether anything was missing
    * @throws ProgramError
@@ -19,6 +19,6 @@ export interface PacketFilter {
    * @throws ProgramError
    */
   remove(): Promise<void>;
-  /** Leaves to others what may outlive this process. */
+  /** Leaves rules that can outlive this process to another one. */
   leave(): void;
 }

@@ -1,15 +1,15 @@
 /**
- * Which packets of a node's cache pass the packet filter without connection tracking.
+ * The rules that let packets of a node's cache pass the packet filter without connection tracking.
  *
- * Pods send to an address that this node has, also to one of a Service: without these rules each query would take a place in
- * the connection table, or be sent on to the Service's endpoints.
+ * Pods send to an address of this node, which may also be that of a Service. Without these rules each query would take a place
+ * in the connection table, or be forwarded to the Service's endpoints.
  */
 
 export interface LocalEndpoints {
-  /** IP addresses, all of one family. */
+  /** IP addresses of one family. */
   readonly addresses: readonly string[];
   readonly dnsPort: number;
-  /** Of the HTTP health check on the first address. */
+  /** Port of the HTTP health check on the first address. */
   readonly healthPort: number;
 }
 
@@ -17,7 +17,7 @@ export interface PacketRule {
   readonly table: 'raw' | 'filter';
   readonly chain: 'PREROUTING' | 'INPUT' | 'OUTPUT';
   readonly protocol: 'tcp' | 'udp';
-  /** Whether the packet is sent to the endpoint, or comes from it. */
+  /** Whether the packet goes to the endpoint or comes from it. */
   readonly direction: 'to' | 'from';
   readonly address: string;
   readonly port: number;

@@ -7,7 +7,7 @@ import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import { RulesWatcher, type RulesWatcherOptions } from './rules-watcher.ts';
 
-/** No process has this number: those of Linux end at 4194304. */
+/** A process number that Linux never assigns: they end at 4194304. */
 const NOBODY = 2 ** 22 + 1;
 /** Seconds. */
 const SHORT = 0.05;
@@ -44,14 +44,14 @@ it('removes the rules of a server that hangs, once each time, and says so', asyn
   const { clock, told, countLines } = await start();
   await waitUntil('the word', () => told.count === 1);
   expect(countLines()).toBe(1);
-  // A sign of life, and silence again.
+  // A heartbeat, then silence again.
   clock.advance(1_000);
   await waitUntil('the second word', () => told.count === 2);
   expect(countLines()).toBe(2);
 });
 
 it('removes copies, and waits for a lock', async () => {
-  // There is a copy, then the lock is held, then the last copy goes.
+  // First a copy exists, then the lock is held, then the last copy is removed.
   const command = `repeat sh -c 'echo x >> "$0"; case $(wc -l < "$0") in 1|3) exit 0 ;; 2) exit 4 ;; *) exit 1 ;; esac' FILE`;
   const { told, countLines } = await start({ removal: command });
   await waitUntil('the end', () => told.count === 1);

@@ -1,8 +1,8 @@
 /**
- * A shell beside the server that removes packet filter rules which the server can no longer remove itself.
+ * A shell process next to the server that removes packet filter rules when the server cannot do it itself.
  *
- * It reads from a pipe. When the pipe is closed the server has ended, and when nothing was written for a while the server hangs: then
- * no packets may be sent to its port. Where another process answers there, as during an upgrade, the rules stay for that one.
+ * It reads from a pipe. A closed pipe means that the server has ended; a silent pipe means that the server hangs. Then packets must
+ * not be sent to its port. If another process answers there, as during an upgrade, the rules stay for that process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -12,28 +12,28 @@ import { encodeSocketAddress, type SocketAddress } from '../../socket/addresses.
 
 export interface RulesWatcherOptions {
   /**
-   * Commands of a shell that remove the rules. Behind the word `repeat` a command is run until it fails; one that ends with exit
-   * status 4, as iptables does where another program holds its lock, is run again.
+   * Shell commands that remove the rules. A command after the word `repeat` runs until it fails; a command with exit status 4,
+   * which iptables returns while another program holds its lock, runs again.
    */
   readonly removal: readonly string[];
-  /** Where DNS is answered; undefined: rules end with the server by themselves, and only one that hangs is looked for. */
+  /** Where DNS is answered. Undefined: the rules end with the server by themselves, so only a hanging server is detected. */
   readonly endpoint: SocketAddress | undefined;
-  /** Called when rules were removed since the server did not write, which it does again now. */
+  /** Called when the server writes again after the rules were removed because it did not. */
   readonly onRemoved: () => void;
   readonly clock: Clock;
-  /** The process that is watched. Default: this one. */
+  /** The watched process. Default: this one. */
   readonly server?: number;
-  /** Seconds without a sign of life until the rules are removed. Default: 5. */
+  /** Seconds without a heartbeat until the rules are removed. Default: 5. */
   readonly maxSilence?: number;
-  /** Seconds in which a process that has closed its pipe ends, and between two calls for a lock. Default: 1. */
+  /** Seconds for a process to end after it closed its pipe, and between two attempts to get a lock. Default: 1. */
   readonly pause?: number;
 }
 
-/** Milliseconds between two signs of life. */
+/** Milliseconds between two heartbeats. */
 const PERIOD = 1_000;
-/** Longer than a busy machine keeps a process from running. */
+/** Seconds; a busy machine does not keep a process from running for this long. */
 const MAX_SILENCE = 5;
-/** Times that a lock is waited for, each up to six seconds. */
+/** Maximum attempts to get a lock, each up to six seconds. */
 const MAX_WAITS = 60;
 
 export class RulesWatcher {
@@ -45,7 +45,7 @@ export class RulesWatcher {
     this.#options = options;
   }
 
-  /** Watches from now on. Does nothing if it does already. */
+  /** Starts watching, unless it already does. */
   start(): void {
     if (this.#shell !== undefined) return;
     // In a group of its own: a signal to ours must not end it.
@@ -61,7 +61,7 @@ export class RulesWatcher {
       if (this.#shell === shell) this.#options.onRemoved();
     });
     shell.unref();
-    for (const stream of [shell.stdin, shell.stdout]) (stream as Socket).unref(); // What pipes of Node.js are.
+    for (const stream of [shell.stdin, shell.stdout]) (stream as Socket).unref(); // Pipes of Node.js are sockets.
     this.#writeLater(shell);
   }
 
@@ -87,7 +87,7 @@ export class RulesWatcher {
   }
 }
 
-/** The standard shell of Debian reads without a limit of time, and does not see that the server hangs. */
+/** The standard shell of Debian has no read timeout, so it cannot detect that the server hangs. */
 const CHOOSE_SHELL = `for shell in 'busybox sh' bash; do
   command -v \${shell%% *} > /dev/null && exec $shell -c "timed=yes
 $0"
@@ -138,7 +138,7 @@ ${endpoint === undefined ? 'exit' : `is_served && sleep ${pause}`}
 remove_all`;
 }
 
-/** The table of UDP sockets, and how an address is written in it: words of 32 bits in the order of the machine, then the port. */
+/** The table of UDP sockets, and the endpoint as written in it: 32-bit words in host byte order, then the port. */
 function socketsAt(endpoint: SocketAddress): readonly [file: string, place: string] {
   const isIpv6 = endpoint.address.includes(':');
   const octets = Buffer.from(encodeSocketAddress(endpoint)).subarray(isIpv6 ? 8 : 4, isIpv6 ? 24 : 8);

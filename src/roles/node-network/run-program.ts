@@ -1,10 +1,10 @@
 /**
- * A program of the system that is run to its end, with an input.
+ * Runs a system program to its end, with an input.
  */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
 
-/** A program failed, or could not be run. */
+/** A program failed or could not be started. */
 export class ProgramError extends Error {
   override readonly name = 'ProgramError';
 }
@@ -18,14 +18,14 @@ export interface ProgramCall {
 
 /** Milliseconds: longer than iptables waits for its lock. */
 const TIMEOUT = 15_000;
-/** Characters of the output that are kept: the rules of a large cluster fit. */
+/** Characters of output that are kept: enough for the rules of a large cluster. */
 const MAX_OUTPUT = 2 ** 26;
 
 export type RunProgram = (call: ProgramCall) => Promise<string>;
 
 /**
  * @returns a function that runs a program and returns its standard output
- * @throws ProgramError by that function
+ * @throws ProgramError when that function is called
  */
 export function createRunProgram(clock: Clock): RunProgram {
   return ({ program, words, input = '' }) =>
@@ -55,7 +55,7 @@ export function createRunProgram(clock: Clock): RunProgram {
     });
 }
 
-/** A program that cannot get a lock says so in its second line. */
+/** The second line is needed for the error of a failed lock. */
 function firstLines(text: string): string {
   return text.trim().split('\n').slice(0, 2).join('; ');
 }

@@ -1,5 +1,5 @@
 /**
- * The network of a node's cache from its plan: which packet filter, which interface, which probe.
+ * Sets up the network of a node's cache from its plan: chooses the packet filter, the interface and the probe.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -52,8 +52,8 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
 }
 
 /**
- * Those that are no address of a Service, which kube-proxy translates as long as there are no rules: the probe would be answered by
- * the cluster, or by none while that is away. All, where they cannot be told.
+ * The addresses that are not those of a Service. Without rules kube-proxy translates a Service's address, so that the cluster would
+ * answer the probe, or nobody while it is down. All addresses, if they cannot be distinguished.
  */
 function addressesOfOurs(addresses: readonly string[]): readonly string[] {
   const linkLocal = addresses.filter((address) => /^169\.254\.|^fe[89ab]/i.test(address));
@@ -69,11 +69,11 @@ type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & {
 
 interface ChosenFilter {
   readonly filter: AcceptingFilter;
-  /** Rules of iptables are those of others, but for ACCEPT rules. */
+  /** Whether the filter is nftables: then our only iptables rules are ACCEPT rules. */
   readonly isOfNftables: boolean;
 }
 
-/** `auto` takes nftables where the kernel and the program have it, since its rules end with us in every case. */
+/** `auto` chooses nftables if the kernel and the program support it, since its rules always end with us. */
 async function chooseFilter(
   choice: RulesChoice,
   setting: FilterDependencies,

@@ -8,7 +8,7 @@ import type { ServerReply } from './server-question.ts';
 let clock: ManualClock;
 let log: RecordingLog;
 let asked: Question[];
-/** What dnsmasq says of each name, as the data of its answers. */
+/** The data of dnsmasq's answers, by name. */
 let says: (name: string) => readonly RecordData[] | undefined;
 
 beforeEach(() => {
@@ -28,7 +28,7 @@ async function ask(question: Question): Promise<ServerReply> {
   const data = says(question.name);
   if (data === undefined) return { kind: 'failed', reason: 'i/o timeout' };
   const answers = data.map((each) => ({ name: question.name, class: CLASS.CH, ttl: 0, data: each }));
-  // Nothing else of a message is looked at.
+  // The code reads only these fields of a message.
   return { kind: 'replied', message: { answers } as unknown as Message, latency: 1 };
 }
 

@@ -1,8 +1,8 @@
 /**
- * What dnsmasq counts of its cache, read from it in class CHAOS and kept as counters that never fall.
+ * Reads the cache counts of dnsmasq in class CHAOS and keeps them as counters that never decrease.
  *
- * A dnsmasq that was restarted counts from 0 again; what it then adds is added here. If one count cannot be read, none of that
- * reading is used.
+ * A restarted dnsmasq counts from 0 again; its new counts are added here. If one count cannot be read, the whole reading is
+ * discarded.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -11,13 +11,13 @@ import { CLASS, TYPE } from '../../wire/types.ts';
 import type { AskQuestion } from './probe.ts';
 import type { ServerReply } from './server-question.ts';
 
-/** By the first label of what dnsmasq is asked for. */
+/** The first labels of the names to query. */
 export const COUNT_NAMES = ['hits', 'misses', 'evictions', 'insertions', 'cachesize'] as const;
 export type CountName = (typeof COUNT_NAMES)[number];
 
 export interface CountsDependencies {
   readonly ask: AskQuestion;
-  /** Milliseconds from one reading to the next, and until the first one. */
+  /** Milliseconds between two readings, and until the first. */
   readonly interval: number;
   readonly delay: number;
   readonly clock: Clock;
@@ -50,7 +50,7 @@ export class CacheCounts {
     return this.#errors;
   }
 
-  /** Reads after the delay, and then for ever. */
+  /** Reads after the delay, and then periodically. */
   start(): void {
     this.#runAfter(this.#dependencies.delay);
   }
@@ -102,7 +102,7 @@ export class CacheCounts {
   }
 }
 
-/** The one number of a reply, or what is wrong with it. */
+/** The number in a reply, or an error message. */
 function countOf(reply: ServerReply): number | string {
   if (reply.kind === 'failed') return reply.reason;
   const { answers } = reply.message;
@@ -114,7 +114,7 @@ function countOf(reply: ServerReply): number | string {
   const [string] = strings;
   if (string === undefined || strings.length !== 1) return `invalid number of TXT records: ${strings.length}`;
   const text = Buffer.from(string).toString('latin1');
-  // What dnsmasq shows is at most 64 bits of a C program; beyond 2^53 it is not exact.
+  // dnsmasq prints at most 64 bits; numbers above 2^53 would not be exact.
   const count = /^-?\d{1,19}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(count)) return `not a count: ${JSON.stringify(text)}`;
   return Math.max(count, 0);

@@ -4,7 +4,7 @@
 const UPPER_ENDS: readonly number[] = Array.from({ length: 16 }, (_, index) => 0.25 * 2 ** index);
 
 export class Latencies {
-  /** Of each upper end, not counting those below it; the last one is of what exceeds them all. */
+  /** The count of each bucket; the last one is for latencies above all upper ends. */
   readonly #counts: number[] = Array.from({ length: UPPER_ENDS.length + 1 }, () => 0);
   #sum = 0;
   #count = 0;
@@ -18,7 +18,7 @@ export class Latencies {
     this.#count += 1;
   }
 
-  /** The count of latencies up to each upper end, all below included. */
+  /** The cumulative count of latencies up to each upper end. */
   get buckets(): readonly (readonly [upperEnd: number, count: number])[] {
     let below = 0;
     return UPPER_ENDS.map((end, index) => {

@@ -35,12 +35,12 @@ function start(random = 0): Probe {
 
 function replied(answers: number, latency = 0.4): ServerReply {
   const record = { name: plan.name, class: CLASS.IN, ttl: 1, data: { kind: 'A', address: '192.0.2.1' } };
-  // Nothing else of a message is looked at.
+  // The probe reads only these fields of a message.
   const message = { answers: Array.from({ length: answers }, () => record) } as unknown as Message;
   return { kind: 'replied', message, latency };
 }
 
-/** Replies to the last question, and lets the probe take note. */
+/** Replies to the last question, and lets the probe process the reply. */
 async function answer(reply: ServerReply): Promise<void> {
   asked.at(-1)?.answer(reply);
   await new Promise((resolve) => setImmediate(resolve));

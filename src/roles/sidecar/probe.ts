@@ -1,8 +1,8 @@
 /**
- * A server queried periodically for the same question: healthy while its answer has at least one record.
+ * Queries a server periodically for the same question: healthy while its answer has at least one record.
  *
- * As the original judges: the response code is not looked at, and one failure is enough. The next probe begins an interval
- * after the last one began, and never before that one has ended.
+ * As in the original: the RCODE is ignored, and one failure is enough. The next probe begins an interval after the start of the
+ * last one, but never before its end.
  */
 
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -25,7 +25,7 @@ export interface ProbeDependencies {
   readonly ask: AskQuestion;
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 to below 1. */
+  /** Returns numbers from 0 to below 1. */
   readonly random: () => number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Metrics of the process itself, for a sidecar that is a program of its own.
+ * Metrics of the process itself, for a sidecar that runs as a separate program.
  */
 import { PROCESS_METRICS } from '../../observe/metrics/process.ts';
 import { writeLabels, writeMetrics } from '../../observe/metrics/text.ts';

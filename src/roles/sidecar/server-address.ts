@@ -1,5 +1,5 @@
 /**
- * Where a server is at the moment: a name of a host is looked up by the system, anew for each question.
+ * The current address of a server: the system looks up a host name again for each question.
  */
 import { lookup } from 'node:dns/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -14,7 +14,7 @@ export type FoundServer =
 /** @returns an IP address of a host @throws the error of the system */
 export type LookUpHost = (host: string) => Promise<string>;
 
-/** As the system has it: `/etc/hosts`, then DNS. */
+/** As configured in the system: `/etc/hosts`, then DNS. */
 export const lookUpBySystem: LookUpHost = async (host) => (await lookup(host)).address;
 
 export class ServerAddress {
@@ -22,7 +22,7 @@ export class ServerAddress {
   readonly #isAddress: boolean;
   readonly #lookUp: LookUpHost;
   readonly #clock: Clock;
-  /** The in-flight look-up: the system's cannot be cancelled, so there is never a second one. */
+  /** The in-flight look-up: system look-ups cannot be cancelled, so only one runs at a time. */
   #inflight: Promise<FoundServer> | undefined;
 
   constructor(place: ServerPlace, lookUp: LookUpHost, clock: Clock) {
@@ -52,7 +52,7 @@ export class ServerAddress {
     try {
       return { kind: 'found', endpoint: { address: await this.#lookUp(host), port } };
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException; // What look-ups of the system fail with.
+      const { code } = error as NodeJS.ErrnoException; // The errors of system look-ups.
       const what = code === 'ENOTFOUND' ? 'no such host' : String(code ?? error);
       return { kind: 'failed', reason: `dial udp: lookup ${host}: ${what}` };
     } finally {

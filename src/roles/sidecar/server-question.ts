@@ -1,8 +1,8 @@
 /**
- * One question to one server over UDP, from a port and with an id of chance: answered, or a reason why not.
+ * Sends one question to one server over UDP, from a random port with a random ID. Returns the reply, or why it failed.
  *
- * Reasons are worded as the Go programs word them whose place this takes, since they end in events of the kubelet. Whatever
- * a server sends, a query ends within its time-out: packets that are no reply to it are ignored.
+ * Reasons have the words of the Go programs that it replaces, since they appear in events of the kubelet. A query always ends
+ * within its time-out: packets that are not a reply to it are ignored.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { getSystemErrorMap } from 'node:util';
@@ -25,7 +25,7 @@ export type ServerReply =
   | { readonly kind: 'replied'; readonly message: Message; readonly latency: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Milliseconds that a server has for its reply; the original's. */
+/** Milliseconds that a server has for its reply, as in the original. */
 export const QUERY_TIMEOUT = 2_000;
 
 export interface ServerEndpoint {
@@ -55,7 +55,7 @@ class Exchange {
   readonly #resolve: (reply: ServerReply) => void;
   #sentAt = 0;
   #isOver = false;
-  /** Both ends, once the socket is connected. */
+  /** Both endpoints, once the socket is connected. */
   #ends = '';
 
   constructor(
@@ -76,7 +76,7 @@ class Exchange {
     const timeout = this.#clock.after(QUERY_TIMEOUT, () => this.#fail(`read udp ${this.#ends}: i/o timeout`));
     this.#socket.on('close', () => timeout.cancel());
     this.#socket.on('message', (packet) => this.#receive(packet));
-    // An ICMP error for a packet that was sent is reported as an error of the socket.
+    // The socket reports an ICMP error for a sent packet as its own error.
     this.#socket.on('error', (error) =>
       this.#fail(`read udp ${this.#ends}: read: ${describeSystemError(error)}`),
     );
@@ -85,7 +85,7 @@ class Exchange {
       if (error === undefined) this.#send();
       else this.#fail(`dial udp ${textOf(address, port)}: connect: ${describeSystemError(error)}`);
     };
-    // Connected, so that the kernel takes packets of the server alone, and reports a closed port.
+    // Connected, so that the kernel accepts only packets of the server, and reports a closed port.
     this.#socket.connect(port, address, onConnect);
   }
 

@@ -1,5 +1,5 @@
 /**
- * The sidecar's metrics, under the names that dashboards and alerts know.
+ * The sidecar's metrics, with the names that dashboards and alerts use.
  */
 import { DROP_REASONS, type DropCounts } from '../../observe/http-connections.ts';
 import { HTTP_DROPS } from '../../observe/metrics/sockets.ts';
@@ -12,7 +12,7 @@ import {
 import type { CacheCounts, CountName } from './cache-counts.ts';
 import type { Probe } from './probe.ts';
 
-/** The last part of a metric's name, and what it means, of each count of dnsmasq. */
+/** The last part of the metric's name and its help text, for each count of dnsmasq. */
 const COUNT_METRICS: readonly (readonly [count: CountName, name: string, help: string])[] = [
   ['hits', 'hits', 'Number of DNS cache hits (from start of process)'],
   ['misses', 'misses', 'Number of DNS cache misses (from start of process)'],
@@ -21,7 +21,7 @@ const COUNT_METRICS: readonly (readonly [count: CountName, name: string, help: s
   ['cachesize', 'max_size', 'Maximum size of the DNS cache'],
 ];
 
-/** @param namespace what the names begin with; may be empty */
+/** @param namespace prefix of the names; may be empty */
 export function writeSidecarMetrics(
   namespace: string,
   probes: readonly Probe[],
@@ -56,7 +56,7 @@ function counter(name: string, help: string, value: number): MetricFamily {
   return { name, help, type: 'counter', samples: [['', value]] };
 }
 
-/** The connections that the sidecar's own port has closed, under the name that the server has for them. */
+/** The connections that the sidecar's own port has closed, with the metric name of the server. */
 export function writeHttpDrops(drops: DropCounts): string {
   const samples = DROP_REASONS.map((reason) => [writeLabels({ reason }), drops[reason]] as const);
   return writeMetrics([{ name: HTTP_DROPS.name, help: HTTP_DROPS.help, type: 'counter', samples }]);

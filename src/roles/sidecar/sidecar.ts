@@ -1,5 +1,5 @@
 /**
- * The sidecar of kube-dns: probes servers, reads the counters of dnsmasq, and serves both by HTTP.
+ * The sidecar of kube-dns: probes servers, reads the counters of dnsmasq, and serves both over HTTP.
  *
  *     /healthcheck/<label>   200 or 503, with the last result of that probe as JSON
  *     /healthz               200 while the process is alive
@@ -21,9 +21,9 @@ import { writeHttpDrops, writeSidecarMetrics } from './sidecar-metrics.ts';
 export interface SidecarDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  /** From 0 to below 1; `Math.random` unless given. */
+  /** Returns numbers from 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Looks up host names; by the system unless given. */
+  /** Looks up host names. Default: by the system. */
   readonly lookUp?: LookUpHost;
   /** Metrics written after the sidecar's own, in the same format. */
   readonly furtherMetrics?: () => string | Promise<string>;
@@ -49,7 +49,7 @@ export class Sidecar {
   }
 
   /**
-   * Listens by HTTP, then starts the probes.
+   * Listens for HTTP, then starts the probes.
    *
    * @throws HttpServerError if it cannot listen on its port
    */
@@ -65,7 +65,7 @@ export class Sidecar {
     await this.#http.stop();
   }
 
-  /** The HTTP port; undefined while it waits for it. */
+  /** The HTTP port; undefined until it is open. */
   get port(): number | undefined {
     return this.#http.port;
   }
@@ -111,7 +111,7 @@ function replyOf(state: ProbeState): HttpReply {
   const isOk = state.kind === 'healthy';
   const body = JSON.stringify({
     IsOk: isOk,
-    // To the nanosecond, as Go counts.
+    // In nanosecond precision, as in Go.
     LatencySeconds: isOk ? Math.round(state.latency * 1e6) / 1e9 : 0,
     Err: errorOf(state),
   });

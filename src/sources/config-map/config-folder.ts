@@ -1,5 +1,5 @@
 /**
- * A ConfigMap that is mounted as a folder: one file per key. Each swap of its files is one change.
+ * A ConfigMap mounted as a folder: one file per key. Each swap of its files is one change.
  */
 import { basename } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
@@ -9,17 +9,17 @@ import { type ConfigText, type ConfigTexts, decodeConfigText } from './config-te
 
 export interface ConfigFolderOptions {
   readonly directory: string;
-  /** Files of other names are left alone. */
+  /** Files with other names are ignored. */
   readonly keys: readonly string[];
-  /** Milliseconds between two looks where the system gives no notice of changes. */
+  /** Milliseconds between two checks without notifications of the system. */
   readonly period: number;
-  /** Called with everything at first, and then with everything whenever something has changed. */
+  /** Called with all texts at first, and then after each change. */
   readonly onChange: (texts: ConfigTexts) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A folder that is read without a pause takes processor time from clients. */
+/** Reading the folder without pauses would take processor time from clients. */
 const MIN_PERIOD = 100;
 
 export class ConfigFolder {
@@ -33,7 +33,7 @@ export class ConfigFolder {
       folder: directory,
       accepts: (name) => keys.includes(name),
       period: Math.max(period, MIN_PERIOD),
-      // An optional volume without its ConfigMap.
+      // The ConfigMap of the volume may be optional and missing.
       mayBeMissing: true,
       clock,
       log,

@@ -1,16 +1,16 @@
 /**
- * What a ConfigMap holds, wherever it is read from: the texts of the keys that were asked for.
+ * The texts of the requested keys of a ConfigMap, from any source.
  */
 
-/** By key; keys that are not there are left out. */
+/** By key; missing keys are left out. */
 export type ConfigTexts = ReadonlyMap<string, ConfigText>;
 
 export type ConfigText =
   | { readonly kind: 'text'; readonly text: string }
-  /** There, but not to be had. */
+  /** The key exists but cannot be read. */
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** The text of octets that must be UTF-8, as the values of a ConfigMap are. */
+/** Decodes octets, which must be UTF-8 as the values of a ConfigMap. */
 export function decodeConfigText(octets: Uint8Array): ConfigText {
   try {
     return { kind: 'text', text: STRICT.decode(octets) };

@@ -1,5 +1,5 @@
 /**
- * Publishes the names that changed keys concern: names above before those below, and removes them the other way round.
+ * Publishes the names affected by changed keys: parents before children, and removes children before parents.
  */
 import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -11,7 +11,7 @@ export class ChangedNames {
   readonly #queue: ChangeQueue;
   /** Names to publish, as paths with slashes. */
   readonly #dirty = new WorkQueue<string>();
-  /** Names to remove, those below last: they go first. */
+  /** Names to remove, children last: they are removed first. */
   readonly #gone: string[] = [];
   #whenSettled: () => void = () => {};
 
@@ -24,17 +24,17 @@ export class ChangedNames {
     );
   }
 
-  /** @param key of which something has changed */
+  /** @param key that has changed */
   add(key: readonly string[]): void {
     for (const path of this.#publication.pathsOf(key)) this.#dirty.add(path.join('/'));
   }
 
-  /** Says that changes which belong together are all added. */
+  /** Call it when a batch of changes is complete. */
   schedule(): void {
     this.#queue.schedule();
   }
 
-  /** Ends when all that was added is published. */
+  /** Resolves when all added changes are published. */
   async settled(): Promise<void> {
     if (this.#dirty.size === 0) return;
     await new Promise<void>((resolve) => {
@@ -43,12 +43,12 @@ export class ChangedNames {
     });
   }
 
-  /** Publishes no more. */
+  /** Stops publishing. */
   stop(): void {
     this.#queue.stop();
   }
 
-  /** @returns whether there was one */
+  /** @returns whether there was a name to publish */
   #publishNext(): boolean {
     const key = this.#dirty.take();
     if (key !== undefined) {

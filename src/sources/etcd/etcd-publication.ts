@@ -1,8 +1,8 @@
 /**
  * Names of keys in the answer table.
  *
- * A name has a node with the answers that are made from the keys at it and below it alone. What depends on other names, on others'
- * servers or on the time is left to the chain, and so are names with very many keys and types that few ask for.
+ * A name's node has the answers that depend only on the keys at it and below it. Answers that depend on other names, on other
+ * servers or on the time are left to the chain, as are names with very many keys and rare types.
  */
 import type { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -22,7 +22,7 @@ import { isReverseZone, type NameRules } from './rules/rules.ts';
 
 export interface EtcdZone {
   readonly zone: Zone;
-  /** What a name without keys means: it does not exist, the next publication is looked at, or the chain is asked. */
+  /** The result for a name without keys: it does not exist, the next publication is tried, or the chain is asked. */
   readonly missing: 'deny' | 'next' | 'ask';
   readonly any: NonNullable<ZoneSettings['any']>;
 }
@@ -32,7 +32,7 @@ export interface EtcdPublicationOptions {
   readonly names: ServiceNames;
   readonly rules: NameRules;
   readonly zones: readonly EtcdZone[];
-  /** What hits count for, 16 bits. */
+  /** The counter for hits, 16 bits. */
   readonly outcome: number;
   readonly fence: ItemFence;
   readonly log: Log;
@@ -49,7 +49,7 @@ interface PublishedZone {
   readonly types: readonly number[];
 }
 
-/** Types that the nodes of a zone leave to the chain: their rules look at the very key, or no name has them. */
+/** Types that the nodes of a zone leave to the chain: their rules use only the exact key, or names never have them. */
 export const UNPUBLISHED_TYPES: ReadonlySet<number> = new Set([
   TYPE.SOA,
   TYPE.CNAME,
@@ -60,7 +60,7 @@ export const UNPUBLISHED_TYPES: ReadonlySet<number> = new Set([
 
 const FORWARD_TYPES = [TYPE.A, TYPE.AAAA, TYPE.TXT, TYPE.SRV];
 const REVERSE_TYPES = [TYPE.PTR];
-/** A name that stands for more keys is answered by the chain. */
+/** The chain answers names with more keys. */
 const MAX_KEYS = 64;
 const NO_ANSWERS: ReadonlyMap<number, AnswerBody> = new Map();
 
@@ -68,7 +68,7 @@ export class EtcdPublication {
   readonly id: PublicationId;
   readonly #options: EtcdPublicationOptions;
   readonly #tree: KeyTree;
-  /** Those with more labels first. */
+  /** Zones with more labels first. */
   readonly #zones: readonly PublishedZone[];
   #isFull = false;
 
@@ -81,26 +81,26 @@ export class EtcdPublication {
     for (const zone of this.#zones) this.#put(this.#emptyNode(zone.apex, zone, 'ask'));
   }
 
-  /** @param isWhole whether names without keys may be denied; otherwise the chain says what they get */
+  /** @param isWhole whether names without keys may be denied; otherwise the chain answers them */
   becomeKnown(isWhole: boolean): void {
     const { table } = this.#options;
     for (const { id, settings } of this.#zones)
       table.changeZone(id, { ...settings, known: true, ...(!isWhole && { missing: 'ask' }) });
   }
 
-  /** The zone that a name lies in. */
+  /** The zone that contains a name. */
   zoneOf(name: NameKey): Zone | undefined {
     return this.#zones.find(({ apex }) => isWithin(name, apex))?.zone;
   }
 
-  /** Whether no key is left of a name, which is no apex. */
+  /** Whether a name has no keys left and is not an apex. */
   isGone(path: readonly string[]): boolean {
     return (
       this.#tree.find(octetsOf(path)) === NO_NODE && !this.#zones.some(({ depth }) => depth === path.length)
     );
   }
 
-  /** Publishes a name, or removes what was published of it. @param path of a key, or of a name above one */
+  /** Publishes a name, or removes its node. @param path of a key, or of a name above one */
   publish(path: readonly string[]): void {
     const name = publishableName(path);
     if (name !== undefined) this.#publishAt(this.#tree.find(octetsOf(path)), name);
@@ -114,7 +114,7 @@ export class EtcdPublication {
     else this.#options.table.remove(encodeName(name), zone.id);
   }
 
-  /** Publishes all names, those above before those below, one in each step. */
+  /** Publishes all names, parents before children, one in each step. */
   *publishAll(): Steps<void> {
     const tops = this.#zones.filter(
       ({ apex }) => !this.#zones.some((other) => other.apex !== apex && isWithin(apex, other.apex)),
@@ -128,7 +128,7 @@ export class EtcdPublication {
     }
   }
 
-  /** Names that a change of a key concerns, that of the highest zone first. */
+  /** Names affected by a change of a key, the name of the highest zone first. */
   pathsOf(key: readonly string[]): readonly (readonly string[])[] {
     const name = nameOfPath(key);
     if (name === undefined) return [];
@@ -138,7 +138,7 @@ export class EtcdPublication {
     return Array.from({ length: key.length - top + 1 }, (_, index) => key.slice(0, top + index));
   }
 
-  /** To be called when a change is whole. */
+  /** Call it when a change is complete. */
   changed(): void {
     const { table } = this.#options;
     table.publicationChanged(this.id);
@@ -154,7 +154,7 @@ export class EtcdPublication {
     return { id, zone, apex: zone.apex, depth: pathOfName(zone.apex).length, settings, types };
   }
 
-  /** A name whose keys cannot be made into answers is left to the chain. */
+  /** Leaves a name to the chain if compiling its answers fails. */
   #tryCompile(node: KeyNode, name: NameKey, zone: PublishedZone): NameNode {
     const compiled = this.#options.fence.take(
       () => name,

@@ -12,7 +12,7 @@ import { makeSkyDnsRules } from './rules/rules.ts';
 
 const NAMES = 100;
 
-/** Time goes on whenever it is asked for: long work pauses. */
+/** Time advances with each call, so that long work pauses. */
 function makeBusyClock(): Clock {
   const manual = new ManualClock();
   let time = 0;

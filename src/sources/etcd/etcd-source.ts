@@ -1,7 +1,7 @@
 /**
- * The keys below a prefix of etcd, followed, as names of some zones.
+ * Follows the keys below a prefix of etcd and answers for them as names of some zones.
  *
- * The keys are read once and watched from then on: a question costs no call. While etcd is away, what was known is answered.
+ * The keys are read once and then watched, so questions cause no calls. While etcd is unreachable, the last known keys are used.
  */
 import type { Clock } from '../../base/clock.ts';
 import { ItemFault, ItemFence } from '../../base/item-fence.ts';
@@ -31,15 +31,15 @@ import { UnlistedNames } from './unlisted-names.ts';
 
 export interface EtcdSourceSettings {
   readonly etcd: EtcdSettings;
-  /** Of etcd's API. */
+  /** Version of etcd's API. */
   readonly version: 2 | 3;
   /** The first parts of all keys, without slashes around them: `skydns`. */
   readonly prefix: string;
   readonly zones: readonly EtcdZone[];
   readonly rules: NameRules;
-  /** What hits of the table count for. */
+  /** The counter for hits of the table. */
   readonly outcome: number;
-  /** The keys are kept in a file, for a start without etcd. Default: no. */
+  /** Where to keep the keys in a file, for a start without etcd. Default: nowhere. */
   readonly snapshot?: SnapshotSettings | undefined;
 }
 
@@ -51,24 +51,24 @@ export interface EtcdSourceDependencies {
 
 export interface EtcdStats extends FeedStats {
   readonly keys: number;
-  /** Whose values are no records. */
+  /** Keys whose values are not records. */
   readonly badKeys: number;
   readonly leases: number;
-  /** Those whose time is not known yet. */
+  /** Leases whose remaining time is not known yet. */
   readonly unknownLeases: number;
   readonly snapshot: SnapshotStats | undefined;
 }
 
-/** An answer, and whether it is the same for a while: it does not depend on the time. */
+/** An answer, the outside names that it lacks, and whether it depends on the time. */
 export interface EvaluatedAnswer {
   readonly answer: ServiceAnswer;
   readonly wanted: Evaluation['wanted'];
   readonly isTimed: boolean;
 }
 
-/** Octets of a key. No name is so long. */
+/** Octets of a key. Names are shorter. */
 const MAX_KEY_OCTETS = 2048;
-/** Milliseconds that a start waits for the keys: as long as `kubernetes` waits for its objects. */
+/** Milliseconds that a start waits for the keys: the same as `kubernetes` waits for its objects. */
 const STARTUP_TIMEOUT = 5_000;
 
 export class EtcdSource implements KeySink {
@@ -86,11 +86,11 @@ export class EtcdSource implements KeySink {
   readonly #unlisted: UnlistedNames | undefined;
   readonly #snapshot: SnapshotKeeper | undefined;
   readonly #listeners: { readonly path: readonly string[]; readonly changed: () => void }[] = [];
-  /** Per node whether the read that is under way has met its key. */
+  /** Per node, whether the read under way has contained its key. */
   #met: Uint8Array | undefined;
-  /** Another number after each change of a key. */
+  /** Changes with each change of a key. */
   #generation = 0;
-  /** Whether all keys were read from etcd, not from a snapshot alone. */
+  /** Whether all keys were read from etcd, not only from a snapshot. */
   #isRead = false;
   #isKnown = false;
   #isStopped = false;
@@ -127,12 +127,12 @@ export class EtcdSource implements KeySink {
     return this.#publication.id;
   }
 
-  /** Whether keys are known: from etcd, or from a snapshot. Until then questions are answered with errors. */
+  /** Whether keys are known, from etcd or from a snapshot. Until then answers are errors. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
 
-  /** Whether all keys were read from etcd. Until then no name is denied. */
+  /** Whether all keys were read from etcd. Until then names are not denied. */
   get isRead(): boolean {
     return this.#isRead;
   }
@@ -142,8 +142,8 @@ export class EtcdSource implements KeySink {
   }
 
   /**
-   * Ends when the keys are read, or have not come for 5 s. A start with a snapshot does not wait for an etcd whose members have all
-   * failed.
+   * Resolves when the keys are read, at the latest after 5 s. A start with a snapshot does not wait for an etcd whose members have
+   * all failed.
    */
   async start(): Promise<void> {
     await this.#restore();
@@ -173,7 +173,7 @@ export class EtcdSource implements KeySink {
     const { size: keys, badKeys } = this.#tree;
     const snapshot = this.#snapshot?.count();
     const feed = this.#feed.stats();
-    // Until something is read, what is known is that of the snapshot.
+    // Before the first read, the state is that of the snapshot.
     const age = feed.age ?? (this.#isKnown ? snapshot?.age : undefined);
     return {
       ...{ ...feed, age, snapshot },
@@ -184,24 +184,24 @@ export class EtcdSource implements KeySink {
     };
   }
 
-  /** The zone that a name lies in; undefined: none of these. */
+  /** The zone that contains a name; undefined if it is in none of these. */
   zoneOf(name: NameKey): Zone | undefined {
     return this.#publication.zoneOf(name);
   }
 
-  /** Whether the keys of a name are not followed, so that they must be read for it. */
+  /** Whether the keys of a name are not followed, so that a question must read them. */
   isUnlisted(name: NameKey): boolean {
     return this.#unlisted?.includes(name) === true;
   }
 
-  /** Reads the keys of a name that are not followed. @throws Error when etcd does not answer in time */
+  /** Reads the keys of a name that are not followed. @throws Error if etcd does not answer in time */
   async readUnlisted(name: NameKey): Promise<ServiceLookup> {
     return (await this.#unlisted?.read(name)) ?? this.#names;
   }
 
   /**
    * @param question within `zone`, of any type but SOA
-   * @param services what `readUnlisted` gave; default: the keys that are followed
+   * @param services the result of `readUnlisted`; default: the followed keys
    */
   answer(
     zone: NameKey,
@@ -220,13 +220,13 @@ export class EtcdSource implements KeySink {
     return this.#tree.hasKey(node) ? this.#tree.value(node) : undefined;
   }
 
-  /** Calls when a key at a path or below it has changed, and when all keys were read. */
+  /** Calls `changed` after a change of a key at a path or below it, and after all keys were read. */
   onChange(path: readonly string[], changed: () => void): void {
     this.#listeners.push({ path, changed });
   }
 
   beginRead(): void {
-    // Where there is nothing, nothing can be gone.
+    // An empty tree has no keys to remove.
     this.#met = this.#tree.size === 0 ? undefined : new Uint8Array(this.#tree.nodes + 1);
   }
 
@@ -259,7 +259,7 @@ export class EtcdSource implements KeySink {
   async completeRead(): Promise<void> {
     const met = this.#met;
     const slice = new TimeSlice(this.#dependencies.clock);
-    // The keys are listed first: the tree changes as they go.
+    // List the keys first: removals change the tree.
     for (const node of met === undefined ? [] : this.#tree.keysBelow(TOP)) {
       if (met?.[node] !== 1) this.#removeNode(node);
       if (slice.isOver) await slice.next();
@@ -269,7 +269,7 @@ export class EtcdSource implements KeySink {
     if (isPublished) await this.#changes.settled();
     if (this.#isStopped) return;
     this.#isRead = true;
-    // Names that are not published yet are answered by the chain.
+    // The chain answers names that are not published yet.
     this.#becomeKnown(isPublished);
     this.#endWait();
     for (const { path, changed } of this.#listeners) this.#fence.take(() => path.join('/'), changed);
@@ -341,7 +341,7 @@ export class EtcdSource implements KeySink {
     }
   }
 
-  /** @param isWhole whether a name that is not published is none */
+  /** @param isWhole whether names that are not published do not exist */
   #becomeKnown(isWhole: boolean): void {
     this.#isKnown = true;
     this.#publication.becomeKnown(isWhole);

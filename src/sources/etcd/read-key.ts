@@ -1,5 +1,5 @@
 /**
- * Reads one key once: what a program wants to know before it starts.
+ * Reads one key once, for settings that a program needs before it starts.
  */
 import type { Clock } from '../../base/clock.ts';
 import { EtcdClient } from './client/etcd-client.ts';
@@ -12,7 +12,7 @@ export interface KeyAddress {
   readonly key: string;
 }
 
-/** @returns undefined where there is no such key. @throws EtcdError */
+/** @returns undefined if the key does not exist. @throws EtcdError */
 export async function readKey({ etcd, version, key }: KeyAddress, clock: Clock): Promise<string | undefined> {
   const client = version === 3 ? new EtcdClient(etcd, clock) : new EtcdV2Client(etcd, clock);
   try {

@@ -1,6 +1,6 @@
 /**
- * Names whose keys etcd does not list by version 2 of its API: those with a label that begins with an underscore, such as
- * `_http._tcp` in front of a service. They are neither read with the others nor watched, so they are asked for one by one.
+ * Names whose keys etcd does not list by version 2 of its API: names with a label that begins with an underscore, such as
+ * `_http._tcp` before a service. They are neither read with the others nor watched, so each is read on demand.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { ItemFence } from '../../base/item-fence.ts';
@@ -19,16 +19,16 @@ import {
 
 export interface UnlistedNamesOptions {
   readonly etcd: EtcdSettings;
-  /** Of all keys, with the slash at its end. */
+  /** The prefix of all keys, with its final slash. */
   readonly prefix: string;
   readonly rules: ServiceRules;
-  /** What other names are looked up in. */
+  /** The look-up of other names. */
   readonly names: ServiceLookup;
   readonly fence: ItemFence;
   readonly clock: Clock;
 }
 
-/** Names that are asked for at a time. */
+/** Concurrent reads. */
 const MAX_QUESTIONS = 64;
 
 export class UnlistedNames {
@@ -45,7 +45,7 @@ export class UnlistedNames {
     return name.startsWith('_') || name.includes('._');
   }
 
-  /** Where the services of a name, and those of all others, are looked up. @throws Error when etcd does not answer in time */
+  /** Returns a look-up for the services of a name and of all others. @throws Error if etcd does not answer in time */
   async read(name: NameKey): Promise<ServiceLookup> {
     const known = this.#inFlight.get(name);
     if (known !== undefined) return await known;

@@ -1,9 +1,9 @@
 /**
- * What lines of hosts files say. How they are written is for the front end to know: the rules of dnsmasq differ from others'.
+ * Interfaces for parsers of hosts files. Front ends define the format: the rules of dnsmasq differ from others'.
  */
 import type { WireName } from '../../wire/types.ts';
 
-/** Something in a line that is no address or no name, and is left out. */
+/** An invalid address or name in a line, which is skipped. */
 export interface HostsWarning {
   /** From 1. */
   readonly line: number;
@@ -15,29 +15,29 @@ export interface HostsVisitor {
   /**
    * Called for each name of each line, in the order of the file.
    *
-   * @param address 4 or 16 octets; it and the name may be written over after the call
+   * @param address 4 or 16 octets; it and the name may be overwritten after the call
    * @param name lower case
-   * @param isPlain without any dot: the default domain may be added to it
+   * @param isPlain whether the name has no dot, so that the default domain may be added
    */
   host(address: Uint8Array, name: WireName, isPlain: boolean): void;
   warning(warning: HostsWarning): void;
   /**
-   * Reads a line, whatever the reader throws.
+   * Runs the read of a line and handles its errors.
    *
    * @param line from 1
    */
   line(line: number, read: () => void): void;
 }
 
-/** Takes a file in pieces, one after the other, and then `end`. */
+/** Takes a file in consecutive pieces, then `end`. */
 export interface HostsReader {
   push(octets: Uint8Array): void;
   end(): void;
 }
 
 export interface HostsFormat {
-  /** Begins to read a file. */
+  /** Starts reading a file. */
   open(visitor: HostsVisitor): HostsReader;
-  /** Whether a file of this name in a folder of hosts files is one of them. */
+  /** Whether a file with this name in a folder of hosts files is a hosts file. */
   isHostsFile(name: string): boolean;
 }

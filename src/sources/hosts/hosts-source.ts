@@ -1,8 +1,8 @@
 /**
- * Hosts files, followed as they change: single ones, and all those of a folder.
+ * Follows hosts files as they change: single files, and all hosts files of a folder.
  *
- * Whenever one of them has changed, names are made of all of them anew, in the order in which they are to be read. Their
- * contents are not held in memory: they are read again then.
+ * After a change of one file, the names are rebuilt from all files, in reading order. Contents are not held in memory: all
+ * files are read again.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -14,30 +14,30 @@ import { type FileChange, FolderFollower } from '../folder-follower.ts';
 
 export interface HostsFile {
   readonly path: string;
-  /** Another one whenever the file has changed. */
+  /** Changes with each change of the file. */
   readonly digest: string;
   /** Octets. */
   readonly size: number;
   /**
-   * Reads the file in pieces, each of which is good until the next.
+   * Reads the file in pieces. Each is valid until the next.
    *
-   * @returns whether it is still what the digest says
+   * @returns whether the contents still match the digest
    */
   read(): Generator<Uint8Array, boolean>;
 }
 
 export interface HostsSourceOptions {
-  /** Files and folders, in the order in which they are to be read. The files of a folder are read by their names. */
+  /** Files and folders, in reading order. Files of a folder are read in the order of their names. */
   readonly paths: readonly string[];
   /** Whether a file of this name in a folder is a hosts file. */
   readonly isHostsFile: (name: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when `files` has changed; not for what `start` has found. */
+  /** Called when `files` has changed; not for files found by `start`. */
   readonly onChange: () => void;
 }
 
-/** A file that is mounted by itself, as a pod's `/etc/hosts`, changes without any notice in its folder. */
+/** Needed for a file mounted by itself, such as a pod's `/etc/hosts`: it changes without a notification for its folder. */
 const PERIOD_MILLISECONDS = 500;
 
 interface FollowedPath {
@@ -55,7 +55,7 @@ export class HostsSource {
     this.#options = options;
   }
 
-  /** Reads all files, and follows them from then on. What is missing is said in the log, and waited for. */
+  /** Reads all files, and follows them from then on. Missing files are logged and awaited. */
   async start(): Promise<void> {
     this.#followed = await Promise.all(this.#options.paths.map((path) => this.#follow(resolve(path))));
     await Promise.all(this.#followed.map(({ follower }) => follower.start()));
@@ -70,7 +70,7 @@ export class HostsSource {
     );
   }
 
-  /** Looks for changes now, though they are found without. */
+  /** Checks for changes now, without waiting for the next check. */
   look(): void {
     for (const { follower } of this.#followed) follower.look();
   }
@@ -126,7 +126,7 @@ function* readPieces(path: string, digest: string): Generator<Uint8Array, boolea
     }
     return digestOf(hash) === digest;
   } catch {
-    // It is gone, or may not be read any more: that is reported as a change.
+    // Deleted or no longer readable: this is reported as a change.
     return false;
   } finally {
     if (file !== undefined) closeSync(file);
@@ -137,7 +137,7 @@ async function kindOf(path: string): Promise<'file' | 'folder' | 'missing'> {
   try {
     return (await stat(path)).isDirectory() ? 'folder' : 'file';
   } catch {
-    // Whatever keeps us from it now may be over later.
+    // The cause may be temporary.
     return 'missing';
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Reports the invalid lines of hosts files in the log: each line once as long as its file stays the same, and the first 20 of
- * each file.
+ * Logs the invalid lines of hosts files: each line once while its file is unchanged, and at most the first 20 of each
+ * file.
  */
 import type { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -21,7 +21,7 @@ export class ParseWarningReport {
     this.#fence = fence;
   }
 
-  /** Begins a reading of these files. */
+  /** Starts a read of these files. */
   begin(files: readonly HostsFile[]): void {
     this.#files = files;
     this.#counts = new Map();

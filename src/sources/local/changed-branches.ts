@@ -1,15 +1,15 @@
 /**
- * Which branches of the name space hold answers that a change of names may have made wrong.
+ * Finds the branches of the name space whose answers a change of names may have outdated.
  */
 import { ROOT, splitLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-/** More branches than this are the whole tree. */
+/** More branches count as the whole tree. */
 const MAX_BRANCHES = 16;
 
 /**
- * The domains to forget. Whether a name is denied depends on names below it too, so the branch of a name is what most people
- * call its domain: its last two labels.
+ * The domains to drop from caches. A denial of a name also depends on names below it, so the branch of a name is its last two
+ * labels, which most people call its domain.
  */
 export function branchesOf(names: Iterable<NameKey>): readonly NameKey[] {
   const branches = new Set<NameKey>();
@@ -23,6 +23,6 @@ export function branchesOf(names: Iterable<NameKey>): readonly NameKey[] {
 function branchOf(name: NameKey): NameKey {
   const labels = splitLabels(name);
   if (labels.length < 3) return name;
-  // Whole labels of a key.
+  // The last labels of a key make a key.
   return `${labels.slice(-2).join('.')}.` as NameKey;
 }

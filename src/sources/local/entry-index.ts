@@ -1,7 +1,7 @@
 /**
- * A hash index of entries that lie elsewhere: open addressing with linear probing, four octets a slot.
+ * A hash index of entries stored elsewhere: open addressing with linear probing, four octets per slot.
  *
- * The hash is that of the answer table with keys of its own, so a file cannot be written to make entries collide.
+ * It uses the hash function of the answer table with its own random keys, so a crafted file cannot make entries collide.
  */
 import { finishHash, HASH_KEYS, hashName } from '../../table/hash.ts';
 import { drawRandom } from '../../table/salts.ts';
@@ -19,8 +19,8 @@ export class EntryIndex {
   #count = 0;
 
   /**
-   * @param hashOf the hash that an entry was added with
-   * @param expected entries that there will be: the index grows for more of them
+   * @param hashOf returns the hash that an entry was added with
+   * @param expected number of entries: the index grows for more
    */
   constructor(hashOf: (entry: number) => number, expected = 0) {
     this.#hashOf = hashOf;
@@ -31,7 +31,7 @@ export class EntryIndex {
     return this.#count;
   }
 
-  /** The first slot in which an entry of this hash may lie. Go on with `next` as long as `at` gives entries. */
+  /** The first slot that may have an entry of this hash. Go on with `next` while `at` returns entries. */
   first(hash: number): number {
     return hash & (this.#slots.length - 1);
   }
@@ -40,12 +40,12 @@ export class EntryIndex {
     return (slot + 1) & (this.#slots.length - 1);
   }
 
-  /** The entry in a slot, 0 for none. */
+  /** The entry in a slot; 0 if it is empty. */
   at(slot: number): number {
     return this.#slots[slot] ?? 0;
   }
 
-  /** Adds an entry that is not there. @param entry more than 0 */
+  /** Adds a new entry. @param entry more than 0 */
   add(hash: number, entry: number): void {
     this.#count += 1;
     if (this.#count * 4 > this.#slots.length * 3) this.#grow();

@@ -1,5 +1,5 @@
 /**
- * The answers of names of hosts files as the table keeps them, straight from octets: a file may hold a million names.
+ * The answers of names of hosts files in the form of the table, made directly from octets: a file may have a million names.
  */
 import type { AnswerBody } from '../../table/types.ts';
 import { TYPE, type WireName } from '../../wire/types.ts';
@@ -10,14 +10,14 @@ export type Answers = ReadonlyMap<number, AnswerBody>;
 
 export class HostAnswers {
   readonly #hosts: HostNames;
-  /** Those that the last name shares with many: lists of blocked names have one address. */
+  /** The last shared answers: lists of blocked names have one address for many names. */
   #shared: { readonly record: number; readonly answers: Answers } | undefined;
 
   constructor(hosts: HostNames) {
     this.#hosts = hosts;
   }
 
-  /** By types; good until the next call. */
+  /** By type; valid until the next call. */
   of(name: WireName): Answers {
     const pointer = this.#hosts.pointer(name);
     const shared = pointer === undefined ? this.#hosts.sharedAddress(name) : 0;
@@ -38,7 +38,7 @@ function copyOf(answers: Answers): Answers {
   return new Map([...answers].map(([type, body]) => [type, { ...body, bytes: body.bytes.slice() }]));
 }
 
-/** Where TTLs differ, the least counts (RFC 2181 section 5.2). */
+/** If TTLs differ, the lowest counts (RFC 2181 section 5.2). */
 function addFamily(
   answers: Map<number, AnswerBody>,
   type: number,

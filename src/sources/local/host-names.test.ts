@@ -16,7 +16,7 @@ const line = fc.record({
 });
 type Line = typeof line extends fc.Arbitrary<infer T> ? T : never;
 
-/** What is known after some lines, as plain values. */
+/** The names known after some lines, as plain values. */
 function expected(lines: readonly Line[]) {
   const names = new Map<string, { address: string; ttl: number }[]>();
   const pointers = new Map<string, { target: string; ttl: number }>();

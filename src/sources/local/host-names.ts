@@ -1,9 +1,9 @@
 /**
- * Names and their addresses, as hosts files have them: many names for an address, several addresses for a name, and for each
- * address the first of its names.
+ * Names and their addresses from hosts files: many names for an address, several addresses for a name, and for each address
+ * the first of its names.
  *
- * Lists of blocked names have a million lines, so nothing is kept as an object for each: names and addresses are words in
- * a few large arrays. Names of one address alone share its record.
+ * Lists of blocked names have a million lines, so it holds no object per line: names and addresses are words in a few large
+ * arrays. Names with only one address, the same, share its record.
  */
 import { decodeReverseName, encodeReverseName } from '../../wire/reverse-wire.ts';
 import type { WireName } from '../../wire/types.ts';
@@ -11,11 +11,11 @@ import { EntryIndex, hashOctets } from './entry-index.ts';
 import { type NameEntry, NameSet } from './name-set.ts';
 import { WordStore } from './word-store.ts';
 
-/** Where an address comes from. */
+/** The origin of an address. */
 export interface HostOrigin {
   /** Seconds. */
   readonly ttl: number;
-  /** The hosts file that says so; undefined: an option does. */
+  /** Its hosts file; undefined for an option. */
   readonly file: string | undefined;
 }
 
@@ -30,15 +30,15 @@ export interface HostPointer extends HostOrigin {
 }
 
 /**
- * The record of an address: what it is (flags, and the number of its origin), the next address of the same name, the entry
- * of the first name of this address (0 if another record has it), and the octets.
+ * The record of an address: flags and the number of its origin, the next address of the same name, the entry of the first
+ * name of this address (0 if another record has it), and the octets.
  */
 const RECORD = { META: 0, NEXT: 1, FIRST_NAME: 2, OCTETS: 3 } as const;
 const IPV6 = 1;
-/** The first address of a name: other names of it alone may share the record. */
+/** The first address of a name: other names with only this address may share the record. */
 const IS_FIRST = 2;
 const IS_SHARED = 4;
-/** Of every record, so that what is zero is none. */
+/** Set in every record; an all-zero word is an empty slot. */
 const IS_RECORD = 8;
 const ORIGIN_SHIFT = 4;
 
@@ -53,14 +53,14 @@ export class HostNames {
   /** The records with a first name. */
   readonly #byAddress = new EntryIndex((record) => hashOctets(this.#octets(record)));
   readonly #origins: HostOrigin[] = [];
-  /** Whether a name may be the reverse name of an address too. */
+  /** Whether a name may also be the reverse name of an address. */
   #hasArpaNames = false;
-  /** The name that was listed last, with its entry or its record: what is asked for next. */
+  /** The last listed name, with its entry or its record: callers ask about it next. */
   #listed: WireName | undefined;
   #listedEntry = 0;
   #listedRecord = 0;
 
-  /** @param expected names that there will be, about */
+  /** @param expected approximate number of names */
   constructor(expected = 0) {
     this.#names = new NameSet(expected);
   }
@@ -87,12 +87,12 @@ export class HostNames {
     return this.#names.size;
   }
 
-  /** Names that are known with an address. Views, as all names here. */
+  /** Names with an address. Views, as all names here. */
   *names(): Generator<WireName, void> {
     for (const entry of this.#names.entries()) yield this.#list(this.#names.name(entry), entry, 0);
   }
 
-  /** The names of all addresses in the reverse tree that are not among `names`. Each is good until the next one. */
+  /** The reverse names of all addresses that are not among `names`. Each is valid until the next. */
   *reverseNames(): Generator<WireName, void> {
     const records = this.#records;
     for (let record = 1; record < records.end; ) {
@@ -109,7 +109,7 @@ export class HostNames {
     }
   }
 
-  /** The addresses of a name in the order of their lines; none for a name that is not known. */
+  /** The addresses of a name in the order of their lines; empty for an unknown name. */
   addressesOf(name: WireName): readonly HostAddress[] {
     const addresses: HostAddress[] = [];
     for (let record = this.#recordOf(name); record !== 0; record = this.#next(record))
@@ -129,13 +129,13 @@ export class HostNames {
     return count;
   }
 
-  /** The same number for names that share one address; 0 for all others. */
+  /** A number that names with a shared address have in common; 0 for all others. */
   sharedAddress(name: WireName): number {
     const record = this.#recordOf(name);
     return this.#records.get(record) & IS_SHARED ? record : 0;
   }
 
-  /** The first name of the address that a name of the reverse tree stands for. */
+  /** The first name of the address that a name of the reverse tree represents. */
   pointer(name: WireName): HostPointer | undefined {
     const record = this.#pointerRecord(name);
     if (record === 0) return undefined;
@@ -143,7 +143,7 @@ export class HostNames {
     return { target, ...this.#originOf(record) };
   }
 
-  /** Whether a name has the same addresses in the same order here and in another one, each with the same TTL. */
+  /** Whether a name has the same addresses in the same order, with the same TTLs, here and in `other`. */
   hasSameAddresses(name: WireName, other: HostNames): boolean {
     let here = this.#recordOf(name);
     let there = other.#recordOf(name);
@@ -154,7 +154,7 @@ export class HostNames {
     return here === 0 && there === 0;
   }
 
-  /** Whether a name of the reverse tree belongs to the same name here and in another one, with the same TTL. */
+  /** Whether a name of the reverse tree points to the same name, with the same TTL, here and in `other`. */
   hasSamePointer(name: WireName, other: HostNames): boolean {
     const [here, there] = [this.pointer(name), other.pointer(name)];
     if (here === undefined || there === undefined) return here === there;
@@ -192,7 +192,7 @@ export class HostNames {
     return entry === 0 ? 0 : this.#names.numberOf(entry);
   }
 
-  /** The record that a name without any begins with. */
+  /** The first record for a name that has no records yet. */
   #firstRecord(entry: NameEntry, address: Uint8Array, origin: number): number {
     const known = this.#find(address);
     if (known === 0) return this.#make(address, origin, IS_FIRST, entry);
@@ -217,7 +217,7 @@ export class HostNames {
     return this.#make(this.#octets(record), this.#records.get(record) >>> ORIGIN_SHIFT, 0, 0);
   }
 
-  /** @param firstName 0 where another record has it */
+  /** @param firstName 0 if another record has it */
   #make(address: Uint8Array, origin: number, flags: number, firstName: NameEntry): number {
     const family = address.length === 4 ? 0 : IPV6;
     const meta = family | flags | IS_RECORD | (origin << ORIGIN_SHIFT);
@@ -239,7 +239,7 @@ export class HostNames {
     return this.#length(record) === address.length && this.#records.holds(record, RECORD.OCTETS * 4, address);
   }
 
-  /** The record of an address that has its first name; 0 for none. */
+  /** The record of an address that holds its first name; 0 if it does not exist. */
   #find(address: Uint8Array): number {
     const index = this.#byAddress;
     for (let slot = index.first(hashOctets(address)); ; slot = index.next(slot)) {

@@ -1,8 +1,8 @@
 /**
- * All local names, kept in the answer table: those of hosts files as they change, and those of options.
+ * Keeps all local names in the answer table: names of hosts files as they change, and names of options.
  *
- * A change of a file makes all names anew, in slices, and publishes the difference. Files that change meanwhile are read
- * when that is done.
+ * A change of a file rebuilds all names, in slices, and publishes the difference. Files that change meanwhile are read
+ * after that.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -29,21 +29,21 @@ import { readHosts } from './read-hosts.ts';
 
 export interface LocalDataOptions {
   readonly plan: LocalNamesPlan;
-  /** Hosts files and folders of them, in the order in which they are to be read. */
+  /** Hosts files and folders of them, in reading order. */
   readonly hostsPaths: readonly string[];
   readonly format: HostsFormat;
   readonly table: TableWriter;
-  /** The networks that clients are told apart by, where the plan localises queries. */
+  /** The networks that distinguish clients, if the plan localises queries. */
   readonly networks: readonly AddressRange[];
-  /** Called when `localised` lists others than before; false: no view shows them. */
+  /** Called when the list `localised` has changed; returns false if no view shows it. */
   readonly onShow: () => boolean;
-  /** Called with domains, the names of which may have cached answers that are no longer right. */
+  /** Called with domains whose cached answers may be outdated. */
   readonly onChange: (domains: readonly NameKey[]) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Until a file that has changed while it was read is read again. */
+/** Delay before reading a file again that changed during the read. */
 const RETRY_MILLISECONDS = 200;
 
 export class LocalData {
@@ -94,12 +94,12 @@ export class LocalData {
     return this.#publication.id;
   }
 
-  /** Those that hold names as the clients of a network see them. Views list them before `publication`. */
+  /** The publications with names as clients of a network see them. Views list them before `publication`. */
   get localised(): readonly LocalisedPublication[] {
     return this.#localised.list();
   }
 
-  /** Tells clients apart by other networks from now on. */
+  /** Changes the networks that distinguish clients. */
   changeNetworks(networks: readonly AddressRange[]): void {
     if (isDeepStrictEqual(networks, this.#networks)) return;
     this.#networks = networks;
@@ -107,19 +107,19 @@ export class LocalData {
     this.#queue.schedule();
   }
 
-  /** What is known now. */
+  /** The current names. */
   get names(): LocalNames {
     return this.#names;
   }
 
-  /** Ends when all files are read and their names answered. */
+  /** Resolves when all files are read and their names published. */
   async start(): Promise<void> {
     await this.#source.start();
     this.#queue.settle();
     this.#isStarted = true;
   }
 
-  /** Looks for changed files at once. */
+  /** Checks for changed files at once. */
   reload(): void {
     this.#source.look();
   }
@@ -130,7 +130,7 @@ export class LocalData {
     this.#queue.stop();
   }
 
-  /** Files that change while they are read are read again. */
+  /** Schedules another read, of files that changed while they were read. */
   #renewLater(): void {
     this.#retry = this.#options.clock.after(RETRY_MILLISECONDS, () => this.#renewSoon());
   }
@@ -140,7 +140,7 @@ export class LocalData {
     this.#queue.schedule();
   }
 
-  /** Does a little of the work. @returns false when there is none left */
+  /** Does one step of the work. @returns false when the work is done */
   #step(): boolean {
     if (this.#work === undefined) {
       if (!this.#isStale && !this.#hasOtherNetworks) return false;
@@ -174,7 +174,7 @@ export class LocalData {
     this.#names = after;
     this.#options.table.publicationChanged(this.#publication.id);
     yield* this.#localise();
-    // Before the start nothing is cached.
+    // The cache is empty before the start.
     if (changed.count > 0 && this.#isStarted) onChange(changed.isListed ? branchesOf(changed.first) : [ROOT]);
     const milliseconds = Math.round(clock.monotonic() - began);
     const fields = { files: files.length, names: hosts.size, changed: changed.count, milliseconds };

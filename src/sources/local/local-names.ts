@@ -1,8 +1,8 @@
 /**
- * All local names: those of hosts files and those of options, with the records of each.
+ * All local names, from hosts files and from options, with their records.
  *
- * Immutable: a change makes another one. What a name does not have others may know, so nothing here ever says no, except
- * that an alias hides whatever else stands at its name (RFC 1034 section 3.6.2).
+ * Immutable: a change makes another one. Others may know the records that a name lacks here, so it never denies them, except
+ * that an alias hides all other records of its name (RFC 1034 section 3.6.2).
  */
 import type { NameNode, ZoneId } from '../../table/types.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
@@ -27,12 +27,12 @@ import type { Cname, LocalNamesPlan } from './local-plan.ts';
 import { NameSet } from './name-set.ts';
 
 export interface LocalAnswer {
-  /** The aliases on the way, in their order, then what was asked for. At least one. */
+  /** The aliases followed, in order, then the records asked for. At least one. */
   readonly records: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
 }
 
-/** Where the aliases of a name lead. */
+/** The end of a chain of aliases. */
 interface End {
   readonly name: NameKey;
   readonly aliases: readonly ResourceRecord[];
@@ -41,20 +41,20 @@ interface End {
 /** Aliases of aliases that are followed for one question, as in dnsmasq. */
 const MAX_ALIASES = 9;
 const MX_PREFERENCE = 1;
-/** Names below may be known to others. */
+/** Others may know names below. */
 const BELOW = { kind: 'ask', labels: 0 } as const;
 
 export class LocalNames {
   readonly #plan: LocalNamesPlan;
   readonly #hosts: HostNames;
   readonly #outcome: number;
-  /** Those of options. */
+  /** Record sets of options. */
   readonly #sets: ReadonlyMap<NameKey, readonly RecordSet[]>;
   readonly #cnames: ReadonlyMap<NameKey, Cname>;
   /** The names of `#sets` and `#cnames`. */
   readonly #ofOptions = new NameSet();
   readonly #answers: HostAnswers;
-  /** The names above all others. */
+  /** The parents of all names. */
   #parents: NameSet | undefined;
 
   /** @param outcome the counter of hits */
@@ -63,14 +63,14 @@ export class LocalNames {
     this.#hosts = hosts;
     this.#outcome = outcome;
     this.#sets = groupRecords(plan.records);
-    // Of two with one alias the first counts.
+    // Of two with the same alias the first counts.
     this.#cnames = new Map(plan.cnames.toReversed().map((cname) => [cname.alias, cname]));
     this.#answers = new HostAnswers(hosts);
     for (const names of [this.#sets.keys(), this.#cnames.keys()])
       for (const name of names) this.#ofOptions.add(encodeName(name));
   }
 
-  /** What is known; nothing if that is for others to say. ANY asks for all that is known. */
+  /** The local answer; undefined if others must answer. ANY returns all local records. */
   answer(name: NameKey, type: number): LocalAnswer | undefined {
     const end = this.#followAliases(name);
     if (type === TYPE.CNAME && end.aliases.length > 0)
@@ -82,16 +82,16 @@ export class LocalNames {
     return { records, additionals: along.flatMap((named) => recordsOf(named.name, named.set)) };
   }
 
-  /** Whether anything is known of a name. */
+  /** Whether a name is known. */
   knows(name: NameKey): boolean {
     return this.#isKnown(encodeName(name));
   }
 
-  /** Whether a name is known, or one below it: then it cannot be said that there is no such name (RFC 8020). */
+  /** Whether a name or one below it is known: then it must not be NXDOMAIN (RFC 8020). */
   exists(name: NameKey): boolean {
     const wire = encodeName(name);
     if (this.#isKnown(wire)) return true;
-    // Most servers never need to know.
+    // Made on demand: most servers never need it.
     this.#parents ??= this.#listParents();
     return this.#parents.find(wire) !== 0;
   }
@@ -102,7 +102,7 @@ export class LocalNames {
     return this.#hosts.countIpv4(encodeName(this.#followAliases(name).name)) > 1;
   }
 
-  /** The hosts file that a record of ours is from; nothing for one of an option. */
+  /** The hosts file that a local record is from; undefined for a record of an option. */
   fileOf({ name, data }: ResourceRecord): string | undefined {
     const wire = encodeName(toKey(name));
     if (data.kind === 'PTR') return this.#hosts.pointer(wire)?.file;
@@ -111,7 +111,7 @@ export class LocalNames {
     return addresses.find(({ octets }) => formatAddress(octets) === data.address)?.file;
   }
 
-  /** All names with records of their own, each once. Each is good until the next one. */
+  /** All names with records of their own, without duplicates. Each is valid until the next. */
   *names(): Generator<WireName, void> {
     yield* this.#hosts.names();
     yield* this.#hosts.reverseNames();
@@ -126,7 +126,7 @@ export class LocalNames {
     return this.#isKnown(name) || this.#hosts.pointer(name) !== undefined;
   }
 
-  /** Whether the node of a name is the same here as in other names. False where that takes the nodes themselves to know. */
+  /** Whether the node of a name is the same here and in `other`. False if only the nodes themselves can show it. */
   hasSameNode(name: WireName, other: LocalNames): boolean {
     if (!this.#isOfHosts(name) || !other.#isOfHosts(name)) return false;
     return this.#hosts.hasSameAddresses(name, other.#hosts) && this.#hosts.hasSamePointer(name, other.#hosts);
@@ -142,7 +142,7 @@ export class LocalNames {
     return near > 0 && near < (addresses?.length ?? 0);
   }
 
-  /** What the table is to hold at a name, compiled; good until the next call. */
+  /** The node of a name for the table, compiled; valid until the next call. */
   compile(name: WireName, zone: ZoneId): NameNode {
     if (!this.#isOfHosts(name)) return compileNode(this.node(keyOfWire(name)), zone);
     const answers = this.#answers.of(name);
@@ -150,9 +150,9 @@ export class LocalNames {
   }
 
   /**
-   * What the table is to hold at a name.
+   * The node of a name for the table.
    *
-   * @param isNear of these IPv4 addresses alone, for clients of a network; default: of all
+   * @param isNear selects the IPv4 addresses for clients of a network; default: all
    */
   node(name: NameKey, isNear?: AddressMatch): ZoneNode {
     const end = this.#followAliases(name);
@@ -174,7 +174,7 @@ export class LocalNames {
     return this.#hosts.has(name) || this.#ofOptions.find(name) !== 0;
   }
 
-  /** Whether all records of a name are those of hosts files. */
+  /** Whether all records of a name come from hosts files. */
   #isOfHosts(name: WireName): boolean {
     return this.#plan.mxOfHosts.kind === 'none' && this.#ofOptions.find(name) === 0;
   }
@@ -199,7 +199,7 @@ export class LocalNames {
     return { name: at, aliases };
   }
 
-  /** All sets at a name that is no alias. Those of options come before those of hosts files. */
+  /** All sets at a name that is not an alias, sets of options before sets of hosts files. */
   #setsAt(name: NameKey): readonly RecordSet[] {
     const wire = encodeName(name);
     const sets = (this.#sets.get(name) ?? []).map((set) => this.#withAddresses(set));
@@ -224,7 +224,7 @@ export class LocalNames {
     return recordSet(TYPE.MX, this.#plan.ttl, [{ kind: 'MX', preference: MX_PREFERENCE, exchange }]);
   }
 
-  /** MX and SRV records bring along the addresses that are known of their targets. */
+  /** Adds the known addresses of the targets of MX and SRV records. */
   #withAddresses(set: RecordSet): RecordSet {
     const targets = new Set(set.data.flatMap(targetsOf));
     const additional = [...targets].flatMap((name): NamedSet[] =>
@@ -259,7 +259,7 @@ function groupRecords(records: readonly ResourceRecord[]): ReadonlyMap<NameKey, 
   for (const record of records) {
     const data = readable(record.data);
     const type = typeOfData(data);
-    // Octets of the wrong length for an address of the type.
+    // Skip octets of the wrong length for an address of the type.
     if (data.kind === 'unknown' && (type === TYPE.A || type === TYPE.AAAA)) continue;
     const name = toKey(record.name);
     const here = sets.get(name) ?? [];
@@ -272,7 +272,7 @@ function groupRecords(records: readonly ResourceRecord[]): ReadonlyMap<NameKey, 
   return sets;
 }
 
-/** Addresses given as octets are addresses all the same. */
+/** Converts addresses given as octets to addresses. */
 function readable(data: RecordData): RecordData {
   if (data.kind !== 'unknown') return data;
   const { type, bytes } = data;
@@ -281,7 +281,7 @@ function readable(data: RecordData): RecordData {
   return data;
 }
 
-/** A and AAAA, those that there are. Where TTLs differ, the least counts (RFC 2181 section 5.2). */
+/** The A and AAAA sets that are not empty. If TTLs differ, the lowest counts (RFC 2181 section 5.2). */
 function setsOf(addresses: readonly HostAddress[]): readonly RecordSet[] {
   return (['A', 'AAAA'] as const).flatMap((kind) => {
     const ofFamily = addresses.filter(({ octets }) => (octets.length === 4) === (kind === 'A'));
@@ -292,10 +292,10 @@ function setsOf(addresses: readonly HostAddress[]): readonly RecordSet[] {
   });
 }
 
-/** Adds all names above a name but the root. */
+/** Adds all names above a name except the root. */
 function addParents(parents: NameSet, name: WireName): void {
   for (let at = 1 + (name[0] ?? 0); at < name.length - 1; at += 1 + (name[at] ?? 0)) {
-    const parent = name.subarray(at) as WireName; // Whole labels were left out.
+    const parent = name.subarray(at) as WireName; // Without its first labels.
     if (parents.find(parent) !== 0) return;
     parents.add(parent);
   }

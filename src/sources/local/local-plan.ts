@@ -1,25 +1,25 @@
 /**
- * What options say of local names, as data. Hosts files are read beside it.
+ * The options of local names as data. Hosts files are separate.
  */
 import type { NameKey, ResourceRecord } from '../../wire/types.ts';
 
 export interface LocalNamesPlan {
   /** Seconds, for the names of hosts files. */
   readonly ttl: number;
-  /** Whether plain names of hosts files are known with the domain of their address too. */
+  /** Whether plain names of hosts files also get the domain of their address. */
   readonly expandsHosts: boolean;
   readonly domain: NameKey | undefined;
-  /** Domains for some addresses; the first that matches counts. */
+  /** Domains for ranges of addresses; the first match counts. */
   readonly rangeDomains: readonly RangeDomain[];
   /** Read before hosts files. */
   readonly hostRecords: readonly HostRecord[];
   readonly cnames: readonly Cname[];
   readonly records: readonly ResourceRecord[];
-  /** The mail exchange of names in hosts files: none, themselves, or one for all. */
+  /** The mail exchange of names in hosts files: none, the name itself, or one for all. */
   readonly mxOfHosts:
     | { readonly kind: 'none' | 'self' }
     | { readonly kind: 'target'; readonly target: NameKey };
-  /** Whether clients get the addresses of their own network, where a name has some there. */
+  /** Whether clients get only addresses of their own network, if a name has any there. */
   readonly localisesQueries: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface Cname {
   readonly ttl: number;
 }
 
-/** Nothing but hosts files. @param ttl seconds */
+/** A plan with only hosts files. @param ttl seconds */
 export function hostsOnly(ttl: number): LocalNamesPlan {
   return {
     ttl,

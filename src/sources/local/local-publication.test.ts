@@ -22,7 +22,7 @@ function makePublication(reservation = 2 ** 26) {
   const publication = new LocalPublication(table, log);
   const view = table.viewSettings(DEFAULT_VIEW);
   table.changeView(DEFAULT_VIEW, { ...view, publications: [publication.id] });
-  /** The address that a reader tells; nothing if it asks the chain. */
+  /** The address that a reader finds; undefined if it asks the chain. */
   const tell = (name: string): string | undefined => {
     const { packet, length } = query(name, 'A');
     const end = reader.answer(packet, 0, length, packet.length, 'udp');
@@ -73,7 +73,7 @@ describe('the publication of local names', () => {
     replace(first, namesOf({ first: '10.0.0.1', ...Object.fromEntries(many) }));
     expect(log.records.map(({ level }) => level)).toEqual(['error']);
     expect(tell('first')).toBe('10.0.0.1');
-    // Readers forward no name that may be one of those that are missing.
+    // Readers must not forward names that may be among the missing ones.
     expect(publication.isWhole).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Local names in the answer table. A change publishes the difference between the names that stand there and the new ones, name by
- * name, so that no reader ever misses a name that is in both.
+ * Local names in the answer table. A change publishes the difference between the published and the new names, name by name, so
+ * that readers always find a name that is in both.
  */
 
 import type { Log } from '../../base/log.ts';
@@ -12,13 +12,13 @@ import { keyOfWire } from '../../wire/name-wire.ts';
 import type { NameKey, WireName } from '../../wire/types.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
 
-/** Names that are published at a stretch: less than a millisecond. */
+/** Names published without a pause: less than a millisecond. */
 const STRETCH = 100;
 
-/** A list of more names than this is worth less than its making. */
+/** A list of more names costs more than it saves. */
 const MAX_LISTED = 1000;
 
-/** Never seen: what is missing here is for others to answer. */
+/** Clients never see it: other sources answer the names that are missing here. */
 const ZONE: Zone = {
   apex: ROOT,
   soa: {
@@ -35,7 +35,7 @@ const ZONE: Zone = {
   authoritativeNxdomain: false,
 };
 
-/** How many names have changed, and which, as long as they are few. */
+/** The number of changed names, and the names while they are few. */
 export class ChangedNames {
   count = 0;
   readonly first: NameKey[] = [];
@@ -45,25 +45,25 @@ export class ChangedNames {
     if (this.count <= MAX_LISTED) this.first.push(keyOfWire(name));
   }
 
-  /** Whether `first` is all of them. */
+  /** Whether `first` has all of them. */
   get isListed(): boolean {
     return this.count <= MAX_LISTED;
   }
 }
 
-/** Names as they are published: all local names, or some of them as the clients of a network see them. */
+/** Names to publish: all local names, or some of them as clients of a network see them. */
 export interface PublishedNames {
-  /** Each once, and good until the next one. */
+  /** Without duplicates. Each is valid until the next. */
   names(): Iterable<WireName>;
   has(name: WireName): boolean;
-  /** False where it takes the nodes themselves to know. */
+  /** False if only the nodes themselves can show it. */
   hasSameNode(name: WireName, other: this): boolean;
-  /** Good until the next call. */
+  /** Valid until the next call. */
   compile(name: WireName, zone: ZoneId): NameNode;
 }
 
 export class LocalPublication {
-  /** A view that lists it shows the names. */
+  /** Views that list it show the names. */
   readonly id: PublicationId;
   /** Whether the table has had room for all names. */
   isWhole = true;
@@ -81,9 +81,9 @@ export class LocalPublication {
   }
 
   /**
-   * Publishes what is different. It may be left alone for a while wherever it yields.
+   * Publishes the differences. The caller may pause at each yield.
    *
-   * @returns the names that are
+   * @returns the names that changed
    */
   *replace<Names extends PublishedNames>(before: Names, after: Names): Generator<void, ChangedNames> {
     const changed = new ChangedNames();

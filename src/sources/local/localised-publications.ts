@@ -20,7 +20,7 @@ export interface LocalisedPublication {
 interface Standing {
   readonly network: AddressRange;
   readonly publication: LocalPublication;
-  /** What stands there. */
+  /** The published names. */
   names: PublishedNames;
 }
 
@@ -43,7 +43,7 @@ export class LocalisedPublications {
     this.#log = log;
   }
 
-  /** Those that are published whole. */
+  /** The publications that are complete. */
   list(): readonly LocalisedPublication[] {
     return [...this.#standing.values()].map(({ network, publication }) => ({
       network,
@@ -52,9 +52,9 @@ export class LocalisedPublications {
   }
 
   /**
-   * Publishes what is different, in steps.
+   * Publishes the differences, in steps.
    *
-   * @param onShow called when others are listed than before, to change the views; false: they show what they did
+   * @param onShow called when the list has changed, to change the views; returns false if they stay the same
    */
   *replace(
     names: LocalNames,
@@ -94,7 +94,7 @@ function namesSeenFrom(names: LocalNames, network: AddressRange): PublishedNames
       for (const name of names.names()) if (has(name)) yield name;
     },
     has,
-    // Few: the nodes themselves are compared.
+    // Compare the nodes themselves: these names are few.
     hasSameNode: () => false,
     compile: (name, zone) => compileNode(names.node(keyOfWire(name), isNear), zone),
   };

@@ -1,15 +1,15 @@
 /**
- * Names in wire form, each once and with a number: a million names in some 40 MB. As strings in a `Map` they would take three
- * times as much.
+ * A set of names in wire form, each with a number: a million names take some 40 MB. As strings in a `Map` they would take
+ * three times as much.
  */
 import type { WireName } from '../../wire/types.ts';
 import { EntryIndex, hashOctets } from './entry-index.ts';
 import { WordStore } from './word-store.ts';
 
-/** Where a name of a set lies, from 1. 0 is no entry. */
+/** The position of a name in a set, from 1. 0 means no entry. */
 export type NameEntry = number;
 
-/** The number of an entry is its first word; then come the length of its name and the name. */
+/** The first word of an entry is its number; then follow the length of its name and the name. */
 const LENGTH = 4;
 const NAME = 5;
 const MIN_WORDS = 2;
@@ -20,7 +20,7 @@ export class NameSet {
   readonly #store = new WordStore();
   readonly #index: EntryIndex;
 
-  /** @param expected names that there will be, about */
+  /** @param expected approximate number of names */
   constructor(expected = 0) {
     this.#index = new EntryIndex((entry) => hashOctets(this.name(entry)), expected);
   }
@@ -33,7 +33,7 @@ export class NameSet {
     return this.size === 0 ? 0 : this.#find(name, hashOctets(name));
   }
 
-  /** The entry of the name, a new one with the number 0 if there is none. @param name lower case */
+  /** The entry of the name; if missing, a new one with the number 0. @param name lower case */
   add(name: WireName): NameEntry {
     const hash = hashOctets(name);
     const known = this.#find(name, hash);
@@ -55,11 +55,11 @@ export class NameSet {
 
   /** A view of the name. */
   name(entry: NameEntry): WireName {
-    // What was a WireName when it was added.
+    // It was a WireName when it was added.
     return this.#store.octets(entry, NAME, this.#store.octet(entry, LENGTH)) as WireName;
   }
 
-  /** All of them, in the order in which they were added. */
+  /** All entries, in the order in which they were added. */
   *entries(): Generator<NameEntry, void> {
     const store = this.#store;
     for (let entry = 1; entry < store.end; ) {

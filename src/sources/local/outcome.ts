@@ -1,5 +1,5 @@
 /**
- * The counter that hits of local names add to. Those of the cluster's names and of cached answers have others.
+ * The counter for hits of local names. The cluster's names and cached answers have other counters.
  */
 import { nameOutcome } from '../../table/outcomes.ts';
 

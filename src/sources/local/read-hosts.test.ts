@@ -12,7 +12,7 @@ import { readHosts } from './read-hosts.ts';
 const key = (text: string) => toKey(parseName(text));
 const wire = (text: string) => encodeName(key(text));
 
-/** One address and one name on a line, all of them right; a line of one word is an oddity. */
+/** Valid lines of one address and one name; a line of one word is a warning. */
 const FORMAT: HostsFormat = {
   open(visitor) {
     let text = '';
@@ -32,7 +32,7 @@ const FORMAT: HostsFormat = {
   isHostsFile: () => true,
 };
 
-/** Pieces of 1,000 octets. @param isCurrent whether it is at its end what it was when it was reported */
+/** Pieces of 1,000 octets. @param isCurrent whether the file is unchanged at its end */
 function* pieces(text: string, isCurrent: boolean): Generator<Uint8Array, boolean> {
   const octets = Buffer.from(text);
   for (let start = 0; start < octets.length; start += 1000) yield octets.subarray(start, start + 1000);

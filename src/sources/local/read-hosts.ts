@@ -1,5 +1,5 @@
 /**
- * Hosts files made into names, piece by piece: a long file does not keep the thread from its other work.
+ * Reads hosts files into names, piece by piece, so that a long file does not block the thread.
  */
 import type { ItemFence } from '../../base/item-fence.ts';
 import { parseAddress } from '../../wire/address.ts';
@@ -19,13 +19,13 @@ export interface ReadHostsOptions {
   readonly fence: ItemFence;
 }
 
-/** The octets of a line, about: for the size of the index of names. */
+/** Approximate octets of a line, to size the index of names. */
 const LINE_OCTETS = 32;
 
 /**
- * Reads records of options and then all files. It may be left alone for a while wherever it yields.
+ * Reads records of options and then all files. The caller may pause at each yield.
  *
- * @returns nothing when a file is not what it was when it was reported: it changes at the moment
+ * @returns undefined if a file no longer matches its report, because it is changing
  */
 export function* readHosts(options: ReadHostsOptions): Generator<void, HostNames | undefined> {
   const { plan, files, format, onWarning, fence } = options;
@@ -36,7 +36,7 @@ export function* readHosts(options: ReadHostsOptions): Generator<void, HostNames
   for (const file of files) {
     const origin = names.addOrigin({ ttl: plan.ttl, file: file.path });
     const host = (address: Uint8Array, name: WireName, isPlain: boolean) => {
-      // The longer name comes first: it is the one that the address leads back to.
+      // The longer name first: it gets the PTR record.
       const expanded = isPlain ? expander?.expand(name, address) : undefined;
       if (expanded !== undefined) names.add(expanded, address, origin);
       names.add(name, address, origin);
@@ -71,7 +71,7 @@ function addHostRecords(names: HostNames, { hostRecords }: LocalNamesPlan): void
   }
 }
 
-/** Adds to plain names the domain of their address. */
+/** Adds the domain of their address to plain names. */
 class Expander {
   readonly #domain: WireName | undefined;
   readonly #ranges: readonly OctetRange[];
@@ -81,7 +81,7 @@ class Expander {
     this.#ranges = rangeDomains.flatMap(toOctetRange);
   }
 
-  /** Nothing if there is no domain, or the name becomes too long. */
+  /** Undefined without a domain, or if the name becomes too long. */
   expand(name: WireName, address: Uint8Array): WireName | undefined {
     const domain = this.#ranges.find((each) => holds(each, address))?.domain ?? this.#domain;
     const labels = name.length - 1;
@@ -89,7 +89,7 @@ class Expander {
     const expanded = new Uint8Array(labels + domain.length);
     expanded.set(name);
     expanded.set(domain, labels);
-    return expanded as WireName; // The labels of one name before those of another.
+    return expanded as WireName; // The labels of one name, then those of another.
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Memory for many small entries, in chunks that are never moved: it grows without being copied.
+ * Memory for many small entries, in chunks that never move: it grows without copying.
  */
 
 /** log2 of the words of a chunk: 1 MiB. */
@@ -10,19 +10,19 @@ const MASK = CHUNK - 1;
 export class WordStore {
   readonly #words: Uint32Array[] = [];
   readonly #octets: Uint8Array[] = [];
-  /** 0 stands for no entry. */
+  /** 0 means no entry. */
   #next = 1;
 
-  /** Where the next entry will lie, unless its chunk has no room for it. */
+  /** The position of the next entry, if its chunk has room for it. */
   get end(): number {
     return this.#next;
   }
 
   /**
-   * Makes room for an entry, all zero.
+   * Allocates an entry, all zero.
    *
-   * @param words at most those of a chunk
-   * @returns where it lies, from 1
+   * @param words at most the size of a chunk
+   * @returns its position, from 1
    */
   take(words: number): number {
     if ((this.#next & MASK) + words > CHUNK) this.#next = this.firstInNextChunk(this.#next);
@@ -49,7 +49,7 @@ export class WordStore {
     return this.#octets[at >>> CHUNK_SHIFT]?.[((at & MASK) << 2) + offset] ?? 0;
   }
 
-  /** The octets of an entry; a view. */
+  /** A view of the octets of an entry. */
   octets(at: number, offset: number, length: number): Uint8Array {
     const start = ((at & MASK) << 2) + offset;
     return (this.#octets[at >>> CHUNK_SHIFT] ?? new Uint8Array()).subarray(start, start + length);
@@ -72,7 +72,7 @@ export class WordStore {
     return true;
   }
 
-  /** The words between a place and the end of its chunk. */
+  /** The words between a position and the end of its chunk. */
   roomAt(at: number): number {
     return CHUNK - (at & MASK);
   }

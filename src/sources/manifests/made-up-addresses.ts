@@ -1,19 +1,19 @@
 /**
- * Addresses for services that have none in their manifest, as an API server would have given them one.
+ * Assigns addresses to services without one in their manifest, as an API server would.
  *
- * An address comes from the service's name, so that it is the same on every machine and after every restart; where two
- * names fall on one address the second takes the next free one, and a service keeps what it has.
+ * An address is derived from the service's name, so that it is the same on every machine and after every restart. If two
+ * names give the same address, the second takes the next free one. A service keeps its address.
  */
 import { createHash } from 'node:crypto';
 import type { ObjectKey } from '../../kube/objects/objects.ts';
 import type { AddressFamily } from './parse-manifest.ts';
 
-/** Where clusters made for tests have their services, of both families: 10.96.0.0/12 and fd00:10:96::/108. */
+/** The usual service ranges of test clusters: 10.96.0.0/12 and fd00:10:96::/108. */
 const SIZE = 2 ** 20;
 
 const WRITE: Readonly<Record<AddressFamily, (index: number) => string>> = {
   IPv4: (index) => `10.${96 + (index >> 16)}.${(index >> 8) & 0xff}.${index & 0xff}`,
-  // Never a group of zero, hence already in canonical form.
+  // Groups are never zero, so the text is already canonical.
   IPv6: (index) => `fd00:10:96::${((index >> 16) + 1).toString(16)}:${((index & 0xffff) | 1).toString(16)}`,
 };
 
@@ -21,7 +21,7 @@ export class MadeUpAddresses {
   readonly #given = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  /** Forgets services that are gone, and gives back addresses that a manifest now claims. */
+  /** Drops the addresses of removed services, and addresses that a manifest now claims. */
   keepOnly(services: ReadonlySet<ObjectKey>, claimed: ReadonlySet<string>): void {
     for (const [slot, address] of this.#given) {
       const service = slot.slice(slot.indexOf(' ') + 1);
@@ -31,7 +31,7 @@ export class MadeUpAddresses {
     }
   }
 
-  /** @param claimed addresses that manifests name themselves */
+  /** @param claimed addresses set in manifests */
   addressOf(service: ObjectKey, family: AddressFamily, claimed: ReadonlySet<string>): string {
     const slot = `${family} ${service}`;
     const known = this.#given.get(slot);

@@ -61,7 +61,7 @@ const log: Log = {
   debug() {},
 };
 
-/** Looks that are made now and then are made often here. */
+/** The periodic checks are frequent here. */
 const hasty = {
   ...systemClock,
   after: (wait: number, run: () => void) => systemClock.after(Math.min(wait, 100), run),
@@ -161,7 +161,7 @@ describe('later', () => {
     write('a.yaml', service('till'));
     await until(() => expect(services()).toEqual(['Service shop/till']));
     expect(started.status()).toEqual({ files: 1, badFiles: 0, missing: [] });
-    // What was good once misses nothing.
+    // A file that was valid once has no missing objects.
     expect(incomplete.at(-1)).toBe(false);
   });
 

@@ -1,7 +1,7 @@
 /**
- * A folder of manifests in the place of an API server: the same objects go to the same sinks.
+ * Reads a folder of manifests instead of an API server and passes the same objects to the same sinks.
  *
- * A file that turns bad is reported with its line and its last good version stays; the other files are served.
+ * A file that becomes invalid is reported with its line, and its last valid version stays in use, as do the other files.
  */
 import type { Clock } from '../../base/clock.ts';
 import { ItemFence, type RejectedItem } from '../../base/item-fence.ts';
@@ -20,7 +20,7 @@ import { ManifestError, type ManifestObject, parseManifest } from './parse-manif
 
 export interface ManifestSourceOptions {
   readonly folder: string;
-  /** Whether a folder without manifests is an empty cluster. */
+  /** Whether a folder without manifests counts as an empty cluster. */
   readonly allowEmpty: boolean;
   readonly sinks: ClusterSinks;
   readonly clock: Clock;
@@ -29,9 +29,9 @@ export interface ManifestSourceOptions {
 
 export interface ManifestStatus {
   readonly files: number;
-  /** Files that cannot be used as they are now. */
+  /** Files whose current version is invalid. */
   readonly badFiles: number;
-  /** Why objects may be missing, in words; empty when none are. */
+  /** Messages why objects may be missing; empty if all are there. */
   readonly missing: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export class ManifestSource {
   readonly #fence: ItemFence;
   readonly #objects: ItemFence;
   readonly #addresses = new MadeUpAddresses();
-  /** The objects of the last good version of each file. */
+  /** The objects of the last valid version of each file. */
   readonly #good = new Map<string, readonly ManifestObject[]>();
   readonly #bad = new Set<string>();
   #served: ReadonlyMap<string, string> = new Map();
@@ -67,7 +67,7 @@ export class ManifestSource {
     const { services, endpoints, namespaces, pods } = sinks;
     const all = { Service: services, Endpoints: endpoints, Namespace: namespaces, Pod: pods };
     const given = Object.entries(all).filter(([, sink]) => sink !== undefined);
-    // Keys are kinds, and an object is only ever handed to the sink of its own kind.
+    // Keys are kinds, and each object goes only to the sink of its kind.
     this.#sinks = new Map(given as [ObjectKind, AnySink][]);
     const accepts = (name: string) => /\.(?:ya?ml|json)$/i.test(name) && !name.startsWith('.');
     this.#follower = new FolderFollower({
@@ -80,7 +80,7 @@ export class ManifestSource {
   }
 
   /**
-   * Lists what the folder holds, and follows it from then on.
+   * Lists the contents of the folder, and follows it from then on.
    *
    * @throws FolderError if it cannot be read
    */
@@ -134,7 +134,7 @@ export class ManifestSource {
     this.#log.error('bad manifest', { file, ...why, served });
   }
 
-  /** A file that was good once is served as it was then, and misses nothing. */
+  /** A file that was valid once is served in that version, so its objects are not missing. */
   #missing(): readonly string[] {
     const unread = [...this.#bad].filter((file) => !this.#good.has(file)).sort();
     const missing = unread.map((file) => `manifests: cannot be read: ${file}`);
@@ -144,7 +144,7 @@ export class ManifestSource {
     return missing;
   }
 
-  /** Before the objects are served: what cannot be read must not be denied for a moment. */
+  /** Call it before serving the objects: names in unreadable files must never be denied. */
   #warnOfMissing(): void {
     const missing = this.#missing();
     this.#markIncomplete(missing.length > 0);
@@ -171,7 +171,7 @@ export class ManifestSource {
     this.#remarked = now;
   }
 
-  /** Hands the sinks what is different from before. */
+  /** Passes the differences to the sinks. */
   #serve(objects: ReadonlyMap<string, ClusterObject>): void {
     const now = new Map<string, string>();
     if (!this.#listed) for (const sink of this.#sinks.values()) sink.listStarted();
@@ -196,7 +196,7 @@ export class ManifestSource {
   }
 
   #remove(text: string): void {
-    const object = JSON.parse(text) as ClusterObject; // Our own text of one.
+    const object = JSON.parse(text) as ClusterObject; // We wrote this text from an object.
     this.#sinks.get(object.kind)?.remove(keyOfObject(object));
   }
 }

@@ -1,7 +1,7 @@
 /**
- * All manifests together as one cluster: each object once, namespaces that objects imply, services with addresses.
+ * Merges all manifests into one cluster: each object once, with implied namespaces and addresses for services.
  *
- * The result is made anew from the files; nothing but the made-up addresses remembers what was before.
+ * Each merge starts from scratch; only the made-up addresses are kept between merges.
  */
 import {
   type ClusterObject,
@@ -12,14 +12,14 @@ import {
 import type { MadeUpAddresses } from './made-up-addresses.ts';
 import type { ManifestObject } from './parse-manifest.ts';
 
-/** Something that the operator should know of, once. */
+/** A message for the operator, reported once. */
 export interface Remark {
   readonly message: string;
   readonly file: string;
   readonly line: number;
   /** The object's kind and key. */
   readonly object: string;
-  /** What the message is about: the other place, the address. */
+  /** The detail of the message: the other place, the address. */
   readonly detail: string;
 }
 
@@ -29,7 +29,7 @@ export interface Merged {
   readonly remarks: readonly Remark[];
 }
 
-/** @param found in the order of files and lines: of two of the same kind and key the first is served */
+/** @param found in the order of files and lines: of two objects with the same kind and key the first counts */
 export function mergeManifests(found: Iterable<ManifestObject>, addresses: MadeUpAddresses): Merged {
   const remarks: Remark[] = [];
   const first = keepFirst(found, remarks);
@@ -62,7 +62,7 @@ function keepFirst(found: Iterable<ManifestObject>, remarks: Remark[]): Map<stri
     const id = `${manifest.object.kind} ${keyOfObject(manifest.object)}`;
     const earlier = first.get(id);
     if (earlier === undefined) first.set(id, manifest);
-    // A namespace may be declared wherever it is used.
+    // A namespace may be declared in several files.
     else if (manifest.object.kind !== 'Namespace') {
       const detail = `${earlier.file}:${earlier.line}`;
       const { file, line } = manifest;

@@ -1,7 +1,7 @@
 /**
- * One manifest file, from its text to trimmed objects with the lines they stand in.
+ * Parses a manifest file into trimmed objects with their line numbers.
  *
- * A file is good as a whole or bad as a whole: what is served never comes from the readable half of a broken file.
+ * A file is valid or invalid as a whole: the valid part of a broken file is never served.
  */
 
 import { isIP } from 'node:net';
@@ -41,13 +41,13 @@ export class ManifestError extends ItemFault {
   }
 }
 
-/** An object for DNS, and where it was found. */
+/** An object for DNS, and its location. */
 export interface ManifestObject {
   readonly object: ClusterObject;
   readonly file: string;
   /** From 1. */
   readonly line: number;
-  /** The families a service wants addresses of when it has none: of no other meaning. */
+  /** The address families of a service. Used only to make up missing addresses. */
   readonly families: readonly AddressFamily[];
 }
 
@@ -55,7 +55,7 @@ export type AddressFamily = 'IPv4' | 'IPv6';
 
 export interface Manifest {
   readonly objects: readonly ManifestObject[];
-  /** Kinds that were met and mean nothing to DNS. */
+  /** Kinds in the file that DNS does not use. */
   readonly ignoredKinds: readonly string[];
 }
 
@@ -67,11 +67,11 @@ const CORE: ReadonlyMap<string, Trim<ClusterObject>> = new Map<string, Trim<Clus
   ['Namespace', trimNamespace],
   ['Pod', trimPod],
 ]);
-/** Kinds of other groups may have any case: those of custom resources are as their authors name them. */
+/** Kinds of other groups may have any case: authors of custom resources choose them. */
 const CORE_KIND = /^[A-Z][A-Za-z]*$/;
 const ANY_KIND = /^[A-Za-z][A-Za-z0-9-]*$/;
 
-/** An object as it stands in the file. */
+/** An object as in the file. */
 interface Found {
   readonly raw: JsonRecord;
   readonly apiVersion: string;
@@ -106,7 +106,7 @@ export function parseManifest(file: string, text: string): Manifest {
   return { objects, ignoredKinds: [...ignoredKinds] };
 }
 
-/** An address that is none must not be taken for one that is not given: that would be replaced by an invented one. */
+/** An invalid address must not count as missing: it would be replaced by a made-up one. */
 function checkClusterIPs(file: string, { kind, raw, lineAt }: Found): void {
   const spec = kind === 'Service' ? asRecord(raw['spec']) : undefined;
   if (spec === undefined || spec['type'] === 'ExternalName') return;
@@ -126,7 +126,7 @@ function trimSlices({ apiVersion, kind }: Found): Trim<ClusterObject> | undefine
   return kind === 'EndpointSlice' && apiVersion.startsWith(SLICES) ? trimEndpointSlice : undefined;
 }
 
-/** As kubectl does: an object that names no namespace is put into `default`. */
+/** As kubectl does, puts an object without a namespace into `default`. */
 function withNamespace({ raw, kind }: Found): JsonRecord {
   const metadata = asRecord(raw['metadata']);
   if (metadata === undefined || kind === 'Namespace' || asText(metadata['namespace']) !== undefined)
@@ -160,7 +160,7 @@ function* findInJson(file: string, text: string): Generator<Found> {
   });
 }
 
-/** The parser of YAML, which JSON is, knows where fields stand. It is only asked about files that are wrong. */
+/** The line of a field in JSON. The YAML parser, which also reads JSON, knows it; it is used only for invalid files. */
 function lineInJson(text: string, path: readonly (string | number)[]): number {
   const lines = new LineCounter();
   const node = parseDocument(text, { lineCounter: lines, logLevel: 'error' }).getIn(path, true);
@@ -174,13 +174,13 @@ function parseJson(file: string, text: string): unknown {
     const message = error instanceof Error ? error.message : String(error);
     const lines = new LineCounter();
     const [wrong] = parseDocument(text, { lineCounter: lines, logLevel: 'error' }).errors;
-    // Not every message names a position. What is wrong in JSON is mostly wrong in YAML too, whose parser always names it.
+    // The message may lack a position. Invalid JSON is mostly invalid YAML too, and the YAML parser always has a position.
     const offset = Number(/ at position (\d+)/.exec(message)?.[1] ?? wrong?.pos[0] ?? 0);
     throw new ManifestError(file, lines.linePos(offset).line, `not JSON: ${message}`);
   }
 }
 
-/** Where the items of a list begin: the objects of the array `items` of the outermost object of a JSON text. */
+/** Offsets of the items of a list: the objects in the array `items` of the outermost object of a JSON text. */
 function itemOffsets(text: string): readonly number[] {
   const offsets: number[] = [];
   let depth = 0;
@@ -215,7 +215,7 @@ function* findInYaml(file: string, text: string): Generator<Found> {
   }
 }
 
-/** Aliases may blow up a small file: the parser's own limit on them ends as a bad file. */
+/** Aliases may expand a small file enormously: exceeding the parser's limit on them makes the file invalid. */
 function toValue(file: string, line: number, document: Document.Parsed): unknown {
   try {
     return document.toJS({ maxAliasCount: 1_000 });
@@ -224,7 +224,7 @@ function toValue(file: string, line: number, document: Document.Parsed): unknown
   }
 }
 
-/** Where in a document an object stands: it is the document, or an item of its list. */
+/** The place of an object: the document itself, or the index of an item in its list. */
 type Place = 'document' | number;
 
 type LineFinder = (place: Place, path: readonly string[]) => number;
@@ -233,7 +233,7 @@ interface Candidate {
   readonly value: unknown;
   readonly line: number;
   readonly place: Place;
-  /** What a list says of its items, which need not repeat it. */
+  /** Fields that items inherit from their list. */
   readonly inherited: { readonly apiVersion: string; readonly kind: string } | undefined;
 }
 
@@ -254,7 +254,7 @@ function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Gene
   }
   const ofItems = kind === 'List' ? undefined : { apiVersion, kind: kind.slice(0, -'List'.length) };
   for (const [index, item] of asList(raw['items']).entries()) {
-    // Of lists in lists the line of the outer item is good enough.
+    // For lists in lists, use the line of the outer item.
     const inner = place === 'document' ? index : place;
     yield* unfold(
       file,
@@ -266,7 +266,7 @@ function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Gene
 
 function itemOf(contents: ParsedNode | null, index: number): Node | undefined {
   const items = isMap(contents) ? contents.get('items', true) : undefined;
-  // A parsed sequence holds nodes.
+  // The items of a parsed sequence are nodes.
   return isSeq(items) ? (items.items[index] as Node | undefined) : undefined;
 }
 

@@ -1,10 +1,10 @@
 /**
- * When files were changed: which of several is the newest, and whether any is another than before.
+ * Modification times of files: finds the newest of several, and detects changes.
  */
 import { type BigIntStats, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 
-/** @param onMissing called for each that cannot be looked at @returns the one that was changed last */
+/** @param onMissing called for each inaccessible file @returns the last modified file */
 export async function findNewest(
   paths: readonly string[],
   onMissing: (path: string, error: unknown) => void,
@@ -21,7 +21,7 @@ export async function findNewest(
   return newest?.path;
 }
 
-/** Equal as long as none of the files was changed or replaced. */
+/** A text that stays equal while the files are neither changed nor replaced. */
 export async function signatureOf(paths: readonly string[]): Promise<string> {
   const all = await Promise.all(
     paths.map((path) =>

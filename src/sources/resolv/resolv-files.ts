@@ -1,9 +1,9 @@
 /**
- * The upstream servers of resolv.conf files, followed as they change: of several files the one that was changed last counts, and
- * behind systemd's stub its second file.
+ * Follows the upstream servers of resolv.conf files. Of several files the last modified counts. If that has systemd's stub
+ * resolver, systemd's second file counts instead.
  *
- * Files are looked at in turns, since one that is mounted by itself changes without any notice in its folder. A file that goes away
- * or names no server any more leaves the servers as they were: it is most likely being written.
+ * Files are polled, since a file mounted by itself changes without a notification for its folder. If a file disappears or has
+ * no server any more, the servers stay the same: the file is probably being rewritten.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
@@ -18,35 +18,35 @@ import { findNewest, readIfThere, signatureOf } from './file-times.ts';
 
 export interface ResolvFilesOptions {
   readonly paths: readonly string[];
-  /** Whether changes are followed; if not, `reload` reads them. */
+  /** Whether to follow changes; otherwise only `reload` reads them. */
   readonly follows: boolean;
   readonly events: ResolvFileEvents;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What is seen of the files, for logs, in the order in which it is seen. */
+/** Events of the files, for logs, in order. */
 export interface ResolvFileEvents {
-  /** A file that was there, or should have been from the start, cannot be looked at. */
+  /** A file that existed, or should exist from the start, is inaccessible. */
   missing(path: string, error: unknown): void;
   /** A file is new or has changed. */
   reading(path: string): void;
-  /** Lines that name no usable server. */
+  /** Lines without a usable server. */
   problems(path: string, problems: readonly ResolvConfProblem[]): void;
-  /** It names no server at all. */
+  /** The file has no servers. */
   empty(path: string): void;
-  /** The servers of the file that counts, after it was read; not for what `start` and `reload` find. */
+  /** The servers of the file that counts, after it was read; not called by `start` and `reload`. */
   changed(servers: readonly UpstreamAddress[]): void;
 }
 
-/** How often the files are looked at. */
+/** Polling interval. */
 const POLL_MILLISECONDS = 500;
 
 export class ResolvFiles {
   readonly #options: ResolvFilesOptions;
   readonly #fence: ItemFence;
   #servers: readonly UpstreamAddress[] = [];
-  /** The file that counts and the one behind systemd's stub, with their times, as last read. */
+  /** The file that counts and systemd's second file, with their times, as last read. */
   #read = '';
   #behind: readonly string[] = [];
   #missing: ReadonlySet<string> = new Set();
@@ -59,7 +59,7 @@ export class ResolvFiles {
     this.#fence = new ItemFence({ source: 'resolv-conf', clock, log });
   }
 
-  /** The servers that are named now. */
+  /** The current servers. */
   get servers(): readonly UpstreamAddress[] {
     return this.#servers;
   }
@@ -94,7 +94,7 @@ export class ResolvFiles {
     this.#followLater();
   }
 
-  /** @returns whether a file was read that names servers */
+  /** @returns whether a file with servers was read */
   async #look(): Promise<boolean> {
     const { paths, events } = this.#options;
     const missing = new Set<string>();

@@ -1,32 +1,32 @@
 /**
- * The file of the last good state: a head that says whose state it is, a line per object, a foot with a checksum.
+ * The file of the last good state: a header that names the owner of the state, a line per object, a footer with a checksum.
  *
- * It is replaced as a whole or not at all, and believed as a whole or not at all.
+ * It is replaced atomically, and is valid only as a whole.
  */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Whose state a snapshot is. Another cluster's names must never be served. */
+/** The owner of a snapshot's state. Another cluster's names must never be served. */
 export interface SnapshotOwner {
   /** The zone. */
   readonly domain: string;
-  /** Where the objects come from: the API server, the folder. */
+  /** The source of the objects: the API server, the folder. */
   readonly source: string;
-  /** The UID of the namespace `kube-system`, which no two clusters share; undefined where it is not known. */
+  /** The UID of the namespace `kube-system`, which is unique per cluster; undefined if unknown. */
   readonly cluster?: string | undefined;
 }
 
 interface Head extends SnapshotOwner {
   readonly format: 'portolan snapshot';
   readonly version: number;
-  /** When it was written, by ISO 8601. */
+  /** Time of writing, in ISO 8601. */
   readonly written: string;
 }
 
 interface Foot {
   readonly lines: number;
-  /** Of all octets above the foot. */
+  /** Digest of all octets above the footer. */
   readonly sha256: string;
 }
 
@@ -36,13 +36,13 @@ export type SnapshotReading =
       /** Read from the octets of the file as they are taken. */
       readonly lines: Iterable<string>;
       readonly count: number;
-      /** When the state was known to be current, in milliseconds since the epoch. */
+      /** When the state was last known to be current, in milliseconds since the epoch. */
       readonly written: number;
-      /** Whether file and reader know the cluster's UID, and it is the same. */
+      /** Whether file and reader have the cluster's UID, and both are the same. */
       readonly isVerified: boolean;
     }
   | { readonly kind: 'none' }
-  /** There is one, but it is not to be used. */
+  /** The file exists but must not be used. */
   | { readonly kind: 'unusable'; readonly reason: string };
 
 export class SnapshotWriteError extends Error {
@@ -56,7 +56,7 @@ export class SnapshotWriteError extends Error {
   }
 }
 
-/** Belongs to the lines as much as to the head: it counts up when the meaning of either changes. */
+/** Version of the header and of the lines: it increases when the meaning of either changes. */
 const VERSION = 1;
 const CHUNK_CHARACTERS = 256 * 1024;
 const LINE_FEED = 0x0a;
@@ -64,7 +64,7 @@ const LINE_FEED = 0x0a;
 /**
  * Replaces the file.
  *
- * @param lines without line ends; they are taken some at a time
+ * @param lines without line ends; read in portions
  * @param now milliseconds since the epoch
  * @returns the number of lines
  * @throws SnapshotWriteError and leaves the older file as it was
@@ -121,7 +121,7 @@ async function writeAll(
   return count;
 }
 
-/** A rename is only sure to outlive a crash when the folder is written too. */
+/** A rename survives a crash only if the folder is synced too. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -131,7 +131,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Never throws: what cannot be used says why. */
+/** Never throws: the result has the reason if the file cannot be used. */
 export async function readSnapshot(file: string, owner: SnapshotOwner): Promise<SnapshotReading> {
   let octets: Buffer;
   try {
@@ -167,7 +167,7 @@ function countLines(octets: Buffer): number {
   return count;
 }
 
-/** Strings of their own: none holds the whole file in memory. */
+/** Separate strings, which do not keep the whole file in memory. */
 function* splitLines(octets: Buffer): Iterable<string> {
   for (let start = 0; start < octets.length; ) {
     const end = octets.indexOf(LINE_FEED, start);
@@ -180,7 +180,7 @@ function parseHead(line: string): Head | undefined {
   const head = parseRecord(line);
   if (head?.['format'] !== 'portolan snapshot' || typeof head['version'] !== 'number') return undefined;
   const texts = [head['domain'], head['source'], head['written'], head['cluster'] ?? ''];
-  // Each field has the type that the interface asks for.
+  // Each field has the type that the interface declares.
   return texts.every((text) => typeof text === 'string') ? (head as unknown as Head) : undefined;
 }
 

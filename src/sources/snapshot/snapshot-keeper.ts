@@ -1,6 +1,6 @@
 /**
- * Keeps the snapshot file near to what is served: soon after changes, not at each of them, now and then while nothing
- * changes, and once more at the end.
+ * Keeps the snapshot file close to the served state: writes it soon after changes, but not after each, now and then
+ * without changes, and once at the end.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatElapsed } from '../../base/duration.ts';
@@ -18,28 +18,28 @@ export interface SnapshotStats {
 
 export interface SnapshotSettings {
   readonly file: string;
-  /** Milliseconds: an older snapshot is not used. 0: any is. */
+  /** Milliseconds: an older snapshot is not used. 0: any age. */
   readonly maxAge: number;
-  /** What sets the maximum age, for messages: `--snapshot-max-age`. */
+  /** The option that sets the maximum age, for messages: `--snapshot-max-age`. */
   readonly maxAgeName: string;
 }
 
 export interface SnapshotKeeperOptions extends SnapshotSettings {
-  /** Whose state it is, as far as that can be found out now. Never rejects. */
+  /** The owner of the state, as far as it is known now. Never rejects. */
   readonly owner: () => Promise<SnapshotOwner>;
-  /** Another number after every change of the state. */
+  /** Changes with every change of the state. */
   readonly generation: () => number;
-  /** The state as lines, which are taken some at a time, or undefined while it is not whole. */
+  /** The state as lines, which are read in portions; undefined while it is incomplete. */
   readonly state: () => Iterable<string> | undefined;
-  /** Whether the state is known to be that of the cluster now. */
+  /** Whether the state is known to be current. */
   readonly isCurrent: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** How often the file is brought up to date, if anything has changed. */
+/** Interval of writes after changes. */
 export const SNAPSHOT_PERIOD = 30_000;
-/** The file of a cluster in which nothing changes is replaced this often, so that it does not grow old. */
+/** Interval of writes without changes, so that the file does not expire. */
 export const SNAPSHOT_RENEWAL = 3_600_000;
 
 export class SnapshotKeeper {
@@ -52,21 +52,21 @@ export class SnapshotKeeper {
   /** When the state in the file was current, in milliseconds since the epoch. */
   /** Milliseconds since the epoch. */
   #lastWritten: number | undefined;
-  /** When its age was nothing, by the monotonic clock. */
+  /** When the state in the file was current, by the monotonic clock. */
   #freshAt: number | undefined;
 
   constructor(options: SnapshotKeeperOptions) {
     this.#options = options;
   }
 
-  /** The lines of the last good state, if there is one that can be used. What cannot be is reported and left alone. */
+  /** The lines of the last good state, if usable. A file that cannot be used is reported and left as it is. */
   async read(): Promise<Iterable<string>> {
     const { file, owner, maxAge, maxAgeName, clock, log } = this.#options;
     const reading = await readSnapshot(file, await owner());
     if (reading.kind === 'unusable') this.reject(reading.reason);
     if (reading.kind !== 'good') return [];
     const { lines, count: objects, written, isVerified } = reading;
-    // A clock that was set back makes no snapshot unusable.
+    // A clock that was set back must not make the snapshot unusable.
     const milliseconds = Math.max(0, clock.now() - written);
     const age = formatElapsed(milliseconds);
     if (maxAge > 0 && milliseconds > maxAge) {
@@ -85,7 +85,7 @@ export class SnapshotKeeper {
     this.#options.log.error('snapshot ignored', { file: this.#options.file, reason });
   }
 
-  /** Begins to write. */
+  /** Starts writing. */
   start(): void {
     this.#timer = this.#options.clock.after(SNAPSHOT_PERIOD, () => {
       this.#writing = this.#writeIfNeeded().then(() => {
@@ -99,7 +99,7 @@ export class SnapshotKeeper {
     return { written: this.#written, errors: this.#errors, lastWritten: this.#lastWritten, age: this.#age() };
   }
 
-  /** Writes what is not written yet, and nothing after that. */
+  /** Writes pending changes, then stops. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -131,7 +131,7 @@ export class SnapshotKeeper {
     return age >= SNAPSHOT_RENEWAL && this.#options.isCurrent();
   }
 
-  /** Milliseconds, whatever the clock on the wall was set to meanwhile. */
+  /** Milliseconds, independent of changes of the wall clock. */
   #age(): number | undefined {
     return this.#freshAt === undefined ? undefined : this.#options.clock.monotonic() - this.#freshAt;
   }

@@ -16,7 +16,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'snapshot-'));
   file = join(folder, 'state');
 });
-/** Undefined for one that cannot be used. */
+/** Undefined if the snapshot cannot be used. */
 function linesOf(reading: SnapshotReading): readonly string[] | undefined {
   return reading.kind === 'good' ? [...reading.lines] : undefined;
 }
@@ -92,7 +92,7 @@ describe('the keeper', () => {
     const reading = await readSnapshot(file, owner);
     return reading.kind === 'good' ? linesOf(reading) : reading.kind;
   };
-  /** Turns the clock to the next look, and waits for its end. */
+  /** Advances the clock to the next check, and waits for its end. */
   const look = async () => {
     clock.advance(SNAPSHOT_PERIOD);
     await vi.waitFor(() => expect(clock.pending).toBe(1));
@@ -180,7 +180,7 @@ describe('the keeper', () => {
     await writeSnapshot(file, { ...owner, cluster: 'a' }, ['one'], clock.now());
     expect([...(await keep({ cluster: 'b' }).read())]).toEqual([]);
     expect([...(await keep({ cluster: 'a' }).read())]).toEqual(['one']);
-    // While the server cannot be asked, the address is all there is to compare.
+    // While the server is unreachable, only the address can be compared.
     expect([...(await keep().read())]).toEqual(['one']);
   });
 

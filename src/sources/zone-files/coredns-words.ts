@@ -1,9 +1,9 @@
 /**
- * Faults of records in the words of CoreDNS, which people search for.
+ * Words faults of records as CoreDNS does, since people search for these messages.
  */
 import type { ZoneFileProblem } from './zone-file.ts';
 
-/** What the library of CoreDNS calls the fields of the usual types. */
+/** The names of fields of the usual types in the library of CoreDNS. */
 const FIELD_WORDS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['A', ['A A']],
   ['AAAA', ['AAAA AAAA']],

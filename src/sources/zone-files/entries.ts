@@ -1,5 +1,5 @@
 /**
- * The text of a master file as entries of words (RFC 1035 section 5.1).
+ * Splits the text of a master file into entries of words (RFC 1035 section 5.1).
  *
  * An entry is a line, or several lines inside parentheses. `;` begins a comment. Words in quotation marks may hold blanks;
  * escapes stay as they are, since names and strings read them differently.
@@ -7,23 +7,23 @@
 import { ItemFault } from '../../base/item-fence.ts';
 
 export interface ZoneWord {
-  /** Without the quotation marks around it, with its escapes. */
+  /** Without its quotation marks, with its escapes. */
   readonly text: string;
   readonly isQuoted: boolean;
   /** From 1. */
   readonly line: number;
-  /** How many characters of the line there are up to its end. */
+  /** Characters in the line up to the end of the word. */
   readonly column: number;
 }
 
 export interface ZoneEntry {
   /** At least one. */
   readonly words: readonly ZoneWord[];
-  /** The line begins with a blank, so the owner is that of the entry before. */
+  /** Whether the line begins with a blank: then the owner is that of the previous entry. */
   readonly continuesOwner: boolean;
 }
 
-/** The field of a record's data that a fault is in. */
+/** The field of a record's data with a fault. */
 export interface DataField {
   /** The name of the type. */
   readonly type: string;
@@ -31,12 +31,12 @@ export interface DataField {
   readonly index: number;
 }
 
-/** What is wrong with a master file, and with which word. */
+/** A fault in a master file, with its word. */
 export class ZoneFileFault extends ItemFault {
   override readonly name = 'ZoneFileFault';
   readonly line: number;
   readonly column: number;
-  /** The word, for messages; nothing where one is missing. */
+  /** The word, for messages; undefined if a word is missing. */
   readonly word: string | undefined;
   readonly field: DataField | undefined;
 
@@ -52,13 +52,13 @@ export class ZoneFileFault extends ItemFault {
     this.field = field;
   }
 
-  /** The same fault, known to be in the data of a record. */
+  /** The same fault, with the field of the record's data. */
   inField(field: DataField): ZoneFileFault {
     return new ZoneFileFault(this.message, { line: this.line, column: this.column, text: this.word }, field);
   }
 }
 
-/** Gives the entries one after the other. @throws ZoneFileFault for a parenthesis or quotation mark without its other half */
+/** Yields the entries in order. @throws ZoneFileFault for an unmatched parenthesis or quotation mark */
 export function* readEntries(text: string): Generator<ZoneEntry, void> {
   const reader = new EntryReader(text.startsWith('\ufeff') ? text.slice(1) : text);
   for (let entry = reader.next(); entry !== undefined; entry = reader.next()) yield entry;
@@ -121,7 +121,7 @@ class EntryReader {
   #bare(): ZoneWord {
     const start = this.#at;
     while (this.#at < this.#text.length && !/[ \t\r\n;()"]/.test(this.#text[this.#at] ?? ''))
-      // What a backslash precedes is part of the word, unless the line ends there.
+      // The character after a backslash is part of the word, unless it is the end of the line.
       this.#at += this.#text[this.#at] === '\\' && this.#text[this.#at + 1] !== '\n' ? 2 : 1;
     this.#at = Math.min(this.#at, this.#text.length);
     return this.#word(this.#text.slice(start, this.#at), false);

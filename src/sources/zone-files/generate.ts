@@ -1,7 +1,7 @@
 /**
- * `$GENERATE START-STOP[/STEP] LEFT [TTL] [CLASS] TYPE RIGHT`: one record for each number, as BIND has it.
+ * `$GENERATE START-STOP[/STEP] LEFT [TTL] [CLASS] TYPE RIGHT`: one record for each number, as in BIND.
  *
- * `$` stands for the number, `${OFFSET,WIDTH,BASE}` for it in another form, `$$` and `\$` for a dollar sign.
+ * `$` is the number, `${OFFSET,WIDTH,BASE}` the number in another form, `$$` and `\$` a dollar sign.
  */
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 
@@ -31,7 +31,7 @@ export function numbersOf({ start, stop, step }: GenerateRange): readonly number
   return Array.from({ length: Math.floor((stop - start) / step) + 1 }, (_, index) => start + index * step);
 }
 
-/** The word with the number in the place of its dollar signs. @throws ZoneFileFault for a form that is none */
+/** The word with the number instead of its dollar signs. @throws ZoneFileFault for an invalid form */
 export function fillInNumber(word: ZoneWord, number: number): ZoneWord {
   if (!word.text.includes('$')) return word;
   const text = word.text.replace(/\$\$|\\\$|\$(?:\{([^}]*)\})?/g, (match, form: string | undefined) =>

@@ -5,12 +5,12 @@ import { ZoneFileFault, type ZoneWord } from './entries.ts';
 
 /** The equator and the prime meridian, in thousandths of a second of arc. */
 const ORIGIN = 2 ** 31;
-/** Centimetres above the reference, which lies 100 km below the spheroid. */
+/** Altitude 0 in centimetres above the reference, which is 100 km below the spheroid. */
 const ALTITUDE_ORIGIN = 10_000_000;
-/** Of size and precisions, in centimetres. */
+/** Default size and precisions, in centimetres. */
 const DEFAULTS = [100, 1_000_000, 1000] as const;
 
-/** @param before The word before the data, for a place where all of it is missing. @throws ZoneFileFault */
+/** @param before The word before the data, as the place of a fault if all data is missing. @throws ZoneFileFault */
 export function encodeLocation(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
   const latitude = takeAngle(words, before, 'N', 'S', 90);
   const longitude = takeAngle(latitude.rest, latitude.last, 'E', 'W', 180);
@@ -80,7 +80,7 @@ function readCentimetres(word: ZoneWord, min: number, max: number): number {
   throw new ZoneFileFault('not a number of metres in range', word);
 }
 
-/** One digit and a power of ten, a nibble each. */
+/** One digit and a power of ten, one nibble each. */
 function encodePrecision(centimetres: number): number {
   let exponent = 0;
   let digit = centimetres;

@@ -1,8 +1,8 @@
 /**
- * The data of records from words: which fields each type has, and how each field is written.
+ * Reads record data from words: the fields of each type, and the format of each field.
  *
- * Data is put into wire form and read from there, so that each type has one meaning only. Any type may be written in the
- * form of RFC 3597: `\# LENGTH HEX`.
+ * Data is converted to wire form and parsed from there, so that each type has only one parser. Any type may use the form of
+ * RFC 3597: `\# LENGTH HEX`.
  */
 import { parseAddress } from '../../wire/address.ts';
 import { typeName, typeOf } from '../../wire/mnemonics.ts';
@@ -16,7 +16,7 @@ import { encodeLocation } from './location.ts';
 import { encodeParameters } from './service-parameters.ts';
 import { readName, readNumber, readOctets, readSeconds } from './word-values.ts';
 
-/** Fields by type, in their order. Those that take all words that are left stand last. */
+/** Fields by type, in order. Fields that take all remaining words are last. */
 const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['A', 'ipv4'],
   ['AAAA', 'ipv6'],
@@ -70,11 +70,11 @@ const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['ZONEMD', 'uint32 uint8 uint8 hex'],
 ]);
 
-/** Types whose data has a form of its own, in alphabetical order. */
+/** Types with a presentation format of their own, in alphabetical order. */
 export const PRESENTABLE_TYPES: readonly string[] = [...FIELDS.keys()];
 
 /**
- * @param type Its word stands for missing data in messages.
+ * @param type Messages show its word for missing data.
  * @throws ZoneFileFault
  */
 export function readRecordData(
@@ -224,7 +224,7 @@ function readType(word: ZoneWord): number {
   return type;
 }
 
-/** Windows of 256 types, each with the bits up to its last type (RFC 4034 section 4.1.2). */
+/** Encodes windows of 256 types, each with the bits up to its last type (RFC 4034 section 4.1.2). */
 function encodeTypes(words: readonly ZoneWord[]): Uint8Array {
   const windows = new Map<number, Uint8Array>();
   for (const type of words.map(readType)) {
@@ -289,11 +289,11 @@ function readTime(word: ZoneWord): number {
     seconds > 59
   )
     throw new ZoneFileFault('not a date and time', word);
-  // Serial number arithmetic: times beyond 2106 begin again at 0.
+  // Serial number arithmetic: times after 2106 wrap around to 0.
   return (time.getTime() / 1000) % 2 ** 32;
 }
 
-/** RFC 5155 section 3.3: a hyphen is no salt. */
+/** RFC 5155 section 3.3: a hyphen means an empty salt. */
 function encodeSalt(word: ZoneWord): Uint8Array {
   const salt = word.text === '-' ? new Uint8Array() : encodeHex([word], word);
   if (salt.length > 255) throw new ZoneFileFault('a salt of more than 255 octets', word);

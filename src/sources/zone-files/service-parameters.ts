@@ -19,7 +19,7 @@ export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
     if (key === undefined || word.isQuoted) throw new ZoneFileFault('not a parameter', word);
     if (parameters.has(key)) throw new ZoneFileFault('a parameter that was there before', word);
     const following = words[at + 1];
-    // A value in quotation marks is a word of its own, right behind its key.
+    // A quoted value is a word of its own, right after its key.
     const isQuoted = word.text.endsWith('=') && following?.isQuoted === true;
     const text = isQuoted ? following : { ...word, text: value };
     if (isQuoted) at += 1;
@@ -94,7 +94,7 @@ function encodePort(word: ZoneWord): Uint8Array {
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
-/** Escapes are undone twice: first those of the string, then those of the list (RFC 9460 appendix A.1). */
+/** Unescapes twice: first the string, then the list (RFC 9460 appendix A.1). */
 function encodeProtocols(word: ZoneWord): Uint8Array {
   const octets = readOctets(word);
   const protocols: number[][] = [[]];

@@ -1,5 +1,5 @@
 /**
- * Words of a master file as names, numbers, TTLs and octets.
+ * Reads words of a master file as names, numbers, TTLs and octets.
  */
 import { NameError, parseName, ROOT } from '../../wire/name.ts';
 import type { AbsoluteName } from '../../wire/types.ts';
@@ -8,7 +8,7 @@ import { ZoneFileFault, type ZoneWord } from './entries.ts';
 /** A name; without a final dot it is relative to the origin, and `@` is the origin itself. @throws ZoneFileFault */
 export function readName(word: ZoneWord, origin: AbsoluteName): AbsoluteName {
   if (word.text === '@' && !word.isQuoted) return origin;
-  // A dot behind an odd number of backslashes is part of a label.
+  // A dot after an odd number of backslashes is part of a label.
   const isAbsolute = /(?:^|[^\\])(?:\\\\)*\.$/.test(word.text);
   try {
     if (isAbsolute) return parseName(word.text);
@@ -36,7 +36,7 @@ const MAX_UINT32 = 2 ** 32 - 1;
 /** RFC 2181 section 8. */
 export const MAX_TTL = 2 ** 31 - 1;
 
-/** Seconds, or numbers with units as in `1h30m`. @returns nothing if it is no TTL */
+/** Seconds, or numbers with units as in `1h30m`. @returns undefined if it is not a TTL */
 export function parseTtl(text: string): number | undefined {
   if (/^\d{1,10}$/.test(text)) return Number(text);
   if (!/^(?:\d{1,9}[smhdw])+$/i.test(text)) return undefined;
@@ -53,7 +53,7 @@ export function readSeconds(word: ZoneWord): number {
   throw new ZoneFileFault('not a number of seconds', word);
 }
 
-/** The octets of a character string: `\DDD` and `\X` are escapes, other characters stand for their UTF-8. */
+/** The octets of a character string: `\DDD` and `\X` are escapes, other characters are encoded in UTF-8. */
 export function readOctets(word: ZoneWord): Uint8Array {
   if (!word.text.includes('\\')) return Buffer.from(word.text);
   const parts: Uint8Array[] = [];

@@ -1,8 +1,8 @@
 /**
  * Master files (RFC 1035 section 5): records, `$ORIGIN`, `$INCLUDE`, `$TTL` (RFC 2308 section 4) and `$GENERATE`.
  *
- * All types that have a form here, and all others in that of RFC 3597. What is wrong is collected, each fault with the file
- * and the line it stands in.
+ * It reads all types of `record-fields.ts`, and all others in the form of RFC 3597. It collects all faults, each with its file
+ * and line.
  */
 import { dirname, isAbsolute, join } from 'node:path';
 import { readItem } from '../../base/item-fence.ts';
@@ -17,12 +17,12 @@ import { MAX_TTL, parseTtl, readName } from './word-values.ts';
 export interface ZoneFileProblem {
   readonly file: string;
   readonly line: number;
-  /** How many characters of the line there are up to the end of the word. */
+  /** Characters in the line up to the end of the word. */
   readonly column: number;
   readonly fault: string;
-  /** The word that is wrong; nothing where one is missing. */
+  /** The wrong word; undefined if a word is missing. */
   readonly word: string | undefined;
-  /** Where it is in the data of a record; nothing for other faults. */
+  /** Its field in the data of a record; undefined for other faults. */
   readonly field: DataField | undefined;
 }
 
@@ -32,22 +32,22 @@ export function describeZoneFileProblem({ file, line, fault, word }: ZoneFilePro
 }
 
 export interface ZoneFileSettings {
-  /** The path of the file, for messages and for the folder of files that it includes. */
+  /** The path of the file, for messages; included files are relative to its folder. */
   readonly file: string;
-  /** What names without a final dot are relative to. */
+  /** Names without a final dot are relative to it. */
   readonly origin: AbsoluteName;
   /** The text of an included file. @throws Error if it cannot be read */
   readonly readInclude: (path: string) => string;
-  /** Seconds, of records of `$GENERATE` that name none. Default: that of all others. */
+  /** TTL in seconds of `$GENERATE` records without one. Default: the TTL of other records. */
   readonly generatedTtl?: number | undefined;
 }
 
 export interface ZoneFileReading {
-  /** In the order of the file; those of entries without a fault. */
+  /** The records of valid entries, in the order of the file. */
   readonly records: readonly ResourceRecord[];
-  /** Empty: all is right. */
+  /** Empty if the file is valid. */
   readonly problems: readonly ZoneFileProblem[];
-  /** Paths of the files that it includes, directly or not. */
+  /** Paths of all files that it includes, directly or indirectly. */
   readonly included: readonly string[];
 }
 
@@ -60,9 +60,9 @@ export function readZoneFile(text: string, settings: ZoneFileSettings): ZoneFile
 const DEFAULT_TTL = 3600;
 
 /**
- * One record in a line of its own: names are absolute, the TTL is 3600 and the class IN unless given.
+ * Parses one record in one line: names are absolute, the default TTL is 3600 and the default class IN.
  *
- * @returns the record, or what is wrong with it
+ * @returns the record, or its problem
  */
 export function parseRecord(text: string): ResourceRecord | ZoneFileProblem {
   const reader = new ZoneFileReader({ file: 'record', origin: ROOT, readInclude: () => '' }, DEFAULT_TTL);
@@ -83,9 +83,9 @@ const NO_RECORD: ZoneFileProblem = {
   field: undefined,
 };
 
-/** Files in files. */
+/** Maximum depth of included files. */
 const MAX_DEPTH = 7;
-/** Problems beyond these are those of a file of another kind. */
+/** With more problems it is probably not a master file. */
 const MAX_PROBLEMS = 100;
 
 class ZoneFileReader {
@@ -96,7 +96,7 @@ class ZoneFileReader {
   #origin: AbsoluteName = ROOT;
   #owner: AbsoluteName | undefined;
   #class: number = CLASS.IN;
-  /** That of `$TTL`, else that of the last record with one. */
+  /** The TTL of `$TTL`, else of the last record with a TTL. */
   #ttl: number | undefined;
   #isTtlDirected = false;
 
@@ -117,7 +117,7 @@ class ZoneFileReader {
     });
   }
 
-  /** @param line where the entry begins: of a fault that names no place */
+  /** @param line of the start of the entry, for faults without a place */
   #guard(file: string, line: number, read: () => void): void {
     const reading = readItem(read);
     if (reading.kind === 'read') return;
@@ -162,7 +162,7 @@ class ZoneFileReader {
     }
   }
 
-  /** The origin and the last owner are those of before when the included file ends (RFC 1035 section 5.1). */
+  /** After the included file, restores the origin and the last owner (RFC 1035 section 5.1). */
   #include(
     directive: ZoneWord,
     [path, origin, ...others]: readonly ZoneWord[],

@@ -1,5 +1,5 @@
 /**
- * The step `ask`: one question, or the same several times, and what came back.
+ * The step `ask`: one question, once or several times, and the replies.
  */
 import { createSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
 /**
- * The ports of a case, each under the name that stands for it in the case.
+ * The ports of a case, each under its placeholder in the case.
  */
 import { findFreePort } from '../../../src/base/testing/free-port.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The text of a case and of its results: what stands for ports, paths and addresses of this machine.
+ * The text of a case and of its results: placeholders for ports, paths and addresses of this machine.
  */
 import { execFileSync } from 'node:child_process';
 import { hostname, networkInterfaces } from 'node:os';

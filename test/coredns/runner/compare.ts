@@ -1,6 +1,6 @@
 /**
- * Whether a result is the recorded one. In what was recorded `*` stands for anything; sections are sets unless their order counts;
- * a TTL may differ by 1.
+ * Compares a result with the recorded one. In the recording `*` matches anything; sections are sets unless their order counts; a
+ * TTL may differ by 1.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { normaliseRecord } from './record-text.ts';

@@ -1,5 +1,5 @@
 /**
- * Records and EDNS options as the recordings write them.
+ * Records and EDNS options in the format of the recordings.
  */
 import { parseRecord } from '../../../src/sources/zone-files/zone-file.ts';
 import { formatAddress } from '../../../src/wire/address.ts';

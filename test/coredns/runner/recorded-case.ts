@@ -1,5 +1,5 @@
 /**
- * A case of CoreDNS's recorded behaviour: a Corefile, what is around it, and steps with what each of them gave.
+ * A case of CoreDNS's recorded behaviour: a Corefile, its environment, and steps with their results.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 

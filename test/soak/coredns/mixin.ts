@@ -1,5 +1,5 @@
 /**
- * What the rules and dashboards of coredns-mixin ask of Prometheus, and those of today beside them: families and labels as facts.
+ * The metric families and labels in the queries of coredns-mixin's rules and dashboards, as recorded and as of today.
  */
 const OF = 'k8s_app="kube-dns"';
 

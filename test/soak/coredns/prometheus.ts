@@ -1,5 +1,5 @@
 /**
- * A real Prometheus that scrapes pods of DNS, and is asked as dashboards and rules ask it.
+ * A real Prometheus that scrapes DNS pods, with the queries of dashboards and rules.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { expect, onTestFinished } from 'vitest';

@@ -1,8 +1,8 @@
 /**
  * The contract between handlers and table for server blocks of a Corefile: random plugins with random arguments, random questions, and
- * changes of the Corefile and of the cluster in between. What readers answer is what the chain answers at the same moment.
+ * changes of the Corefile and of the cluster in between. Readers answer as the chain does at the same moment.
  *
- * A reader asks no handler, so this fails too where a handler acts on a question that it does not state.
+ * A reader does not call handlers, so the test also fails if a handler acts on a question that it does not declare.
  */
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The recorded cases of CoreDNS 1.14.7, run against the program as it is built: every step gives what was recorded, but for the
- * differences that are listed with their reasons.
+ * The recorded cases of CoreDNS 1.14.7, run against the built program: every step gives the recorded result, except for the
+ * differences listed with their reasons.
  *
  * One group: `npx vitest run --config vitest.soak.config.ts test/soak/coredns -t 'group metrics'`.
  */

@@ -1,5 +1,5 @@
 /**
- * A Corefile that changes a hundred times while many clients ask: no query is lost, and all are answered rightly.
+ * A Corefile that changes a hundred times while many clients send queries: no query is lost, and all answers are correct.
  */
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';

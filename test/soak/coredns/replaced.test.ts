@@ -1,9 +1,9 @@
 /**
- * The Deployment of CoreDNS gets another image: the new pod is ready before the old one stops. Clients lose no query, and what
- * Prometheus showed before it shows on, for rules and dashboards as they are.
+ * The Deployment of CoreDNS gets our image: the new pod is ready before the old one stops. Clients lose no query, and Prometheus
+ * shows the same metrics as before, for unchanged rules and dashboards.
  *
- * The old pod is our program too, bound to CoreDNS without a difference: that its answers and metrics are those of CoreDNS, the
- * recorded cases prove.
+ * The old pod is our program too, in place of CoreDNS: the recorded cases prove that its answers and metrics are those of
+ * CoreDNS.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, onTestFinished } from 'vitest';

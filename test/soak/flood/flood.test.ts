@@ -1,5 +1,5 @@
 /**
- * Names that do not exist, as fast as they can be asked for: what the table holds is answered as before, and memory has an end.
+ * A flood of names that do not exist: names in the table are answered as before, and memory stays bounded.
  */
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';

@@ -1,5 +1,5 @@
 /**
- * What an API server says: objects, lists and events in both encodings, and the HTTP around them.
+ * Fuzzes the output of an API server: objects, lists and events in both encodings, and the HTTP around them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';

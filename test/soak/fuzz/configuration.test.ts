@@ -1,5 +1,5 @@
 /**
- * Files of operators: whatever stands in them is read or refused, and each refusal names its place.
+ * Fuzzes files of operators: any content is accepted or refused, and each refusal has a place.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

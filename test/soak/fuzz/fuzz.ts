@@ -1,8 +1,8 @@
 /**
- * A fuzzer: takes inputs of a seed corpus apart, changes, cuts and joins them, and gives them to a parser until its time is over.
+ * A fuzzer: splits, changes, cuts and joins inputs of a seed corpus, and passes them to a parser until its time is over.
  *
- * A failure names the seed and the input, in Base64. Give the seed again by `TEST_SEED`; put the input among the seeds of
- * the target once it is understood, so that it is tried first from then on.
+ * A failure shows the seed and the input, in Base64. Repeat it with the seed in `TEST_SEED`. Once you understand the input,
+ * add it to the seeds of the target, so that later runs try it first.
  */
 
 import { WorkCounter } from '../../../src/base/testing/work-counter.ts';

@@ -1,5 +1,5 @@
 /**
- * Packets of clients and of upstream servers, at the readers, at the decoder, and at what waits for replies.
+ * Fuzzes packets of clients and of upstream servers: the readers, the decoder, and the code that waits for replies.
  */
 import { expect, it } from 'vitest';
 import { sanitise } from '../../../src/forward/sanitise.ts';

@@ -1,6 +1,6 @@
 /**
- * What sources bring item by item: keys and values of etcd by both versions, manifests, snapshots, saved settings. Whatever an item
- * is, the program does not fail at it, and the items beside it are taken in.
+ * Fuzzes single items of sources: keys and values of etcd by both versions, manifests, snapshots, saved settings. The program
+ * survives any item, and accepts the other items.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * A million packets that no good client sends: the program stays up, its memory flat, its answers right.
+ * A million hostile packets: the program stays up, its memory constant, its answers correct.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';

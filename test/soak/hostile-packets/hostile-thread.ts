@@ -1,5 +1,5 @@
 /**
- * The entry of a thread that sends what no good client sends, over UDP and TCP, and asks something sensible in between.
+ * The entry of a thread that sends hostile packets over UDP and TCP, and valid questions in between.
  */
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';

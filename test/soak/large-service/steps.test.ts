@@ -1,6 +1,6 @@
 /**
- * A change of one slice of a service with 5,000 endpoints goes on in steps of about a millisecond, and costs what the slice is and a
- * look at each of the others. Work is counted, not timed: a step that did it all would show on any machine.
+ * A change of one slice of a service with 5,000 endpoints is processed in steps of about a millisecond. It costs the processing of
+ * that slice and a check of each other one. The test counts work instead of time, so a too large step fails on any machine.
  */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { WorkCounter } from '../../../src/base/testing/work-counter.ts';

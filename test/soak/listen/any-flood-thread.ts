@@ -1,6 +1,6 @@
 /**
- * The entry of a thread that floods a server with questions for ANY from one address: of a name of the cluster, which a reader
- * answers, and of outside names that are all new, which it cannot.
+ * The entry of a thread that floods a server with ANY questions from one address: for a name of the cluster, which a reader
+ * answers, and for new outside names, which a reader cannot answer.
  */
 import { workerData } from 'node:worker_threads';
 import { makeQuery } from '../../../src/chain/testing/ask.ts';

@@ -1,8 +1,8 @@
 /**
- * One client's flood of questions that readers cannot answer takes no other client's outside names away.
+ * One client's flood of questions that readers cannot answer does not stop other clients' outside names.
  *
- * The flood goes to one address of the server and the others ask at another, so that each has receive buffers of its own and what
- * the kernel drops is known for each: it depends on the machine. All else is one server: its readers, its ring, its main thread.
+ * The flood goes to one address of the server and the others use another, so that each has its own receive buffers and the kernel's
+ * drops, which depend on the machine, are known for each. They share one server: its readers, its ring, its main thread.
  * `npm run bench -- hostile` measures both at one address.
  */
 import { createSocket } from 'node:dgram';

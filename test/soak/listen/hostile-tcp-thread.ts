@@ -1,6 +1,6 @@
 /**
- * The entry of a thread that attacks a server over TCP: it holds connections from several addresses, opens new ones for those
- * that are closed, sends the same octets on each again and again, and never reads.
+ * The entry of a thread that attacks a server over TCP: it holds connections from several addresses, reopens closed ones, sends
+ * the same octets on each repeatedly, and never reads.
  */
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,5 +1,5 @@
 /**
- * Clients over TCP that want to take the server down: they hold connections, and do not take their answers.
+ * Clients that attack the server over TCP: they hold connections and do not read their answers.
  */
 import { Worker } from 'node:worker_threads';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The whole program before clients that ask for answers of 60,000 octets over TCP, again and again, and never read them.
+ * The whole program with clients that repeatedly request answers of 60,000 octets over TCP and never read them.
  */
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The built server before an upstream that loses packets, stalls or is gone, over real sockets: what stub clients get, on a quiet
- * machine and beside two processes that take all processor time there is.
+ * The built server with an upstream that loses packets, stalls or is down, over real sockets: the results of stub clients, on an idle
+ * machine and with two processes that use all processor time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterEach, expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * The package as npm makes, would publish and installs it. Its dependencies come from the registry or from npm's own cache.
+ * The package as npm builds, would publish and installs it. Its dependencies come from the registry or from npm's cache.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Two hundred changes of the whole plan, by every front end: nothing of a former plan is held, there are no more instances of
- * anything that each plan has its own of, and heap and answer table are level.
+ * Two hundred changes of the whole plan, by every front end: former plans are not referenced, the number of instances that belong
+ * to a plan does not grow, and the sizes of heap and answer table stay constant.
  */
 import { beforeAll, expect } from 'vitest';
 import { ServerBlocks } from '../../../src/engine/server-blocks/server-blocks.ts';

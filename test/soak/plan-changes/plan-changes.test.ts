@@ -1,6 +1,6 @@
 /**
  * A running server changes its whole plan two hundred times under load: no query is lost or answered wrongly, no answer is from
- * before a change, and memory stays as it is.
+ * before a change, and memory stays constant.
  */
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';

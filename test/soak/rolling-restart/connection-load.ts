@@ -1,5 +1,5 @@
 /**
- * Clients that connect by TCP, ask one question and leave, again and again; and what became of each.
+ * Clients that repeatedly connect over TCP, ask one question and disconnect; records the result of each.
  */
 import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';

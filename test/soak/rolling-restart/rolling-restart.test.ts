@@ -1,6 +1,6 @@
 /**
- * One process takes the port over from the other, twenty times, while many clients ask: no query over UDP is lost, and none
- * is answered wrongly.
+ * One process takes over the port from the other, twenty times, while many clients send queries: no query over UDP is lost or
+ * answered wrongly.
  */
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';

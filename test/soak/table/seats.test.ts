@@ -1,5 +1,5 @@
 /**
- * The property of `seats.property.test.ts`, a million packets long: half of them for each of two tables.
+ * The property of `seats.property.test.ts` with a million packets: half of them for each of two tables.
  */
 import { expect, it } from 'vitest';
 import { expectOtherSeatsUntouched } from '../../../src/table/testing/packet-seats.ts';

@@ -1,5 +1,5 @@
 /**
- * What a request carries so that the API server knows us, read anew for each request.
+ * The credentials that a request carries, read for each request.
  */
 import type { ByteSource, ClusterSettings, ExternalAuthentication } from './settings.ts';
 
@@ -15,7 +15,7 @@ export interface Authentication {
   };
 }
 
-/** @throws {Error} whatever a file or a plugin fails by; no message holds a credential */
+/** @throws {Error} the error of a file or a plugin; messages never contain a credential */
 export async function authenticate(settings: ClusterSettings): Promise<Authentication> {
   if (settings.server.protocol !== 'https:') return { headers: {}, tls: {} };
   const { user, authority, tlsServerName } = settings;
@@ -33,7 +33,7 @@ export async function authenticate(settings: ClusterSettings): Promise<Authentic
   };
 }
 
-/** Makes all sources read anew. */
+/** Makes all sources read again. */
 export function expireCredentials(settings: ClusterSettings): void {
   const { token, certificate, external } = settings.user;
   token?.expire();

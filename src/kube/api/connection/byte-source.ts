@@ -1,5 +1,5 @@
 /**
- * Octets given once and for all, and octets in a file that others replace.
+ * Fixed octets, and octets in a file that others replace.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { Clock } from '../../../base/clock.ts';
@@ -9,14 +9,13 @@ export function fixedBytes(bytes: Buffer): ByteSource {
   return { read: async () => bytes, expire() {} };
 }
 
-/** How often at most a file is looked at, in milliseconds. */
+/** Minimum interval between two checks of a file, in milliseconds. */
 const LOOK_EVERY = 60_000;
 
 /**
- * A file that is rotated: tokens and authorities of service accounts are, by a link that is swapped.
+ * A file that is rotated, such as the tokens and CAs of service accounts, where a link is swapped.
  *
- * It is looked at once a minute at most and read when it has changed. When it cannot be read, what it held last serves
- * on.
+ * It is checked at most once a minute and read if it has changed. If it cannot be read, its last content stays in use.
  */
 export class RotatingFile implements ByteSource {
   readonly #path: string;
@@ -29,7 +28,7 @@ export class RotatingFile implements ByteSource {
     this.#clock = clock;
   }
 
-  /** @throws {Error} with the file's name, if it was never read */
+  /** @throws {Error} with the file's name, if it could never be read */
   async read(): Promise<Buffer> {
     const now = this.#clock.monotonic();
     if (this.#held !== undefined && now - this.#lookedAt < LOOK_EVERY) return this.#held.bytes;

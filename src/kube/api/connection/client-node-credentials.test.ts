@@ -10,7 +10,7 @@ interface Options {
   }[];
 }
 
-/** Stands in for the class of @kubernetes/client-node. */
+/** Replaces the class of @kubernetes/client-node. */
 function makeModule(apply: (options: Record<string, unknown>) => Promise<void>, loaded: Options[] = []) {
   return async () => ({
     KubeConfig: class {

@@ -1,8 +1,8 @@
 /**
- * Credentials that only another program or an identity provider can give: the `exec` and `auth-provider` kinds.
+ * Credentials that come from another program or an identity provider: the `exec` and `auth-provider` kinds.
  *
- * They are rare in a cluster and common on a desk, so @kubernetes/client-node does the work and is loaded only when
- * one is met: it costs 67 MB and half a second.
+ * They are rare in a cluster and common on a workstation. @kubernetes/client-node handles them and is loaded only when
+ * needed: it costs 67 MB and half a second.
  */
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
@@ -13,7 +13,7 @@ import type { ExternalAuthentication, ExternalCredentials } from './settings.ts'
 /** The major version of the optional peer dependency. */
 const CLIENT_NODE_MAJOR = 1;
 
-/** What we use of @kubernetes/client-node: it fills in the options of a request. */
+/** The part of @kubernetes/client-node that we use: it fills in the options of a request. */
 interface ClientNodeConfig {
   loadFromOptions(options: unknown): void;
   applyToHTTPSOptions(options: FilledOptions): Promise<void>;
@@ -30,7 +30,7 @@ export type LoadClientNode = () => Promise<unknown>;
 /** `as string`, because the package may be absent: it is an optional dependency. */
 export const loadClientNode: LoadClientNode = () => import('@kubernetes/client-node' as string);
 
-/** A plugin that asks a person something would never end. */
+/** Milliseconds; a plugin that prompts the user would never end. */
 const PATIENCE = 60_000;
 
 /** @throws {ClusterConfigurationError} if @kubernetes/client-node is not installed */
@@ -59,7 +59,7 @@ class ClientNodeCredentials implements ExternalCredentials {
     this.#config = make();
   }
 
-  /** Requests that come together share one run of the command. */
+  /** Concurrent requests share one run of the command. */
   authenticate(): Promise<ExternalAuthentication> {
     this.#running ??= this.#fill().finally(() => {
       this.#running = undefined;
@@ -67,7 +67,7 @@ class ClientNodeCredentials implements ExternalCredentials {
     return this.#running;
   }
 
-  /** What is cached is in the configuration, so a new one has nothing cached. */
+  /** The configuration holds the cache, so a new one starts empty. */
   expire(): void {
     this.#config = this.#make();
   }
@@ -77,7 +77,7 @@ class ClientNodeCredentials implements ExternalCredentials {
     try {
       await this.#inTime(this.#config.applyToHTTPSOptions(options));
     } catch (error) {
-      // What a plugin wrote may hold a secret, so none of it is repeated.
+      // The plugin's output may contain a secret: do not repeat it.
       const lacks = error instanceof Error && 'code' in error && error.code === 'ENOENT';
       const problem = lacks ? 'was not found' : 'gave no credentials';
       throw new Error(`${this.#what} ${problem}; run it by hand, as the user that runs Portolan, to see why`);
@@ -108,7 +108,7 @@ async function loadKubeConfig(
 ): Promise<KubeConfigClass> {
   try {
     const module = await load();
-    // The shape is that of the one version in package-lock.json.
+    // The type matches the version in package-lock.json.
     return (module as { readonly KubeConfig: KubeConfigClass }).KubeConfig;
   } catch {
     const command = `npm install @kubernetes/client-node@${CLIENT_NODE_MAJOR}`;
@@ -129,7 +129,7 @@ function configure(KubeConfig: KubeConfigClass, user: KubeconfigEntry): ClientNo
   return config;
 }
 
-/** A command with a slash counts from the kubeconfig's folder; it is told that it cannot ask the user. */
+/** A command with a slash is relative to the kubeconfig's folder. `interactive: false` keeps it from prompting the user. */
 function readExec(user: KubeconfigEntry): unknown {
   const exec = user.fields['exec'];
   if (typeof exec !== 'object' || exec === null) return undefined;

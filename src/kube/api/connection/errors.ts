@@ -1,13 +1,13 @@
 /**
- * What can fail between this program and an API server. No message holds a credential.
+ * Errors between this program and an API server. Their messages never contain a credential.
  */
 
 /** A request had no answer. */
 export class RequestError extends Error {
   readonly path: string;
   /**
-   * `credentials`: there was nothing to authenticate with, so nothing was sent. `unreachable`: no connection was made, so
-   * the server had no work with it.
+   * `credentials`: credentials were missing, so no request was sent. `unreachable`: no connection was established, so the
+   * server had no work.
    */
   readonly reason: 'network' | 'unreachable' | 'credentials';
 
@@ -19,7 +19,7 @@ export class RequestError extends Error {
   }
 }
 
-/** The way to the cluster is not configured as it must be. */
+/** The configuration of the way to the cluster is invalid. */
 export class ClusterConfigurationError extends Error {
   /** The file at fault, if it is one. */
   readonly file: string | undefined;

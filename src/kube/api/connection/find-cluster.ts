@@ -1,5 +1,5 @@
 /**
- * Where the cluster is: as told by flags, else around us, else in the kubeconfig of the user.
+ * Finds the cluster: by flags, else from the pod that we run in, else from the user's kubeconfig.
  */
 import { delimiter, join } from 'node:path';
 import { type Clock, systemClock } from '../../../base/clock.ts';
@@ -15,26 +15,26 @@ import type { Connection } from './types.ts';
 export interface FindClusterOptions {
   /** `--kubecfg-file`: this file and no other place. */
   readonly kubecfgFile?: string | undefined;
-  /** `--context`: a context of the kubeconfig. The pod's own way is not taken then. */
+  /** `--context`: a context of the kubeconfig. The in-cluster configuration is then ignored. */
   readonly context?: string | undefined;
-  /** `--kube-master-url`: alone, that address without credentials; with a kubeconfig, instead of its server. */
+  /** `--kube-master-url`: by itself, this address without credentials; with a kubeconfig, replaces its server. */
   readonly masterUrl?: string | undefined;
   readonly environment: Environment;
   /** The user's home folder; undefined if there is none. */
   readonly home: string | undefined;
   readonly clock?: Clock;
-  /** Where the files of the service account are, and how client-node is loaded; tests have their own. */
+  /** Folder of the service account's files, and the loader of client-node; tests replace them. */
   readonly serviceAccount?: string;
   readonly loadClientNode?: LoadClientNode;
 }
 
 export interface NoCluster {
   readonly kind: 'none';
-  /** Each place that was looked at, and what was found there. */
+  /** Each place searched, and the result. */
   readonly lookedFor: readonly string[];
 }
 
-/** @throws {ClusterConfigurationError} if a cluster is named but cannot be used as it is named */
+/** @throws {ClusterConfigurationError} if a cluster is configured but its configuration cannot be used */
 export async function findCluster(options: FindClusterOptions): Promise<Connection | NoCluster> {
   const clock = options.clock ?? systemClock;
   const settings = await findSettings(options, clock);
@@ -74,7 +74,7 @@ function alone(masterUrl: string, environment: Environment): ClusterSettings {
 
 interface Places {
   readonly files: readonly string[];
-  /** What to say of them if none is there. */
+  /** Messages to show if none of the files exists. */
   readonly words: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Requests to an API server over HTTP/1.1, on connections that are kept and watched by TCP itself.
+ * Requests to an API server over HTTP/1.1, on persistent connections with TCP keepalive.
  */
 import {
   type Agent,
@@ -20,20 +20,20 @@ import { makeProxyAgent } from './proxy.ts';
 import type { ClusterSettings } from './settings.ts';
 import type { ApiResponse, Connection, RequestOptions } from './types.ts';
 
-/** After so many milliseconds without traffic the kernel asks whether the other side is still there. */
+/** Milliseconds without traffic before the kernel sends a keepalive probe. */
 const TCP_KEEPALIVE = 30_000;
 const AGENT_OPTIONS = { keepAlive: true, keepAliveMsecs: TCP_KEEPALIVE };
 
-/** Milliseconds after which a connection is replaced, so that the load of several API servers evens out again. */
+/** Milliseconds after which a connection is replaced, so that the load spreads over all API servers again. */
 const MAX_CONNECTION_AGE = 900_000;
 
-/** Errors of a connection that was never made. */
+/** Errors of a connection that was never established. */
 const NOT_CONNECTED: readonly unknown[] = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];
 
 /** A kept connection that the server has just closed is noticed only when we write to it. */
 const CLOSED_MEANWHILE: readonly unknown[] = ['ECONNRESET', 'EPIPE'];
 
-/** Makes ready what the settings ask for; nothing is sent yet. */
+/** Prepares a connection as the settings say; sends nothing yet. */
 export async function openConnection(settings: ClusterSettings, clock: Clock): Promise<HttpConnection> {
   const { proxy } = settings;
   if (proxy === undefined) return new HttpConnection(settings, clock);
@@ -45,7 +45,7 @@ function makeDirectAgent({ server }: ClusterSettings, clock: Clock): Agent {
   return renewConnections(agent, clock);
 }
 
-/** Makes an agent close a connection after a time instead of using it again, at the end of a request. */
+/** Makes an agent close old connections at the end of a request instead of using them again. */
 function renewConnections(agent: HttpAgent, clock: Clock): Agent {
   const opened = new WeakMap<object, number>();
   agent.on('free', (socket: object) => {
@@ -67,7 +67,7 @@ export class HttpConnection implements Connection {
   readonly #clock: Clock;
   readonly #agent: Agent;
 
-  /** @param agent keeps the connections to the server; it knows the way through a proxy, see `openConnection` */
+  /** @param agent keeps the connections to the server and handles a proxy, see `openConnection` */
   constructor(settings: ClusterSettings, clock: Clock, agent: Agent = makeDirectAgent(settings, clock)) {
     this.#settings = settings;
     this.#clock = clock;
@@ -109,7 +109,7 @@ export class HttpConnection implements Connection {
     const send = server.protocol === 'https:' ? httpsRequest : httpRequest;
     const headers = {
       accept: 'application/json',
-      // The server packs large lists only, and never a watch.
+      // The server compresses only large lists, and never a watch.
       'accept-encoding': 'gzip',
       'user-agent': 'portolan',
       ...authentication.headers,
@@ -117,7 +117,7 @@ export class HttpConnection implements Connection {
     };
     return new Promise((resolve, reject) => {
       const request = send({
-        // Agents for proxies find a kept connection again only if they are told.
+        // Proxy agents need these fields to find a kept connection again.
         protocol: server.protocol,
         host: server.hostname.replace(/^\[|\]$/g, ''),
         port: server.port === '' ? undefined : Number(server.port),
@@ -137,7 +137,7 @@ export class HttpConnection implements Connection {
         timer?.cancel();
         resolve(toResponse(response));
       });
-      // Stays for the life of the request: an error after the answer reaches the reader of its body.
+      // Registered for the life of the request: an error after the answer goes to the reader of its body.
       request.on('error', (error) => {
         timer?.cancel();
         reject(this.#explain(path, request, error));
@@ -153,7 +153,7 @@ export class HttpConnection implements Connection {
     );
   }
 
-  /** A server that has just started may accept connections for seconds before it speaks TLS. */
+  /** A server that has just started may accept connections seconds before it speaks TLS. */
   #limitConnect(request: ClientRequest, socket: Socket, milliseconds: number | undefined): void {
     if (milliseconds === undefined) return;
     const timer = this.#clock.after(milliseconds, () => request.destroy(new ConnectTimeout(milliseconds)));
@@ -176,10 +176,10 @@ class ConnectTimeout extends Error {
   }
 }
 
-/** Marks a request that met a connection closed by the server meanwhile, and may be sent again. */
+/** A request failed because the server had closed the kept connection: it may be sent again. */
 class StaleSocket extends Error {}
 
-/** An address that answers neither by IPv4 nor by IPv6 fails with several errors and no message of its own. */
+/** If neither IPv4 nor IPv6 works, the error is an AggregateError without a message. */
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError) {
     return error.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join(', ');
@@ -208,7 +208,7 @@ function toResponse(response: IncomingMessage): ApiResponse {
   };
 }
 
-/** The octets of a body. An error of the connection reaches the reader in either case. */
+/** The decompressed octets of a body. A connection error goes to the reader in both cases. */
 function unpack(response: IncomingMessage): AsyncIterable<Uint8Array> {
   if (response.headers['content-encoding'] !== 'gzip') return response;
   const unpacked = createGunzip();

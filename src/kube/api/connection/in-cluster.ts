@@ -1,5 +1,5 @@
 /**
- * The way that every pod has: the address from its environment, the token and the authority of its service account.
+ * The in-cluster configuration of a pod: the address from its environment, the token and CA of its service account.
  */
 import { access } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ import type { ClusterSettings } from './settings.ts';
 
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** @returns why we are not in a cluster, in words, if we are not */
+/** @returns a message why we are not in a cluster, if we are not */
 export async function readInCluster(
   environment: Environment,
   folder: string,
@@ -34,7 +34,7 @@ export async function readInCluster(
   return {
     server,
     source: 'in-cluster',
-    // Without the file the authorities of the system decide, as in client-go.
+    // Without the file the system's CAs are used, as in client-go.
     authority: (await isReadable(authority)) ? new RotatingFile(authority, clock) : undefined,
     verify: true,
     user: { token: new RotatingFile(token, clock) },

@@ -1,5 +1,5 @@
 /**
- * From a merged kubeconfig and a context to the settings of one cluster.
+ * Reads the settings of one cluster from a merged kubeconfig and a context.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { fixedBytes, RotatingFile } from './byte-source.ts';
@@ -32,7 +32,7 @@ export async function readCluster(kubeconfig: Kubeconfig, choice: ClusterChoice)
       'cannot stand beside a certificate authority: remove one',
     );
   }
-  // An overridden server is another one: what its certificate should say is not known, as with kubectl.
+  // The name is for the kubeconfig's server, not for an overriding one, as with kubectl.
   const tlsServerName = choice.masterUrl === undefined ? cluster?.text('tls-server-name') : undefined;
   const context = name === undefined ? '' : `, context ${name}`;
   return {
@@ -41,7 +41,7 @@ export async function readCluster(kubeconfig: Kubeconfig, choice: ClusterChoice)
     authority,
     verify,
     tlsServerName,
-    // Over plain HTTP no credentials are sent, so none are asked for.
+    // Credentials are not sent over plain HTTP, so do not read them.
     user: user === undefined || server.protocol === 'http:' ? {} : await readUser(user, choice),
     proxy: readProxy(cluster, server, choice.environment),
   };
@@ -111,7 +111,7 @@ async function readUser(user: KubeconfigEntry, choice: ClusterChoice): Promise<U
   return { token, basic, certificate: readCertificate(user, choice.clock), external, headers };
 }
 
-/** Of both, the file is read and the text ignored, as client-go does after its first minute. */
+/** If both are set, only the file counts, as in client-go after its first minute. */
 function readToken(user: KubeconfigEntry, clock: Clock): ByteSource | undefined {
   const file = user.path('tokenFile');
   if (file !== undefined) return new RotatingFile(file, clock);
@@ -128,7 +128,7 @@ function readCertificate(user: KubeconfigEntry, clock: Clock): UserSettings['cer
   return { certificate, key };
 }
 
-/** `<field>-data` before `<field>`, which names a file. */
+/** `<field>-data` takes precedence over `<field>`, which names a file. */
 function pick(entry: KubeconfigEntry, field: string, clock: Clock): ByteSource | undefined {
   const bytes = entry.bytes(`${field}-data`);
   if (bytes !== undefined) return fixedBytes(bytes);

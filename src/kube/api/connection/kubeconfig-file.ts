@@ -1,5 +1,5 @@
 /**
- * Kubeconfig files: read, merged as kubectl merges them, and looked into field by field with errors that say where.
+ * Reads kubeconfig files and merges them as kubectl does. Errors name the file and the field.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { ClusterConfigurationError } from './errors.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One named cluster, user or context: its fields, and where they stand. */
+/** One named cluster, user or context: its fields and their location. */
 export class KubeconfigEntry {
   readonly file: string;
   readonly name: string;
@@ -26,7 +26,7 @@ export class KubeconfigEntry {
     return this.#fields;
   }
 
-  /** @throws {ClusterConfigurationError} if it is there and not text; an empty text counts as not there */
+  /** @throws {ClusterConfigurationError} if it is set and not text; an empty text counts as unset */
   text(field: string): string | undefined {
     const value = this.#fields[field] ?? '';
     if (typeof value !== 'string') throw this.error(field, 'must be text');
@@ -52,13 +52,13 @@ export class KubeconfigEntry {
     return new Map(Object.entries(value).map(([key, list]) => [key, this.#list(`${field}.${key}`, list)]));
   }
 
-  /** A path in a file counts from the folder of that file. */
+  /** A relative path is relative to the folder of the file. */
   path(field: string): string | undefined {
     const path = this.text(field);
     return path === undefined || isAbsolute(path) ? path : resolve(dirname(this.file), path);
   }
 
-  /** @throws {ClusterConfigurationError} if it is no base64 */
+  /** @throws {ClusterConfigurationError} if it is not base64 */
   bytes(field: string): Buffer | undefined {
     const text = this.text(field)?.replace(/\s+/g, '');
     if (text === undefined) return undefined;
@@ -88,8 +88,8 @@ export interface Kubeconfig {
 }
 
 /**
- * Reads and merges files: the first that names a cluster, user, context or current context wins, whole.
- * @param mayLack whether files that do not exist are passed over
+ * Reads and merges files: the first file that defines a cluster, user, context or current context wins for all its fields.
+ * @param mayLack whether to skip files that do not exist
  * @throws {ClusterConfigurationError}
  */
 export async function readKubeconfigs(paths: readonly string[], mayLack: boolean): Promise<Kubeconfig> {
@@ -143,7 +143,7 @@ function parse(file: string, text: string): Fields {
   return content;
 }
 
-/** Aliases may name what is not there, or blow up a small file. Which one it is may be a secret. */
+/** Aliases may be undefined, or expand a small file enormously. Do not report the alias: it may be a secret. */
 function toValue(file: string, document: Document): unknown {
   try {
     return document.toJS();

@@ -17,7 +17,7 @@ export function chooseProxy(server: URL, environment: Environment): string | und
   return isExempt(server, read(environment, 'NO_PROXY') ?? '') ? undefined : proxy;
 }
 
-/** @returns undefined if it is not the address of a proxy that we can speak to */
+/** @returns undefined if it is not the address of a supported proxy */
 export function readProxyAddress(text: string): URL | undefined {
   const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(withScheme)) return undefined;
@@ -25,14 +25,14 @@ export function readProxyAddress(text: string): URL | undefined {
   return ['http:', 'https:', 'socks5:', 'socks5h:'].includes(url.protocol) ? url : undefined;
 }
 
-/** Loads the code for it, which few clusters need: that for SOCKS takes 13 MB of memory, that for HTTP 4 MB. */
+/** Loads the proxy code on demand, since few clusters need it: SOCKS takes 13 MB of memory, HTTP 4 MB. */
 export async function makeProxyAgent(proxy: URL, options: AgentOptions): Promise<Agent> {
   if (!proxy.protocol.startsWith('socks')) {
     const { HttpsProxyAgent } = await import('https-proxy-agent');
     return new HttpsProxyAgent(proxy, options);
   }
   const { SocksProxyAgent } = await import('socks-proxy-agent');
-  // As in Go: the proxy resolves the name, whichever of the two spellings is used.
+  // As in Go: the proxy resolves the name with both schemes.
   const address = new URL(proxy.href.replace(/^socks5:/, 'socks5h:'));
   return new SocksProxyAgent(address, options);
 }
@@ -42,7 +42,7 @@ function read(environment: Environment, variable: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** Terms of NO_PROXY: `*`, an address, a network, a domain (with what is below it), each with an optional port. */
+/** Terms of NO_PROXY: `*`, an address, a network, a domain (with its subdomains), each with an optional port. */
 function isExempt(server: URL, noProxy: string): boolean {
   const host = bareHost(server.hostname).toLowerCase();
   const port = server.port || (server.protocol === 'https:' ? '443' : '80');

@@ -1,16 +1,16 @@
 /**
- * All that is needed to reach one API server, wherever it was found.
+ * All settings needed to reach one API server, from any source.
  */
 
 /** Octets that may change while we run: a file that is rotated. */
 export interface ByteSource {
   /** @throws {Error} if there is nothing to read */
   read(): Promise<Buffer>;
-  /** Reads anew at the next call. */
+  /** Makes the next call of `read` read again. */
   expire(): void;
 }
 
-/** What a plugin or another outside authority gives for one request. */
+/** Credentials from a plugin or another external authority for one request. */
 export interface ExternalAuthentication {
   readonly headers: Readonly<Record<string, string>>;
   readonly certificate: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
@@ -21,7 +21,7 @@ export interface ExternalCredentials {
   expire(): void;
 }
 
-/** Who we say we are. Several may be given together; the API server decides by which it knows us. */
+/** Our credentials. Several may be set together; the API server decides which it uses. */
 export interface UserSettings {
   readonly token?: ByteSource | undefined;
   readonly basic?: { readonly username: string; readonly password: string } | undefined;
@@ -34,7 +34,7 @@ export interface UserSettings {
 export interface ClusterSettings {
   /** `http:` or `https:`. Over `http:` no credentials are sent, as with kubectl. */
   readonly server: URL;
-  /** Where these settings come from, for people. */
+  /** Origin of these settings, for messages. */
   readonly source: string;
   readonly authority?: ByteSource | undefined;
   /** False for `insecure-skip-tls-verify`. */

@@ -1,17 +1,17 @@
 /**
- * What the rest of the program sees of an API server: requests, whose answers are streams of octets.
+ * The interface to an API server for the rest of the program: requests whose answers are streams of octets.
  */
 export interface RequestOptions {
-  /** GET unless another is named. */
+  /** Default: GET. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** What is sent with it. */
+  /** The body of the request. */
   readonly body?: string;
   /** Ends the request and its answer, whatever their state. */
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds until a new connection must stand, TLS included. */
+  /** Timeout of a new connection in milliseconds, TLS included. */
   readonly connectTimeout?: number;
-  /** Milliseconds until the head of the answer must be there. The body has no limit of its own. */
+  /** Timeout of the head of the answer in milliseconds. The body has no timeout of its own. */
   readonly timeout?: number;
 }
 
@@ -19,7 +19,7 @@ export interface ApiResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Read to its end, the connection is used again; left early, it is closed. */
+  /** After the body is read to its end, the connection is used again; otherwise it is closed. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Closes the connection without reading on. */
   discard(): void;
@@ -29,16 +29,16 @@ export interface Connection {
   readonly kind: 'connection';
   /** The address of the API server, without credentials. */
   readonly server: string;
-  /** Where the address comes from: `in-cluster`, or the kubeconfig and its context. */
+  /** Origin of the address: `in-cluster`, or the kubeconfig and its context. */
   readonly source: string;
   /**
-   * Sends a request, a GET unless another method is named.
+   * Sends a request, by default a GET.
    * @param path with query, below the server's address
-   * @throws {RequestError} if no answer came; a refusal is an answer
+   * @throws {RequestError} without an answer; a refusal is an answer
    */
   request(path: string, options?: RequestOptions): Promise<ApiResponse>;
-  /** Tokens, certificates and plugins are asked anew at the next request: they may have changed. */
+  /** The next request reads tokens, certificates and plugins again: they may have changed. */
   refreshCredentials(): void;
-  /** Closes idle connections. Requests under way are ended by their signals. */
+  /** Closes idle connections. Signals end the requests under way. */
   close(): void;
 }

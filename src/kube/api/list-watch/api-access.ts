@@ -1,5 +1,5 @@
 /**
- * What every part of list and watch needs to send requests to the API server, and how one is sent.
+ * Access to the API server for list and watch: its dependencies, and the function that sends a request.
  */
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
@@ -13,12 +13,12 @@ export interface ApiAccess {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly log: Log;
-  /** Numbers from 0 up to, but not, 1. */
+  /** Numbers from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number;
   readonly timing: ListWatchTiming;
 }
 
-/** What may be said of it; the rest has defaults. */
+/** Options of `ApiAccess`; the rest has defaults. */
 export interface ApiOptions {
   readonly connection: Connection;
   readonly log: Log;
@@ -37,16 +37,16 @@ export function makeApiAccess({ connection, log, clock, random, timing }: ApiOpt
   };
 }
 
-/** What is asked for; a server or a kind without Protocol Buffers answers in JSON. */
+/** Accepted types; a server or a kind without Protocol Buffers answers in JSON. */
 const OBJECTS = 'application/vnd.kubernetes.protobuf,application/json';
 
-/** A refusal's Status object is small; what is longer is not read. */
+/** Octets of a refusal's Status object; longer bodies are not read. */
 const REFUSAL_LIMIT = 64 * 1024;
 
 /**
- * Asks, with credentials read anew once if they are refused.
+ * Sends a request; if the credentials are refused, reads them again and retries once.
  * @returns the answer, if its status is 200
- * @throws {ListWatchError} for any other status, and whatever `attempt` explains
+ * @throws {ListWatchError} for any other status, and errors that `attempt` explains
  */
 export async function ask(
   api: ApiAccess,
@@ -65,7 +65,7 @@ export async function ask(
   }
   if (response.status === 200) return response;
   attempt.expectTraffic(api.timing.pageSilence, { kind: 'network', words: 'a refusal stopped half way' });
-  // Some refusals are plain text, whatever was asked for: 404 of a group, 429 of the flow control, 504.
+  // Some refusals are plain text whatever the Accept header says: 404 of a group, 429 of the flow control, 504.
   const octets = await readBody(response, REFUSAL_LIMIT, attempt);
   const body = readStatus(response, octets) ?? octets.toString('utf8');
   throw new ListWatchError(
@@ -96,7 +96,7 @@ export async function readBody(response: ApiResponse, limit: number, attempt: At
 }
 
 /**
- * The object of a body, in the encoding that the server says it has.
+ * Decodes the object of a body by its Content-Type.
  *
  * @throws {SyntaxError | ProtobufError}
  */
@@ -105,7 +105,7 @@ export function readObjectBody(response: ApiResponse, octets: Buffer): unknown {
   return JSON.parse(octets.toString('utf8'));
 }
 
-/** @returns undefined for what is no object: a refusal in plain text, or none of the server itself */
+/** @returns undefined if the body is not an object: a refusal in plain text, or from a proxy */
 function readStatus(response: ApiResponse, octets: Buffer): unknown {
   try {
     return readObjectBody(response, octets);

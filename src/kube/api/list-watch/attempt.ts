@@ -1,5 +1,5 @@
 /**
- * One try at the API server: it ends by a deadline, by silence, on demand, or when the whole watch is stopped.
+ * One attempt at the API server: a deadline, silence, the caller, or the stop of the whole watch ends it.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import { RequestError } from '../connection/errors.ts';
@@ -28,7 +28,7 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  /** Ends the try, which then is explained by `failure`. */
+  /** Ends the attempt with `failure` as its reason. */
   fail(failure: Failure): void {
     this.#controller.abort(new ListWatchError(failure));
   }
@@ -42,7 +42,7 @@ export class Attempt {
     );
   }
 
-  /** Fails when `heard` was not called for `milliseconds`. Called again, it sets a new limit. */
+  /** Fails if `heard` is not called for `milliseconds`. A second call sets a new limit. */
   expectTraffic(milliseconds: number, failure: Failure): void {
     this.heard();
     this.#watchSilence(milliseconds, milliseconds, failure);
@@ -64,7 +64,7 @@ export class Attempt {
     this.#timers.clear();
   }
 
-  /** What an error thrown during the try means. */
+  /** The failure that an error thrown during the attempt means. */
   explain(error: unknown): Failure {
     const reason: unknown = this.signal.aborted ? this.signal.reason : error;
     if (reason instanceof ListWatchError) return reason.failure;
@@ -78,13 +78,13 @@ export class Attempt {
       return { kind: 'server', words: reason.message };
     if (reason instanceof LineTooLongError || reason instanceof FrameTooLongError)
       return { kind: 'expired', why: 'doubtful', words: reason.message };
-    // What a socket throws in the middle of a body has a code of the system, such as ECONNRESET.
+    // A socket error in the middle of a body has a system code, such as ECONNRESET.
     const words = reason instanceof Error ? reason.message : String(reason);
     const fromSystem = reason instanceof Error && 'code' in reason;
     return fromSystem ? { kind: 'network', words } : { kind: 'unexpected', words, error: reason };
   }
 
-  // One timer that looks again instead of one per event: a busy watch costs no timers.
+  // One timer that checks again when it fires, instead of one per event: a busy watch costs no timers.
   #watchSilence(delay: number, limit: number, failure: Failure): void {
     this.#timers.get('silence')?.cancel();
     const timer = this.#clock.after(delay, () => {

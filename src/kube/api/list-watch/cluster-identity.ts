@@ -1,15 +1,15 @@
 /**
- * What tells one cluster from another that has the same address: the UID of the namespace `kube-system`.
+ * Distinguishes clusters with the same address by the UID of the namespace `kube-system`.
  */
 import { asRecord, asText } from '../../objects/trim/fields.ts';
 import { type ApiAccess, ask, readBody, readObjectBody } from './api-access.ts';
 import { Attempt } from './attempt.ts';
 
-/** Milliseconds: a server that is slow to say who it is must not keep a start waiting. */
+/** Milliseconds: a slow server must not delay a start. */
 const PATIENCE = 2_000;
 const OBJECT_LIMIT = 1024 * 1024;
 
-/** Needs the permission to get this namespace. @returns undefined while it cannot be found out. Never rejects. */
+/** Needs the permission to get this namespace. @returns undefined if the UID cannot be read now. Never rejects. */
 export async function findClusterIdentity(api: ApiAccess): Promise<string | undefined> {
   const attempt = new Attempt(new AbortController().signal, api.clock);
   attempt.expectEnd(PATIENCE, { kind: 'network', words: 'the server did not say who it is in time' });

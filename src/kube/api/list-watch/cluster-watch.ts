@@ -28,7 +28,7 @@ export interface ClusterSinks {
   readonly endpoints?: ObjectSink<EndpointsObject> | undefined;
   readonly namespaces?: ObjectSink<NamespaceObject> | undefined;
   readonly pods?: ObjectSink<PodObject> | undefined;
-  /** Is told whether objects are missing that the source knows of and cannot read: what is not found may exist then. */
+  /** Called with true while the source knows of objects that it cannot read: missing names may then exist. */
   readonly markIncomplete?: ((isIncomplete: boolean) => void) | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface ObjectSelection {
 }
 
 export interface ClusterWatchStatus {
-  /** Every kind was listed whole at least once. */
+  /** Every kind was listed completely at least once. */
   readonly synced: boolean;
   /** Milliseconds since the oldest of the kinds was last known to be current; undefined until all are synced. */
   readonly age: number | undefined;
@@ -78,7 +78,7 @@ export class ClusterWatch {
     for (const follower of this.#followers) follower.start();
   }
 
-  /** Ends all watches. No sink is called after the promise is kept, which is soon. */
+  /** Ends all watches. After the promise resolves, which is soon, no sink is called. */
   async stop(): Promise<void> {
     await Promise.all(this.#followers.map((follower) => follower.stop()));
   }
@@ -98,7 +98,7 @@ export class ClusterWatch {
 
   /**
    * Calls `listener` after each change of the state of a watch, not after each event.
-   * @returns how to stop that
+   * @returns a function that removes the listener
    */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -120,7 +120,7 @@ export class ClusterWatch {
       try {
         listener();
       } catch (error) {
-        // The watch goes on: a listener's mistake is not the cluster's.
+        // A failing listener must not end the watch.
         log.error('a listener of the cluster watch failed', { reason: String(error) });
       }
     }

@@ -1,5 +1,5 @@
 /**
- * What fails between this program and an API server, as a value: the kind decides what is done, the words are for people.
+ * Failures between this program and an API server, as values: the kind decides the reaction, the words are for people.
  */
 import { asList, asRecord, asText } from '../../objects/trim/fields.ts';
 
@@ -22,12 +22,12 @@ export type Failure =
   | {
       readonly kind: 'expired';
       readonly words: string;
-      /** `too-old`: the server has forgotten what followed our version. `doubtful`: what is held may be wrong. */
+      /** `too-old`: the server no longer has the changes after our version. `doubtful`: the objects held may be wrong. */
       readonly why: 'too-old' | 'doubtful';
     }
   /** The server does not know `sendInitialEvents`. */
   | { readonly kind: 'no-watch-list'; readonly words: string }
-  /** A mistake of this program: what it holds may be wrong. */
+  /** A bug in this program: the objects held may be wrong. */
   | { readonly kind: 'unexpected'; readonly words: string; readonly error: unknown }
   | { readonly kind: 'stopped'; readonly words: string };
 
@@ -42,12 +42,12 @@ export class ListWatchError extends Error {
   }
 }
 
-/** Words of the server are cut here: they go into logs and readiness. */
+/** Characters of a server's message that are kept, for logs and readiness. */
 const MAX_WORDS = 300;
 
 /**
  * @param status of the answer, or the code of an in-stream Status
- * @param body the Status object, parsed; or the text of an answer that is none. Anything else is tolerated
+ * @param body the parsed Status object, or the text of another answer. Any other value is tolerated
  * @param now milliseconds since the epoch, for a `Retry-After` that is a date
  */
 export function failureOf(status: number, body: unknown, retryAfter: unknown, now: number): Failure {
@@ -62,7 +62,7 @@ export function failureOf(status: number, body: unknown, retryAfter: unknown, no
   return { kind: 'server', words, retryAfter: readRetryAfter(retryAfter, now) };
 }
 
-/** The server is behind the version asked for, for instance after it was restored from a backup. */
+/** Whether the server is behind the requested version, for instance after a restore from a backup. */
 function isTooLarge(status: unknown): boolean {
   const causes = asList(asRecord(asRecord(status)?.['details'])?.['causes']);
   return causes.some((cause) => asRecord(cause)?.['reason'] === 'ResourceVersionTooLarge');

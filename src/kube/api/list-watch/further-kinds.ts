@@ -1,6 +1,6 @@
 /**
- * Kinds that are followed besides those that names are made from, each only where it is configured: one ConfigMap, nodes by
- * where they stand or by what they can run.
+ * Kinds that names are not derived from, each followed only if configured: one ConfigMap, the places of nodes, or their
+ * capacities.
  */
 import type { ConfigMapObject, NodeCapacityObject, NodeObject, ObjectSink } from '../../objects/objects.ts';
 import type { ApiAccess } from './api-access.ts';
@@ -11,7 +11,7 @@ import { type Follower, Reflector } from './reflector.ts';
 import { configMapVersions, nodeCapacityVersions, nodeVersions } from './resource.ts';
 
 /**
- * Needs the permissions get and watch, for this name alone.
+ * Needs the permissions get and watch, only for this name.
  *
  * @param changed called after each change of the state of the watch
  */
@@ -45,7 +45,7 @@ export function followNodeCapacities(
   return new Reflector('nodes', nodeCapacityVersions(labels), sink, api, changed);
 }
 
-/** All nodes, listed once, for where they may not be watched. @throws {ListWatchError} */
+/** Lists all nodes once, for use without the permission to watch. @throws {ListWatchError} */
 export async function listNodeCapacities(
   api: ApiAccess,
   labels: string,

@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('drop' as const), name }),
 );
 
-/** A round is a list or events of a watch; what a list does not name is gone. */
+/** A round is a list or events of a watch; a list removes the objects that it does not contain. */
 const round = fc.record({ listing: fc.boolean(), steps: fc.array(step) });
 
 test('whatever comes in lists and between them, the sink holds what there is and the count is the server’s', () => {
@@ -102,6 +102,6 @@ test('an object that the program fails at is left out, and the others are taken 
   intake.take(odd, trim);
   intake.drop(odd, trim);
   expect(rejected.map(({ item, reason }) => [item, reason])).toEqual(Array(3).fill(['a/1', 'failed']));
-  // Gone, it is not counted any more.
+  // After its deletion it no longer counts.
   expect(intake.count).toBe(1);
 });

@@ -1,7 +1,7 @@
 /**
- * Between the API server and a sink: objects trimmed on the way, those without use for DNS counted but not kept.
+ * Passes objects from the API server to a sink: trims them, and counts but does not keep those that DNS does not use.
  *
- * Counting matters: the check against the server compares how many objects there are.
+ * The counts matter: the server check compares them with the server's.
  */
 import type { ItemFence } from '../../../base/item-fence.ts';
 import { keyOfObject, type ObjectKey, type ObjectSink, type WatchedObject } from '../../objects/objects.ts';
@@ -19,7 +19,7 @@ export class Intake<Kind extends WatchedObject> {
     this.#fence = fence;
   }
 
-  /** As many as the server has, if all is well. */
+  /** The same count as on the server, if all is well. */
   get count(): number {
     return this.#sink.count() + this.#leftOut.size;
   }
@@ -70,7 +70,7 @@ export class Intake<Kind extends WatchedObject> {
     if (isDropped === undefined) this.#forgetUnread(raw, false);
   }
 
-  /** Forgets an object that the program has failed at. */
+  /** Removes an object that failed to be processed. */
   #forgetUnread(raw: unknown, counts: boolean): void {
     const key = keyOfRaw(raw);
     if (key === undefined) return;
@@ -92,13 +92,13 @@ export class Intake<Kind extends WatchedObject> {
     if (trimmed.key !== undefined) this.#forget(trimmed.key, true);
   }
 
-  /** Whatever the sink held under `key` is held no more; it still counts if it is only left out. */
+  /** Removes the object under `key` from the sink; with `counts` it still counts as left out. */
   #forget(key: ObjectKey, counts: boolean): void {
     const wasLeftOut = this.#leftOutNow.has(key);
     if (counts) this.#leftOutNow.add(key);
     else this.#leftOutNow.delete(key);
     if (wasLeftOut) return;
-    // A sink takes removals only outside of a list.
+    // A sink does not take removals during a list.
     if (this.#list === undefined) this.#sink.remove(key);
     else this.#list.deleted.add(key);
   }

@@ -1,8 +1,8 @@
 /**
- * Lines out of a stream of octets, in bounded memory.
+ * Splits a stream of octets into lines, in bounded memory.
  *
- * Lines are cut at the octet LF, which is never part of another UTF-8 character, so a character that straddles two
- * pieces comes out whole.
+ * Lines are cut at the octet LF, which is never part of another UTF-8 character, so a character that spans two pieces
+ * stays intact.
  */
 export class LineTooLongError extends Error {
   readonly limit: number;
@@ -21,18 +21,18 @@ export class LineSplitter {
   #pieces: Uint8Array[] = [];
   #held = 0;
 
-  /** `limit` is the longest line, in octets. */
+  /** `limit` is the maximum line length, in octets. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** How many octets of an unfinished line are held. */
+  /** Octets held of an unfinished line. */
   get held(): number {
     return this.#held;
   }
 
   /**
-   * Takes the next octets and hands on each line that they complete, without its end. Empty lines are left out.
+   * Takes the next octets and passes on each completed line, without its end. Empty lines are skipped.
    * @throws {LineTooLongError}
    */
   push(octets: Uint8Array, take: (line: string) => void): void {

@@ -1,5 +1,5 @@
 /**
- * Lists: from the watch cache of the API server, whole, or from its store, page by page.
+ * Reads lists: complete from the watch cache of the API server, or page by page from its store.
  */
 
 import { asRecord, asText } from '../../objects/trim/fields.ts';
@@ -12,31 +12,31 @@ import { ListReader } from './list-reader.ts';
 import { withQuery } from './resource.ts';
 
 export interface Page {
-  /** How many objects it held. */
+  /** Objects in the page. */
   readonly count: number;
   readonly resourceVersion: string;
   /** Where the next page begins; undefined on the last. */
   readonly next: string | undefined;
-  /** How many objects follow after this page; undefined where the server does not say. */
+  /** Objects after this page; undefined if the server does not say. */
   readonly remaining: number | undefined;
 }
 
 /** How new a list must be. */
 export type Freshness =
-  /** Whatever the cache holds, which costs the server least. */
+  /** Any version that the cache holds, which costs the server least. */
   | { readonly kind: 'any' }
   | { readonly kind: 'not-older-than'; readonly resourceVersion: string }
   /** As new as the store: a consistent read. */
   | { readonly kind: 'latest' };
 
 const PAGE_SIZE = 500;
-/** Objects without content, for counting: 0.8 kB of ten thousand objects. */
+/** Metadata only, for counting: 0.8 kB for a cluster of ten thousand objects. */
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
 /**
  * @param take called with each object as it arrives; the list may still turn out to be broken
  * @returns the resource version that the list is consistent at
- * @throws {ListWatchError} and whatever `attempt` explains. A 410 in the middle means that the list begins again
+ * @throws {ListWatchError} and errors that `attempt` explains. After a 410 in the middle the list starts from scratch
  */
 export async function listAll(
   api: ApiAccess,
@@ -60,7 +60,7 @@ function firstQuery(freshness: Freshness, limit: string): Readonly<Record<string
   switch (freshness.kind) {
     case 'latest':
       return { limit };
-    // With a limit the server would read its store instead of its cache.
+    // Without a limit: with one the server would read its store instead of its cache.
     case 'any':
       return { resourceVersion: '0' };
     case 'not-older-than':
@@ -68,7 +68,7 @@ function firstQuery(freshness: Freshness, limit: string): Readonly<Record<string
   }
 }
 
-/** How many objects there are, by a list of one. */
+/** Counts the objects by a list with limit 1. */
 export function countObjects(api: ApiAccess, path: string, attempt: Attempt): Promise<Page> {
   return readPage(api, path, { limit: '1' }, attempt, () => {}, METADATA_ONLY);
 }

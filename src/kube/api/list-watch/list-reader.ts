@@ -1,9 +1,9 @@
 /**
- * Takes a list of the API server apart while it arrives, object by object, so that neither its text nor its objects are
- * ever in memory as a whole.
+ * Parses a list of the API server while it arrives, object by object, so that memory never holds its whole text or all its
+ * objects.
  *
- * It follows strings and brackets only. What stands in the top-level array `items` is handed on element by element;
- * the rest, the envelope, is small and kept.
+ * It tracks only strings and brackets. It passes on the elements of the top-level array `items` one by one; the rest, the
+ * envelope, is small and kept.
  */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -13,7 +13,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The answer is no list, or has a part longer than any that an API server sends. */
+/** The answer is not a list, or has a part longer than an API server sends. */
 export class MalformedListError extends Error {
   constructor(problem: string) {
     super(`An answer is not a list: ${problem}`);
@@ -76,7 +76,7 @@ export class ListReader {
 
   /**
    * @returns the list without its items
-   * @throws {MalformedListError} if it is not whole
+   * @throws {MalformedListError} if it is incomplete
    */
   finish(): unknown {
     return parse(this.#envelopeText);
@@ -114,7 +114,7 @@ export class ListReader {
     this.#item = [];
     this.#itemLength = 0;
     const text = Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString('utf8');
-    // Between the brackets of an empty list there is at most space.
+    // An empty list has only white space between its brackets.
     if (text.trim() !== '') this.#take(parse(text));
   }
 }

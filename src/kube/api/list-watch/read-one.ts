@@ -1,5 +1,5 @@
 /**
- * One object by its name, where no list is allowed.
+ * Reads one object by its name, if a list is not allowed.
  */
 import { type ApiAccess, ask, readBody, readObjectBody } from './api-access.ts';
 import type { Attempt } from './attempt.ts';
@@ -9,15 +9,15 @@ import { ListWatchError } from './failure.ts';
 const OBJECT_LIMIT = 16 * 1024 * 1024;
 
 /**
- * The version of an object says nothing of how new the answer is, and may be too old to watch from. Without one a watch begins
- * with what there is now.
+ * The version of an object does not show how recent the answer is, and may be too old to watch from. Without a version a watch
+ * begins with the current state.
  */
 const UNSET_VERSION = '';
 
 /**
- * @param take called with the object; not called if there is none
- * @returns where a watch goes on
- * @throws {ListWatchError} and whatever `attempt` explains
+ * @param take called with the object, if it exists
+ * @returns the version to watch from
+ * @throws {ListWatchError} and errors that `attempt` explains
  */
 export async function readOne(
   api: ApiAccess,
@@ -33,7 +33,7 @@ export async function readOne(
   } catch (error) {
     if (error instanceof SyntaxError)
       throw new ListWatchError({ kind: 'server', words: 'an answer is not JSON' });
-    // That there is no such object is no fault.
+    // A missing object is not a failure.
     if (!(error instanceof ListWatchError) || error.failure.kind !== 'missing-kind') throw error;
   }
   return UNSET_VERSION;

@@ -1,7 +1,7 @@
 /**
  * Keeps one kind of object equal to the API server: lists, watches, and tries again for as long as it runs.
  *
- * One loop makes one try after the other. What the next one does, and after which wait, is decided by the retry policy.
+ * One loop makes one try after the other. The retry policy decides what the next one does, and after which wait.
  */
 import { formatElapsed } from '../../../base/duration.ts';
 import { ItemFence } from '../../../base/item-fence.ts';
@@ -30,13 +30,13 @@ export interface KindStatus {
   /** `services`, `endpoints`, `namespaces`, `pods`, `nodes` or `configmaps`. */
   readonly title: string;
   readonly state: WatchState;
-  /** Listed whole at least once. */
+  /** Whether it was listed completely at least once. */
   readonly synced: boolean;
-  /** Milliseconds since the last proof that what is held is current; undefined before the first. */
+  /** Milliseconds since the objects held were last proven current; undefined before the first proof. */
   readonly age: number | undefined;
-  /** On the server, as far as we know: those without use for DNS included. */
+  /** Objects on the server, as far as we know, including those that DNS does not use. */
   readonly objects: number;
-  /** How often it was listed whole. */
+  /** How often it was listed completely. */
   readonly lists: number;
   /** How often a comparison found that the store differed from the server. */
   readonly repairs: number;
@@ -46,7 +46,7 @@ export interface KindStatus {
   readonly words: string;
 }
 
-/** What all reflectors have in common, whatever their kind. */
+/** The common interface of reflectors of all kinds. */
 export interface Follower {
   start(): void;
   /** Ends the watch; no sink is called after that. */
@@ -54,7 +54,7 @@ export interface Follower {
   status(): KindStatus;
 }
 
-/** Milliseconds between two warnings about malformed objects: a thousand of them make one line and a number. */
+/** Milliseconds between two warnings about malformed objects: each warning counts those since the last. */
 const MALFORMED_INTERVAL = 60_000;
 
 export class Reflector<Kind extends WatchedObject> implements Follower {
@@ -186,12 +186,12 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
         return this.#replica.stream(resource, attempt);
       case 'list':
         await this.#replica.list(resource, step.from, attempt);
-        // What follows is the watch, at once.
+        // Go on with the watch at once.
         return this.#replica.watch(resource, attempt);
     }
   }
 
-  /** How long the watch has stood, in milliseconds; 0 where none did. */
+  /** How long the watch has been open, in milliseconds; 0 if none is. */
   get #watched(): number {
     return this.#state.kind === 'watching' ? this.#api.clock.monotonic() - this.#watchingSince : 0;
   }

@@ -1,5 +1,5 @@
 /**
- * The objects of one kind that are held, and how they arrive: by a list, by a streamed list, by a watch.
+ * The objects held of one kind, and the ways they arrive: list, streamed list, watch.
  */
 import type { WatchedObject } from '../../objects/objects.ts';
 import type { ApiAccess } from './api-access.ts';
@@ -15,18 +15,18 @@ import type { CountAt, Progress } from './server-check.ts';
 import type { WatchEvent } from './watch-event.ts';
 import { followWatch, openWatch, openWatchList } from './watch-stream.ts';
 
-/** Is called while objects arrive. */
+/** Called while objects arrive. */
 export interface ReplicaObserver {
-  /** A list is under way and has brought so many objects. */
+  /** A list is under way and has delivered this many objects. */
   listing(objects: number): void;
   listed(): void;
-  /** A watch stands. */
+  /** A watch is open. */
   watching(): void;
   /** The server has sent an event or a bookmark. */
   proven(): void;
 }
 
-/** After how many objects of a list its progress is reported. */
+/** Progress of a list is reported after each this many objects. */
 const REPORT_EVERY = 500;
 
 export class Replica<Kind extends WatchedObject> {
@@ -53,22 +53,22 @@ export class Replica<Kind extends WatchedObject> {
     return this.#intake.count;
   }
 
-  /** How often it was listed whole. */
+  /** How often it was listed completely. */
   get lists(): number {
     return this.#lists;
   }
 
-  /** Milliseconds since the last proof that what is held is current; undefined before the first. */
+  /** Milliseconds since the objects held were last proven current; undefined before the first proof. */
   get age(): number | undefined {
     return this.#provenAt === undefined ? undefined : this.#api.clock.monotonic() - this.#provenAt;
   }
 
-  /** Takes note that what is held was current at a moment of the monotonic clock. */
+  /** Records that the objects held were current at a time of the monotonic clock. */
   proveCurrent(at: number): void {
     this.#provenAt = Math.max(at, this.#provenAt ?? at);
   }
 
-  /** Follows how the watch advances. */
+  /** Records the progress of the watch from now on. */
   follow(): Progress {
     const progress = {
       entries: [{ resourceVersion: this.#position ?? '', count: this.count }],
@@ -81,7 +81,7 @@ export class Replica<Kind extends WatchedObject> {
     return progress;
   }
 
-  /** @throws {ListWatchError} and whatever `attempt` explains, here and below */
+  /** @throws {ListWatchError} and errors that `attempt` explains, here and below */
   async list(resource: Resource<Kind>, from: RetryMemory['listFrom'], attempt: Attempt): Promise<void> {
     const begun = this.#api.clock.monotonic();
     this.#observer.listing(0);
@@ -107,7 +107,7 @@ export class Replica<Kind extends WatchedObject> {
   async stream(resource: Resource<Kind>, attempt: Attempt): Promise<void> {
     this.#observer.listing(0);
     const response = await openWatchList(this.#api, resource, attempt);
-    // A server that sends all objects but never says that this was all does not know what was asked for.
+    // A server that sends all objects without the final bookmark does not support the request.
     attempt.expectTraffic(this.#api.timing.pageSilence, endless);
     this.#intake.startList();
     let isListed = false;
@@ -144,7 +144,7 @@ export class Replica<Kind extends WatchedObject> {
   /** @returns whether all objects have arrived */
   #takeInitial(event: WatchEvent, resource: Resource<Kind>, attempt: Attempt): boolean {
     if (event.kind === 'upsert') this.#takeListed(event.object, resource);
-    // With etcd 3.4 the server accepts a streamed list and then cannot end it.
+    // With etcd 3.4 the server accepts a streamed list but cannot finish it.
     else if (event.kind === 'error' && event.failure.kind === 'server')
       throw new ListWatchError({ kind: 'no-watch-list', words: event.failure.words });
     else if (event.kind !== 'bookmark') this.#apply(event, resource);

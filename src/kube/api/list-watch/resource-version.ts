@@ -1,6 +1,5 @@
 /**
- * Whether one resource version is older than another: they are decimal numbers of any length (KEP-5504), and what is
- * not one compares as unknown.
+ * Compares resource versions: decimal numbers of any length (KEP-5504). Other texts compare as unknown.
  */
 const DECIMAL = /^[1-9]\d*$/;
 

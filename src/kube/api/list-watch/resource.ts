@@ -1,5 +1,5 @@
 /**
- * The kinds of object that DNS is made from: under which paths they are listed, and how they are trimmed.
+ * The kinds of object that DNS needs: their paths on the API server and their trim functions.
  */
 import type {
   ConfigMapObject,
@@ -22,19 +22,19 @@ import { trimService } from '../../objects/trim/trim-service.ts';
 import type { Trim } from '../../objects/trim/trimmed.ts';
 
 export interface Resource<Kind extends WatchedObject> {
-  /** With a query of its own where a part of the collection is followed: `/api/v1/nodes?labelSelector=a%3Db`. */
+  /** May have a query that selects a part of the collection: `/api/v1/nodes?labelSelector=a%3Db`. */
   readonly path: string;
   readonly trim: Trim<Kind>;
   /**
-   * The name of the one object that is of interest, if there is one. It is read and watched with permissions for this name
-   * alone: get and watch, no list.
+   * The name of the object, if only one is followed. It is read and watched with permissions for only this name: get and
+   * watch, not list.
    */
   readonly only?: string;
-  /** What is missing under this API version, for people. */
+  /** Features missing in this API version, for messages. */
   readonly lacks?: string;
 }
 
-/** The API versions of one kind of object, best first. Where the server lacks or forbids one, the next is used. */
+/** The API versions of one kind of object, best first. If the server lacks or forbids one, the next is used. */
 export type ApiVersions<Kind extends WatchedObject> = readonly [Resource<Kind>, ...Resource<Kind>[]];
 
 const endpoints: Resource<EndpointsObject> = {
@@ -49,7 +49,7 @@ export const namespaceVersions: ApiVersions<NamespaceObject> = [
 ];
 export const podVersions: ApiVersions<PodObject> = [{ path: '/api/v1/pods', trim: trimPod }];
 export const nodeVersions: ApiVersions<NodeObject> = [{ path: '/api/v1/nodes', trim: trimNode }];
-/** Endpoints only where slices are not served or not allowed. */
+/** Endpoints only if slices are not served or not allowed. */
 export const endpointsVersions: ApiVersions<EndpointsObject> = [
   { path: '/apis/discovery.k8s.io/v1/endpointslices', trim: trimEndpointSlice },
   { path: '/apis/discovery.k8s.io/v1beta1/endpointslices', trim: trimEndpointSlice },
@@ -63,7 +63,7 @@ export const endpointsOfPodsVersions: ApiVersions<EndpointsObject> = [
   endpoints,
 ];
 
-/** The same objects, those alone that a label selector matches. */
+/** The same versions, with only the objects that a label selector matches. */
 export function selectVersions<Kind extends WatchedObject>(
   versions: ApiVersions<Kind>,
   labelSelector: string | undefined,
@@ -88,7 +88,7 @@ export function nodeCapacityVersions(labels: string): ApiVersions<NodeCapacityOb
   return [{ path: withQuery('/api/v1/nodes', query), trim: trimNodeCapacity }];
 }
 
-/** A path, which may have a query, with more of one. */
+/** Adds a query to a path that may already have one. */
 export function withQuery(path: string, query: Readonly<Record<string, string>>): string {
   const more = new URLSearchParams(query).toString();
   if (more === '') return path;

@@ -1,15 +1,15 @@
 /**
- * What a watch does after each outcome: from where it goes on, by which API version, and after which wait.
+ * Decides what a watch does after each outcome: the next step, the API version, and the wait before it.
  *
  * One pure function holds the whole policy. It draws no random numbers: a wait is a range, from which the caller draws,
- * so that thousands of clients of one API server spread.
+ * so that thousands of clients of one API server do not retry at once.
  */
 import type { Failure, WaitingKind } from './failure.ts';
 import type { ListWatchTiming } from './timing.ts';
 
-/** What the next try does. */
+/** The action of the next attempt. */
 export type Step =
-  /** Lists from the watch cache: any version (`0`), or at least the one that was reached. */
+  /** Lists: any version of the watch cache (`0`), at least the version that was reached, or the latest. */
   | { readonly kind: 'list'; readonly from: 'cache' | 'reached' | 'latest' }
   /** Lists and watches in one stream (KEP-3157). */
   | { readonly kind: 'stream' }
@@ -21,14 +21,14 @@ export type Refusal = Extract<Failure, { readonly kind: WaitingKind }>;
 export interface RetryMemory {
   /** The API version in use, as an index: 0 is the best. */
   readonly version: number;
-  /** Whether this version was listed whole. Only then are refusals survived. */
+  /** Whether this version was listed completely. Only then are refusals tolerated. */
   readonly isEstablished: boolean;
   readonly step: Step;
-  /** How the next list is made, where no stream is. */
+  /** How the next list is made if it is not streamed. */
   readonly listFrom: 'cache' | 'reached' | 'latest';
-  /** Failures in a row that cost the server work: the exponent of the back-off. */
+  /** Consecutive failures that cost the server work: the exponent of the back-off. */
   readonly failures: number;
-  /** Refusals (403, 404) of this version in a row. */
+  /** Consecutive refusals (403, 404) of this version. */
   readonly refusals: number;
   /** Of the refusals of better versions, the one to report. */
   readonly refusal: Refusal | undefined;
@@ -41,23 +41,23 @@ export type Outcome =
   | { readonly kind: 'listed' }
   /** The server sent an event or a bookmark. */
   | { readonly kind: 'proven' }
-  /** The server ended the watch in good order. */
+  /** The server ended the watch normally. */
   | { readonly kind: 'ended' }
   /** A better API version is served and allowed. */
   | { readonly kind: 'better-version'; readonly version: number }
   | {
       readonly kind: 'failed';
       readonly failure: Exclude<Failure, { readonly kind: 'stopped' }>;
-      /** How long the watch had stood, in milliseconds. */
+      /** How long the watch had been open, in milliseconds. */
       readonly watched: number;
     };
 
-/** What does not change during the life of a watch. */
+/** Constants of a watch. */
 export interface RetrySettings {
   readonly timing: ListWatchTiming;
   /** The number of API versions. */
   readonly versions: number;
-  /** Whether a single object is followed, which is read again whenever a watch has ended. */
+  /** Whether only one object is followed, which is read again after each watch. */
   readonly isSingle: boolean;
 }
 
@@ -70,15 +70,15 @@ export interface Retry {
   readonly memory: RetryMemory;
   /** Milliseconds to wait. */
   readonly wait: Range;
-  /** Why the kind cannot be followed now. Undefined: it goes on as usual. */
+  /** Why the kind cannot be followed now. Undefined: it can. */
   readonly reason?: Refusal;
   /** A worse API version is used from now on because of this refusal. */
   readonly downgrade?: Refusal;
 }
 
-/** How many refusals in a row an API version survives once it has worked: half a minute with the back-off. */
+/** Consecutive refusals tolerated from an API version that has worked: half a minute with the back-off. */
 const MAX_REFUSALS = 5;
-/** A server that has just started forbids for some 100 ms what it allows later: a second try tells. */
+/** A server that has just started forbids everything for some 100 ms: try a second time. */
 const MAX_FIRST_REFUSALS = 2;
 const FIRST_REFUSAL_WAIT: Range = { min: 200, max: 600 };
 const NO_WAIT: Range = { min: 0, max: 0 };
@@ -136,7 +136,7 @@ function afterFailure(
     case 'expired': {
       const from = failure.why === 'too-old' && memory.step.kind === 'watch' ? 'reached' : 'latest';
       const next = listing(failed, from, now, settings);
-      // The first time it is no trouble; a server that says so again and again is left alone for longer each time.
+      // The first time is normal; if it repeats, back off.
       if (memory.failures === 0) return { memory: next, wait: { min: 0, max: timing.relistSpread } };
       return { memory: next, wait: backOff(memory.failures, timing), reason: asServer(failure.words) };
     }
@@ -163,7 +163,7 @@ function afterRefusal(memory: RetryMemory, failure: Refusal, now: number, settin
     const wait = isFirst ? FIRST_REFUSAL_WAIT : backOff(memory.refusals, timing);
     return { memory: { ...memory, refusals }, wait, reason: failure };
   }
-  // A missing permission can be given, a missing kind cannot: it is the one to report.
+  // Report a missing permission rather than a missing kind: an operator can grant it.
   const worst = memory.refusal?.kind === 'permission' ? memory.refusal : failure;
   if (hasNext) {
     const next = { ...inVersion(memory, memory.version + 1), refusal: worst };
@@ -174,7 +174,7 @@ function afterRefusal(memory: RetryMemory, failure: Refusal, now: number, settin
   return { memory: again, wait: backOff(memory.failures, timing), reason: worst };
 }
 
-/** Whether a refusal may be that of a server that has not loaded its roles yet: asked of the best version only. */
+/** Whether the server may not have loaded its roles yet. Considered only for the best version. */
 function mayBeStarting({ version, refusals }: RetryMemory, failure: Refusal): boolean {
   return version === 0 && failure.kind === 'permission' && refusals + 1 < MAX_FIRST_REFUSALS;
 }
@@ -183,7 +183,7 @@ const WATCH: Step = { kind: 'watch' };
 
 const list = (from: RetryMemory['listFrom']): Step => ({ kind: 'list', from });
 
-/** All objects are listed next, by a stream unless the server refused one lately. */
+/** Lists all objects next, by a stream unless the server refused one recently. */
 function listing(
   memory: RetryMemory,
   listFrom: RetryMemory['listFrom'],
@@ -207,7 +207,7 @@ function asServer(words: string): Refusal {
   return { kind: 'server', words };
 }
 
-/** Half as long to half as long again: spread from the first try on. */
+/** From half to one and a half of the mean: spread from the first try on. */
 function around(mean: number): Range {
   return { min: mean / 2, max: mean * 1.5 };
 }
@@ -217,7 +217,7 @@ function backOff(failures: number, { minBackOff, maxBackOff }: ListWatchTiming):
   return around(mean);
 }
 
-/** What a server asks for by Retry-After is waited for by all its clients: they spread over half as long again. */
+/** All clients get the same Retry-After: spread them over half as long again. */
 function atLeast(retryAfter: number | undefined, failures: number, timing: ListWatchTiming): Range {
   const { min, max } = backOff(failures, timing);
   const asked = Math.min(retryAfter ?? 0, timing.maxRetryAfter);

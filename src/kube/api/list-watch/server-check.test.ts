@@ -47,7 +47,7 @@ test.each([
   expect(isOlder(version, than)).toBe(older);
 });
 
-/** A check of a watch that stands still: it holds one object at version 200, and the server says how many it has. */
+/** A check of an idle watch that holds one object at version 200; the server returns its count. */
 function startCheck() {
   const clock = new ManualClock();
   const server = { remaining: 0 };
@@ -70,7 +70,7 @@ function startCheck() {
     },
     (finding) => {
       findings.push(finding);
-      // What follows a finding is a list, which is proof.
+      // A finding leads to a list, which proves the objects current.
       provenAt = clock.monotonic();
       times.push(clock.monotonic());
     },

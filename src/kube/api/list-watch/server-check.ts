@@ -1,9 +1,9 @@
 /**
- * Compares the store with the API server now and then, by a list of one object that tells how many there are.
+ * Compares the store with the API server now and then, by a list with limit 1 that also returns the total count.
  *
- * It finds what a watch cannot tell: lost events, and a server whose history went back, for instance because it was
- * restored from a backup; such a server accepts a watch from its future and stays silent. A comparison that finds no
- * difference proves that what is held is current. While a worse API version is in use it also asks for the better ones.
+ * It detects failures that a watch cannot report: lost events, and a server whose history went back, for instance after a
+ * restore from a backup; such a server accepts a watch from its future and stays silent. A comparison that finds no
+ * difference proves that the objects held are current. While a worse API version is in use it also probes the better ones.
  */
 import type { Timer } from '../../../base/clock.ts';
 import type { ApiAccess } from './api-access.ts';
@@ -17,7 +17,7 @@ export interface CountAt {
   readonly count: number;
 }
 
-/** The progress of a watch from a moment on: one entry for its state then and for each event or bookmark since. */
+/** The progress of a watch from a moment on: one entry for its state at that moment and for each event or bookmark since. */
 export interface Progress {
   readonly entries: readonly CountAt[];
   /** Called after each entry that is added, until `end`. */
@@ -30,7 +30,7 @@ export interface CheckSubject {
   readonly path: string;
   /** Better API versions of the same kind, best first, by their paths. */
   readonly betterPaths: readonly string[];
-  /** Milliseconds since the last proof that what is held is current. */
+  /** Milliseconds since the objects held were last proven current. */
   readonly age: number;
   follow(): Progress;
 }
@@ -40,7 +40,7 @@ export type Finding =
   | { readonly kind: 'differs'; readonly words: string }
   | { readonly kind: 'went-back'; readonly words: string }
   | { readonly kind: 'better-version'; readonly words: string; readonly path: string }
-  /** The server could not be reached and now can: the watch may stand on a dead connection. */
+  /** The server was unreachable and is reachable again: the watch may have a dead connection. */
   | { readonly kind: 'reachable-again'; readonly words: string };
 
 export type Verdict =
@@ -48,7 +48,7 @@ export type Verdict =
   | { readonly kind: 'went-back'; readonly words: string }
   /** `sign`: 1 where the server has more objects than are held, -1 where it has fewer. */
   | { readonly kind: 'differs'; readonly sign: number; readonly words: string }
-  /** The watch has not reached the version of the answer, and by its state until then the counts differ. */
+  /** The watch has not reached the version of the answer, and the counts differ as of its current state. */
   | { readonly kind: 'behind'; readonly sign: number; readonly words: string }
   /** The server did not say how many there are. */
   | { readonly kind: 'unknown' };
@@ -75,7 +75,7 @@ export function judge(page: Page, entries: readonly CountAt[]): Verdict {
 /** After so many repairs in a row that did not help, checks are this many times rarer. */
 const MAX_FACTOR = 16;
 
-/** How often a comparison is tried while the server cannot be reached, which costs it nothing. */
+/** Interval of comparisons while the server is unreachable, which costs it nothing. */
 const UNREACHABLE_FACTOR = 1.5;
 
 export class ServerCheck {
@@ -94,8 +94,8 @@ export class ServerCheck {
 
   /**
    * @param subject what is watched now; undefined while there is nothing to compare
-   * @param onSame called when nothing differs, with when the server was asked, in milliseconds of the monotonic clock
-   * @param act called when something must be done
+   * @param onSame called if the counts agree, with the time of the request in milliseconds of the monotonic clock
+   * @param act called with each finding that needs an action
    */
   constructor(
     api: ApiAccess,
@@ -127,11 +127,11 @@ export class ServerCheck {
     this.#after(this.#jitter(this.#api.timing.checkSoon));
   }
 
-  /** One timer that looks again, instead of one for each event. */
+  /** One timer that checks again when it fires, instead of one for each event. */
   #wait(): void {
     const now = this.#api.clock.monotonic();
     const untilQuiet = this.#quiet - (this.#subject()?.age ?? 0);
-    // Whole milliseconds, and at least one: a rest of a fraction would never pass.
+    // Whole milliseconds, at least one: a timer cannot wait a fraction.
     this.#after(Math.max(1, Math.ceil(Math.min(untilQuiet, this.#due - now))));
   }
 
@@ -170,7 +170,7 @@ export class ServerCheck {
       this.#wasUnreachable = true;
       this.#quiet = 0;
       this.#after(this.#jitter(this.#api.timing.reconnect * UNREACHABLE_FACTOR));
-      // Any other failure is no news: the watch itself finds out what it means.
+      // Ignore any other failure: the watch itself handles it.
     } else if (failure.kind !== 'stopped') this.planSoon();
   }
 
@@ -185,10 +185,10 @@ export class ServerCheck {
     try {
       const asked = this.#api.clock.monotonic();
       const page = await countObjects(this.#api, subject.path, attempt);
-      // From here on nothing is read, and nothing may be missed as silence.
+      // The answer is read: close the attempt, so that waiting does not count as silence.
       attempt.close();
       await this.#untilJudged(page, progress);
-      // Meanwhile the watch may have ended or begun again by itself.
+      // Meanwhile the watch may have ended or restarted.
       if (this.#subject()?.path !== subject.path) this.plan();
       else this.#conclude(judge(page, progress.entries), asked);
     } finally {
@@ -207,7 +207,7 @@ export class ServerCheck {
     }
   }
 
-  /** Waits while the watch is behind the answer, but not for ever: a watch that lost its events never comes there. */
+  /** Waits while the watch is behind the answer, for a limited time: a watch that lost its events never catches up. */
   #untilJudged(page: Page, progress: Progress): Promise<void> {
     return new Promise((resolve) => {
       const isBehind = () => judge(page, progress.entries).kind === 'behind';

@@ -5,11 +5,11 @@ import type { WaitingKind } from './failure.ts';
 
 export interface WaitingReason {
   readonly kind: WaitingKind;
-  /** What the server or the network said. */
+  /** The error message of the server or the network. */
   readonly words: string;
 }
 
-/** How the watch of a kind of objects goes, for metrics. */
+/** The state of the watch of one kind of object, for metrics. */
 export interface WatchStats {
   /** The kind: `services`, `endpoints`. */
   readonly title: string;
@@ -26,10 +26,10 @@ export type WatchState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'listing'; readonly path: string; readonly objects: number }
   | { readonly kind: 'watching'; readonly path: string }
-  /** `until` is in milliseconds of the clock's `now`. What was known before is served on. */
+  /** `until` is in milliseconds of the clock's `now`. Objects held stay in service. */
   | { readonly kind: 'waiting'; readonly until: number; readonly reason: WaitingReason };
 
-/** From each state, where a watch may go. A state may follow itself: its fields change. */
+/** The states that may follow each state. A state may follow itself with other fields. */
 const legalMoves: Readonly<Record<WatchState['kind'], readonly WatchState['kind'][]>> = {
   idle: ['listing', 'idle'],
   listing: ['listing', 'watching', 'waiting', 'idle'],
@@ -37,7 +37,7 @@ const legalMoves: Readonly<Record<WatchState['kind'], readonly WatchState['kind'
   waiting: ['listing', 'watching', 'waiting', 'idle'],
 };
 
-/** A mistake of this program, never of its input. */
+/** A bug in this program, never caused by its input. */
 export class IllegalMoveError extends Error {
   readonly from: WatchState['kind'];
   readonly to: WatchState['kind'];

@@ -2,37 +2,37 @@
  * All durations of list and watch in one place, in milliseconds. Tests shorten what they need.
  */
 export interface ListWatchTiming {
-  /** Until a connection must stand, TLS included. */
+  /** Timeout of a connection, TLS included. */
   readonly connect: number;
-  /** Until the head of an answer must have arrived. */
+  /** Timeout of the head of an answer. */
   readonly answer: number;
-  /** How long a page or a refusal may pause between two pieces. */
+  /** Maximum pause between two pieces of a page or a refusal. */
   readonly pageSilence: number;
   /** `timeoutSeconds` of a watch is drawn from this range, so that watches do not all end together. */
   readonly minWatch: number;
   readonly maxWatch: number;
-  /** How much longer than its `timeoutSeconds` a watch may last before it is closed from this side. */
+  /** How much longer than its `timeoutSeconds` a watch may last before we close it. */
   readonly watchGrace: number;
   /** A watch that ends sooner, without an event, counts as failed. */
   readonly minUsefulWatch: number;
-  /** A watch that lasted longer ends a row of failures, even without an event. */
+  /** A watch that lasted longer resets the count of failures, even without an event. */
   readonly provenWatch: number;
   /** The base of the exponential back-off, and its limit. */
   readonly minBackOff: number;
   readonly maxBackOff: number;
-  /** The mean time between two tries while no connection can be made: a refused connection costs the server nothing. */
+  /** Mean time between attempts while the server is unreachable: a refused connection costs the server nothing. */
   readonly reconnect: number;
-  /** The limit of what a `Retry-After` is taken for. */
+  /** Upper limit of `Retry-After`. */
   readonly maxRetryAfter: number;
   /** A list after `410 Gone` begins within this time, so that all clients of a restarted server do not list at once. */
   readonly relistSpread: number;
-  /** A streamed list that was refused is asked for again after this time: the server may have been upgraded. */
+  /** A refused streamed list is tried again after this time: the server may have been upgraded. */
   readonly streamRetry: number;
   /** Without an event, bookmark or check for about this long, the store is compared with the server. */
   readonly quiet: number;
   /** The store of a busy kind is compared about this often. */
   readonly checkEvery: number;
-  /** How soon it is compared after a reconnection, and for the second time when it differs. */
+  /** Delay of a comparison after a reconnection, and of the second one after a difference. */
   readonly checkSoon: number;
   /** How long a comparison waits for the watch to reach the version of the server's answer. */
   readonly checkLag: number;

@@ -10,15 +10,15 @@ import { type Failure, failureOf } from './failure.ts';
 export type WatchEvent =
   | { readonly kind: 'upsert'; readonly object: unknown; readonly resourceVersion: string | undefined }
   | { readonly kind: 'delete'; readonly object: unknown; readonly resourceVersion: string | undefined }
-  /** Its object is empty but for the resource version. */
+  /** Its object has only the resource version. */
   | {
       readonly kind: 'bookmark';
       readonly resourceVersion: string | undefined;
-      /** The last of the objects that stood when the watch began has been sent. */
+      /** The server has now sent all objects that existed when the watch began. */
       readonly endsInitialEvents: boolean;
     }
   | { readonly kind: 'error'; readonly failure: Failure }
-  /** Nothing that a watch should say: whatever it was is lost to us. */
+  /** An invalid event: its content is lost. */
   | { readonly kind: 'broken'; readonly problem: string };
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';

@@ -1,5 +1,5 @@
 /**
- * A watch: opened with bookmarks and a time of its own, followed event by event until it ends or is ended.
+ * A watch: opened with bookmarks and its own timeout, then read event by event until either side ends it.
  */
 
 import type { WatchedObject } from '../../objects/objects.ts';
@@ -22,7 +22,7 @@ export type WatchedPlace = Pick<Resource<WatchedObject>, 'path' | 'only'>;
 const REFUSES_WATCH_LIST = /^4(00|22)\b/;
 
 /**
- * Goes on from `resourceVersion`.
+ * Continues from `resourceVersion`.
  * @throws {ListWatchError}
  */
 export function openWatch(
@@ -35,8 +35,8 @@ export function openWatch(
 }
 
 /**
- * Asks for all objects as events, then for what changes (KEP-3157).
- * @throws {ListWatchError} of kind `no-watch-list` where the server does not know it
+ * Requests all objects as events, then the changes (KEP-3157).
+ * @throws {ListWatchError} of kind `no-watch-list` if the server does not support it
  */
 export async function openWatchList(
   api: ApiAccess,
@@ -54,7 +54,7 @@ export async function openWatchList(
 }
 
 /**
- * Hands on each event until the server ends the stream.
+ * Passes on each event until the server ends the stream.
  * @param take may throw a {@link ListWatchError} to end it
  * @throws {ListWatchError}
  */
@@ -82,7 +82,7 @@ interface Splitter<Piece> {
   push(octets: Uint8Array, take: (piece: Piece) => void): void;
 }
 
-/** A splitter of either encoding, bound to where its events go. */
+/** A splitter of either encoding, bound to the consumer of its events. */
 function split<Piece>(splitter: Splitter<Piece>, take: (piece: Piece) => void) {
   return { push: (octets: Uint8Array) => splitter.push(octets, take), held: () => splitter.held };
 }
@@ -101,7 +101,7 @@ async function open(
   attempt.expectEnd(lasts + answer + watchGrace, overdue);
   const response = await ask(api, withQuery(path, { ...query, ...one }), attempt);
   attempt.expectEnd(lasts + watchGrace, overdue);
-  // A quiet watch may send nothing until its end: bookmarks are no promise.
+  // A quiet watch may send nothing until its end: servers need not send bookmarks.
   attempt.allowSilence();
   return response;
 }

@@ -1,6 +1,6 @@
 /**
- * What the API server puts around an object in Protocol Buffers: four magic octets and a `runtime.Unknown` with the kind and
- * the octets of the object; on a watch that again in a `WatchEvent`.
+ * The envelope of an object in Protocol Buffers: four magic octets and a `runtime.Unknown` with the kind and the octets of
+ * the object; in a watch this is inside a `WatchEvent`.
  */
 import { Cursor, ProtobufError, readMessage, type Schema } from './message.ts';
 import { schemaOf } from './schemas.ts';
@@ -8,7 +8,7 @@ import { schemaOf } from './schemas.ts';
 /** `k8s` and a zero. */
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
-/** Whether a body is in Protocol Buffers, by its Content-Type: the server decides, whatever was asked for. */
+/** Whether a body is in Protocol Buffers, by its Content-Type: the server chooses the encoding. */
 export function isProtobuf(contentType: unknown): boolean {
   return typeof contentType === 'string' && contentType.startsWith('application/vnd.kubernetes.protobuf');
 }
@@ -16,7 +16,7 @@ export function isProtobuf(contentType: unknown): boolean {
 const typeMeta: Schema = new Map([[2, { name: 'kind', kind: 'text' }]]);
 
 /**
- * An object of its own: the body of an answer, or the object of an event.
+ * Reads an object with its envelope: the body of an answer, or the object of an event.
  *
  * @throws ProtobufError
  */
@@ -60,7 +60,7 @@ const TYPE = 0x0a;
 const OBJECT = 0x12;
 
 /**
- * A frame of a watch, as the line of JSON would be read.
+ * Reads a frame of a watch into the shape of the JSON line.
  *
  * @throws ProtobufError
  */

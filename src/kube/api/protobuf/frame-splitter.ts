@@ -1,6 +1,6 @@
 /**
- * Frames of a watch in Protocol Buffers out of a stream of octets, in bounded memory: each has its length before it, in four
- * octets. Chunks of HTTP are no frames: one may hold several, and may end inside of one or of its length.
+ * Splits a stream of octets into the Protocol Buffers frames of a watch, in bounded memory. Each frame has a length of four octets
+ * before it. HTTP chunks are not frames: a chunk may hold several, and may end inside a frame or its length.
  */
 export class FrameTooLongError extends Error {
   override readonly name = 'FrameTooLongError';
@@ -16,18 +16,18 @@ export class FrameSplitter {
   readonly #limit: number;
   #held: Buffer = Buffer.alloc(0);
 
-  /** `limit` is that of one frame, in octets. */
+  /** `limit` is the maximum frame length, in octets. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** How many octets of an unfinished frame are held. */
+  /** Octets held of an unfinished frame. */
   get held(): number {
     return this.#held.length;
   }
 
   /**
-   * Takes the next octets and hands on each frame that they complete, without its length.
+   * Takes the next octets and passes on each completed frame, without its length.
    *
    * @throws {FrameTooLongError}
    */

@@ -1,5 +1,5 @@
 /**
- * Messages of Protocol Buffers, read by the numbers of the fields that are wanted; all others are skipped by their length.
+ * Reads the wanted fields of Protocol Buffers messages by number, and skips all others by length.
  *
  * The result has the shape of the same object in JSON, so that both encodings are trimmed by the same functions. An empty
  * string is left out: the API server always writes the strings that JSON omits when empty.
@@ -12,14 +12,14 @@ export interface Field {
   readonly kind: FieldKind;
   /** Of a message and of a list of messages. */
   readonly schema?: Schema;
-  /** Of a map, of texts or of quantities: the only keys that are wanted. */
+  /** Of a map, of texts or of quantities: the wanted keys. */
   readonly keys?: ReadonlySet<string>;
 }
 
 /** The wanted fields by their numbers. */
 export type Schema = ReadonlyMap<number, Field>;
 
-/** The octets are no message of Protocol Buffers, or not a whole one. */
+/** The octets are not a complete Protocol Buffers message. */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 
@@ -33,11 +33,11 @@ const FIXED_64 = 1;
 const DELIMITED = 2;
 const FIXED_32 = 5;
 
-/** A position in octets that moves on as they are read. */
+/** A read position in octets. */
 export class Cursor {
   readonly octets: Buffer;
   position: number;
-  /** Of the message that is read now. */
+  /** End of the current message. */
   end: number;
 
   constructor(octets: Buffer, position = 0, end = octets.length) {
@@ -47,7 +47,7 @@ export class Cursor {
   }
 
   /**
-   * A varint as a number: exact up to 2^53, which holds all that the API server counts.
+   * A varint as a number: exact up to 2^53, enough for all numbers of the API server.
    *
    * @throws ProtobufError
    */
@@ -74,7 +74,7 @@ export class Cursor {
   }
 
   /**
-   * The end of what has a length before it; the position is at its beginning then.
+   * Reads a length and returns the end of the data after it; the position is then at its start.
    *
    * @throws ProtobufError
    */
@@ -153,7 +153,7 @@ function readField(cursor: Cursor, field: Field, message: Fields): void {
   }
 }
 
-/** As `within`, without a function for each of the many messages in a message. */
+/** As `within`, but without creating a function for each inner message. */
 function readInner(cursor: Cursor, start: number, end: number, schema: Schema): Fields {
   const outer = cursor.end;
   cursor.position = start;
@@ -164,7 +164,7 @@ function readInner(cursor: Cursor, start: number, end: number, schema: Schema): 
   return message;
 }
 
-/** Reads what lies between two positions; the cursor is behind it then. */
+/** Reads between two positions and moves the cursor to the end. */
 function within<Value>(cursor: Cursor, start: number, end: number, read: () => Value): Value {
   const outer = cursor.end;
   cursor.position = start;
@@ -217,7 +217,7 @@ function readEntry(cursor: Cursor, { name, kind, keys }: Field, message: Fields)
   message[name] = entries;
 }
 
-/** Whether one of the keys, which are ASCII, has so many octets: those of other lengths need not be read. */
+/** Whether one of the keys, which are ASCII, has this length: keys of other lengths need not be decoded. */
 function hasLength(keys: ReadonlySet<string>, length: number): boolean {
   for (const key of keys) if (key.length === length) return true;
   return false;

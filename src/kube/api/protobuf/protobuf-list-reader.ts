@@ -1,5 +1,5 @@
 /**
- * Takes a list in Protocol Buffers apart while it arrives, object by object: no more than the unfinished one is held.
+ * Parses a list in Protocol Buffers while it arrives, object by object: it holds only the unfinished object.
  */
 import { openUnknown, RAW, readKind, TYPE_META } from './envelope.ts';
 import { Cursor, ProtobufError, readMessage, type Schema } from './message.ts';
@@ -37,7 +37,7 @@ export class ProtobufListReader {
 
   /**
    * @returns the list without its items, in the shape of JSON
-   * @throws {ProtobufError} if it is not whole
+   * @throws {ProtobufError} if it is incomplete
    */
   finish(): unknown {
     if (!this.#isWhole || this.#held.length > 0) throw new ProtobufError('the list is not whole');
@@ -59,13 +59,13 @@ export class ProtobufListReader {
     }
   }
 
-  /** @returns where the next field begins; undefined when this one is not whole yet */
+  /** @returns where the next field begins; undefined while this one is incomplete */
   #readField(octets: Buffer, position: number): number | undefined {
     const head = readHead(octets, position);
     if (head === undefined) return undefined;
     const { tag, start, end } = head;
     if (this.#state === 'envelope' && tag === RAW) {
-      // The object itself is not waited for: it is the whole list.
+      // Do not wait for the raw object: it is the whole list.
       this.#state = end > start ? 'list' : 'envelope';
       this.#left = end - start;
       this.#isWhole = end === start;
@@ -95,9 +95,9 @@ interface FieldHead {
   readonly end: number;
 }
 
-/** The head of a field with a length; undefined when it is not whole yet. All fields here have one. */
+/** The head of a field with a length; undefined while it is incomplete. All fields here have a length. */
 function readHead(octets: Buffer, position: number): FieldHead | undefined {
-  // A tag and a length have at most 20 octets; fewer may be a head that is cut off.
+  // A tag and a length have at most 20 octets; with fewer the head may be cut off.
   const isShort = octets.length - position < 20;
   const cursor = new Cursor(octets, position);
   try {

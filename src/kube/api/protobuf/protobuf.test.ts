@@ -106,7 +106,7 @@ const TRIM = {
 };
 const KINDS = ['Service', 'EndpointSlice', 'Endpoints', 'Namespace', 'Node', 'Pod', 'ConfigMap'] as const;
 
-/** JSON as the API server writes it: what is not set is not there. */
+/** JSON as the API server writes it: without unset fields. */
 const asJson = (object: unknown): unknown => JSON.parse(JSON.stringify(object));
 
 function inPieces(octets: Buffer, sizes: readonly number[], push: (piece: Buffer) => void): void {
@@ -214,7 +214,7 @@ describe('octets that are no message', () => {
 
   it('that are cut off are no whole list', () => {
     const list = encodeBody('ServiceList', { metadata: { resourceVersion: '7' }, items: [{ metadata: {} }] });
-    // The last four octets are two empty fields without a use.
+    // The last four octets are two unused empty fields.
     for (let length = 0; length < list.length - 4; length += 1) {
       const reader = new ProtobufListReader(() => {});
       reader.push(list.subarray(0, length));

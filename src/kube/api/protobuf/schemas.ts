@@ -140,7 +140,7 @@ const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
   ['Status', status],
 ]);
 
-/** Of a kind that is not listed here the metadata is read. */
+/** For a kind that is not listed here, only the metadata. */
 export function schemaOf(kind: string): Schema {
   return SCHEMAS.get(kind) ?? metadataOnly;
 }

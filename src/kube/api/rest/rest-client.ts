@@ -1,14 +1,14 @@
 /**
- * Single objects of the API server: read, created, replaced. In JSON, since they are few and of any kind.
+ * Reads, creates and replaces single objects of the API server. Uses JSON: they are few and of any kind.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { asRecord, asText, type JsonRecord } from '../../objects/trim/fields.ts';
 import type { ApiResponse, Connection, RequestOptions } from '../connection/types.ts';
 
-/** The request was refused, or had no answer. */
+/** The request was refused or not answered. */
 export class RestError extends Error {
   override readonly name = 'RestError';
-  /** Of the refusal; undefined where no answer came. */
+  /** The status of the refusal; undefined without an answer. */
   readonly status: number | undefined;
 
   constructor(message: string, status: number | undefined, cause?: unknown) {
@@ -23,13 +23,13 @@ const ANSWER = 10_000;
 const WHOLE = 20_000;
 /** Octets: an object may be 1.5 MB in etcd, and more as JSON. */
 const MAX_OBJECT = 16 * 1024 * 1024;
-/** Characters of a refusal that are shown. */
+/** Characters of a refusal's message that are shown. */
 const MAX_WORDS = 500;
 
 export class RestClient {
   readonly #connection: Connection;
   readonly #clock: Clock;
-  /** Of the requests under way. */
+  /** Controllers of the requests under way. */
   readonly #underWay = new Set<AbortController>();
 
   constructor(connection: Connection, clock: Clock) {
@@ -47,7 +47,7 @@ export class RestClient {
     return this.#send(path, withBody('POST', object));
   }
 
-  /** With its `metadata.resourceVersion` the server refuses it (409) if the object has changed since it was read. */
+  /** If `metadata.resourceVersion` is set, the server refuses it (409) if the object has changed since it was read. */
   replace(path: string, object: JsonRecord): Promise<JsonRecord> {
     return this.#send(path, withBody('PUT', object));
   }
@@ -117,7 +117,7 @@ function readJson(text: string): JsonRecord | undefined {
   }
 }
 
-/** What the server says, as kubectl shows it. Some refusals are plain text. */
+/** The server's message, as kubectl shows it. Some refusals are plain text. */
 function wordsOf(status: number, object: JsonRecord | undefined, text: string): string {
   const said = asText(object?.['message']) ?? text.trim().replaceAll(/\s+/g, ' ');
   return said === '' ? `refused with status ${status}` : said.slice(0, MAX_WORDS);

@@ -1,7 +1,7 @@
 /**
  * Services with cluster IPs: Kubernetes DNS specification, section 2.3.
  *
- * CoreDNS also names their endpoints, and has addresses at the names of ports; clients have come to know both.
+ * CoreDNS also names their endpoints, and has addresses at the names of ports; clients rely on both.
  */
 import type { Steps } from '../../../base/steps.ts';
 import type { NameKey } from '../../../wire/types.ts';
@@ -38,7 +38,7 @@ export function* deriveClusterIp(view: ServiceView, clusterIPs: readonly string[
   nodes.push(...emptyNonTerminals(groups, name, outcome));
   for (const [labels, group] of groups) {
     const portName = nameBelow(labels, name);
-    // Of a service with a single port the port has what the service has.
+    // If the service has a single port, its name has the service's records.
     const isAll = group.length === service.ports.length;
     if (portName !== undefined)
       nodes.push(portNode(portName, isAll ? sets : setsFor(group.map(({ port }) => port))));

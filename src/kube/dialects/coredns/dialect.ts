@@ -16,7 +16,7 @@ import { deriveHeadless } from './headless.ts';
 import { podName, podNamespaceNode } from './pod-names.ts';
 import { shortPortName } from './short-names.ts';
 
-/** Seconds: the most that the SOA record itself is cached for. */
+/** Seconds: maximum TTL of the SOA record itself. */
 const MAX_SOA_TTL = 300;
 const VERSION_TTL = 28_800;
 /** Of the Kubernetes DNS specification. */
@@ -27,7 +27,7 @@ function zone(apex: NameKey, view: ZoneView): Zone {
   const soa = {
     kind: 'SOA',
     primary: nameserverOf(apex),
-    // Labels above an apex, which is checked to leave room for them.
+    // A key: labels below an apex, whose length was checked.
     mailbox: `hostmaster.${apex}` as NameKey,
     serial: view.serial,
     refresh: 7200,
@@ -50,7 +50,7 @@ function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneView): readonly Z
   ];
   const isReverse = apex !== view.domain;
   const nodes = [
-    // A name in the reverse tree that we do not hold may be known to an upstream.
+    // An upstream may know names of the reverse tree that we do not hold.
     { name: apex, sets: own, alias: undefined, below: isReverse ? ASK : COMPLETE, outcome },
     plainNode(`dns.${apex}`, []),
     plainNode(nameserver, addresses),
@@ -69,7 +69,7 @@ function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneView): readonly Z
 const ASK = { kind: 'ask', labels: 0 } as const;
 
 function plainNode(name: string, sets: ZoneNode['sets']): ZoneNode {
-  // Labels above an apex, which is checked to leave room for them.
+  // A key: labels below an apex, whose length was checked.
   return { name: name as NameKey, sets, alias: undefined, below: COMPLETE, outcome };
 }
 

@@ -22,7 +22,7 @@ export interface NamedEndpoints {
   readonly addresses: readonly NamedSet[];
   /** Each pair of an endpoint and one of its ports. */
   readonly pairs: readonly EndpointPort[];
-  /** Those of all pairs, if they have the same. */
+  /** The labels of all pairs, if they are the same. */
   readonly onlyLabels: string | undefined;
   readonly hasOnePortEach: boolean;
   /** The SRV records of all pairs in a large set, of services with many endpoints. */
@@ -34,7 +34,7 @@ export interface NamedEndpoints {
 export interface EndpointPort {
   readonly endpoint: Endpoint;
   readonly port: ServicePort;
-  /** Of the port's name, if it has one. */
+  /** Labels of the port's name, if it has one. */
   readonly labels: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export function endpointLabel({ address, hostname }: Endpoint): string {
 
 /** Of services with many endpoints. */
 const kept = new WeakMap<LabelGroup, NamedEndpoints>();
-/** How many labels are derived from in a step. */
+/** Labels processed in a step. */
 const LABELS_PER_STEP = 200;
 
 export function* nameEndpoints(view: ServiceView): Steps<readonly NamedEndpoints[]> {
@@ -98,7 +98,7 @@ function pairsOf(endpoint: Endpoint, isKept: boolean): readonly EndpointPort[] {
   }));
 }
 
-/** By lists of ports, which thousands of endpoints share. */
+/** Keyed by lists of ports, which thousands of endpoints share. */
 const labelsOfPorts = new WeakMap<readonly ServicePort[], readonly (string | undefined)[]>();
 
 function keepLabels(ports: readonly ServicePort[]): readonly (string | undefined)[] {
@@ -109,13 +109,13 @@ function keepLabels(ports: readonly ServicePort[]): readonly (string | undefined
   return labels;
 }
 
-/** An address may stand there twice, under two hostnames. */
+/** An address may occur twice, with two hostnames. */
 export function distinctAddresses(endpoints: readonly Endpoint[]): readonly string[] {
   const addresses = endpoints.map(({ address }) => address);
   return addresses.length === 1 ? addresses : [...new Set(addresses)];
 }
 
-/** The names of endpoints and of their addresses, added to those that are there. */
+/** Adds the nodes of endpoints' names to the given nodes. */
 export function* addEndpointNodes(
   named: readonly NamedEndpoints[],
   derived: { readonly nodes: ZoneNode[]; readonly reverse: ReverseName[] },
@@ -126,7 +126,7 @@ export function* addEndpointNodes(
   });
 }
 
-/** Addresses, and SRV records of all ports that lead to the name itself. */
+/** Addresses, and SRV records of all ports with the name itself as target. */
 function endpointNode(
   name: NameKey,
   sets: readonly RecordSet[],

@@ -1,5 +1,5 @@
 /**
- * Services of type ExternalName: Kubernetes DNS specification, section 2.5. The CNAME is followed for addresses alone.
+ * Services of type ExternalName: Kubernetes DNS specification, section 2.5. The CNAME is followed only for addresses.
  */
 import { isWithin, toKey } from '../../../wire/name.ts';
 import { TYPE } from '../../../wire/types.ts';
@@ -14,7 +14,7 @@ import type { ServiceView } from '../dialect.ts';
 export function externalNameNode(view: ServiceView, externalName: string): ZoneNode | undefined {
   const target = externalTarget(externalName);
   if (target.kind !== 'name') return undefined;
-  // Inside the zone CoreDNS shows an alias only together with an answer.
+  // If the target is in the zone, CoreDNS returns the alias only together with an answer.
   const unanswered = isWithin(toKey(target.name), view.domain) ? 'nodata' : 'alias';
   return {
     name: view.name,

@@ -1,5 +1,5 @@
 /**
- * Headless services: Kubernetes DNS specification, section 2.4. Without a ready endpoint there is no name.
+ * Headless services: Kubernetes DNS specification, section 2.4. The name exists only with a ready endpoint.
  */
 import { inSteps, type Steps } from '../../../base/steps.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
@@ -35,7 +35,7 @@ export function* deriveHeadless(view: ServiceView): Steps<DerivedService> {
   for (const [labels, group] of groups) {
     const portName = nameBelow(labels, name);
     if (portName === undefined) continue;
-    // Of a service with a single port the port has what the service has.
+    // If the service has a single port, its name has the service's records.
     const isAll = hasOnePortEach && group.pairs === all.pairs;
     const ofPort = isAll ? addresses : yield* addressesOf(group, labels, ttl);
     const portSets = [...ofPort, ...(isAll ? services : yield* servicesOf(group, labels, ttl))];
@@ -54,7 +54,7 @@ function* groupEndpoints(named: readonly NamedEndpoints[]): Steps<{
   const all = newGroup();
   const groups = new Map<string, PortGroup>();
   let hasOnePortEach = true;
-  // Nearly always the group of the name before.
+  // Nearly always the same group as for the previous name.
   let [last, group] = ['', newGroup()];
   const groupOf = (labels: string): PortGroup => {
     if (labels === last) return group;
@@ -81,7 +81,7 @@ function addPairs(group: PortGroup, named: NamedEndpoints, count: number): void 
   if (group.named.at(-1) !== named) group.named.push(named);
 }
 
-/** The addresses of a group. @param labels those of its ports */
+/** The addresses of a group. @param labels labels of its ports */
 function* addressesOf({ named }: PortGroup, labels: string, ttl: number): Steps<readonly RecordSet[]> {
   const endpoints: Endpoint[] = [];
   yield* inSteps(named, ({ pairs }) => {
@@ -90,7 +90,7 @@ function* addressesOf({ named }: PortGroup, labels: string, ttl: number): Steps<
   return yield* distinctAddressSets(endpoints, ttl);
 }
 
-/** The SRV set of a group. @param labels those of the ports that count; undefined: all */
+/** The SRV set of a group. @param labels labels of the ports to include; undefined: all */
 function* servicesOf(
   { named, pairs: count }: PortGroup,
   labels: string | undefined,

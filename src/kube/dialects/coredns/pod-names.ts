@@ -1,5 +1,5 @@
 /**
- * Names of pods as CoreDNS has them: only in namespaces that exist, for addresses of both families, with SRV records.
+ * Names of pods as in CoreDNS: only in namespaces that exist, for addresses of both families, with SRV records.
  */
 import type { NameKey } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';

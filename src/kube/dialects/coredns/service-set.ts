@@ -1,10 +1,10 @@
 /**
- * SRV records as CoreDNS weighs them: every pair of an address and a port counts, and 100 is divided among all pairs.
+ * SRV records with the weights of CoreDNS: 100 divided by the number of pairs of an address and a port.
  */
 import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
 
-/** Where an SRV record leads. */
+/** The target of an SRV record. */
 export interface ServiceTarget {
   readonly name: NameKey;
   readonly port: number;
@@ -13,10 +13,10 @@ export interface ServiceTarget {
 }
 
 /**
- * The SRV set of these targets, as a list: empty when there are none.
+ * The SRV set of these targets, as a list: empty without targets.
  *
- * @param targets those of one name one behind the other
- * @param pairs pairs of an address and a port; more than there are records where pairs make the same one
+ * @param targets targets of the same name must be adjacent
+ * @param pairs number of pairs of an address and a port; more than records if pairs make the same record
  */
 export function serviceSets(
   targets: readonly ServiceTarget[],
@@ -30,7 +30,7 @@ export function serviceSets(
 
 export const MIN_WEIGHT = 1;
 
-/** What each record of a set weighs. @param pairs as of `serviceSets` */
+/** The weight of each record of a set. @param pairs as in `serviceSets` */
 export const weightOf = (pairs: number): number => Math.max(MIN_WEIGHT, Math.floor(100 / pairs));
 
 /** The records of one name. */
@@ -39,7 +39,7 @@ export function servicesOf(name: NameKey, ports: readonly number[], weight: numb
   return distinct.map((port) => ({ kind: 'SRV', priority: 0, weight, port, target: name }));
 }
 
-/** An SRV set in the making. */
+/** Builds an SRV set. */
 export class ServiceSet {
   readonly weight: number;
   readonly #data: ServiceData[] = [];
@@ -53,7 +53,7 @@ export class ServiceSet {
     this.weight = weightOf(pairs);
   }
 
-  /** Adds a target, those of one name one behind the other. */
+  /** Adds a target. Targets of the same name must be adjacent. */
   add(name: NameKey, port: number, addresses: readonly NamedSet[]): void {
     if (name !== this.#current) {
       this.#current = name;
@@ -64,13 +64,13 @@ export class ServiceSet {
     this.#data.push({ kind: 'SRV', priority: 0, weight: this.weight, port, target: name });
   }
 
-  /** Adds all records of a name, which `servicesOf` has made. */
+  /** Adds all records of a name, as made by `servicesOf`. */
   addAll(services: readonly ServiceData[], addresses: readonly NamedSet[]): void {
     for (const set of addresses) this.#additional.push(set);
     for (const data of services) this.#data.push(data);
   }
 
-  /** The set, as a list: empty when there are no targets. */
+  /** The set, as a list: empty without targets. */
   finish(ttl: number): readonly RecordSet[] {
     if (this.#data.length === 0) return [];
     return [{ type: TYPE.SRV, ttl, data: this.#data, additional: this.#additional }];

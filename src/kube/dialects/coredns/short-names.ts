@@ -1,5 +1,5 @@
 /**
- * Names below a service that CoreDNS answers although no specification has them: ports without their underscores.
+ * Names below a service that CoreDNS answers although they are in no specification: ports without underscores.
  * They are made when a client asks.
  */
 import type { Below } from '../../../table/types.ts';
@@ -9,7 +9,7 @@ import type { NodeFinder } from '../dialect.ts';
 
 const ASK_FOR_PORTS: Below = { kind: 'ask', labels: 2 };
 
-/** What a missing name below a service with so many ports means. */
+/** The meaning of a missing name below a service with this many ports. */
 export function belowService(ports: number): Below {
   return ports > 0 ? ASK_FOR_PORTS : COMPLETE;
 }
@@ -23,7 +23,7 @@ export function shortPortName(
 ): ZoneNode | undefined {
   const [port, protocol, ...more] = labels;
   if (port === undefined || protocol === undefined || more.length > 0) return undefined;
-  // Only looked up: no such name is made.
+  // A key for the lookup only.
   const node = nodeOf(`${underscored(port)}.${underscored(protocol)}.${service}` as NameKey);
   return node && { ...node, name };
 }

@@ -1,5 +1,5 @@
 /**
- * One service in the tree that kube-dns prints at `/cache`, under the names that its Go structures have.
+ * One service in the tree that kube-dns prints at `/cache`, with the field names of its Go structures.
  */
 import type { ServiceView } from '../dialect.ts';
 import type { Entry } from './entry.ts';
@@ -12,7 +12,7 @@ export interface CacheNode {
 
 export interface CacheEntry {
   readonly host: string;
-  /** Absent where it would be 0. */
+  /** Absent if 0. */
   readonly port?: number;
   readonly priority: number;
   readonly weight: number;
@@ -51,7 +51,7 @@ function portNodes(
   return inOrder(nodes);
 }
 
-/** Of several entries under one key the last is shown: kube-dns has room for one. */
+/** Of several entries under one key only the last is shown: kube-dns holds one. */
 function entriesByKey(entries: readonly Entry[], ttl: number): Readonly<Record<string, CacheEntry>> {
   return inOrder(
     entries.map(({ name, host, port }) => {
@@ -65,7 +65,7 @@ function cacheEntry(host: string, port: number, ttl: number): CacheEntry {
   return { host, ...(port === 0 ? {} : { port }), priority: PRIORITY, weight: WEIGHT, ttl };
 }
 
-/** As an object whose keys are printed in their order. */
+/** An object whose keys are printed in sorted order. */
 export function inOrder<Value>(
   pairs: readonly (readonly [name: string, value: Value])[],
 ): Readonly<Record<string, Value>> {

@@ -1,18 +1,18 @@
 /**
- * The cluster's zone as kube-dns prints its tree of names at `/cache`: JSON, the labels from the root of DNS inwards, each
- * level with its children and its entries in the order of their names.
+ * The cluster's zone as kube-dns prints its tree of names at `/cache`: JSON, labels from the root of DNS down. Each level has
+ * its children and its entries, sorted by name.
  *
- * It is made from the objects when it is asked for, one service a piece. What changes meanwhile is shown as it is when its
+ * It is made from the objects on request, one service per piece. A service that changes meanwhile is shown as it is when its
  * turn comes.
  */
 import type { NameKey } from '../../../wire/types.ts';
 import type { ClusterDirectory } from '../dialect.ts';
 import { type CacheEntry, type CacheNode, inOrder, serviceNode } from './cache-node.ts';
 
-/** A level whose children are made one after the other, in the order of their names. */
+/** A level whose children are made one after the other, sorted by name. */
 interface Level {
   children(): Iterable<readonly [name: string, child: Level | CacheNode]>;
-  /** Asked for behind the children. */
+  /** Called after the children. */
   entries(): Readonly<Record<string, CacheEntry>>;
 }
 
@@ -25,7 +25,7 @@ export function writeCacheTree(domain: NameKey, directory: ClusterDirectory): Pi
   return writeLevel(names.reduce(levelAbove, namespacesLevel(directory)), 0);
 }
 
-/** The level that has this one, unless it is empty, as its only child. */
+/** The level above, with this one as its only child unless it is empty. */
 function levelAbove(child: Level, name: string): Level {
   return {
     *children() {
@@ -48,7 +48,7 @@ function namespacesLevel(directory: ClusterDirectory): Level {
   };
 }
 
-/** Nothing if there is no service in it. */
+/** Undefined if the namespace has no services. */
 function namespaceLevel(namespace: string, directory: ClusterDirectory): Level | undefined {
   const externals: [string, CacheEntry][] = [];
   const services = serviceNodes(namespace, directory, externals);
@@ -63,7 +63,7 @@ function namespaceLevel(namespace: string, directory: ClusterDirectory): Level |
   };
 }
 
-/** @param externals takes in what is an entry and no node */
+/** @param externals receives the services that are entries, not nodes */
 function* serviceNodes(
   namespace: string,
   directory: ClusterDirectory,

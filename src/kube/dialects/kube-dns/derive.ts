@@ -1,5 +1,5 @@
 /**
- * The names of a service out of its entries.
+ * Derives the names of a service from its entries.
  */
 import { inSteps, PIECES_PER_STEP, type Steps } from '../../../base/steps.ts';
 import type { Below } from '../../../table/types.ts';
@@ -79,7 +79,7 @@ function* entriesNodes(
   return nodes;
 }
 
-/** Nodes by their entries, of services with many endpoints: an entry that stays has the same node. */
+/** Nodes by entry, of services with many endpoints: an unchanged entry has the same node. */
 const keptNodes = new WeakMap<Entry, ZoneNode>();
 
 function endpointNode(entry: Entry, { ttl, keptGroups }: ServiceView): ZoneNode {
@@ -88,7 +88,7 @@ function endpointNode(entry: Entry, { ttl, keptGroups }: ServiceView): ZoneNode 
   return node;
 }
 
-/** The node of an entry that leads to a name elsewhere, or to an address that was written where a name belongs. */
+/** The node of an entry for an external name, or for an address written in its place. */
 export function aliasNode(entry: Entry, ttl: number): ZoneNode {
   const node = entriesNode(entry.name, [entry], ttl, OUTCOME.externalName);
   if (entry.host.kind !== 'name') return node;
@@ -98,7 +98,7 @@ export function aliasNode(entry: Entry, ttl: number): ZoneNode {
 
 const keptReverse = new WeakMap<Endpoint, ReverseName>();
 
-/** Only endpoints with a hostname are found by their address. */
+/** Only endpoints with a hostname have PTR records. */
 function* hostnames(view: ServiceView): Steps<readonly ReverseName[]> {
   const names: ReverseName[] = [];
   yield* inSteps(view.endpoints, (endpoint) => {

@@ -22,7 +22,7 @@ const HOUR = 3600;
 function zone(apex: NameKey, view: ZoneView): Zone {
   const soa = {
     kind: 'SOA',
-    // Labels above an apex, which is checked to leave room for them.
+    // A key: labels below an apex, whose length was checked.
     primary: `ns.dns.${apex}` as NameKey,
     mailbox: `hostmaster.${apex}` as NameKey,
     serial: view.serial - (view.serial % HOUR),
@@ -35,21 +35,21 @@ function zone(apex: NameKey, view: ZoneView): Zone {
 }
 
 function apexNodes({ apex, soa }: Zone, view: ZoneView): readonly ZoneNode[] {
-  // Of the reverse zones we are the authority for the names alone that we hold.
+  // In the reverse zones we are authoritative only for the names that we hold.
   if (apex !== view.domain) return [];
   const plain = { sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.zone };
   return [
     { ...plain, name: apex, sets: [recordSet(TYPE.SOA, SOA_TTL, [soa])] },
-    // Labels above an apex, which is checked to leave room for them.
+    // A key: labels below an apex, whose length was checked.
     { ...plain, name: `svc.${apex}` as NameKey },
     { ...plain, name: `pod.${apex}` as NameKey, below: view.pods === 'disabled' ? COMPLETE : ASK },
   ];
 }
 
-/** Every namespace is taken to have pods. */
+/** Every namespace counts as one with pods. */
 const ASK = { kind: 'ask', labels: 0 } as const;
 
-/** The addresses and names that external names lead to stand at their namespace too. */
+/** The targets of external names are also records of their namespace. */
 function namespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode {
   const views = [...directory.externalNames(namespace)]
     .sort()

@@ -1,8 +1,8 @@
 /**
- * The entries that kube-dns keeps in a tree: what makes it answer several names alike, and questions with `*` at all.
+ * The entries that kube-dns keeps in a tree: because of them, several names have the same answer, and `*` works.
  *
- * An entry is a host under a key of its own: `key.path.service` is a name, and so is `path.service`, with all its keys'
- * hosts together. A host is a set of addresses or a name; `additional` is what goes along with an SRV record that leads to it.
+ * An entry is a host under a key of its own: `key.path.service` is a name, and so is `path.service`, with the hosts of all its
+ * keys. A host is a set of addresses or a name; `additional` holds the additional records for an SRV record to it.
  */
 import { completeSteps, inSteps, type Steps } from '../../../base/steps.ts';
 import type { Below } from '../../../table/types.ts';
@@ -15,7 +15,7 @@ export interface Entry {
   /** The name of the entry itself. */
   readonly name: NameKey;
   readonly host: Host;
-  /** 0 where the host stands for no port in particular. */
+  /** 0 if the host is not for a specific port. */
   readonly port: number;
 }
 
@@ -59,7 +59,7 @@ export function* entriesNodeInSteps(
 ): Steps<ZoneNode> {
   const target = onlyTarget(entries);
   const sets: RecordSet[] = [];
-  // Entries that lead to several names would make several CNAMEs (RFC 2181 section 10.1): their addresses stand for them.
+  // Several targets would make several CNAMEs (RFC 2181 section 10.1): use their addresses instead.
   if (target === undefined) sets.push(...(yield* addressesOf(entries, ttl)));
   const services = yield* serviceSet(entries, ttl);
   if (services !== undefined) sets.push(services);
@@ -74,7 +74,7 @@ function* writeAddressSets(entries: readonly Entry[], ttl: number): Steps<readon
   return yield* distinctAddressSets(yield* allAddresses(entries), ttl);
 }
 
-/** Gives entries with the same addresses, say those of a port and of all, the same sets. */
+/** Shares address sets between lists of entries with the same addresses, for instance of a port and of all ports. */
 export function shareAddressSets(): AddressSets {
   let before: { readonly entries: readonly Entry[]; readonly sets: readonly RecordSet[] } | undefined;
   return function* share(entries, ttl) {
@@ -97,7 +97,7 @@ function* haveSameAddresses(entries: readonly Entry[], others: readonly Entry[])
   return areSame;
 }
 
-/** The node of a name that stands for many services at once: there CNAMEs have no place. */
+/** The node of a name that matches many services: it cannot have CNAMEs. */
 export function manyEntriesNode(
   name: NameKey,
   entries: readonly Entry[],
@@ -110,7 +110,7 @@ export function manyEntriesNode(
   return { name, sets, alias: undefined, below: COMPLETE, outcome };
 }
 
-/** The one name that all entries lead to, if they do. */
+/** The only target of all entries; undefined if they differ. */
 function onlyTarget(entries: readonly Entry[]): NameKey | undefined {
   const [first] = entries;
   const target = first && targetOf(first);
@@ -143,7 +143,7 @@ function* serviceSet(entries: readonly Entry[], ttl: number): Steps<RecordSet | 
     else if (known === undefined) for (const set of host.additional) along.push(set);
     const all = typeof known === 'number' ? [known] : (known ?? []);
     if (all.includes(port)) return;
-    // Nearly all targets have one.
+    // Nearly all targets have one port.
     ports.set(target, known === undefined ? port : [...all, port]);
     data.push({ kind: 'SRV', priority: PRIORITY, weight, port, target });
   });
@@ -151,7 +151,7 @@ function* serviceSet(entries: readonly Entry[], ttl: number): Steps<RecordSet | 
   return { type: TYPE.SRV, ttl, data, additional: along };
 }
 
-/** All entries are given alike: 100 is divided among them. */
+/** All entries have the same weight: 100 divided by their number. */
 function* weightOf(entries: readonly Entry[]): Steps<number> {
   const names = new Set<NameKey>();
   yield* inSteps(entries, ({ name }) => names.add(name));

@@ -1,5 +1,5 @@
 /**
- * The name of a service in a federation: another name for the service here, or for the one that the federation knows.
+ * The name of a service in a federation: an alias for the local service, or for the federation's service.
  */
 
 import { toKey } from '../../../wire/name.ts';
@@ -7,7 +7,7 @@ import type { AbsoluteName, NameKey } from '../../../wire/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
 import { aliasNode } from './derive.ts';
 
-/** Seconds: where the service is found may change with every endpoint, so kube-dns forbids caching it. */
+/** Seconds: the target may change with every endpoint, so kube-dns forbids caching it. */
 const TTL = 0;
 
 export function federationNode(name: NameKey, target: AbsoluteName): ZoneNode {

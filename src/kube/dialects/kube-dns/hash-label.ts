@@ -1,6 +1,6 @@
 /**
- * The labels that kube-dns gives to addresses without a hostname: the FNV-1a hash of how its Go program prints the record,
- * in hexadecimal, and the characters of that in hexadecimal again.
+ * The labels of kube-dns for addresses without a hostname: the FNV-1a hash of the record as Go prints it, in hexadecimal,
+ * encoded in hexadecimal a second time.
  */
 
 /** @param address canonical */

@@ -1,5 +1,5 @@
 /**
- * Names of pods as kube-dns has them: every namespace is taken to exist, and without verification every name is.
+ * Names of pods as in kube-dns: every namespace counts as existing, and without verification every name does.
  */
 import type { NameKey } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
@@ -20,7 +20,7 @@ export function podName(
   if (labels.length === 1) return empty;
   if (labels.length !== 2 || namespace === undefined) return undefined;
   const address = ipv4OfPod(label);
-  // kube-dns never says that there is no such pod.
+  // kube-dns never denies a pod's name.
   if (address === undefined) return pods === 'insecure' ? empty : undefined;
   if (pods === 'verified' && !directory.hasPod(namespace, address)) return undefined;
   return { ...empty, sets: addressSets([address], ttl) };

@@ -1,5 +1,5 @@
 /**
- * The entries of a service, one function per kind of it.
+ * The entries of a service, one function per kind of service.
  */
 import { completeSteps, PIECES_PER_STEP, type Steps } from '../../../base/steps.ts';
 import type { NameKey } from '../../../wire/types.ts';
@@ -108,7 +108,7 @@ function portEntries(
   );
 }
 
-/** An entry that stands for no port in particular. */
+/** An entry that is not for a specific port. */
 type AddressEntry = Entry & { readonly host: Extract<Host, { kind: 'addresses' }> };
 
 function addressEntry(name: NameKey, addresses: readonly string[], ttl: number): AddressEntry {
@@ -116,7 +116,7 @@ function addressEntry(name: NameKey, addresses: readonly string[], ttl: number):
   return { name, host: { kind: 'addresses', addresses, additional }, port: 0 };
 }
 
-/** An ExternalName: it is an entry itself, of its namespace. */
+/** An ExternalName: the service itself is an entry of its namespace. */
 export function externalEntry(view: ServiceView, externalName: string): Entry | undefined {
   const target = externalTarget(externalName);
   switch (target.kind) {
@@ -135,7 +135,7 @@ function entryBelow(labels: string, service: NameKey, host: Host, port: number):
   return name === undefined ? [] : [{ name, host, port }];
 }
 
-/** The entries of a service of whichever kind but ExternalName. */
+/** The entries of a service of any kind except ExternalName. */
 export function serviceEntries(view: ServiceView): ServiceEntries | undefined {
   const { address } = view.service;
   if (address.kind === 'externalName') return undefined;
@@ -145,9 +145,9 @@ export function serviceEntries(view: ServiceView): ServiceEntries | undefined {
 }
 
 /**
- * The entries that labels below a service stand for; `*` for all of one level.
+ * The entries that labels below a service select; `*` selects all of one level.
  *
- * @param labels left of the service's name, one to three of them
+ * @param labels left of the service's name, one to three labels
  */
 export function entriesBelow(
   entries: ServiceEntries,

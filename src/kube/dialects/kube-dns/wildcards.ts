@@ -1,6 +1,6 @@
 /**
- * Questions with a label `*`, which stands for every child of a node in the tree of kube-dns: every namespace, service,
- * or key of an entry. Labels of ports and protocols are never meant.
+ * Questions with a label `*`, which matches every child of a node in the tree of kube-dns: every namespace, service, or
+ * key of an entry. It does not match labels of ports and protocols.
  */
 import type { NameKey } from '../../../wire/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
@@ -9,7 +9,7 @@ import type { ClusterDirectory, ServiceView } from '../dialect.ts';
 import { type Entry, manyEntriesNode } from './entry.ts';
 import { entriesBelow, externalEntry, serviceEntries } from './service-entries.ts';
 
-/** Services looked at for one question. More would not fit into an answer, nor be worth the time. */
+/** Services visited for one question. More would not fit into an answer or be worth the time. */
 const MAX_SERVICES = 1000;
 
 const ANY = '*';
@@ -40,7 +40,7 @@ function* matchingServices(
   directory: ClusterDirectory,
 ): Iterable<ServiceView> {
   const service = labels.at(-2) ?? ANY;
-  // No entry lies right below `svc`.
+  // `svc` has no entries of its own.
   if (labels.length === 1 && namespace === ANY) return;
   const namespaces = namespace === ANY ? directory.namespaces() : [namespace];
   for (const one of namespaces) {

@@ -1,5 +1,5 @@
 /**
- * ConfigMap: its texts. What it holds as octets (`binaryData`) is not for us.
+ * ConfigMap: its texts. `binaryData` is not used.
  */
 import type { ConfigMapObject } from '../objects.ts';
 import { asRecord, asText } from './fields.ts';

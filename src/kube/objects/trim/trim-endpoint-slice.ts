@@ -1,7 +1,7 @@
 /**
  * EndpointSlice, `discovery.k8s.io/v1` and `v1beta1` alike: the ready endpoints and their ports.
  *
- * `publishNotReadyAddresses` needs no look here: the controllers write such endpoints as ready.
+ * `publishNotReadyAddresses` does not matter here: the controllers mark such endpoints as ready.
  */
 import { isIP } from 'node:net';
 import type { EndpointAddress, EndpointsObject } from '../objects.ts';
@@ -43,7 +43,7 @@ function trim(raw: unknown, addressesOf: (endpoint: unknown) => EndpointAddress[
 function readyAddresses(value: unknown): EndpointAddress[] {
   const endpoint = asRecord(value);
   const ready = asRecord(endpoint?.['conditions'])?.['ready'];
-  // Unset means ready, as the API reference asks consumers to read it.
+  // Unset means ready, as the API reference says.
   if (ready === false) return [];
   const name = asText(endpoint?.['hostname']);
   const hostname = name === '' ? undefined : name;

@@ -1,5 +1,5 @@
 /**
- * Namespace: its name is all that DNS asks for.
+ * Namespace: DNS needs only its name.
  */
 import type { NamespaceObject } from '../objects.ts';
 import { nameless, readIdentity, type Trimmed } from './trimmed.ts';

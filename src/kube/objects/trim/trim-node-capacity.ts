@@ -1,5 +1,5 @@
 /**
- * Node: whether pods may be placed on it, and how many processors it has for them.
+ * Node: whether it is schedulable, and its allocatable processors.
  */
 import type { NodeCapacityObject } from '../objects.ts';
 import { parseQuantity } from '../quantity.ts';
@@ -27,7 +27,7 @@ function isReady(conditions: unknown): boolean {
   });
 }
 
-/** A node that does not say has none. */
+/** A node without the field has 0 processors. */
 function readCpu(value: unknown): bigint | undefined {
   if (value === undefined) return 0n;
   const nanocores =

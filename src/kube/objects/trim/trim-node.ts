@@ -1,5 +1,5 @@
 /**
- * Node: the zone and region that its labels name. Of the two generations of labels the newer goes before.
+ * Node: the zone and region in its labels. The newer generation of labels takes precedence.
  */
 import type { NodeObject } from '../objects.ts';
 import { nameless, readIdentity, readLabel, type Trimmed } from './trimmed.ts';

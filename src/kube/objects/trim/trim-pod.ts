@@ -1,12 +1,12 @@
 /**
- * Pod: the addresses that it holds, while it holds them.
+ * Pod: its addresses, until it ends.
  */
 import { isIP } from 'node:net';
 import type { PodObject } from '../objects.ts';
 import { asList, asRecord, asText } from './fields.ts';
 import { nameless, readIdentity, type Trimmed } from './trimmed.ts';
 
-/** The object of a pod that has ended still holds its address, which another pod may have by now. */
+/** The object of an ended pod still has its address, which another pod may have by now. */
 const ENDED: readonly unknown[] = ['Succeeded', 'Failed'];
 
 export function trimPod(raw: unknown): Trimmed<PodObject> {

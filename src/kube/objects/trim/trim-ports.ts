@@ -1,12 +1,12 @@
 /**
- * Ports, which Services, EndpointSlices and Endpoints write alike.
+ * Ports, which have the same form in Services, EndpointSlices and Endpoints.
  */
 import type { Protocol, ServicePort } from '../objects.ts';
 import { asList, asRecord, asText } from './fields.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['TCP', 'UDP', 'SCTP'];
 
-/** Ports without a number (a slice for all ports) or of another protocol make no SRV record and are left out. */
+/** Leaves out ports without a number (a slice for all ports) or with another protocol: they have no SRV record. */
 export function trimPorts(value: unknown): readonly ServicePort[] {
   return asList(value).flatMap((item) => {
     const port = asRecord(item);

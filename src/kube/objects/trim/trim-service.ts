@@ -1,5 +1,5 @@
 /**
- * Service: its addresses or the name it stands for, and its ports.
+ * Service: its addresses or its external name, and its ports.
  */
 import { isIP } from 'node:net';
 import type { ServiceObject } from '../objects.ts';

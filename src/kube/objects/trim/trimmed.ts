@@ -1,14 +1,14 @@
 /**
- * What becomes of an object from the API server or from a file when only what DNS needs is kept.
+ * The result of trimming an object from the API server or a file to the fields that DNS needs.
  */
 import type { ObjectKey, WatchedObject } from '../objects.ts';
 import { asRecord, asText } from './fields.ts';
 
 export type Trimmed<Kind extends WatchedObject> =
   | { readonly kind: 'object'; readonly object: Kind }
-  /** Rightly there, but nothing for DNS: a slice of another address type, a pod that has ended. */
+  /** Valid, but without use for DNS: a slice of another address type, a pod that has ended. */
   | { readonly kind: 'left-out'; readonly key: ObjectKey }
-  /** Not to be understood. `key` is undefined where not even the name can be read. */
+  /** Cannot be understood. `key` is undefined if not even the name can be read. */
   | { readonly kind: 'malformed'; readonly key: ObjectKey | undefined; readonly problem: string };
 
 /** Never throws, whatever `raw` is. */

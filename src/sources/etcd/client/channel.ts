@@ -1,7 +1,7 @@
 /**
- * Calls of gRPC to one member of etcd, in octets.
+ * gRPC calls to one member of etcd, with messages as octets.
  *
- * The only file that knows `@grpc/grpc-js`, which is loaded with the first channel: where etcd is not used it is not needed.
+ * The only file that uses `@grpc/grpc-js`. The first channel loads it, so it is not needed without etcd.
  */
 import { isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
@@ -13,11 +13,11 @@ import { readTlsFiles, type TlsFiles } from './settings.ts';
 
 type Library = typeof Grpc;
 
-/** What goes along with a call. */
+/** Options of a call. */
 export interface CallOptions {
-  /** Of an authenticated user. */
+  /** The token of an authenticated user. */
   readonly token?: string | undefined;
-  /** Whether a member without a leader ends the call, instead of being silent until it has one. */
+  /** Whether a member without a leader ends the call, instead of waiting for one. */
   readonly requiresLeader?: boolean;
 }
 
@@ -28,13 +28,13 @@ export interface Stream {
 
 export interface StreamHandlers {
   readonly message: (message: Buffer) => void;
-  /** Once, when the stream has ended for another reason than `cancel`. */
+  /** Called once, when the stream has ended for another reason than `cancel`. */
   readonly ended: (error: EtcdError) => void;
 }
 
-/** More than a page of a range, or a fragment of a watch, has. */
+/** Octets; pages of a range and fragments of a watch are smaller. */
 const MAX_MESSAGE = 64 * 1024 * 1024;
-/** Milliseconds. Members refuse clients that send them more often than every 5 s. */
+/** Milliseconds. Members refuse clients that send keepalives more often than every 5 s. */
 const KEEPALIVE = 10_000;
 const KEEPALIVE_TIMEOUT = 5_000;
 
@@ -45,13 +45,13 @@ const OPTIONS: Grpc.ChannelOptions = {
   'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT,
   'grpc.enable_retries': 0,
   'grpc.enable_http_proxy': 0,
-  // No TXT records are asked for.
+  // Do not query TXT records.
   'grpc.service_config_disable_resolution': 1,
-  // A new channel does not wait out the pauses of one before.
+  // A new channel does not inherit the back-off of an earlier one.
   'grpc.use_local_subchannel_pool': 1,
 };
 
-/** An address may not be sent as the name of a server (RFC 6066 section 3), and the library sends it where no name is given. */
+/** An address must not be sent as a server name (RFC 6066 section 3), but the library sends it without this option. */
 const WITHOUT_NAME: Grpc.ChannelOptions = { 'grpc.ssl_target_name_override': 'etcd.invalid' };
 
 export class Channel {
@@ -70,7 +70,7 @@ export class Channel {
   /**
    * Connects with the first call.
    *
-   * @throws EtcdError when a file of TLS cannot be read, or `@grpc/grpc-js` is not installed
+   * @throws EtcdError if a TLS file cannot be read, or `@grpc/grpc-js` is not installed
    */
   static async open(endpoint: Endpoint, tls: TlsFiles, clock: Clock): Promise<Channel> {
     const library = await loadLibrary();
@@ -181,7 +181,7 @@ function targetOf({ host, port }: Endpoint): string {
   return version === 6 ? `ipv6:[${host}]:${port}` : `dns:///${host}:${port}`;
 }
 
-/** Codes of gRPC. */
+/** gRPC status codes. */
 const CODE = { INVALID: 3, DENIED: 7, EXHAUSTED: 8, OUT_OF_RANGE: 11 } as const;
 const UNAUTHENTICATED = 16;
 /** Cancelled, unknown, deadline, internal, unavailable, data loss: another member may answer. */

@@ -1,13 +1,13 @@
 /**
- * The addresses of the members of a cluster of etcd, and which one of them is used.
+ * The addresses of the members of an etcd cluster, and the one in use.
  */
 
 export interface Endpoint {
   readonly secure: boolean;
-  /** An address or a name of a host, without brackets. */
+  /** An address or a host name, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** As it was written. */
+  /** The endpoint as configured. */
   readonly text: string;
 }
 
@@ -38,14 +38,14 @@ export function parseEndpoint(text: string): Endpoint | undefined {
   };
 }
 
-/** A URL leaves out the port that its scheme has by default, which is not that of etcd. */
+/** A URL omits the default port of its scheme, which is not the default of etcd. */
 function portOf({ port, protocol }: URL, text: string): number {
   if (port !== '') return Number(port);
   const usual = protocol === 'https:' ? 443 : 80;
   return new RegExp(`:0*${usual}/?$`).test(text) ? usual : DEFAULT_PORT;
 }
 
-/** One endpoint after the other, from any one on, so that many clients spread over the members. */
+/** Rotates over the endpoints from a random start, so that many clients spread over the members. */
 export class EndpointRotation {
   readonly #endpoints: readonly Endpoint[];
   #index: number;

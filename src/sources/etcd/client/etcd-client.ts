@@ -1,8 +1,8 @@
 /**
  * A client of etcd's API version 3: ranges, transactions, leases and watches.
  *
- * It uses one member at a time. When that one fails, the call fails with it, and the next call goes to the next member: how
- * often and after which pause something is tried again is for the caller to say.
+ * It uses one member at a time. If that member fails, the call fails, and the next call goes to the next member. The caller
+ * decides how often and after which pause to retry.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { type CallOptions, Channel, type Stream } from './channel.ts';
@@ -13,7 +13,7 @@ import type { EtcdSettings } from './settings.ts';
 
 export interface WatchHandlers {
   readonly replied: (reply: messages.WatchReply) => void;
-  /** Once, at the end of the watch, unless it was canceled from this side. */
+  /** Called once, at the end of the watch, unless we canceled it. */
   readonly failed: (error: EtcdError) => void;
 }
 
@@ -37,7 +37,7 @@ export class EtcdClient {
   readonly #endpoints: EndpointRotation;
   #opening: Promise<Channel> | undefined;
   #channel: Channel | undefined;
-  /** Undefined until the user is authenticated; empty where etcd wants no authentication. */
+  /** Undefined until the user is authenticated; empty if etcd has authentication disabled. */
   #token: Promise<string> | undefined;
   #isClosed = false;
 
@@ -47,7 +47,7 @@ export class EtcdClient {
     this.#endpoints = new EndpointRotation(settings.endpoints);
   }
 
-  /** The endpoint that is used now, as it was written. */
+  /** The current endpoint, as configured. */
   get endpoint(): string {
     return this.#endpoints.current.text;
   }
@@ -57,7 +57,7 @@ export class EtcdClient {
     return decode(await this.#call(METHOD.RANGE, messages.encodeRange(request)), messages.decodeRange);
   }
 
-  /** The same for very many keys. */
+  /** As `range`, for very many keys. */
   async rangePage(request: messages.RangeRequest): Promise<messages.RangePage> {
     return decode(await this.#call(METHOD.RANGE, messages.encodeRange(request)), messages.decodePage);
   }
@@ -68,7 +68,7 @@ export class EtcdClient {
     return decode(await this.#call(METHOD.TXN, request), messages.decodeTransaction);
   }
 
-  /** @returns the identifier of the lease, and its seconds, which may be more than were asked for */
+  /** @returns the identifier of the lease, and its seconds, which may be more than requested */
   async grantLease(seconds: number): Promise<messages.LeaseReply> {
     const reply = await this.#call(METHOD.LEASE_GRANT, messages.encodeLeaseGrant(seconds));
     const lease = decode(reply, messages.decodeLease);
@@ -81,19 +81,19 @@ export class EtcdClient {
     await this.#call(METHOD.LEASE_REVOKE, messages.encodeLeaseId(id));
   }
 
-  /** Begins the time of a lease anew. @returns the seconds that it has now; 0 for one that has ended */
+  /** Renews a lease. @returns its seconds now; 0 if it has expired */
   async renewLease(id: bigint): Promise<number> {
     const reply = await this.#callOnStream(METHOD.LEASE_KEEP_ALIVE, messages.encodeLeaseId(id));
     return Math.max(0, decode(reply, messages.decodeLease).seconds);
   }
 
-  /** @returns the seconds that are left of a lease; 0 for one that has ended */
+  /** @returns the remaining seconds of a lease; 0 if it has expired */
   async leaseSeconds(id: bigint): Promise<number> {
     const reply = await this.#call(METHOD.LEASE_TIME_TO_LIVE, messages.encodeLeaseId(id));
     return Math.max(0, decode(reply, messages.decodeLease).seconds);
   }
 
-  /** @returns what ends the watch */
+  /** @returns a handle that cancels the watch */
   watch(request: messages.WatchRequest, handlers: WatchHandlers): { cancel(): void } {
     let isOpen = true;
     let stream: Stream | undefined;
@@ -132,7 +132,7 @@ export class EtcdClient {
 
   #reasonOf({ compactRevision, cancelReason }: messages.WatchReply): EtcdError {
     if (compactRevision > 0) return new EtcdError('compacted', `first revision: ${compactRevision}`);
-    // The token may have ended: the next call gets another one.
+    // The token may have expired: the next call gets a new one.
     this.#token = undefined;
     return new EtcdError('unauthenticated', `${this.endpoint}: watch canceled: ${cancelReason}`);
   }
@@ -185,7 +185,7 @@ export class EtcdClient {
     );
   }
 
-  /** With a token where there is a user; once more with a new one if the first is not accepted. */
+  /** Calls with a token if there is a user; retries once with a new token if the first is not accepted. */
   async #withToken<Result>(
     run: (channel: Channel, options: CallOptions) => Promise<Result>,
   ): Promise<Result> {
@@ -246,7 +246,7 @@ export class EtcdClient {
   }
 }
 
-/** @returns nothing where etcd has authentication turned off */
+/** @returns an empty text if etcd has authentication disabled */
 async function authenticate(channel: Channel, username: string, password: string): Promise<string> {
   try {
     const request = messages.encodeAuthenticate(username, password);
@@ -257,7 +257,7 @@ async function authenticate(channel: Channel, username: string, password: string
   }
 }
 
-/** @throws EtcdError for octets that are no message */
+/** @throws EtcdError if the octets are not a message */
 function decode<Message>(octets: Buffer, read: (octets: Buffer) => Message): Message {
   try {
     return read(octets);

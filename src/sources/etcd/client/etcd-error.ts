@@ -1,15 +1,15 @@
 /**
- * Why a call to etcd failed.
+ * Reasons why a call to etcd failed.
  */
 
 /**
- * - `unavailable`: the endpoint is not reached, does not answer in time, or its member has no leader;
+ * - `unavailable`: the endpoint is unreachable, does not answer in time, or its member has no leader;
  * - `unauthenticated`: the user, the password or the token are not accepted;
  * - `denied`: the user may not do this;
- * - `compacted`: the revision is not kept any more;
- * - `too-large`: the answer has more octets than are taken at once;
- * - `closed`: the call was ended from this side;
- * - `refused`: anything else that etcd says.
+ * - `compacted`: the revision is no longer kept;
+ * - `too-large`: the answer exceeds the message limit;
+ * - `closed`: we ended the call;
+ * - `refused`: any other error of etcd.
  */
 export type EtcdFailure =
   | 'unavailable'
@@ -30,7 +30,7 @@ export class EtcdError extends Error {
   }
 }
 
-/** Any error as one of etcd: what is none of its own means that the endpoint cannot be used. */
+/** Converts any error to an EtcdError: an unknown error means that the endpoint cannot be used. */
 export function toEtcdError(error: unknown): EtcdError {
   if (error instanceof EtcdError) return error;
   return new EtcdError('unavailable', error instanceof Error ? error.message : String(error));

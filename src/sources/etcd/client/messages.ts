@@ -1,7 +1,7 @@
 /**
- * The messages of etcd's API version 3 that are used here (etcdserverpb, mvccpb), as octets.
+ * Encodes and decodes the messages of etcd's API version 3 that are used here (etcdserverpb, mvccpb).
  *
- * Fields without a reader are skipped. Revisions are numbers: etcd counts them from 1, and 2^53 is never reached.
+ * Unknown fields are skipped. Revisions are numbers: etcd counts them from 1 and never reaches 2^53.
  */
 import { Cursor } from '../../../kube/api/protobuf/message.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
@@ -17,18 +17,18 @@ export interface KeyValue {
 
 export interface RangeRequest {
   readonly key: Buffer;
-  /** The first key behind the range. Default: `key` alone. */
+  /** The first key after the range. Default: only `key`. */
   readonly end?: Buffer;
-  /** Keys at most. Default: all. */
+  /** Maximum number of keys. Default: all. */
   readonly limit?: number;
-  /** As it was then. Default: now. */
+  /** The revision to read. Default: the latest. */
   readonly revision?: number;
   readonly keysOnly?: boolean;
 }
 
-/** What each reply begins with. */
+/** The header of each reply. */
 export interface ReplyHeader {
-  /** 64 bits; another one after the store was made anew. */
+  /** 64 bits; differs after the store was recreated. */
   readonly cluster: bigint;
   /** Of the whole store. */
   readonly revision: number;
@@ -40,13 +40,13 @@ export interface RangeReply extends ReplyHeader {
   readonly more: boolean;
 }
 
-/** Many keys, of which each is read from the octets of the reply when it is taken: a page has no object for each of them. */
+/** Many keys, each decoded from the reply when it is taken, so that a page has no object per key. */
 export interface RangePage extends ReplyHeader {
   readonly more: boolean;
   readonly lastKey: Buffer | undefined;
   /** Octets of the whole reply. */
   readonly octets: number;
-  /** @throws ProtobufError for one that is malformed */
+  /** @throws ProtobufError if a key is malformed */
   keyValues(): Iterable<KeyValue>;
 }
 
@@ -57,7 +57,7 @@ export type Operation =
 /** A condition of a transaction. */
 export interface Condition {
   readonly key: Buffer;
-  /** The revision that created the key must be this one (0: there is no key), or the one that changed it last. */
+  /** The revision that created the key (0: the key must not exist), or the one that changed it last. */
   readonly target: 'create-revision' | 'mod-revision';
   readonly revision: number;
 }
@@ -69,43 +69,43 @@ export interface Transaction {
 }
 
 export interface TransactionReply extends ReplyHeader {
-  /** Whether all conditions held, so that the operations were carried out. */
+  /** Whether all conditions held and the operations were executed. */
   readonly succeeded: boolean;
 }
 
 export interface WatchRequest {
   readonly key: Buffer;
   readonly end?: Buffer;
-  /** The first revision whose changes are told. */
+  /** The first revision whose changes are reported. */
   readonly revision: number;
 }
 
 export interface KeyEvent {
   readonly kind: 'put' | 'delete';
-  /** Of a deleted key: without value and lease. */
+  /** A deleted key has no value and no lease. */
   readonly keyValue: KeyValue;
 }
 
 export interface WatchReply extends ReplyHeader {
   readonly created: boolean;
   readonly canceled: boolean;
-  /** The first revision that is kept, where the watch was canceled because its own is not; else 0. */
+  /** The first revision still kept, if the watch was canceled because its start revision was compacted; otherwise 0. */
   readonly compactRevision: number;
   readonly cancelReason: string;
-  /** Whether the next reply goes on with the events of this one. */
+  /** Whether the next reply continues the events of this one. */
   readonly isFragment: boolean;
   readonly events: readonly KeyEvent[];
 }
 
 export interface LeaseReply {
   readonly id: bigint;
-  /** Seconds that are left; 0 or less for a lease that has ended. */
+  /** Remaining seconds; 0 or less for an expired lease. */
   readonly seconds: number;
   /** Why a lease was not granted. */
   readonly error: string;
 }
 
-/** Of the reply to a range. */
+/** Field of the reply to a range. */
 const KEY_VALUE = 2;
 const DELIMITED = 2;
 const COMPARE_CREATE = 1;
@@ -113,7 +113,7 @@ const COMPARE_MOD = 2;
 const NO_OCTETS = Buffer.alloc(0);
 const NO_HEADER: ReplyHeader = { cluster: 0n, revision: 0 };
 
-/** The end of the range of all keys that begin with `prefix`; for none, a range over all keys. */
+/** The end of the range of all keys that begin with `prefix`; for an empty prefix, of all keys. */
 export function endOfPrefix(prefix: Buffer): Buffer {
   for (let at = prefix.length - 1; at >= 0; at -= 1) {
     const octet = prefix[at] ?? 0;
@@ -151,11 +151,11 @@ function operationMessage(operation: Operation): ProtobufWriter {
 
 export function encodeWatch({ key, end, revision }: WatchRequest): Buffer {
   const create = new ProtobufWriter().octets(1, key).octets(2, end).number(3, revision);
-  // Progress is told without events too, and a large reply comes in fragments.
+  // Flags: report progress without events, and send large replies in fragments.
   return new ProtobufWriter().message(1, create.flag(4, true).flag(8, true)).finish();
 }
 
-/** The messages of leases that have an identifier alone. */
+/** The messages of leases that have only an identifier. */
 export function encodeLeaseId(id: bigint): Buffer {
   return new ProtobufWriter().number(1, id).finish();
 }
@@ -238,7 +238,7 @@ export function decodeWatch(octets: Buffer): WatchReply {
   return reply;
 }
 
-/** The replies to grants, renewals and questions for the time that is left: their fields have the same numbers. @throws ProtobufError */
+/** The replies to grants, renewals and queries of the remaining time: their fields have the same numbers. @throws ProtobufError */
 export function decodeLease(octets: Buffer): LeaseReply {
   const reply = { id: 0n, seconds: 0, error: '' };
   readFields(octets, (field, cursor, wireType) => {
@@ -266,7 +266,7 @@ type Mutable<Value> = { -readonly [Field in keyof Value]: Value[Field] };
 
 type ReadField = (field: number, cursor: Cursor, wireType: number) => boolean;
 
-/** @param read whether it has read the field */
+/** @param read returns whether it has read the field */
 function readFields(octets: Buffer, read: ReadField, start = 0, end = octets.length): void {
   const cursor = new Cursor(octets, start, end);
   while (cursor.position < cursor.end) {
@@ -326,7 +326,7 @@ function readKeyValue(octets: Buffer, start = 0, end = octets.length): KeyValue 
   return read;
 }
 
-/** A number of 64 bits, which a double would round. */
+/** A 64-bit number, which a double would round. */
 function readIdentifier(cursor: Cursor): bigint {
   const first = cursor.position;
   cursor.skip(0);

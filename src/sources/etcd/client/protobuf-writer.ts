@@ -1,6 +1,6 @@
 /**
- * Writes messages of Protocol Buffers: the few kinds of fields that requests to etcd have. Fields with the value zero are left
- * out, as proto3 does.
+ * Writes Protocol Buffers messages with the few field types of requests to etcd. Fields with the value zero are omitted, as
+ * in proto3.
  */
 
 const VARINT = 0;
@@ -24,7 +24,7 @@ export class ProtobufWriter {
     return this.#delimited(field, typeof value === 'string' ? Buffer.from(value, 'utf8') : value);
   }
 
-  /** A message, which is written even if it is empty. */
+  /** Writes a message, even an empty one. */
   message(field: number, message: ProtobufWriter): this {
     return this.#delimited(field, message.finish());
   }
@@ -39,7 +39,7 @@ export class ProtobufWriter {
   }
 }
 
-/** Negative numbers have ten octets. */
+/** Negative numbers take ten octets. */
 function varint(value: number | bigint): Buffer {
   const octets: number[] = [];
   let rest = BigInt.asUintN(64, BigInt(value));

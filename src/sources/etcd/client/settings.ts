@@ -1,15 +1,15 @@
 /**
- * How a cluster of etcd is reached: what flags and directives say.
+ * Settings to reach an etcd cluster, from flags and directives.
  */
 import { readFile } from 'node:fs/promises';
 import type { Endpoint } from './endpoints.ts';
 
-/** Files in PEM format. They are read again for each connection, so that a renewed certificate is used. */
+/** Files in PEM format, read for each connection, so that renewed certificates take effect. */
 export interface TlsFiles {
-  /** The certificate of this client, and its key: both or neither. */
+  /** The certificate of this client and its key: both or neither. */
   readonly certificate?: string;
   readonly key?: string;
-  /** The authorities that sign the certificates of etcd. Default: those of Node.js. */
+  /** The CAs of etcd's certificates. Default: those of Node.js. */
   readonly authority?: string;
 }
 
@@ -31,7 +31,7 @@ export interface TlsContents {
   readonly authority: Buffer | undefined;
 }
 
-/** @throws Error when a file cannot be read */
+/** @throws Error if a file cannot be read */
 export async function readTlsFiles({ certificate, key, authority }: TlsFiles): Promise<TlsContents> {
   const read = async (path: string | undefined) => (path === undefined ? undefined : await readFile(path));
   return { certificate: await read(certificate), key: await read(key), authority: await read(authority) };

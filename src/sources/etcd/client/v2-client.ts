@@ -1,6 +1,6 @@
 /**
- * A client of etcd's API version 2: keys in folders, by plain HTTP and JSON. etcd 3.4 and 3.5 serve it with `--enable-v2`, later
- * ones not at all.
+ * A client of etcd's API version 2: keys in folders, over HTTP with JSON. etcd 3.4 and 3.5 serve it with `--enable-v2`, later
+ * versions do not have it.
  *
  * As the client of version 3, it uses one member at a time, and the next one after a failure.
  */
@@ -17,14 +17,14 @@ import { EtcdError, toEtcdError } from './etcd-error.ts';
 import { type EtcdSettings, readTlsFiles } from './settings.ts';
 import { type FolderNode, readErrorReply, readNodes, readWatchReply, type V2Event } from './v2-messages.ts';
 
-/** All keys below a folder, each with its whole path. */
+/** All keys below a folder, each with its full path. */
 export interface FolderContents {
-  /** How many changes the store had when they were read. */
+  /** The index of the store at the time of the read. */
   readonly index: number;
   readonly nodes: readonly FolderNode[];
 }
 
-/** When a key is written or removed; all of them must hold. */
+/** Conditions for writing or removing a key; all must hold. */
 export interface KeyConditions {
   /** This change was the key's last one. */
   readonly modifiedIndex?: number;
@@ -33,15 +33,15 @@ export interface KeyConditions {
 }
 
 export interface SetOptions extends KeyConditions {
-  /** Seconds until the key goes away by itself. Default: never. */
+  /** Seconds until the key expires. Default: never. */
   readonly ttl?: number;
-  /** Only if the key is there, or is not. */
+  /** Whether the key must exist, or must not. */
   readonly exists?: boolean;
-  /** Begin the time of the key anew and leave its value, so that those that watch it are not told. */
+  /** Restarts the key's TTL and keeps its value, without notifying watchers. */
   readonly isRefresh?: boolean;
 }
 
-/** @returns false where a condition did not hold */
+/** False if a condition did not hold. */
 type Outcome = boolean;
 
 interface HttpReply {
@@ -55,17 +55,17 @@ interface Call {
   readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly form?: URLSearchParams;
-  /** Milliseconds until the whole reply must be there. */
+  /** Timeout of the whole reply in milliseconds. */
   readonly timeout: number;
   readonly onStart?: (request: ClientRequest) => void;
-  /** Called with the index as soon as the head of the reply has come. */
+  /** Called with the index when the head of the reply has arrived. */
   readonly onHead?: (index: number) => void;
 }
 
 const TIMEOUT = 5_000;
-/** A folder is read whole. */
+/** Timeout of reading a folder, which comes in one reply. */
 const READ_TIMEOUT = 30_000;
-/** A watch that is silent for so long is begun again, in case its connection or its member is dead. */
+/** A watch that is silent for this long is restarted, in case its connection or its member is dead. */
 const WATCH_TIMEOUT = 30_000;
 const MAX_BODY = 256 * 1024 * 1024;
 const ERROR = {
@@ -97,7 +97,7 @@ export class EtcdV2Client {
     return this.#endpoints.current.text;
   }
 
-  /** The number of the cluster, once a member has answered. */
+  /** The cluster ID, once a member has answered. */
   get cluster(): string | undefined {
     return this.#cluster;
   }
@@ -133,7 +133,7 @@ export class EtcdV2Client {
     return false;
   }
 
-  /** @returns false for a folder that is not empty, or not there */
+  /** @returns false if the folder is not empty or does not exist */
   async removeFolder(folder: string): Promise<Outcome> {
     const reply = await this.#ask({
       method: 'DELETE',
@@ -148,9 +148,9 @@ export class EtcdV2Client {
   /**
    * Waits for the next change below a folder.
    *
-   * @param index the first change that is of interest
-   * @param onWaiting called when the member has begun to wait
-   * @returns the change; or from which index on to wait next, when there was none for a while
+   * @param index the index of the first change to return
+   * @param onWaiting called when the member has started to wait
+   * @returns the change; or, if there was none for a while, the index to wait from next
    */
   async waitForChange(
     folder: string,
@@ -170,7 +170,7 @@ export class EtcdV2Client {
     try {
       const reply = await this.#ask(call);
       if (reply.status !== 200) this.#check(reply, []);
-      // The server ends a watch without a word when it stops.
+      // A server that stops ends a watch with an empty body.
       return reply.body.trim() === '' ? none() : readWatchReply(reply.body);
     } catch (error) {
       if (error instanceof SilenceError && reached >= index - 1) return none();
@@ -184,7 +184,7 @@ export class EtcdV2Client {
     this.#agent?.destroy();
   }
 
-  /** @param allowed codes of errors that the caller understands. @throws EtcdError for all others */
+  /** @param allowed error codes that the caller handles. @throws EtcdError for all others */
   #check({ status, body }: HttpReply, allowed: readonly number[]): void {
     const error = readErrorReply(body);
     const text = `${this.endpoint}: ${error?.message ?? `HTTP ${status}`}`;

@@ -1,22 +1,22 @@
 /**
- * What etcd's API version 2 answers: trees of nodes, events, and errors, as JSON.
+ * Parses replies of etcd's API version 2: trees of nodes, events, and errors, as JSON.
  */
 import { EtcdError } from './etcd-error.ts';
 
-/** A key that is no folder. */
+/** A key that is not a folder. */
 export interface FolderNode {
-  /** The whole path: `/skydns/local/skydns/a`. */
+  /** The full path: `/skydns/local/skydns/a`. */
   readonly key: string;
   readonly value: string;
-  /** Seconds that are left of it; 0 where it does not end. */
+  /** Remaining seconds; 0 if it does not expire. */
   readonly ttl: number;
-  /** The number of the change that made it what it is. */
+  /** The index of its last change. */
   readonly modifiedIndex: number;
 }
 
 export type V2Event =
   | { readonly kind: 'set'; readonly index: number; readonly node: FolderNode }
-  /** The key, or the folder with all that is below it, is gone. */
+  /** The key, or the folder with all keys below it, was removed. */
   | { readonly kind: 'removed'; readonly index: number; readonly key: string; readonly isFolder: boolean };
 
 interface WireNode {
@@ -29,7 +29,7 @@ interface WireNode {
 }
 
 const REMOVALS: ReadonlySet<unknown> = new Set(['delete', 'expire', 'compareAndDelete']);
-/** Deeper folders are left out: a name has at most 127 labels, and a prefix some more. */
+/** Deeper folders are skipped: a name has at most 127 labels, and a prefix some more. */
 const MAX_DEPTH = 200;
 
 /** All keys of the tree in a reply. @throws EtcdError for anything else */
@@ -39,20 +39,20 @@ export function readNodes(body: string): FolderNode[] {
   return nodes;
 }
 
-/** @throws EtcdError for anything that is no event */
+/** @throws EtcdError for anything that is not an event */
 export function readWatchReply(body: string): V2Event {
   const { action, node: wireNode } = fieldsOf(parse(body));
   const node = readNode(wireNode);
   const { key, modifiedIndex: index, dir: isFolder } = node;
   if (key === '' || index === 0) throw new EtcdError('unavailable', 'an event of etcd has no key');
   if (REMOVALS.has(action)) return { kind: 'removed', index, key, isFolder };
-  // A folder that was made says nothing of keys.
+  // A new folder has no keys.
   if (isFolder) return { kind: 'removed', index, key, isFolder: false };
   const { value, ttl, modifiedIndex } = node;
   return { kind: 'set', index, node: { key, value, ttl, modifiedIndex } };
 }
 
-/** @returns undefined for what is no error of this API */
+/** @returns undefined if it is not an error of this API */
 export function readErrorReply(
   body: string,
 ): { readonly code: number; readonly message: string } | undefined {

@@ -5,7 +5,7 @@ import { EtcdError, type EtcdFailure } from '../client/etcd-error.ts';
 import { KeyFeed } from './key-feed.ts';
 import type { KeyReader, KeySink } from './key-reader.ts';
 
-/** A reader whose watches fail, one after the other. */
+/** A reader whose watches fail one after the other. */
 class FailingReader implements KeyReader {
   readonly endpoint = 'etcd';
   readonly cluster = undefined;

@@ -1,6 +1,6 @@
 /**
- * The keys below a prefix as they are and as they change: read and watched, again and again. After a failure it waits with jitter,
- * so that many servers do not come back to a restarted etcd in one moment.
+ * Reads and watches the keys below a prefix, over and over. After a failure it waits with jitter, so that many servers do not
+ * reconnect to a restarted etcd at the same moment.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
@@ -9,18 +9,18 @@ import { type EtcdError, type EtcdFailure, toEtcdError } from '../client/etcd-er
 import type { KeyReader, KeySink } from './key-reader.ts';
 
 export interface FeedStats {
-  /** Times that all keys were read. */
+  /** How often all keys were read. */
   readonly reads: number;
-  /** Failed tries to read or to watch. */
+  /** Failed attempts to read or watch. */
   readonly failures: number;
-  /** Milliseconds since what is known was current; 0: it is. Undefined: nothing was read yet. */
+  /** Milliseconds since the keys were current; 0: they are. Undefined: not read yet. */
   readonly age: number | undefined;
 }
 
-/** Milliseconds, of which a wait is drawn between half and all. */
+/** Milliseconds; a wait is drawn between half and all of it. */
 const MIN_WAIT = 200;
 const MAX_WAIT = 1_000;
-/** Where etcd refuses, it need not be asked so often. */
+/** After a refusal etcd is asked less often. */
 const MAX_REFUSED_WAIT = 10_000;
 
 export class KeyFeed {
@@ -30,7 +30,7 @@ export class KeyFeed {
   #mustRead = true;
   #reads = 0;
   #failures = 0;
-  /** Failures of one kind. */
+  /** Consecutive failures of one kind. */
   #inARow = 0;
   #lastFailure: EtcdFailure | undefined;
   #currentUntil: number | undefined;
@@ -46,17 +46,17 @@ export class KeyFeed {
     this.#outages = new OutageLog(log, clock, { failed: 'etcd not followed', ended: 'etcd followed again' });
   }
 
-  /** The number of the cluster, once it is known. */
+  /** The cluster ID, once it is known. */
   get cluster(): string | undefined {
     return this.#reader.cluster;
   }
 
-  /** @param onFailure called after each failed try */
+  /** @param onFailure called after each failed attempt */
   start(sink: KeySink, onFailure: () => void = () => {}): void {
     this.#running = this.#run(sink, onFailure);
   }
 
-  /** Ends when nothing more is told. */
+  /** After the promise resolves, the sink is not called any more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#reader.close();
@@ -72,7 +72,7 @@ export class KeyFeed {
     return { reads: this.#reads, failures: this.#failures, age };
   }
 
-  /** The seconds that are left of a lease. @throws EtcdError */
+  /** The remaining seconds of a lease. @throws EtcdError */
   async askLease(id: string): Promise<number> {
     return await this.#reader.askLease(id);
   }
@@ -115,7 +115,7 @@ export class KeyFeed {
     if (failure === 'compacted') this.#mustRead = true;
     this.#outages.failed(failure, { reason: message });
     const limit = failure === 'unavailable' || failure === 'compacted' ? MAX_WAIT : MAX_REFUSED_WAIT;
-    // A member that has come back refuses the token of before: that is tried again at once, with another one.
+    // A restarted member refuses the old token: after this new kind of failure, retry soon, with a new token.
     if (failure !== this.#lastFailure) this.#inARow = 0;
     this.#lastFailure = failure;
     const wait = Math.min(limit, MIN_WAIT * 2 ** this.#inARow);

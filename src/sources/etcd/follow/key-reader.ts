@@ -1,31 +1,31 @@
 /**
- * How keys below a prefix are read and watched by one version of etcd's API, and what is told of them.
+ * Interfaces to read and watch keys below a prefix by one version of etcd's API.
  */
 import type { KeyLease } from '../names/leases.ts';
 
-/** What is told of keys. They are whole, with the prefix. */
+/** Receives keys and their changes. Keys are complete, with the prefix. */
 export interface KeySink {
-  /** All keys are read: what is not put until `completeRead` is gone. */
+  /** Starts a read of all keys: a key that is not put before `completeRead` no longer exists. */
   beginRead(): void;
   put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void;
   remove(key: Buffer): void;
-  /** The key and all keys below it are gone. */
+  /** The key and all keys below it were removed. */
   removeFolder(key: Buffer): void;
   completeRead(): Promise<void>;
-  /** Changes that belong together have been told. */
+  /** Ends a batch of changes that belong together. */
   completeBatch(): void;
 }
 
 export interface KeyReader {
-  /** The member that is used now. */
+  /** The member in use. */
   readonly endpoint: string;
-  /** The number of the cluster, once it is known. */
+  /** The cluster ID, once it is known. */
   readonly cluster: string | undefined;
   /** Reads all keys. @throws EtcdError */
   read(sink: KeySink): Promise<void>;
-  /** Tells changes behind what was read, and calls `onCurrent` once they are told as they come. Ends by an error alone. @throws EtcdError */
+  /** Reports changes after the read, and calls `onCurrent` once it has caught up. Ends only with an error. @throws EtcdError */
   watch(sink: KeySink, onCurrent: () => void): Promise<never>;
-  /** The seconds that are left of a lease. @throws EtcdError */
+  /** The remaining seconds of a lease. @throws EtcdError */
   askLease(id: string): Promise<number>;
   /** Ends all calls. */
   close(): void;

@@ -1,5 +1,5 @@
 /**
- * Keys by version 2 of the API: the folder read whole, then one change after the other.
+ * Reads keys by version 2 of the API: the complete folder, then one change after the other.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { TimeSlice } from '../../../base/time-slice.ts';
@@ -14,7 +14,7 @@ export class V2Reader implements KeyReader {
   readonly #clock: Clock;
   #index = 0;
 
-  /** @param prefix of the keys, with the slash at its end */
+  /** @param prefix of the keys, with its final slash */
   constructor(settings: EtcdSettings, prefix: string, clock: Clock) {
     this.#client = new EtcdV2Client(settings, clock);
     this.#folder = prefix;

@@ -1,5 +1,5 @@
 /**
- * Keys by version 3 of the API: the range in pages of one revision, then a watch from that revision on.
+ * Reads keys by version 3 of the API: the range in pages of one revision, then a watch from that revision on.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { TimeSlice } from '../../../base/time-slice.ts';
@@ -10,8 +10,8 @@ import type { EtcdSettings } from '../client/settings.ts';
 import type { KeyReader, KeySink } from './key-reader.ts';
 
 /**
- * etcd counts all keys that are left of the range for each page, so there should be few pages: the first one shows how many keys
- * make one of this size.
+ * For each page etcd counts all remaining keys of the range, so there should be few pages. The first page shows how many keys
+ * give a page of this size.
  */
 const PAGE_OCTETS = 4 * 1024 * 1024;
 const FIRST_KEYS = 1_000;
@@ -20,7 +20,7 @@ const MAX_KEYS = 100_000;
 const ZERO = Buffer.of(0);
 
 interface Page extends RangePage {
-  /** Keys that were asked for. */
+  /** Keys requested. */
   readonly limit: number;
   readonly isWithoutValues: boolean;
 }
@@ -29,7 +29,7 @@ export class V3Reader implements KeyReader {
   readonly #client: EtcdClient;
   readonly #prefix: Buffer;
   readonly #clock: Clock;
-  /** Up to which all is known. */
+  /** All changes up to this revision are known. */
   #revision = 0;
   #cluster = 0n;
   #interrupt: () => void = () => {};
@@ -64,7 +64,7 @@ export class V3Reader implements KeyReader {
     const { revision, cluster } = page;
     for (;;) {
       const { more, lastKey } = page;
-      // etcd makes the next page while this one is taken in.
+      // Request the next page while this one is processed.
       const next =
         more && lastKey !== undefined
           ? this.#readPage(Buffer.concat([lastKey, ZERO]), nextLimit(page), revision)
@@ -103,9 +103,9 @@ export class V3Reader implements KeyReader {
   }
 
   /**
-   * Fewer keys than the limit where they have too many octets for one message.
+   * Reads fewer keys than the limit if they are too large for one message.
    *
-   * @param revision as it was then; 0: now
+   * @param revision to read at; 0: the latest
    */
   async #readPage(key: Buffer, limit: number, revision: number): Promise<Page> {
     const end = endOfPrefix(this.#prefix);
@@ -128,7 +128,7 @@ export class V3Reader implements KeyReader {
     }
   }
 
-  /** A store that was restored from a backup counts on from an older revision. */
+  /** A store that was restored from a backup continues from an older revision. */
   #isOtherStore({ cluster, revision, created }: WatchReply): boolean {
     return (this.#cluster !== 0n && cluster !== this.#cluster) || (created && revision < this.#revision);
   }
@@ -139,14 +139,14 @@ export class V3Reader implements KeyReader {
       else sink.remove(keyValue.key);
     }
     if (events.length > 0) sink.completeBatch();
-    // The rest of a revision may be in the next fragment.
+    // The next fragment may have the rest of the revision.
     if (isFragment || created) return;
     const last = events.at(-1);
     this.#revision = Math.max(this.#revision, last === undefined ? revision : last.keyValue.modRevision);
   }
 }
 
-/** The keys to ask for next, by how large those of a page are. Not many more at once: the next ones may be larger. */
+/** The limit of the next page, by the size of this page's keys. It grows slowly: the next keys may be larger. */
 function nextLimit({ limit, octets }: Page): number {
   const fitting = Math.floor((PAGE_OCTETS / octets) * limit);
   return Math.max(1, Math.min(MAX_KEYS, fitting, limit * 10));

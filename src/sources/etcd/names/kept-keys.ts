@@ -1,5 +1,5 @@
 /**
- * Keys as the lines of a snapshot: path, value (null for one that is no record), lease, and when that ends.
+ * Keys as the lines of a snapshot: path, value (null if it is not a record), lease, and the end of the lease.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { ItemFault, type ItemFence } from '../../../base/item-fence.ts';
@@ -10,12 +10,12 @@ import { octetsOf } from './services.ts';
 
 interface KeptKey {
   readonly path: readonly string[];
-  /** Undefined: a value that is no record. */
+  /** Undefined if the value is not a record. */
   readonly value: string | undefined;
   readonly lease: KeyLease | undefined;
 }
 
-/** Keys may come and go while lines are taken: those that stay have a line. */
+/** Keys may change while the lines are read: each key that stays has a line. */
 export function* writeKeys(tree: KeyTree, leases: Leases, clock: Clock): Iterable<string> {
   for (const node of tree.keyNodes()) {
     const value = tree.isBad(node) ? null : tree.value(node);
@@ -29,7 +29,7 @@ export function* writeKeys(tree: KeyTree, leases: Leases, clock: Clock): Iterabl
   }
 }
 
-/** Where the keys of a snapshot go. */
+/** The stores for the keys of a snapshot. */
 export interface KeyStores {
   readonly tree: KeyTree;
   readonly leases: Leases;
@@ -52,7 +52,7 @@ export async function restoreKeys(lines: Iterable<string>, stores: KeyStores): P
   }
 }
 
-/** @throws ItemFault for what is no line of a key */
+/** @throws ItemFault if the line is not that of a key */
 function restoreKey(line: string, { tree, leases, clock }: KeyStores): void {
   const key = readKey(line, clock);
   if (key === undefined) return;
@@ -61,7 +61,7 @@ function restoreKey(line: string, { tree, leases, clock }: KeyStores): void {
   leases.bind(node, lease);
 }
 
-/** @returns undefined for a key that has ended. @throws ItemFault for what is no line of a key */
+/** @returns undefined for an expired key. @throws ItemFault if the line is not that of a key */
 function readKey(line: string, clock: Clock): KeptKey | undefined {
   const [key, value, id, ends] = parseList(line);
   if (typeof key !== 'string' || (typeof value !== 'string' && value !== null))
@@ -75,7 +75,7 @@ function readKey(line: string, clock: Clock): KeptKey | undefined {
   };
 }
 
-/** @returns an empty list for text that is none in JSON */
+/** @returns an empty list if the text is not a JSON list */
 function parseList(line: string): readonly unknown[] {
   try {
     const fields: unknown = JSON.parse(line);

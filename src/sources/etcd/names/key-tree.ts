@@ -1,18 +1,18 @@
 /**
  * All keys below a prefix, as a tree by their parts: `/skydns/local/skydns/a` is below `/skydns/local/skydns`.
  *
- * Nodes are rows of numbers, labels and values runs of octets: a key takes about 80 octets beside its text.
+ * Nodes are rows of numbers, labels and values are runs of octets: a key takes about 80 octets in addition to its text.
  */
 import { OctetStore } from './octet-store.ts';
 
-/** A node of the tree, from 1. It stands until its last key is removed. */
+/** A node of the tree, from 1. It exists until its last key is removed. */
 export type KeyNode = number;
 
 /** The node above all keys. */
 export const TOP: KeyNode = 1;
 export const NO_NODE: KeyNode = 0;
 
-/** What stands at a key: the octets of a record, or that its value is none. */
+/** The content of a key: the octets of a record, or `bad` if its value is not a record. */
 export type KeyContent = Uint8Array | 'bad';
 
 const PARENT = 0;
@@ -52,7 +52,7 @@ export class KeyTree {
     return this.count(TOP);
   }
 
-  /** Nodes, those without a key of their own included. */
+  /** Nodes, including nodes without a key of their own. */
   get nodes(): number {
     return this.#nodes;
   }
@@ -62,8 +62,8 @@ export class KeyTree {
   }
 
   /**
-   * @param from the node that the path begins below; default: all of them
-   * @returns the node, and whether its content is another one now
+   * @param from the node that the path begins below; default: the top
+   * @returns the node, and whether its content has changed
    */
   put(
     path: readonly Uint8Array[],
@@ -83,7 +83,7 @@ export class KeyTree {
     return { node, isChanged: true };
   }
 
-  /** @returns whether there was a key */
+  /** @returns whether the key existed */
   remove(path: readonly Uint8Array[]): boolean {
     const node = this.find(path);
     if (node === NO_NODE || !this.hasKey(node)) return false;
@@ -91,7 +91,7 @@ export class KeyTree {
     return true;
   }
 
-  /** Removes the key of a node that has one, and the nodes that are left without any. */
+  /** Removes the key of a node that has one, and the nodes that have no keys left. */
   removeKey(node: KeyNode): void {
     const before = this.#get(node, VALUE);
     if (before >= 0) this.#store.free(before);
@@ -152,13 +152,13 @@ export class KeyTree {
     return path;
   }
 
-  /** Nodes with keys, in no order. The tree may change meanwhile: keys that stay are met. */
+  /** Nodes with keys, in no particular order. The tree may change meanwhile: keys that stay are included. */
   *keyNodes(): Iterable<KeyNode> {
     if (this.hasKey(TOP)) yield TOP;
     for (const node of this.#standing()) if (this.hasKey(node)) yield node;
   }
 
-  /** Nodes with keys at a node and below it, in no order. */
+  /** Nodes with keys at a node and below it, in no particular order. */
   keysBelow(top: KeyNode): readonly KeyNode[] {
     const keys: KeyNode[] = [];
     const waiting = [top];
@@ -169,12 +169,12 @@ export class KeyTree {
     return keys;
   }
 
-  /** In no order. The tree must not change meanwhile. */
+  /** In no particular order. The tree must not change meanwhile. */
   *children(node: KeyNode): Iterable<KeyNode> {
     for (let at = this.#get(node, FIRST_CHILD); at !== NO_NODE; at = this.#get(at, NEXT)) yield at;
   }
 
-  /** The first of the children, and the one behind a child; `NO_NODE` at the end. */
+  /** The first child of a node, to go on with `nextSibling`; `NO_NODE` at the end. */
   firstChild(node: KeyNode): KeyNode {
     return this.#get(node, FIRST_CHILD);
   }
@@ -277,19 +277,19 @@ export class KeyTree {
     return this.#used - 1;
   }
 
-  /** Twice the buckets. */
+  /** Doubles the buckets. */
   #rehash(): void {
     this.#buckets = new Int32Array(this.#buckets.length * 2);
     for (const node of this.#standing()) this.#link(node, this.#store.get(this.#get(node, LABEL)));
   }
 
-  /** All nodes but the top. */
+  /** All nodes except the top. */
   *#standing(): Iterable<KeyNode> {
     for (let node = TOP + 1; node < this.#used; node += 1)
       if (this.#get(node, PARENT) !== NO_NODE) yield node;
   }
 
-  /** Moves labels and values together, when half of their memory is freed. */
+  /** Compacts labels and values when half of their memory is free. */
   #compact(): void {
     if (!this.#store.isWasteful) return;
     const store = new OctetStore();

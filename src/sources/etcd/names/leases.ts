@@ -1,23 +1,23 @@
 /**
- * How long keys with a lease are good.
+ * Tracks the remaining time of keys with a lease.
  *
- * etcd sends no event when a lease is renewed, so the time that is left is asked for once, and again before half of it is gone.
+ * etcd sends no event when a lease is renewed. So the remaining time is queried once, and again before half of it has passed.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { KeyNode } from './key-tree.ts';
 import type { LeaseTimes } from './services.ts';
 
-/** What ends a key: the lease of version 3, or the key itself in version 2. */
+/** The lease that a key expires with: a lease in version 3, the key itself in version 2. */
 export interface KeyLease {
   readonly id: string;
-  /** Seconds that are left, where that is known already. */
+  /** Remaining seconds, if already known. */
   readonly seconds?: number;
 }
 
 export interface LeaseOptions {
-  /** The seconds that are left of a lease. */
+  /** Queries the remaining seconds of a lease. */
   readonly ask: (id: string) => Promise<number>;
-  /** Called when it is known anew how long these keys are good. */
+  /** Called when the remaining time of these keys was updated. */
   readonly onKnown: (nodes: Iterable<KeyNode>) => void;
   readonly clock: Clock;
 }
@@ -26,7 +26,7 @@ interface Lease {
   readonly nodes: Set<KeyNode>;
   /** Milliseconds of the monotonic clock; undefined: not known yet. */
   ends: number | undefined;
-  /** When it is asked for. */
+  /** Time of the next query. */
   due: number;
   isAsked: boolean;
 }
@@ -52,12 +52,12 @@ export class Leases implements LeaseTimes {
     return this.#leases.size;
   }
 
-  /** Leases whose time is not known yet. */
+  /** Leases whose remaining time is not known yet. */
   get unknown(): number {
     return [...this.#leases.values()].filter(({ ends }) => ends === undefined).length;
   }
 
-  /** @returns whether the key had another lease, or another end, before */
+  /** @returns whether the key's lease or end has changed */
   bind(node: KeyNode, lease: KeyLease | undefined): boolean {
     const before = this.#leaseOf.get(node);
     if (before === lease?.id && lease?.seconds === undefined) return false;
@@ -87,7 +87,7 @@ export class Leases implements LeaseTimes {
     const id = this.#leaseOf.get(node);
     if (id === undefined) return 0;
     const ends = this.#leases.get(id)?.ends;
-    // A key stands until its lease is found to have ended.
+    // At least 1: a key stays until its lease is known to have expired.
     return ends && Math.max(1, Math.floor((ends - this.#options.clock.monotonic()) / 1000));
   }
 
@@ -145,7 +145,7 @@ export class Leases implements LeaseTimes {
       this.#learn(lease, seconds);
       if (this.#leases.get(id) === lease) this.#options.onKnown(lease.nodes);
     } catch {
-      // Without an answer the time that was known counts on, and it is asked again.
+      // Without an answer the known time stays in use, and the query is repeated.
       lease.due = this.#options.clock.monotonic() + TICK;
     } finally {
       lease.isAsked = false;

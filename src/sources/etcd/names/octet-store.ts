@@ -1,17 +1,17 @@
 /**
- * Many short runs of octets in a few large buffers: labels and values of a million keys, of which a JavaScript string each would
+ * Many short runs of octets in a few large buffers, for labels and values of a million keys: as JavaScript strings they would
  * take several times the memory.
  */
 
 const CHUNK = 4 * 1024 * 1024;
-/** The length stands before each run: in one octet, or in four behind one of this value. */
+/** The length is before each run: in one octet, or in four octets after one of this value. */
 const LONG = 0xff;
 const SHORT_HEAD = 1;
 const LONG_HEAD = 5;
-/** What is freed is used again when it is more than this and more than half of all. */
+/** Free memory is reclaimed if it is more than this and more than half of all. */
 const MIN_GARBAGE = 16 * 1024 * 1024;
 
-/** Where a run lies. */
+/** The position of a run. */
 export type RunOffset = number;
 
 export class OctetStore {
@@ -38,7 +38,7 @@ export class OctetStore {
     return offset;
   }
 
-  /** A view of the run, good until the next change. */
+  /** A view of the run, valid until the next change. */
   get(offset: RunOffset): Buffer {
     const { chunk, start, end } = this.#runAt(offset);
     return chunk.subarray(start, end);
@@ -54,18 +54,18 @@ export class OctetStore {
     return end - start === run.length && chunk.compare(run, 0, run.length, start, end) === 0;
   }
 
-  /** The run is not needed any more. */
+  /** Frees a run. */
   free(offset: RunOffset): void {
     const { start, end } = this.#runAt(offset);
     this.#garbage += headOf(end - start) + end - start;
   }
 
-  /** Whether half of the memory is freed, so that all runs should be moved to another store. */
+  /** Whether half of the memory is free, so that all runs should be moved to another store. */
   get isWasteful(): boolean {
     return this.#garbage > MIN_GARBAGE && this.#garbage * 2 > this.#next;
   }
 
-  /** Where the octets of a run lie. */
+  /** The position of a run's octets. */
   #runAt(offset: number): { readonly chunk: Buffer; readonly start: number; readonly end: number } {
     const { chunk, at } = this.#locate(offset);
     const short = chunk[at] ?? 0;

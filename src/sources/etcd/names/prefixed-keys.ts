@@ -1,14 +1,14 @@
 /**
- * Keys of etcd as they are written, in the tree of those below a prefix.
+ * Maps etcd keys, as written, to nodes of the tree of keys below a prefix.
  *
- * etcd gives keys in their order, most of them in the folder of the one before: its node is remembered.
+ * etcd returns keys in order, most of them in the folder of the previous key: the node of that folder is cached.
  */
 import { type KeyContent, type KeyNode, type KeyTree, NO_NODE, TOP } from './key-tree.ts';
 
 const SLASH = 0x2f;
 
 interface Folder {
-  /** Up to the last slash, which is in it. */
+  /** The key up to and including its last slash. */
   readonly octets: Buffer;
   readonly node: KeyNode;
 }
@@ -16,16 +16,16 @@ interface Folder {
 export class PrefixedKeys {
   readonly #tree: KeyTree;
   readonly #prefix: Buffer;
-  /** Of the key that was put last. */
+  /** The folder of the last key put. */
   #folder: Folder | undefined;
 
-  /** @param prefix with the slash at its end */
+  /** @param prefix with its final slash */
   constructor(tree: KeyTree, prefix: Buffer) {
     this.#tree = tree;
     this.#prefix = prefix;
   }
 
-  /** @returns the node of the key, and whether its content is another one now; undefined for a key without the prefix */
+  /** @returns the node of the key, and whether its content has changed; undefined for a key without the prefix */
   put(key: Buffer, content: KeyContent): { readonly node: KeyNode; readonly isChanged: boolean } | undefined {
     const behindSlash = key.lastIndexOf(SLASH) + 1;
     const folder = this.#folder;
@@ -38,19 +38,19 @@ export class PrefixedKeys {
     return put;
   }
 
-  /** The node of a key, or of a folder; `NO_NODE`: there is none. */
+  /** The node of a key or of a folder; `NO_NODE` if it does not exist. */
   find(key: Buffer): KeyNode {
     const path = this.#pathOf(key);
     return path === undefined ? NO_NODE : this.#tree.find(path);
   }
 
-  /** The nodes of keys in a folder, and of that of its own name. A folder above the prefix has all keys. */
+  /** The nodes of keys in a folder, and of the key with its name. A folder above the prefix has all keys. */
   within(folder: Buffer): readonly KeyNode[] {
     const path = this.#pathOf(folder);
     return this.#tree.keysBelow(path === undefined ? TOP : this.#tree.find(path));
   }
 
-  /** The key of a node is removed, and with it nodes that are left without any. */
+  /** Removes the key of a node, and nodes that have no keys left. */
   remove(node: KeyNode): void {
     this.#folder = undefined;
     this.#tree.removeKey(node);

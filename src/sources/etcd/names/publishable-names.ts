@@ -1,17 +1,17 @@
 /**
- * The names of keys that questions can reach: they are in lower case, and wildcards stand for other labels.
+ * The names of keys that questions can reach: names in lower case, without labels that questions use as wildcards.
  */
 import { toKey } from '../../../wire/name.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './key-tree.ts';
 import { isWildcard, nameOfPath, pathOfName } from './services.ts';
 
-/** Parts of keys that are labels as they stand. */
+/** Parts of keys that are valid labels as they are. */
 const PLAIN_LABEL = /^[a-z0-9_-]{1,63}$/;
 /** Characters of a name without escapes (RFC 1035 section 2.3.4). */
 const MAX_NAME = 254;
 
-/** @returns undefined where questions cannot reach the key */
+/** @returns undefined if questions cannot reach the key */
 export function publishableName(path: readonly string[]): NameKey | undefined {
   const name = nameOfPath(path);
   if (name === undefined || path.some(isWildcard)) return undefined;
@@ -24,18 +24,18 @@ export function publishableName(path: readonly string[]): NameKey | undefined {
 
 export interface NamedNode {
   readonly node: KeyNode;
-  /** Undefined: questions cannot reach it. */
+  /** Undefined if questions cannot reach it. */
   readonly name: NameKey | undefined;
 }
 
 /**
- * A node and all nodes below it, those above before those below. Nodes must not come or go meanwhile.
+ * A node and all nodes below it, parents before children. The nodes must not change meanwhile.
  *
- * @param top `NO_NODE`: there are none
+ * @param top `NO_NODE` for an empty result
  */
 export function* namesBelow(tree: KeyTree, top: KeyNode): Iterable<NamedNode> {
   if (top === NO_NODE) return;
-  /** From the top down to the node. */
+  /** Names from the top down to the node. */
   const names = [publishableName(tree.pathOf(top))];
   for (let node = top; node !== NO_NODE; ) {
     yield { node, name: names.at(-1) };
@@ -50,7 +50,7 @@ export function* namesBelow(tree: KeyTree, top: KeyNode): Iterable<NamedNode> {
   }
 }
 
-/** @param above the name of the node above, which is not parsed again for each node below it */
+/** @param above the name of the parent, so that it is not parsed again for each child */
 function nameBelow(tree: KeyTree, node: KeyNode, above: NameKey | undefined): NameKey | undefined {
   const label = tree.label(node);
   const isPlain = PLAIN_LABEL.test(label) && !isWildcard(label);

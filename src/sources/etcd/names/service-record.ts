@@ -1,28 +1,28 @@
 /**
  * The value of a key: a record of a service as SkyDNS writes it, in JSON.
  *
- * It is read as SkyDNS and CoreDNS read it, with the rules of Go's package encoding/json: names of fields in any case, of equal ones
- * the last, unknown ones and null passed over; but a number in quotes, or with a fraction, makes the whole value a bad one.
+ * It is read as in SkyDNS and CoreDNS, with the rules of Go's package encoding/json: field names in any case, the last of equal
+ * fields counts, unknown fields and null are skipped. A number in quotes or with a fraction makes the whole value invalid.
  */
 import { ItemFault } from '../../../base/item-fence.ts';
 
 export interface ServiceRecord {
-  /** An address or a name; empty: there is none. */
+  /** An address or a name; may be empty. */
   readonly host: string;
   readonly port: number;
   readonly priority: number;
   readonly weight: number;
   readonly text: string;
-  /** Whether it is a mail server too. */
+  /** Whether it is also a mail server. */
   readonly mail: boolean;
   /** Seconds, 0 to 2^32 - 1; 0: the default. */
   readonly ttl: number;
-  /** Labels that are taken away from the left of the name of a target. */
+  /** Labels to remove from the left of a target's name. */
   readonly targetStrip: number;
   readonly group: string;
 }
 
-/** Octets of a value. Larger ones are no records: the text of a message has fewer. */
+/** Octets of a value. Larger values are not records: a DNS message is smaller. */
 const MAX_VALUE_OCTETS = 128 * 1024;
 const TOO_LARGE = `its value has more than ${MAX_VALUE_OCTETS} octets`;
 
@@ -35,7 +35,7 @@ const EMPTY: ServiceRecord = {
 
 type FieldCheck = readonly [field: keyof ServiceRecord, isRight: (value: unknown) => boolean];
 
-/** How each field is checked, by its name in lower case. */
+/** The check of each field, by its name in lower case. */
 const FIELDS: ReadonlyMap<string, FieldCheck> = new Map<string, FieldCheck>([
   ['host', ['host', isText]],
   ['port', ['port', isInteger]],
@@ -48,7 +48,7 @@ const FIELDS: ReadonlyMap<string, FieldCheck> = new Map<string, FieldCheck>([
   ['group', ['group', isText]],
 ]);
 
-/** @returns undefined for a value that is no record */
+/** @returns undefined if the value is not a record */
 export function parseServiceRecord(value: string): ServiceRecord | undefined {
   const parsed = parseJson(value);
   if (parsed === null) return EMPTY;
@@ -61,11 +61,11 @@ export function parseServiceRecord(value: string): ServiceRecord | undefined {
     if (!isRight(content)) return undefined;
     record[target] = content;
   }
-  // Each field was checked when it was set.
+  // Each field was checked before it was set.
   return record as ServiceRecord;
 }
 
-/** @returns the value of a record. @throws ItemFault for any other one */
+/** @returns the value of a record. @throws ItemFault for any other value */
 export function checkValue(value: Buffer | 'too-large'): Buffer {
   if (value === 'too-large' || value.length > MAX_VALUE_OCTETS) throw new ItemFault('too-large', TOO_LARGE);
   if (parseServiceRecord(value.toString('utf8')) === undefined)
@@ -73,7 +73,7 @@ export function checkValue(value: Buffer | 'too-large'): Buffer {
   return value;
 }
 
-/** @returns undefined for text that is no JSON */
+/** @returns undefined if the text is not JSON */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,5 +1,5 @@
 /**
- * The services that a name stands for: the records of the keys at it and below it.
+ * The services of a name: the records of the keys at it and below it.
  */
 import { parseAddress } from '../../../wire/address.ts';
 import { parseName, splitLabels } from '../../../wire/name.ts';
@@ -7,64 +7,64 @@ import type { AbsoluteName } from '../../../wire/types.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './key-tree.ts';
 import { parseServiceRecord, type ServiceRecord } from './service-record.ts';
 
-/** What the host of a record is. */
+/** The host of a record. */
 export type Host =
   | { readonly kind: 'address'; readonly family: 4 | 6; readonly octets: Uint8Array }
   | { readonly kind: 'name'; readonly name: AbsoluteName }
-  /** There is none, or it has no form as a name. */
+  /** It is empty, or is not a valid name. */
   | { readonly kind: 'none' };
 
 export interface Service extends Omit<ServiceRecord, 'host'> {
-  /** The parts of its key, the prefix left out. */
+  /** The parts of its key, without the prefix. */
   readonly path: readonly string[];
-  /** The name of its key, where it was at hand. */
+  /** The name of its key, if it was already known. */
   readonly name?: AbsoluteName | undefined;
   readonly host: Host;
-  /** As it is written. */
+  /** The host as written. */
   readonly hostText: string;
 }
 
-/** Which keys count for a name. */
+/** The keys that count for a name. */
 export type Selection =
   /** The one key of this name. */
   | 'exact'
-  /** All keys below the name; its own only if there are none (CoreDNS). */
+  /** All keys below the name; its own key only without keys below (CoreDNS). */
   | 'below-or-exact'
   /** All keys at the name and below it (SkyDNS). */
   | 'all';
 
 export type Services =
   | { readonly kind: 'found'; readonly services: readonly Service[] }
-  /** No key is there. */
+  /** The name has no keys. */
   | { readonly kind: 'missing' }
-  /** The value of one of the keys is no record. */
+  /** The value of one of the keys is not a record. */
   | { readonly kind: 'bad' };
 
-/** How long the record of a key is good. */
+/** The remaining time of keys. */
 export interface LeaseTimes {
-  /** Whole seconds that are left of the key; 0: it does not end. Undefined: that is not known yet. */
+  /** Remaining whole seconds of the key; 0: it does not expire. Undefined: not known yet. */
   secondsLeft(node: KeyNode): number | undefined;
 }
 
-/** What rules look the services of names up in. */
+/** Rules look up the services of names here. */
 export interface ServiceLookup {
-  /** @param onTimed called when the TTL of a record depends on when it is asked for */
+  /** @param onTimed called if the TTL of a record depends on the time of the question */
   find(name: AbsoluteName, selection: Selection, onTimed?: () => void): Services;
 }
 
 export interface TtlRules {
-  /** Of records that have none. */
+  /** TTL of records without one. */
   readonly defaultTtl: number;
-  /** Of records that have none, or 0. */
+  /** Priority of records without one, or with 0. */
   readonly defaultPriority: number;
-  /** Seconds: bounds of what is left of a lease, before it is compared with the record's own TTL. */
+  /** Seconds: bounds of a lease's remaining time, applied before the comparison with the record's own TTL. */
   readonly minLease: number;
   readonly maxLease: number;
 }
 
 export interface ServiceRules {
   readonly ttls: TtlRules;
-  /** Whether a value that is no record is passed over; otherwise nothing is known of names that it is part of. */
+  /** Whether to skip values that are not records; otherwise lookups of names that include them fail. */
   readonly skipsBadValues: boolean;
 }
 
@@ -72,7 +72,7 @@ interface Key extends Pick<Service, 'path' | 'name'> {
   readonly node: KeyNode;
 }
 
-/** More records than any message can carry. */
+/** More records than a message can carry. */
 const MAX_SERVICES = 4096;
 
 const MISSING: Services = { kind: 'missing' };
@@ -99,10 +99,10 @@ export class ServiceNames implements ServiceLookup {
   }
 
   /**
-   * A look-up that reads the services of one name once, for several questions about it. It is good until the next change of a key.
+   * A look-up that reads the services of one name once for several questions. It is valid until the next change of a key.
    *
-   * @param name a publishable one
-   * @param node of the name
+   * @param name a publishable name
+   * @param node the node of the name
    */
   remembering(name: AbsoluteName, node: KeyNode): ServiceLookup {
     const known = new Map<Selection, { readonly services: Services; readonly isTimed: boolean }>();
@@ -126,7 +126,7 @@ export class ServiceNames implements ServiceLookup {
     };
   }
 
-  /** @param place a node, and its name where that is at hand */
+  /** @param place a node, and its name if known */
   #servicesFrom(
     { start, name }: { readonly start: KeyNode; readonly name?: AbsoluteName },
     selection: Selection,
@@ -194,7 +194,7 @@ export class ServiceNames implements ServiceLookup {
     const left = this.#leases.secondsLeft(node);
     const ttl = own === 0 ? defaultTtl : own;
     if (left === 0) return ttl;
-    // What is left is asked for again before half of it is gone: until then it does not matter.
+    // The remaining time is read again before half of it has passed: until then it does not matter.
     const mayMatter = own === 0 || (own > minLease && (left ?? 0) / 2 < own);
     if (mayMatter) onTimed();
     const bounded = Math.min(maxLease, Math.max(minLease, left ?? minLease));
@@ -202,14 +202,14 @@ export class ServiceNames implements ServiceLookup {
   }
 }
 
-/** The parts of the key of a name, below the prefix: its labels from right to left. A slash in a label divides it. */
+/** The parts of the key of a name, below the prefix: its labels from right to left. A slash in a label splits the label. */
 export function pathOfName(name: AbsoluteName): string[] {
   const labels = splitLabels(name).toReversed();
   if (!name.includes('/')) return labels;
   return labels.flatMap((label) => label.split('/')).filter((part) => part !== '');
 }
 
-/** The name that a key stands for. @returns undefined where its parts make no name */
+/** The name of a key. @returns undefined if its parts do not form a name */
 export function nameOfPath(path: readonly string[]): AbsoluteName | undefined {
   const labels = path.filter((part) => part !== '').toReversed();
   return labels.length === 0 ? undefined : tryParseName(`${labels.join('.')}.`);
@@ -219,12 +219,12 @@ export function octetsOf(path: readonly string[]): Buffer[] {
   return path.map((part) => Buffer.from(part, 'utf8'));
 }
 
-/** Whether a label of a question stands for any label. */
+/** Whether a label of a question is a wildcard. */
 export function isWildcard(label: string): boolean {
   return label === '*' || label === 'any';
 }
 
-/** @returns undefined for text that is no name */
+/** @returns undefined if the text is not a name */
 export function tryParseName(text: string): AbsoluteName | undefined {
   try {
     return parseName(text);
@@ -240,7 +240,7 @@ function readHost(text: string): Host {
     const name = tryParseName(text);
     return name === undefined ? NO_HOST : { kind: 'name', name };
   }
-  // An IPv4 address in IPv6 is one (RFC 4291 section 2.5.5.2).
+  // An IPv4-mapped address counts as IPv4 (RFC 4291 section 2.5.5.2).
   if (octets.length === 16 && isMapped(octets))
     return { kind: 'address', family: 4, octets: octets.slice(12) };
   return { kind: 'address', family: octets.length === 4 ? 4 : 6, octets };

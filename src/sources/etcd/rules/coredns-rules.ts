@@ -27,13 +27,13 @@ import {
 
 export interface CoreDnsRules {
   /**
-   * Whether the name of a record with a text is an alias beside its text. CoreDNS serves the text alone, and loses the CNAME
-   * records that external-dns writes.
+   * Whether a record with a text and a host name is also an alias. CoreDNS serves only the text, and loses the CNAME records
+   * that external-dns writes.
    */
   readonly aliasesBesideText: boolean;
 }
 
-/** Aliases that are followed: one more than this. */
+/** One more alias than this is followed. */
 const MAX_ALIASES = 10;
 
 type FollowedType = typeof TYPE.A | typeof TYPE.AAAA | typeof TYPE.TXT;
@@ -45,7 +45,7 @@ interface Zoned {
 }
 
 /**
- * @param name of a question within the zone, as it was written; its type is any but SOA
+ * @param name of a question within the zone, in its original case; any type except SOA
  */
 export function answerAsCoreDns(
   evaluation: Evaluation,
@@ -72,7 +72,7 @@ export function answerAsCoreDns(
         if (toKey(name) === zone) return answerNameServers(zoned, name);
         break;
     }
-    // Whether there is no such name.
+    // Throws if the name does not exist.
     addressServices(zoned, name);
     return { kind: 'nodata' };
   });
@@ -90,7 +90,7 @@ function servicesOf(
   );
 }
 
-/** Those of the apex have a place of their own; without it, all of the zone are meant. */
+/** The services of the apex are under a special name; without that, all of the zone count. */
 function addressServices(zoned: Zoned, name: AbsoluteName, type: number = TYPE.A): readonly Service[] {
   if (toKey(name) !== zoned.zone) return servicesOf(zoned, name, type);
   try {
@@ -101,7 +101,7 @@ function addressServices(zoned: Zoned, name: AbsoluteName, type: number = TYPE.A
   }
 }
 
-/** The records of a type that is looked for at the end of aliases. @param aliases those that led here */
+/** The records of a type, with aliases followed. @param aliases followed so far */
 function follow(
   zoned: Zoned,
   name: AbsoluteName,
@@ -129,7 +129,7 @@ function ownRecord(service: Service, name: AbsoluteName, type: FollowedType) {
   return host.kind !== 'address' && text !== '' ? textRecord(service, name) : undefined;
 }
 
-/** Whether the host of a service is a name that is followed. */
+/** Whether the host of a service is a name to follow. */
 function isAlias({ rules }: Zoned, { host, text }: Service): boolean {
   return host.kind === 'name' && (text === '' || rules.aliasesBesideText);
 }
@@ -143,7 +143,7 @@ function followAlias(
 ): readonly ResourceRecord[] {
   const { evaluation, zone } = zoned;
   const { host } = service;
-  // A name below is an alias of itself, since it is part of all that its name stands for.
+  // A target below the name would be an alias of itself, since the name includes all keys below it.
   if (host.kind !== 'name' || !isAlias(zoned, service) || isAtOrBelow(host.name, name)) return [];
   const alias = aliasRecord(service, name, host.name);
   if (aliases.length > MAX_ALIASES || leadsTo(aliases, host.name)) return [];
@@ -191,7 +191,7 @@ function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   return { kind: 'records', records, additionals: targets.additionals };
 }
 
-/** The target of a service that has a host; undefined where it has none in this type. */
+/** The target of a service; undefined without a usable host. */
 function targetOf(zoned: Zoned, service: Service): AbsoluteName | undefined {
   if (service.host.kind === 'none' || (service.host.kind === 'name' && !isAlias(zoned, service)))
     return undefined;
@@ -199,7 +199,7 @@ function targetOf(zoned: Zoned, service: Service): AbsoluteName | undefined {
   return name && stripLabels(name, service.targetStrip);
 }
 
-/** The addresses of targets: each target once, each address of it once. */
+/** Collects the addresses of targets without duplicates. */
 class Targets {
   readonly additionals: ResourceRecord[] = [];
   readonly #zoned: Zoned;
@@ -210,7 +210,7 @@ class Targets {
     this.#zoned = zoned;
   }
 
-  /** Whether a target was not there with this port or preference. */
+  /** Whether a target is new with this port or preference. */
   isNew(target: AbsoluteName, number: number): boolean {
     return this.#isNew(`${number} ${target}`);
   }
@@ -262,7 +262,7 @@ function answerNameServers(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   const seen = new Set<AbsoluteName>();
   for (const service of servicesOf(zoned, specialName('ns', zoned.zone), TYPE.NS)) {
     if (service.host.kind !== 'address') {
-      // With a text it is none.
+      // A service with a text is not a name server.
       if (service.text !== '') continue;
       return { kind: 'servfail', reason: `a name server must be given by its address: ${service.hostText}` };
     }

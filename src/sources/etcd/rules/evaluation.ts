@@ -1,5 +1,5 @@
 /**
- * One question as the rules of SkyDNS and CoreDNS answer it from the services of names, and what the answer depends on.
+ * The evaluation of one question by the rules of SkyDNS or CoreDNS, and the dependencies of its answer.
  */
 import { formatAddress } from '../../../wire/address.ts';
 import { countLabels, isWithin, joinName, splitLabels, toKey } from '../../../wire/name.ts';
@@ -15,13 +15,13 @@ export type ServiceAnswer =
   | { readonly kind: 'nodata' | 'nxdomain' }
   | { readonly kind: 'servfail'; readonly reason: string };
 
-/** A name outside the zones, and what of it is needed. */
+/** A name outside the zones, and the needed type. */
 export interface OutsideQuestion {
   readonly name: AbsoluteName;
   readonly type: number;
 }
 
-/** What others answered: the records of an answer, of a negative one none. Undefined: that is not known. */
+/** Answers from other servers: the records, empty for a negative answer. Undefined: not known. */
 export type OutsideAnswers = (question: OutsideQuestion) => OutsideAnswer | undefined;
 
 export interface OutsideAnswer {
@@ -29,7 +29,7 @@ export interface OutsideAnswer {
   readonly records: readonly ResourceRecord[];
 }
 
-/** The keys of a name: none, or a bad one. */
+/** A name has no keys, or a bad one. */
 export class NameFailure extends Error {
   override readonly name = 'NameFailure';
   readonly failure: 'missing' | 'bad';
@@ -49,11 +49,11 @@ const NOTHING_OUTSIDE: OutsideAnswers = () => undefined;
 export class Evaluation {
   readonly #names: ServiceLookup;
   readonly #outside: OutsideAnswers;
-  /** Names outside whose records are missing in the answer. */
+  /** Outside names whose records the answer lacks. */
   readonly wanted: OutsideQuestion[] = [];
-  /** Whether keys of other names had a part in it. */
+  /** Whether the answer depends on keys of other names. */
   usesOthers = false;
-  /** Whether a TTL in it depends on the time. */
+  /** Whether a TTL in the answer depends on the time. */
   isTimed = false;
 
   constructor(names: ServiceLookup, outside: OutsideAnswers = NOTHING_OUTSIDE) {
@@ -70,7 +70,7 @@ export class Evaluation {
     return found.services;
   }
 
-  /** What others say of a name that is not ours. Undefined: that is not known yet. */
+  /** The answer of other servers for a name that is not ours. Undefined: not known yet. */
   outside(name: AbsoluteName, type: number): OutsideAnswer | undefined {
     const answer = this.#outside({ name, type });
     if (answer === undefined) this.wanted.push({ name, type });
@@ -78,7 +78,7 @@ export class Evaluation {
   }
 }
 
-/** The address of a service under a name. @returns undefined where its host is none of the family */
+/** The address record of a service under a name. @returns undefined if its host is not an address of the family */
 export function addressRecord(
   service: Service,
   owner: AbsoluteName,
@@ -125,7 +125,7 @@ export function outsideAddresses(evaluation: Evaluation, name: AbsoluteName): re
   return [...ipv4, ...ipv6.filter(({ data }) => data.kind !== 'CNAME')];
 }
 
-/** Records of another name that is ours; none where its keys are missing or bad. */
+/** Records of another name of ours; empty if its keys are missing or bad. */
 export function othersRecords(
   evaluation: Evaluation,
   read: () => readonly ResourceRecord[],
@@ -139,7 +139,7 @@ export function othersRecords(
   }
 }
 
-/** A text in pieces of 255 octets; a piece of none stands behind a text of whole pieces. Escapes in it are read. */
+/** A text in pieces of 255 octets; after a multiple of 255 octets an empty piece follows. Unescapes the pieces. */
 export function textRecord({ text, ttl }: Service, owner: AbsoluteName): ResourceRecord {
   const octets = Buffer.from(text, 'utf8');
   const strings: Uint8Array[] = [];
@@ -166,20 +166,20 @@ function readEscapes(octets: Buffer): Uint8Array {
   return Uint8Array.from(read);
 }
 
-/** What a service is called by: its host, or the name of its key where that is an address. */
+/** The target name of a service: its host, or the name of its key if the host is an address. */
 export function targetName(service: Service): AbsoluteName | undefined {
   const { host, name, path } = service;
   return host.kind === 'name' ? host.name : (name ?? nameOfPath(path));
 }
 
-/** The name without labels on its left. As many as it has, or more, are none. */
+/** The name without its first `count` labels. A count of all its labels or more removes none. */
 export function stripLabels(name: AbsoluteName, count: number): AbsoluteName {
   if (count <= 0 || count >= countLabels(name)) return name;
-  // Whole labels were taken away.
+  // A name without its first labels is a name.
   return `${splitLabels(name).slice(count).join('.')}.` as AbsoluteName;
 }
 
-/** The weight of each service: its share of those of its priority, in percent. */
+/** The weight of each service: its share of the sum of its priority, in percent. */
 export function weightsOf(services: readonly Service[], min: number): (service: Service) => number {
   const sums = new Map<number, number>();
   for (const { priority, weight } of services)
@@ -187,14 +187,14 @@ export function weightsOf(services: readonly Service[], min: number): (service: 
   return ({ priority, weight }) => {
     const share = (100 / (sums.get(priority) ?? 0)) * (weight === 0 ? 100 : weight);
     const floor = Math.floor(share);
-    // As a conversion to 16 bits does it: what is no number becomes 0.
+    // As a conversion to 16 bits: NaN and infinity become 0.
     return Math.max(min, Number.isFinite(floor) ? floor & 0xffff : 0);
   };
 }
 
 /**
- * The services of one group: that of the shortest key. Services without a group belong to all. Where shortest keys disagree, there
- * is no group.
+ * The services of one group: the group of the shortest key. Services without a group belong to all groups. If the shortest keys
+ * disagree, all services count.
  */
 export function selectGroup(services: readonly Service[]): readonly Service[] {
   const [first] = services;
@@ -220,7 +220,7 @@ export function isAtOrBelow(name: AbsoluteName, ancestor: AbsoluteName): boolean
   return isWithin(toKey(name), toKey(ancestor));
 }
 
-/** A name of a zone that its SOA record and its name servers have. */
+/** A special name of a zone, used for its SOA record and its name servers. */
 export function specialName(label: 'apex' | 'ns', zone: NameKey): AbsoluteName {
   return joinName(label, joinName('dns', zone));
 }

@@ -1,5 +1,5 @@
 /**
- * The two sets of rules that names are answered by from keys.
+ * The two sets of rules for answers from keys.
  */
 import { isWithin, parseName, toKey } from '../../../wire/name.ts';
 import { type AbsoluteName, type NameKey, TYPE } from '../../../wire/types.ts';
@@ -9,7 +9,7 @@ import type { Evaluation, ServiceAnswer } from './evaluation.ts';
 import { answerAsSkyDns, answerReverseAsSkyDns } from './skydns-rules.ts';
 
 export interface NameRules extends ServiceRules {
-  /** @param question within the zone; of any type but SOA */
+  /** @param question within the zone; any type except SOA */
   answer(evaluation: Evaluation, zone: NameKey, question: QuestionOfRules): ServiceAnswer;
 }
 
@@ -25,7 +25,7 @@ export interface CoreDnsSettings extends CoreDnsRules {
 }
 
 export interface SkyDnsSettings {
-  /** Seconds, of records without one. */
+  /** Seconds, for records without a TTL. */
   readonly ttl: number;
   readonly priority: number;
 }
@@ -55,7 +55,7 @@ export function makeSkyDnsRules({ ttl, priority }: SkyDnsSettings): NameRules {
   };
 }
 
-/** Whether the names of a zone are those of addresses. */
+/** Whether a zone is a reverse zone. */
 export function isReverseZone(zone: NameKey): boolean {
   return REVERSE_ZONES.some((reverse) => isWithin(zone, reverse));
 }

@@ -1,8 +1,8 @@
 /**
  * Answers by the rules of SkyDNS.
  *
- * Where its two backends differ, or it answers what no server should, the rule here is the sensible one: keys are parts of a path, a
- * name without keys does not exist, leases count with their time. docs/reference/etcd.md lists the differences.
+ * Where its two backends differ, or its answers are wrong, the rules here are the sensible ones: keys are parts of a path, a name
+ * without keys does not exist, leases limit TTLs. docs/reference/etcd.md lists the differences.
  */
 import { toKey } from '../../../wire/name.ts';
 import {
@@ -36,7 +36,7 @@ import {
 } from './evaluation.ts';
 
 export interface SkyDnsRules {
-  /** Seconds: no TTL of an answer with several records is larger. */
+  /** Seconds: maximum TTL of an answer with several records. */
   readonly ttl: number;
 }
 
@@ -49,7 +49,7 @@ type Family = 'A' | 'AAAA' | 'both';
 
 const MAX_ALIASES = 7;
 
-/** @param name of a question within the zone, as it was written; its type is any but SOA */
+/** @param name of a question within the zone, in its original case; any type except SOA */
 export function answerAsSkyDns(
   evaluation: Evaluation,
   zone: NameKey,
@@ -81,7 +81,7 @@ export function answerAsSkyDns(
   return withOneTtl(withoutDuplicates(answer), ttl);
 }
 
-/** The name of an address in the reverse tree: the one key of that name. */
+/** Answers for a reverse name of an address: only from the key of exactly that name. */
 export function answerReverseAsSkyDns(
   evaluation: Evaluation,
   { name }: { readonly name: AbsoluteName },
@@ -144,7 +144,7 @@ function answerText(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
 }
 
 function answerAlias({ evaluation }: Zoned, name: AbsoluteName): ServiceAnswer {
-  // A name with keys below it alone exists, and is no alias.
+  // Throws if the name does not exist. A name with keys only below it exists, and is not an alias.
   evaluation.services(toKey(name), 'all');
   try {
     const [service] = evaluation.services(toKey(name), 'exact');
@@ -171,7 +171,7 @@ function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   return { kind: 'records', records, additionals: targets.additionals };
 }
 
-/** Groups do not count. */
+/** Ignores groups. */
 function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   const records: ResourceRecord[] = [];
   const targets = new Targets(zoned);
@@ -185,7 +185,7 @@ function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   return { kind: 'records', records, additionals: targets.additionals };
 }
 
-/** The addresses of targets, of both families. */
+/** Collects the addresses of targets, of both families. */
 class Targets {
   readonly additionals: ResourceRecord[] = [];
   readonly #zoned: Zoned;
@@ -218,7 +218,7 @@ function answerNameServers(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   for (const service of servicesOf(zoned, specialName('ns', zoned.zone))) {
     const target = targetName(service);
     if (target === undefined) continue;
-    // One that is given by its name makes the whole set unknown.
+    // A name server without an address in its key makes the whole answer empty.
     const address = anyAddressRecord(service, target);
     if (address === undefined) return { kind: 'nodata' };
     records.push({ name, class: CLASS.IN, ttl: service.ttl, data: { kind: 'NS', target } });
@@ -227,7 +227,7 @@ function answerNameServers(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   return { kind: 'records', records, additionals };
 }
 
-/** A name has one alias: of several, the last. Equal records count once. */
+/** Keeps one alias per name, the last, and removes duplicate records. */
 function withoutDuplicates(answer: ServiceAnswer): ServiceAnswer {
   if (answer.kind !== 'records') return answer;
   return { ...answer, records: unique(answer.records), additionals: unique(answer.additionals) };
@@ -243,7 +243,7 @@ function unique(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
   return byKey.size === records.length ? records : [...byKey.values()];
 }
 
-/** All records of an answer with several have the lowest TTL among them. */
+/** Gives all records of an answer with several the lowest TTL among them. */
 function withOneTtl(answer: ServiceAnswer, max: number): ServiceAnswer {
   if (answer.kind !== 'records' || answer.records.length < 2) return answer;
   const ttl = Math.min(max, ...answer.records.map((record) => record.ttl));

@@ -1,5 +1,5 @@
 /**
- * Names of hosts files for tests, from lines in text.
+ * Makes names of hosts files for tests from lines of text.
  */
 import { parseAddress } from '../../../wire/address.ts';
 import { encodeName, parseName, toKey } from '../../../wire/name.ts';
