@@ -98,6 +98,15 @@ describe('a Corefile', () => {
     expect(upstream.asked.filter((asked) => /own|wild/.test(asked))).toEqual([]);
   });
 
+  it('without cache asks for each question, however soon it comes again', async () => {
+    const upstream = await startUpstream();
+    const { server, metrics } = await startCoredns(`forward . ${upstream.address}`);
+    for (let index = 0; index < 2 * NAMES; index += 1)
+      expect(await askShort(server, nameOf(0), 'A')).toBe('192.0.2.1');
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES);
+    expect(upstream.asked.length).toBeGreaterThanOrEqual(2 * NAMES);
+  });
+
   it('without cache has the TTLs that the server gave', async () => {
     const upstream = await startUpstream();
     const { server } = await startCoredns(`forward . ${upstream.address}`);

@@ -9,7 +9,7 @@
  */
 import { PacketBatch } from '../../socket/batch.ts';
 import { ENVELOPE } from '../../socket/envelope.ts';
-import { AF_INET, ECONNREFUSED, MSG_DONTWAIT } from '../../socket/linux.ts';
+import { AF_INET, ECONNREFUSED, ECONNRESET, MSG_DONTWAIT } from '../../socket/linux.ts';
 import { Counters } from '../../table/counters.ts';
 import type { QuestionReader } from '../../table/question.ts';
 import { NO_ROUTE } from '../../table/types.ts';
@@ -215,13 +215,19 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   #receiveStream(socket: number, stream: UpstreamStream): void {
     const errno = stream.receive(this.#now);
     this.#octets = stream.octets;
-    while (stream.next()) this.#judge(socket, stream.start, stream.length, false);
+    while (stream.next()) {
+      this.#judge(socket, stream.start, stream.length, false);
+      if (!this.#isSuspect(socket)) continue;
+      this.#lose(socket, ECONNRESET);
+      return;
+    }
     if (errno !== 0) this.#lose(socket, errno);
   }
 
   /** Gives up a connection that has ended, and the queries in flight on it. */
   #lose(socket: number, errno: number): void {
     this.#failAll((slot) => this.#pending.socket[slot] === socket, errno);
+    this.#sockets.suspicious[socket] = 0;
     this.#streams.close(socket);
   }
 
@@ -234,7 +240,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     if (count <= 0) this.#readErrors(socket, count === 0 ? ECONNREFUSED : -count);
     for (let index = 0; index < count; index++) {
       this.#judge(socket, batch.startOf(index), batch.lengthOf(index), batch.isCut(index));
-      if ((this.#sockets.suspicious[socket] ?? 0) > MAX_SUSPICIOUS) {
+      if (this.#isSuspect(socket)) {
         this.#abandon(socket);
         return;
       }
@@ -267,6 +273,10 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     }
     this.#owner.handOverReply(pending.ticket[slot] ?? 0, isCut, octets, start, length);
     this.#free(slot);
+  }
+
+  #isSuspect(socket: number): boolean {
+    return (this.#sockets.suspicious[socket] ?? 0) > MAX_SUSPICIOUS;
   }
 
   #suspect(socket: number): void {
@@ -319,6 +329,8 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
       this.#count(route.group, GROUP_COUNT.lostFills);
       return false;
     }
+    // Without a cache each question is asked, however soon after an equal one.
+    if (!hasCache(route)) return false;
     this.#pending.move(slot, STATE.ANSWERED);
     return true;
   }
@@ -529,4 +541,9 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const at = this.#words.serverCountsOf(this.#reader, server) + count;
     this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
+}
+
+/** Whether the replies of a route are cached. */
+function hasCache({ form }: OpenRoute): boolean {
+  return form.kind === 'own' || form.caching !== undefined;
 }
