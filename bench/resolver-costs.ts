@@ -20,7 +20,7 @@ const MIN_PERCENT_ANSWERED = 99.9;
 export interface ResolverLoad {
   readonly measurement: string;
   readonly goals: ResolverGoals;
-  /** Starts what is compared, ours first. Default: `serve`, dnsmasq and Unbound. */
+  /** Starts the servers to compare, ours first. Default: `serve`, dnsmasq and Unbound. */
   readonly start?: StartContestants;
   /** Those of the paced turns, where they are others. */
   readonly pacedGoals?: ResolverGoals;

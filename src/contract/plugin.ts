@@ -21,7 +21,7 @@ import type { NameKey } from '../wire/types.ts';
  * @param length of the response in octets
  * @param milliseconds that it took to make it
  */
-export type AnswerCount = (response: Uint8Array, length: number, milliseconds: number) => void;
+export type CountAnswer = (response: Uint8Array, length: number, milliseconds: number) => void;
 
 /** Statistics of plugins, for metrics. */
 export interface PluginStats {
@@ -116,7 +116,7 @@ export interface PluginContext {
   /** All queries since the start. */
   readonly countQueries: () => QueryCounts;
   /** Counts an answer that was made without the chain. */
-  readonly countAnswer: AnswerCount;
+  readonly countAnswer: CountAnswer;
   /** Whether names of the cluster are counted apart from all others. */
   readonly countsByDomain: boolean;
 }

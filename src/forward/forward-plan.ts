@@ -1,5 +1,5 @@
 /**
- * What is forwarded where and how, as data: front ends make it, `Forwarder` executes it.
+ * Forwarding as data: which names go to which servers, and how. Front ends make it, `Forwarder` executes it.
  */
 import type { AddressRange } from '../wire/address-range.ts';
 import { ROOT } from '../wire/name.ts';

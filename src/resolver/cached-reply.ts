@@ -3,12 +3,9 @@
  */
 import type { Forwarded } from '../chain/answer.ts';
 import type { AnswerBody, CachedEntry, CachedQuestion } from '../table/types.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
+import { HEADER_OCTETS, headerFlags } from '../wire/header.ts';
 import { decodeMessage } from '../wire/message.ts';
-import type { ResourceRecord } from '../wire/types.ts';
-
-/** In the third and fourth octet of a header. */
-const FLAG = { RESPONSE: 0x80, RECURSION_AVAILABLE: 0x80, AUTHENTIC: 0x20 } as const;
+import { OPCODE, type ResourceRecord } from '../wire/types.ts';
 
 /** @param now seconds of the monotonic clock that all threads share */
 export function replyFromEntry(entry: CachedEntry, now: number): Forwarded {
@@ -37,9 +34,12 @@ export function replyFromBody(question: CachedQuestion, body: AnswerBody, age: n
 export function messageFromEntry(entry: CachedEntry): Uint8Array {
   const { rcode, authenticData = false } = entry.body;
   const octets = toMessage(entry, entry.body);
-  octets[2] = FLAG.RESPONSE;
-  octets[3] =
-    (entry.recursionAvailable ? FLAG.RECURSION_AVAILABLE : 0) | (authenticData ? FLAG.AUTHENTIC : 0) | rcode;
+  const flags = headerFlags({
+    ...{ id: 0, response: true, opcode: OPCODE.QUERY, rcode, authoritative: false, truncated: false },
+    ...{ recursionDesired: false, recursionAvailable: entry.recursionAvailable },
+    ...{ authenticData, checkingDisabled: false },
+  });
+  new DataView(octets.buffer).setUint16(2, flags);
   return octets;
 }
 

@@ -106,9 +106,10 @@ export class CacheHandover {
       return;
     }
     const row = new RecordRow(socket, clock);
+    const current = keepers();
     let answers = 0;
     for (const isUsed of [true, false])
-      for (const [text, keeper] of keepers()) {
+      for (const [text, keeper] of current) {
         await row.add(writeRecord({ kind: 'keeper', text }));
         for (const answer of keeper.handOver(isUsed)) {
           if (socket.destroyed) return;

@@ -25,7 +25,7 @@ import { findTraps } from './traps.ts';
 export interface CorefileSettings {
   /** The path of the Corefile for messages. */
   readonly file: string;
-  /** A file whose directives join the server blocks of the Corefile. Default: there is none. */
+  /** A file whose directives join the server blocks of the Corefile. Default: no file. */
   readonly extra?: { readonly file: string; readonly text: string } | undefined;
   readonly profile: OrderProfile;
   /** The port for keys that have neither port nor scheme. */

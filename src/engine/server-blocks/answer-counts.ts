@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import type { AnswerCount } from '../../contract/plugin.ts';
+import type { CountAnswer } from '../../contract/plugin.ts';
 import type { HandleQuery } from '../../listen/types.ts';
 import { Counters } from '../../table/counters.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
@@ -36,7 +36,7 @@ export function countAnswers(handleQuery: HandleQuery, options: CountingOptions)
   };
 }
 
-export function createAnswerCount({ memory, reader, domain }: CountingOptions): AnswerCount {
+export function createAnswerCount({ memory, reader, domain }: CountingOptions): CountAnswer {
   const counters = new Counters(memory, reader);
   const zone = domain && encodeName(domain);
   return (response, length, milliseconds) => {

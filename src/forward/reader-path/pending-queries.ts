@@ -204,7 +204,7 @@ export class PendingQueries {
     return client;
   }
 
-  /** The slot for a packet of a socket, only by its id; -1 if there is none. */
+  /** The slot for a packet of a socket, found by its id; -1 if no slot has this id. */
   slotOf(id: number, socket: number): number {
     const slot = this.#places[id % SLOTS] ?? NONE;
     const isIts = slot >= 0 && this.id[slot] === id && this.socket[slot] === socket;

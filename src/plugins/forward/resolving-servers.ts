@@ -58,29 +58,43 @@ export function canResolve({ maxConnectAttempts }: ForwardRule, places: readonly
   return places.length > 0 && isKnown && maxConnectAttempts === undefined;
 }
 
+/** A server as it is asked and counted. */
+interface Peer extends OpenedServer {
+  /** In metrics: its address and port. */
+  readonly label: string;
+  readonly protocol: ProxyProtocol;
+  /** As `Forwarder` knows it. */
+  readonly address: UpstreamAddress;
+}
+
 export class ResolvingServers {
   readonly forwarder: Forwarder;
   readonly #options: ResolvingServersOptions;
   /** By their addresses in the form of `Forwarder`. */
-  readonly #peers: ReadonlyMap<string, OpenedServer>;
+  readonly #peers: ReadonlyMap<string, Peer>;
 
   constructor(options: ResolvingServersOptions) {
     this.#options = options;
     const { rule, servers, counts, clock, log, random } = options;
-    const addressOf = ({ place }: OpenedServer) => toUpstreamAddress(place, rule);
-    const addresses = servers.map(addressOf);
-    this.#peers = new Map(servers.map((server) => [formatUpstream(addressOf(server)), server]));
-    this.forwarder = new Forwarder(planOf(rule, addresses), {
-      clock,
-      log,
-      random,
-      resolveName: () => Promise.reject(new Error('servers of a rule have addresses')),
-      connect: (...server) => this.#connect(...server),
-      events: {
-        probeFailed: (server) => counts.checkFailed(this.#labelOf(server)),
-        foundAllSilent: () => counts.allDown(),
+    const peers = servers.map((server) => toPeer(server, rule));
+    this.#peers = new Map(peers.map((peer) => [formatUpstream(peer.address), peer]));
+    this.forwarder = new Forwarder(
+      planOf(
+        rule,
+        peers.map(({ address }) => address),
+      ),
+      {
+        clock,
+        log,
+        random,
+        resolveName: () => Promise.reject(new Error('servers of a rule have addresses')),
+        connect: (...server) => this.#connect(...server),
+        events: {
+          probeFailed: (server) => counts.checkFailed(this.#peers.get(server)?.label ?? server),
+          foundAllSilent: () => counts.allDown(),
+        },
       },
-    });
+    );
   }
 
   /** Whether a query asks for records, and has only its question and flags. */
@@ -104,9 +118,8 @@ export class ResolvingServers {
   /** Counts a reply that a reader has taken. */
   countReply(server: string, rcode: number, milliseconds: number): void {
     const { counts } = this.#options;
-    const [opened, label] = [this.#peers.get(server), this.#labelOf(server)];
-    const isByTcp = opened !== undefined && isStream(opened.place, this.#options.rule);
-    counts.asked(label, isByTcp ? 'tcp' : 'udp', false);
+    const { label = server, protocol = 'udp' } = this.#peers.get(server) ?? {};
+    counts.asked(label, protocol, false);
     counts.replied(label, rcode, milliseconds);
   }
 
@@ -117,22 +130,14 @@ export class ResolvingServers {
   #connect(...[server, address, settings, clock]: Parameters<Connect>): Transport {
     const { rule, opensDatagrams, counts } = this.#options;
     const text = formatUpstream(server);
-    const opened = this.#peers.get(text);
-    const protocol = server.transport === 'udp' ? 'udp' : 'tcp';
+    const peer = this.#peers.get(text);
+    const { label = text, protocol = 'udp' } = peer ?? {};
     const transport =
-      opened === undefined || (protocol === 'udp' && opensDatagrams)
+      peer === undefined || (protocol === 'udp' && opensDatagrams)
         ? connectBySockets(server, address, settings, clock)
-        : opened.transports[protocol];
+        : peer.transports[protocol];
     const { expire } = rule;
-    return new CountedTransport(transport, {
-      ...{ server: this.#labelOf(text), protocol, expire, counts, clock },
-    });
-  }
-
-  /** The label of a server in metrics: its address and port. */
-  #labelOf(server: string): string {
-    const opened = this.#peers.get(server);
-    return opened === undefined ? server : formatSocketAddress(opened.place);
+    return new CountedTransport(transport, { server: label, protocol, expire, counts, clock });
   }
 
   async #fail({ reason, detail }: Extract<ForwardReply, { kind: 'failed' }>): Promise<ProxyOutcome> {
@@ -153,24 +158,27 @@ export class ResolvingServers {
   async #describe(detail: string): Promise<string> {
     const last = detail.split('; ').at(-1) ?? '';
     const found = [...this.#peers].find(([server]) => last.startsWith(`${server}: `));
-    const [server, opened] = found ?? ['', this.#options.servers[0]];
-    if (opened === undefined) return detail;
-    const { place: peer } = opened;
+    const [server, peer] = found ?? ['', [...this.#peers.values()][0]];
+    if (peer === undefined) return detail;
+    const { place, protocol } = peer;
     const code = found === undefined ? 'timeout' : last.slice(server.length + 2);
-    const protocol = isStream(peer, this.#options.rule) ? 'tcp' : 'udp';
-    return describeFailure({ protocol, peer, local: await findLocalAddress(peer), code });
+    return describeFailure({ protocol, peer: place, local: await findLocalAddress(place), code });
   }
 }
 
-function isStream({ scheme }: UpstreamPlace, { forceTcp }: ForwardRule): boolean {
-  return scheme !== 'dns' || forceTcp;
+function toPeer(server: OpenedServer, rule: ForwardRule): Peer {
+  const { place } = server;
+  const address = toUpstreamAddress(place, rule);
+  const protocol = address.transport === 'udp' ? 'udp' : 'tcp';
+  return { ...server, label: formatSocketAddress(place), protocol, address };
 }
 
-function toUpstreamAddress(place: UpstreamPlace, rule: ForwardRule): UpstreamAddress {
-  const { scheme, address, port, serverName } = place;
-  const { sourceAddress } = rule;
+function toUpstreamAddress(
+  { scheme, address, port, serverName }: UpstreamPlace,
+  { forceTcp, sourceAddress }: ForwardRule,
+): UpstreamAddress {
   return {
-    transport: scheme === 'tls' ? 'tls' : isStream(place, rule) ? 'tcp' : 'udp',
+    transport: scheme === 'tls' ? 'tls' : forceTcp ? 'tcp' : 'udp',
     host: { kind: 'address', address },
     port,
     serverName,
