@@ -65,7 +65,7 @@ export class UpstreamStreams {
       const server = streamed.get(number);
       if (server !== undefined) known.server = server;
       else {
-        for (const socket of [...known.sockets]) this.leave(socket);
+        for (const socket of known.sockets) this.leave(socket);
         this.#servers.delete(number);
       }
     }
@@ -87,7 +87,8 @@ export class UpstreamStreams {
     const known = this.#servers.get(server);
     if (known === undefined) return NONE;
     let [best, load] = [NONE, MAX_QUERIES];
-    for (const socket of [...known.sockets]) {
+    // A connection that is closed or left gets a list without it: this one stays as it is.
+    for (const socket of known.sockets) {
       const stream = this.#streams[socket];
       if (stream === undefined || !this.#isUsable(known, socket, stream, now)) continue;
       if (stream.pending < load) [best, load] = [socket, stream.pending];
@@ -198,7 +199,7 @@ export class UpstreamStreams {
   /** Closes connections that have been idle for long, so that an idle server holds no connections. */
   sweep(now: number): void {
     for (const { server, sockets } of this.#servers.values())
-      for (const socket of [...sockets]) {
+      for (const socket of sockets) {
         const stream = this.#streams[socket];
         const isQuiet = stream?.pending === 0 && now - stream.usedAt > server.stream.idle;
         if (isQuiet) this.close(socket);
