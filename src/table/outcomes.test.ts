@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest';
 import { FIRST_OUTCOMES } from './layout.ts';
-import { NO_OUTCOME, nameOutcome, nameOutcomes, numberEntries, OutcomeRanges } from './outcomes.ts';
+import { NO_OUTCOME, numberEntries, OutcomeNames, OutcomeRanges } from './outcomes.ts';
 import { VIEW_PATHS } from './types.ts';
 
 it('names have one outcome each, as far as every table has counters', () => {
-  const { one, other } = nameOutcomes('one', 'other');
+  // Of its own: the names of the process are few, and other tests run in it.
+  const names = new OutcomeNames();
+  const [one, other] = [names.outcomeOf('one'), names.outcomeOf('other')];
   expect(new Set([NO_OUTCOME, one, other]).size).toBe(3);
-  expect(nameOutcome('one')).toBe(one);
+  expect(names.outcomeOf('one')).toBe(one);
   const takeAll = () => {
     for (let more = 0; more < FIRST_OUTCOMES; more++)
-      expect(nameOutcome(`more ${more}`)).toBeLessThan(FIRST_OUTCOMES);
+      expect(names.outcomeOf(`more ${more}`)).toBeLessThan(FIRST_OUTCOMES);
   };
   expect(takeAll).toThrow('more outcomes than a table has counters for: more');
 });

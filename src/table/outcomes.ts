@@ -9,17 +9,29 @@ import { FIRST_OUTCOMES } from './layout.ts';
 /** The outcome of answers without a class. */
 export const NO_OUTCOME = 0;
 
-/** By name, in the order of registration. */
-const named = new Map<string, number>();
+/** Names with one outcome each. */
+export class OutcomeNames {
+  /** By name, in the order of first use. */
+  readonly #named = new Map<string, number>();
 
-/** The outcome of a name, constant for the life of the process. @throws RangeError when all numbers are used */
+  /** The outcome of a name, always the same. @throws RangeError when there are no more */
+  outcomeOf(name: string): number {
+    const known = this.#named.get(name);
+    if (known !== undefined) return known;
+    const outcome = NO_OUTCOME + 1 + this.#named.size;
+    if (outcome >= FIRST_OUTCOMES)
+      throw new RangeError(`more outcomes than a table has counters for: ${name}`);
+    this.#named.set(name, outcome);
+    return outcome;
+  }
+}
+
+/** Those of the process: every table has counters for them. */
+const ofProcess = new OutcomeNames();
+
+/** The outcome of a name, the same for the life of the process. @throws RangeError when there are no more */
 export function nameOutcome(name: string): number {
-  const known = named.get(name);
-  if (known !== undefined) return known;
-  const outcome = NO_OUTCOME + 1 + named.size;
-  if (outcome >= FIRST_OUTCOMES) throw new RangeError(`more outcomes than a table has counters for: ${name}`);
-  named.set(name, outcome);
-  return outcome;
+  return ofProcess.outcomeOf(name);
 }
 
 /** The outcomes of several names. */
