@@ -2,7 +2,7 @@
 
 # The image of Portolan, and one for each of the images of kube-dns and of its autoscaler:
 #
-#   docker buildx build --platform linux/amd64,linux/arm64 --target portolan --tag registry.example/portolan:0.1.0 .
+#   docker buildx build --platform linux/amd64,linux/arm64 --target portolan --tag registry.example/portolan:0.2.0 .
 #
 # Targets: portolan, kube-dns, coredns, node-cache, dnsmasq, dnsmasq-nanny, sidecar, exechealthz, cluster-proportional-autoscaler. They
 # differ in their entry point and share all layers, but for three: coredns has Node.js with a file capability, node-cache has the programs
@@ -17,44 +17,33 @@ ARG NODE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22
 
 FROM ${NODE} AS node
 
-FROM --platform=$BUILDPLATFORM ${NODE} AS build
-ARG TARGETARCH=amd64
+# The npm package, as `npm pack` makes it.
+FROM --platform=$BUILDPLATFORM ${NODE} AS package
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN node scripts/build.mjs --package
-# The C library, an init and their licences, from Debian packages of the platform of the image; a shell apart from them.
-RUN scripts/image-root.sh "$TARGETARCH" /root-of
-# koffi comes as one package per platform, ready built: the one of the image, not of this machine. Without the optional peer
-# dependency, which only kubeconfigs of people need (57 MB): a pod has a token.
-RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac && \
-    set -- --omit=dev --os=linux --cpu="$cpu" --libc=glibc --ignore-scripts --no-audit --no-fund && \
-    npm ci "$@"
-# The names that the program is called by, where the images of kube-dns have them: it looks at the last part.
-# There is no `env` in the image, so the first line of the program names its interpreter.
-RUN sed -i '1s|.*|#!/usr/local/bin/node|' dist/portolan.js && \
-    mkdir -p /image/opt/portolan /image/usr/local/bin /image/usr/sbin && \
-    cp -R package.json LICENSE dist deploy examples node_modules scripts/run-node-cache.sh /image/opt/portolan/ && \
-    ln -s /opt/portolan/dist/portolan.js /image/usr/local/bin/portolan && \
-    ln -s /opt/portolan/dist/portolan.js /image/usr/sbin/dnsmasq && \
-    for name in kube-dns coredns node-cache dnsmasq-nanny sidecar exechealthz skydns kube2sky cluster-proportional-autoscaler; do \
-      ln -s /opt/portolan/dist/portolan.js "/image/$name"; \
-    done
-# Node.js and the init once more, with the file capability cap_net_bind_service=+ep. Both have it, or the init would lose it.
-COPY --from=node /usr/local/bin/node /node-of-image
-RUN node scripts/capable-layer.mjs usr/local/bin/node=/node-of-image usr/bin/tini=/root-of/base/usr/bin/tini > /capable.tar && \
-    mkdir /capable && \
-    tar --extract --file=/capable.tar --directory=/capable --xattrs --xattrs-include=security.capability
+RUN npm pack --silent && mkdir /package && tar --extract --strip-components=1 --directory=/package --file=portolan-*.tgz
+
+# Layers are folders in /layers. `portolan image` makes them with the same script, and the images from the statements below.
+FROM --platform=$BUILDPLATFORM ${NODE} AS build
+ARG TARGETARCH=amd64
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends libcap2-bin
+COPY --from=package /package/ /package/
+RUN sh /package/scripts/image-layers.sh "$TARGETARCH" /package /layers
+# Node.js and the init once more, with a file capability. Both have it, or the init would lose it.
+COPY --from=node /usr/local/bin/node /layers/capable/usr/local/bin/node
+RUN mkdir -p /layers/capable/usr/bin && cp /layers/base/usr/bin/tini /layers/capable/usr/bin/tini
+RUN setcap cap_net_bind_service=+ep /layers/capable/usr/local/bin/node cap_net_bind_service=+ep /layers/capable/usr/bin/tini
 
 # There is no shell and no package manager in it. Licences: /usr/share/doc, /usr/share/common-licenses, /usr/local/share/doc/node, and
 # /opt/portolan with its node_modules.
 FROM scratch AS without-node
-COPY --from=build /root-of/base/ /
+COPY --from=build /layers/base/ /
 COPY --from=node /usr/local/LICENSE /usr/local/share/doc/node/LICENSE
-COPY --from=build /image/ /
+COPY --from=build /layers/portolan/ /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Portolan" \
       org.opencontainers.image.description="The DNS server of a Kubernetes cluster" \
@@ -77,7 +66,7 @@ ENTRYPOINT ["/usr/bin/tini", "--", "/usr/sbin/dnsmasq", "--keep-in-foreground"]
 # As root, for the addresses and the packet filter of the node. A shell runs it, which is there a little longer than a server that was
 # killed, for its rules to be removed.
 FROM all AS node-cache
-COPY --from=build /root-of/network/ /
+COPY --from=build /layers/network/ /
 ENTRYPOINT ["/usr/bin/tini", "--", "/bin/sh", "/opt/portolan/run-node-cache.sh", "/node-cache"]
 
 FROM all AS dnsmasq-nanny
@@ -88,7 +77,7 @@ ENTRYPOINT ["/usr/bin/tini", "--", "/dnsmasq-nanny"]
 # program. That holds where privilege escalation is forbidden too, since the container has the capability before it executes the file.
 # As with the image of CoreDNS, a container without NET_BIND_SERVICE cannot execute these files. So no other image has them.
 FROM without-node AS coredns
-COPY --from=build /capable/ /
+COPY --from=build /layers/capable/ /
 USER 65532:65532
 ENTRYPOINT ["/usr/bin/tini", "--", "/coredns"]
 
@@ -108,7 +97,7 @@ ENTRYPOINT ["/usr/bin/tini", "--", "/cluster-proportional-autoscaler"]
 
 # Its checks are commands of a shell, usually nslookup.
 FROM unprivileged AS exechealthz
-COPY --from=build /root-of/shell/ /
+COPY --from=build /layers/shell/ /
 ENTRYPOINT ["/usr/bin/tini", "--", "/exechealthz"]
 
 # The last one is what is built where no target is named.

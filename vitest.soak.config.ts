@@ -6,6 +6,7 @@ import { sharedOptions, soakFiles } from './vitest.config.ts';
 const ALONE = [
   'test/healthz/hostile-connections.test.ts',
   'test/node-cache/upgrade.test.ts',
+  'test/promises/*.test.ts',
   'test/soak/coredns/**/*.test.ts',
   'test/soak/flood/*.test.ts',
   'test/soak/hostile-packets/*.test.ts',

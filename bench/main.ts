@@ -6,6 +6,7 @@ import { measureCached } from './cached.ts';
 import { measureChange } from './change.ts';
 import { measureCoreDns } from './coredns.ts';
 import { measureCorefileForward } from './corefile-forward.ts';
+import { measureCorefilePlugins } from './corefile-plugins.ts';
 import { canSeparate, leaveServerCore } from './cores.ts';
 import { measureEtcd } from './etcd.ts';
 import { measureFlood } from './flood.ts';
@@ -40,6 +41,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['flood', measureFlood],
   ['hostile', measureHostile],
   ['coredns', measureCoreDns],
+  ['corefile-plugins', measureCorefilePlugins],
   ['etcd', measureEtcd],
 ]);
 
@@ -60,6 +62,7 @@ measurements, all of them unless named:
   flood      latency of table hits while names that do not exist are asked for
   hostile    what clients that attack the server cost all others
   coredns    processor time per query by six Corefiles (one also at a rate), against CoreDNS where COREDNS names its binary
+  corefile-plugins  the same by view, file, dns64 and autopath
   etcd       names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes
 
   --rounds N    turns of every server (default: 5)

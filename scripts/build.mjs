@@ -1,16 +1,30 @@
-// Builds dist/: the one entry, the code of the threads, and a bundle for each kind of server, loaded when it runs. Split, so that
-// signal handlers stand before anything large is read. Code that several servers use is in each of their bundles: to load a few
+// Builds dist/: the one entry, the code of the threads, and a bundle for each kind of server, loaded when it runs. The
+// entry is split off, so that signal handlers stand before anything large is read. Code that several servers use is in each of their bundles: to load a few
 // large files takes less time than the many small ones that all of them could share. White space is left out, which makes a fourth
 // of the code; names stay, for stack traces. Runtime dependencies stay outside. Only a complete build replaces the one before.
 //
-// With --package, for the package: without source maps, and with the notices of third parties.
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+// V8's code caches come last, see `write-code-caches.mjs`; with --no-code-caches there are none.
+//
+// With --package, for the package: without source maps, with the notices of third parties, and with the versions of all packages.
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { builtInPackages } from './built-in-packages.mjs';
+import { writeCodeCaches } from './write-code-caches.mjs';
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const isForPackage = process.argv.includes('--package');
-const { version, dependencies, optionalDependencies, peerDependencies } = readJson('package.json');
+const { version, dependencies, peerDependencies } = readJson('package.json');
 const fresh = `dist-${process.pid}`;
 
 /** Names, versions, licences and licence texts of all packages that are installed with this one. */
@@ -25,7 +39,8 @@ function thirdPartyNotices() {
       return `${name} ${installed} (${license})\n\n${texts.join('\n\n') || 'The package has no licence file.'}\n`;
     });
   const head = 'Portolan is installed with these packages. None of them is part of its own code.\n';
-  return [head, ...notices].join(`\n${'-'.repeat(80)}\n\n`);
+  const builtIn = 'The page of portolan dashboard contains these packages.\n';
+  return [head, ...notices, builtIn, ...builtInNotices()].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 /** The commands that the table gives a bundle. The table loads all code late, so none of it is read here. */
@@ -45,20 +60,26 @@ async function readCommands() {
 }
 
 /** Modules with state of the process, which must be there once: a file of their own, whatever loads them. */
-const SHARED = ['signals', 'first-reader'];
+const SHARED = ['signals', 'first-reader', 'cached-bundle'];
 /** Commands with a bundle of their own, by its name; their modules have their names. All others are in that of the entry. */
 const commands = await readCommands();
-const SERVERS = [...new Set(commands.map(({ bundle }) => bundle))].map((own) =>
-  commands.filter(({ bundle }) => bundle === own).map(({ name }) => name),
-);
-/** Each built by itself: modules of `src/cli`, or paths below `src/`, by their names in `dist/`. */
-const BUNDLES = [
-  { portolan: 'cli/portolan' },
-  { reader: 'listen/reader-thread' },
-  { 'query-log': 'observe/query-events/query-log-thread' },
-  ...SHARED.map((name) => ({ [name]: `cli/${name}` })),
-  ...SERVERS.map((names) => Object.fromEntries(names.map((name) => [name, `cli/${name}`]))),
+/** Each built by itself, split: modules by their names in `dist/`. */
+const SPLIT = [
+  ...['portolan', ...SHARED].map((name) => ({ [name]: `src/cli/${name}.ts` })),
+  { 'query-log': 'src/observe/query-events/query-log-thread.ts' },
 ];
+/** Each built as one file of CommonJS, which has a code cache for each of its modules: those by their names in `dist/`. */
+const CACHED = {
+  reader: { reader: 'src/listen/reader-thread.ts' },
+  ...Object.fromEntries(
+    [...new Set(commands.map(({ bundle }) => bundle))].map((own) => [own, modulesOf(own)]),
+  ),
+};
+
+function modulesOf(own) {
+  const names = commands.filter(({ bundle }) => bundle === own).map(({ name }) => name);
+  return Object.fromEntries(names.map((name) => [name, `src/cli/${name}.ts`]));
+}
 
 /** Leaves modules that have a file of their own out of the bundle. */
 function separate(names) {
@@ -73,34 +94,136 @@ function separate(names) {
   return { name: 'separate', setup };
 }
 
-function bundle(entries) {
-  const own = Object.keys(entries);
-  const others = [...SHARED, ...SERVERS.flat()].filter((name) => !own.includes(name));
+const OPTIONS = {
+  outdir: fresh,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  // Stack traces name lines.
+  lineLimit: 160,
+  sourcemap: isForPackage ? false : 'linked',
+  legalComments: 'none',
+  external: [dependencies, peerDependencies].flatMap(Object.keys),
+};
+const DEFINED = { PORTOLAN_VERSION: JSON.stringify(version) };
+const SERVERS = Object.values(CACHED).flatMap(Object.keys);
+
+function buildSplit(entryPoints) {
+  const own = Object.keys(entryPoints);
   return build({
-    entryPoints: Object.fromEntries(own.map((name) => [name, `src/${entries[name]}.ts`])),
-    outdir: fresh,
-    bundle: true,
+    ...OPTIONS,
+    entryPoints,
     splitting: true,
     // Beside the entry: what is split off looks for `reader.js` and the examples from where it stands.
     chunkNames: '[name]-[hash]',
-    platform: 'node',
-    target: 'node20',
     format: 'esm',
-    minifyWhitespace: true,
-    minifySyntax: true,
-    // Stack traces name lines.
-    lineLimit: 160,
-    sourcemap: isForPackage ? false : 'linked',
-    legalComments: 'none',
-    define: { PORTOLAN_VERSION: JSON.stringify(version) },
-    external: [dependencies, optionalDependencies, peerDependencies].flatMap(Object.keys),
-    plugins: [separate(others)],
+    define: DEFINED,
+    plugins: [separate([...SHARED, ...SERVERS].filter((name) => !own.includes(name)))],
   });
+}
+
+/** Writes `NAME.cjs`, and a module for each of `modules` that loads it, as `src/cli/cached-bundle.ts` expects them. */
+async function buildCached(name, modules) {
+  const contents = Object.values(modules)
+    .map((path) => `export * from './${path}';`)
+    .join('\n');
+  const { outputFiles, metafile } = await build({
+    ...OPTIONS,
+    stdin: { contents, resolveDir: '.', sourcefile: `${name}.ts` },
+    outdir: undefined,
+    outfile: `${fresh}/${name}.cjs`,
+    write: false,
+    metafile: true,
+    format: 'cjs',
+    // In a script of its own `import()` needs a callback, which threads do not have. All packages can be required.
+    supported: { 'dynamic-import': false },
+    define: { ...DEFINED, 'import.meta.url': 'moduleUrl' },
+    // The first line has room for the digest.
+    banner: { js: `//${'0'.repeat(64)}\n(function(exports,require,module,moduleUrl){` },
+    footer: { js: '})' },
+    plugins: [separate([...SHARED, ...SERVERS].filter((other) => modules[other] === undefined))],
+  });
+  for (const { path, text } of outputFiles) {
+    const digest = createHash('sha256').update(text).digest('hex');
+    writeFileSync(path, path.endsWith('.cjs') ? text.replace(/^\/\/0+/, `//${digest}`) : text);
+  }
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+  const shared = SHARED.filter((other) => imports.some(({ path }) => path === `./${other}.js`));
+  for (const [module, path] of Object.entries(modules))
+    writeFileSync(`${fresh}/${module}.js`, await stub(name, path, shared));
+}
+
+/** The module that loads a bundle, and exports what the module at `path` does. */
+async function stub(name, path, shared) {
+  const { metafile } = await build({
+    entryPoints: [path],
+    write: false,
+    metafile: true,
+    outdir: fresh,
+    format: 'esm',
+  });
+  const names = Object.values(metafile.outputs).flatMap((output) => output.exports);
+  const given = shared.map((other, index) => `['./${other}.js',shared${index}]`);
+  const loading = `loadBundle(import.meta.url,'${name}',new Map([${given}]));`;
+  return [
+    "import{loadBundle}from'./cached-bundle.js';",
+    ...shared.map((other, index) => `import*as shared${index} from'./${other}.js';`),
+    names.length === 0 ? loading : `export const{${names}}=${loading}`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * Writes the plugins of `packages/` as npm packages of their own, `plugins/@portolan/NAME`. The program finds them there by name, and each
+ * can be published from there. The functions of the contract are part of each, so that none has a dependency.
+ */
+async function buildPlugins() {
+  const names = readdirSync('packages').filter((name) => existsSync(`packages/${name}/src/plugin.ts`));
+  for (const name of names) {
+    const folder = `${fresh}/plugins/@portolan/${name}`;
+    await build({
+      ...OPTIONS,
+      outdir: undefined,
+      outfile: `${folder}/index.js`,
+      entryPoints: [`packages/${name}/src/plugin.ts`],
+      alias: { '@portolan/plugin': resolve('packages/plugin/index.js') },
+      sourcemap: false,
+      format: 'esm',
+    });
+    for (const file of ['package.json', 'README.md'])
+      copyFileSync(`packages/${name}/${file}`, `${folder}/${file}`);
+    copyFileSync('LICENSE', `${folder}/LICENSE`);
+  }
+}
+
+function builtInNotices() {
+  return builtInPackages().map(
+    ({ name, version: used, license, text }) => `${name} ${used} (${license})\n\n${text}\n`,
+  );
+}
+
+/** The page of `portolan dashboard`, for browsers. */
+async function buildDashboard() {
+  await build({
+    entryPoints: { page: 'dashboard/main.tsx' },
+    outdir: `${fresh}/dashboard`,
+    bundle: true,
+    minify: true,
+    target: 'es2022',
+    format: 'iife',
+    charset: 'utf8',
+    legalComments: 'none',
+    tsconfig: 'dashboard/tsconfig.json',
+  });
+  copyFileSync('dashboard/index.html', `${fresh}/dashboard/index.html`);
+  writeFileSync(`${fresh}/dashboard/LICENSES.txt`, builtInNotices().join('\n'));
 }
 
 /** @throws Error where a bundle has a character beyond ASCII: V8 may then hold all of it with two octets for each character */
 function checkCharacters() {
-  for (const file of readdirSync(fresh).filter((name) => name.endsWith('.js'))) {
+  for (const file of readdirSync(fresh).filter((name) => /\.c?js$/.test(name))) {
     const [found] = /[^\n]{0,40}[\u0080-\uffff]/.exec(readFileSync(`${fresh}/${file}`, 'utf8')) ?? [];
     if (found !== undefined)
       throw new Error(`a character in ${file} must be escaped in its source: ${found}`);
@@ -108,10 +231,28 @@ function checkCharacters() {
 }
 
 try {
-  await Promise.all(BUNDLES.map(bundle));
+  await Promise.all([
+    ...SPLIT.map(buildSplit),
+    buildPlugins(),
+    ...Object.entries(CACHED).map(([name, modules]) => buildCached(name, modules)),
+    buildDashboard(),
+  ]);
   checkCharacters();
   chmodSync(`${fresh}/portolan.js`, 0o755);
-  if (isForPackage) writeFileSync(`${fresh}/THIRD-PARTY-NOTICES.txt`, thirdPartyNotices());
+  if (isForPackage) {
+    writeFileSync(`${fresh}/THIRD-PARTY-NOTICES.txt`, thirdPartyNotices());
+    // npm leaves it out of packages, and images are built from it.
+    copyFileSync('package-lock.json', `${fresh}/package-lock.json`);
+  }
+  if (!process.argv.includes('--no-code-caches')) {
+    // Of servers only: the commands in the bundle of `explain` end before a cache would pay.
+    const failures = await writeCodeCaches(
+      fresh,
+      commands.filter(({ bundle }) => bundle !== 'explain').map(({ name }) => name),
+    );
+    // The program works without, and starts slower.
+    for (const failure of failures) console.error(`no code cache: ${failure}`);
+  }
   rmSync('dist', { recursive: true, force: true });
   renameSync(fresh, 'dist');
 } finally {

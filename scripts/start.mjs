@@ -23,7 +23,7 @@ const newestChange = (folder) =>
 
 if (!existsSync(entry) || statSync(entry).mtimeMs < newestChange(join(root, 'src'))) {
   console.error('Building dist/ ...');
-  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], {
+  const { status } = spawnSync(process.execPath, ['scripts/build.mjs', '--no-code-caches'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });
@@ -55,6 +55,39 @@ const isFree = (port, open) =>
 // 5353 is the port of multicast DNS too, and often taken.
 const firstFree = async (port, open) => ((await isFree(port, open)) ? port : firstFree(port + 1, open));
 
+const SERVFAIL = 2;
+/** A query for the address of a name. */
+const writeQuery = (name) => {
+  const labels = [...name.split('.'), ''].flatMap((label) => [label.length, ...Buffer.from(label)]);
+  return Buffer.from([0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...labels, 0, 1, 0, 1]);
+};
+/** Whether the server at this address knows a name, or that there is none: before it has listed the cluster, it does not. */
+const isAnswered = (address, port, name) =>
+  new Promise((resolve) => {
+    const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+    const end = (isSo) => {
+      clearTimeout(timer);
+      socket.close();
+      resolve(isSo);
+    };
+    const timer = setTimeout(() => end(false), 1000);
+    socket.once('message', (response) => end((response[3] & 15) !== SERVFAIL));
+    socket.once('error', () => end(false));
+    socket.connect(port, address, (error) => (error ? end(false) : socket.send(writeQuery(name))));
+  });
+/** The last lines of the start: what to try, once the server answers. */
+const sayNext = (name, address, port) => {
+  const look = async () => {
+    if (!(await isAnswered(address, Number(port), `${name}.svc.cluster.local`)))
+      return void setTimeout(look, 100).unref();
+    console.log(`\nTry:  dig @${address} -p ${port} ${name}.svc.cluster.local`);
+    if (process.platform !== 'linux' || isGiven('control-socket')) return;
+    const program = 'node dist/portolan.js';
+    console.log(`Next, in another terminal:  ${program} explain ${name}   or:  ${program} tail`);
+  };
+  setTimeout(look, 100).unref();
+};
+
 const flags = [];
 if (!given.some((word) => ['-h', '--help'].includes(word))) {
   if (!isGiven('dns-bind-address')) flags.push(`--dns-bind-address=${ADDRESS}`);
@@ -70,8 +103,7 @@ if (!given.some((word) => ['-h', '--help'].includes(word))) {
   const port = givenValue('dns-port') ?? flags.find((flag) => flag.startsWith('--dns-port='))?.split('=')[1];
   const bound = givenValue('dns-bind-address') ?? ADDRESS;
   // Without its value a flag is an error, which the server reports.
-  if (bound !== true && port !== true)
-    console.log(`Try:  dig @${bound.split(',')[0]} -p ${port} ${name}.svc.cluster.local\n`);
+  if (bound !== true && port !== true) sayNext(name, bound.split(',')[0], port);
 }
 
 process.argv.splice(2, 0, 'serve', ...flags);

@@ -7,12 +7,26 @@ import { describe, expect, it } from 'vitest';
 
 /** A layer imports only from layers before it. */
 const LAYERS = [
-  ...['base', 'wire', 'socket', 'table', 'zone', 'kube', 'forward', 'sources', 'chain', 'resolver'],
+  ...[
+    'base',
+    'reasons',
+    'wire',
+    'socket',
+    'table',
+    'records',
+    'zone',
+    'kube',
+    'forward',
+    'sources',
+    'chain',
+    'resolver',
+  ],
   ...['listen', 'corefile', 'contract', 'plugins', 'config', 'observe', 'engine', 'server', 'roles', 'cli'],
 ];
 /** Imports that the order allows and the design does not. */
 const FORBIDDEN: readonly (readonly [string, string])[] = [
   ['table', 'socket'],
+  ['records', 'socket'],
   ['zone', 'socket'],
   ['kube', 'socket'],
   ['sources', 'socket'],
@@ -131,7 +145,7 @@ describe('the source', () => {
   });
 
   it('lets a folder of kube/ import only from those before it', () => {
-    const folders = ['objects', 'api', 'names', 'dialects', 'publish'];
+    const folders = ['objects', 'protobuf', 'names', 'records', 'api', 'dialects', 'publish'];
     const placeOf = (path: string): number => folders.indexOf(path.split('/')[1] ?? '');
     const breaches = programModules
       .filter(({ layer }) => layer === 'kube')
@@ -167,11 +181,11 @@ describe('the source', () => {
     expect(ofTesting.map(({ path }) => path)).toEqual([]);
   });
 
-  it('lets only socket/ use koffi, and only table/ know its layout', () => {
+  it('lets only socket/ use koffi, and only table/ and records/ know the layout of the table', () => {
     const users = modules.filter(({ imports }) => imports.includes('koffi')).map(({ layer }) => layer);
     expect([...new Set(users)]).toEqual(['socket']);
     const outside = modules.filter(
-      ({ layer, imports }) => layer !== 'table' && imports.includes('table/layout.ts'),
+      ({ layer, imports }) => !['table', 'records'].includes(layer) && imports.includes('table/layout.ts'),
     );
     expect(outside.map(({ path }) => path)).toEqual([]);
   });

@@ -68,7 +68,12 @@ const SOURCES = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((path): Source => ({ path, text: readFileSync(join('src', path), 'utf8') }));
 
 /** Foreign objects that words of ours index, the names of fields of a schema; what foreign words index there has a null prototype. */
-const BY_OWN_WORDS = ['kube/api/connection/kubeconfig-file.ts', 'kube/api/protobuf/message.ts'];
+const BY_OWN_WORDS = [
+  'kube/api/connection/kubeconfig-file.ts',
+  'kube/protobuf/message.ts',
+  'roles/chart/values.ts',
+  'roles/compare/judge.ts',
+];
 
 it('are no plain objects', () => {
   expect(SOURCES.length).toBeGreaterThan(500);

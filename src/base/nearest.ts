@@ -38,7 +38,7 @@ function isPartOf(word: string, candidate: string): boolean {
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-function countChanges(from: string, to: string): number {
+export function countChanges(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let row = 1; row <= from.length; row += 1) {

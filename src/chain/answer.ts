@@ -2,6 +2,7 @@
  * Answers of handlers to queries. Records are complete, with the owner names to send.
  */
 import type { CachedAnswer } from '../table/types.ts';
+import type { ExtendedErrorCode } from '../wire/extended-error.ts';
 import type { AbsoluteName, Edns, ResourceRecord } from '../wire/types.ts';
 
 export type Answer =
@@ -38,6 +39,7 @@ export type Answer =
       readonly lifetime?: Lifetime;
       /** For the handler that logs errors. Undefined: no error. */
       readonly reason?: string;
+      readonly extendedError?: ExtendedErrorCode;
     }
   /** Send no response. */
   | { readonly kind: 'drop' };
@@ -67,6 +69,8 @@ export interface Forwarded {
   readonly additionals: readonly ResourceRecord[];
   /** The form to cache; undefined if it must not be cached. */
   readonly memory: CachedAnswer | undefined;
+  /** Of an answer from the cache. */
+  readonly extendedError?: ExtendedErrorCode | undefined;
 }
 
 /** An answer's own OPT record. If the query has one too, its UDP size applies, and DO is set if either has it. */
@@ -91,6 +95,10 @@ export interface WholeAnswer {
   readonly edns?: OwnEdns;
   /** An error that occurred although there is a response; for the handler that logs errors. */
   readonly reason?: string;
+  /** Sent unless `edns` has an extended error. */
+  readonly extendedError?: ExtendedErrorCode | undefined;
+  /** The answer sections of responses that are sent behind this one. Their other parts are those of this one. */
+  readonly following?: Iterable<readonly ResourceRecord[]>;
 }
 
 /**

@@ -16,14 +16,25 @@ export function* askRulesOf(handlers: readonly Handler[]): Iterable<AskRule> {
   for (const [place, handler] of handlers.entries()) {
     const beforeCache = place < cache;
     if (handler.role === 'cache' || (place > lastPublisher && !beforeCache)) continue;
-    const isPublisher = handler.role === 'publisher';
-    const questions = isPublisher ? (handler.unpublished ?? NO_QUESTIONS) : handler.questions;
-    for (const match of questions.matches()) {
+    for (const match of handler.flags === undefined || beforeCache
+      ? matchesOf(handler)
+      : namesBehind(handlers, place)) {
       // The cache holds answers of the handlers behind it, of any type.
       if (beforeCache) yield { ...askRuleOf(match), beforeCache };
       else if (concernsNodes(match)) yield askRuleOf(match);
     }
   }
+}
+
+function matchesOf(handler: Handler): Iterable<Match> {
+  const { role } = handler;
+  return (role === 'publisher' ? (handler.unpublished ?? NO_QUESTIONS) : handler.questions).matches();
+}
+
+/** A handler that changes flags must see questions for all names published behind it: nodes have flags of their own. */
+function* namesBehind(handlers: readonly Handler[], place: number): Iterable<Match> {
+  for (const { role, questions } of handlers.slice(place))
+    if (role === 'publisher') for (const { name } of questions.matches()) yield { name, types: 'all' };
 }
 
 function concernsNodes({ types }: Match): boolean {

@@ -3,7 +3,7 @@
  *
  * Ask rules, the packet path and the order of look-ups are derived only from it.
  */
-import type { UniformCaching } from '../forward/caching/answer-form.ts';
+import type { FlagChange, UniformCaching } from '../forward/caching/answer-form.ts';
 import type { Forwarder } from '../forward/forwarder.ts';
 import type { FillConsumer } from '../forward/reader-path/fill-ring.ts';
 import type { PublicationId, ViewId } from '../table/types.ts';
@@ -31,8 +31,12 @@ interface HandlerParts {
   /** Questions that it may answer, change or refuse. It passes all other queries to `next` unchanged. */
   readonly questions: Questions;
   readonly answers: AnswerEffect;
+  /** Flags that it changes in all answers of the handlers behind it; readers change them too in replies that they forward. */
+  readonly flags?: FlagChange;
   /** Counts of each query that it passes on because the question is outside `questions`. Default: none. */
   readonly passing?: readonly HandlerCount[];
+  /** Whether it only counts or logs, so that looks pass by it. Default: no. */
+  readonly isObserver?: true;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
 
@@ -57,8 +61,8 @@ export interface DirectServers {
   readonly forwarder: Forwarder;
   /** Names that other rules or handlers take, with all names below them. */
   readonly exceptions: readonly NameKey[];
-  /** Counts a reply. @param server its address and port */
-  countReply(server: string, rcode: number, milliseconds: number): void;
+  /** Counts a reply. @param server its address and port @param clients that got it */
+  countReply(server: string, rcode: number, milliseconds: number, clients: number): void;
 }
 
 export type Handler = HandlerParts &
@@ -85,6 +89,8 @@ export type Handler = HandlerParts &
         readonly role: 'forwarder';
         /** The servers for names of a zone, if readers may ask them. Default: they may not. */
         directFor?(zone: NameKey): DirectServers | undefined;
+        /** An object that is the same for all names that go to the same servers; undefined: the name goes to none of them. */
+        ruleFor?(name: NameKey): object | undefined;
       }
     | { readonly role: 'other' }
   );
@@ -94,7 +100,16 @@ export type Handler = HandlerParts &
  * @param end answers queries that all handlers pass on; default: refuses them
  */
 export function composeChain(handlers: readonly Handler[], end: Chain = () => ({ kind: 'refused' })): Chain {
-  return handlers.reduceRight<Chain>((next, handler) => (query) => handler.handle(query, next), end);
+  return handlers.reduceRight<Chain>(
+    (next, handler) => (query) => {
+      const { look } = query;
+      if (look === undefined) return handler.handle(query, next);
+      if (handler.isObserver === true) return next(query);
+      look.passed(handler.name, query.key);
+      return handler.handle(query, next);
+    },
+    end,
+  );
 }
 
 /**
@@ -125,17 +140,29 @@ export function addressesAnsweredBefore(
   arePublished = true,
 ): readonly NameKey[] | undefined {
   const names: NameKey[] = [];
-  for (const { role, questions } of handlers) {
+  for (const { role, questions, flags } of handlers) {
     if (role === 'forwarder') return names;
-    // Readers look up its entries before they forward.
-    if (role === 'cache') continue;
-    for (const { name, types } of questions.matches()) {
+    // Readers look up entries before they forward, and change flags themselves.
+    if (role === 'cache' || flags !== undefined) continue;
+    for (const { name, types, ednsOptions, maxLabels } of questions.matches()) {
+      // Readers forward no queries with options, and no names with few labels.
+      if (ednsOptions !== undefined || maxLabels !== undefined) continue;
       if (types !== 'all' && !ADDRESS_TYPES.some((type) => types.has(type))) continue;
       if (name.kind !== 'any') names.push(name.name);
       else if (role !== 'publisher' || !arePublished) return undefined;
     }
   }
   return undefined;
+}
+
+/** Names with fewer labels are for handlers before the forwarder. @param handlers in order */
+export function minLabelsForwarded(handlers: readonly Handler[]): number {
+  const forwarder = handlers.findIndex(({ role }) => role === 'forwarder');
+  const before = forwarder < 0 ? handlers : handlers.slice(0, forwarder);
+  const labels = before.flatMap(({ questions }) =>
+    [...questions.matches()].flatMap(({ maxLabels }) => maxLabels ?? []),
+  );
+  return Math.max(0, ...labels) + 1;
 }
 
 const ADDRESS_TYPES: readonly number[] = [TYPE.A, TYPE.AAAA];

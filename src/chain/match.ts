@@ -16,8 +16,12 @@ export type NameMatch =
 export interface Match {
   readonly name: NameMatch;
   readonly types: 'all' | ReadonlySet<number>;
+  /** If given, only names with at most so many labels. */
+  readonly maxLabels?: number;
   /** If given, only queries with one of these EDNS options. */
   readonly ednsOptions?: ReadonlySet<number>;
+  /** Whether only names that the handlers behind lack: it passes on what publishers have. Default: all names. */
+  readonly ifMissing?: true;
 }
 
 /** The questions of a handler. May change at run time; then notify the engine, which recompiles the ask rules. */
@@ -50,6 +54,17 @@ export function namesWithin(names: ReadonlySet<NameKey>, types: Match['types'] =
   };
 }
 
+/** As `namesWithin`, for a handler that returns the answers of publishers behind it about names that exist as they are. */
+export function missingNamesWithin(names: ReadonlySet<NameKey>): Questions {
+  const { includes } = namesWithin(names);
+  return {
+    includes,
+    *matches() {
+      for (const name of names) yield { name: { kind: 'suffix', name }, types: 'all', ifMissing: true };
+    },
+  };
+}
+
 /** Whether a name is one of `names` or below one. The cost depends on the number of its labels, not on the size of the set. */
 export function isWithinAny(name: NameKey, names: ReadonlySet<NameKey>): boolean {
   if (names.size === 0) return false;
@@ -58,7 +73,7 @@ export function isWithinAny(name: NameKey, names: ReadonlySet<NameKey>): boolean
   return false;
 }
 
-/** Whether a match covers a question. Ignores EDNS options. */
+/** Whether a match covers a question. Ignores EDNS options and numbers of labels. */
 export function covers({ name, types }: Match, asked: NameKey, type: number): boolean {
   if (types !== 'all' && !types.has(type)) return false;
   if (name.kind === 'any') return true;

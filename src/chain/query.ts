@@ -5,8 +5,11 @@ import type { QuestionKey } from '../forward/question-key.ts';
 import { encodeName, toKey } from '../wire/name.ts';
 import type { Asked } from '../wire/query.ts';
 import type { Transport } from '../wire/response-size.ts';
-import type { Edns, Header, NameKey, Question } from '../wire/types.ts';
+import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../wire/response-size.ts';
+import type { Signature } from '../wire/tsig.ts';
+import type { Edns, Header, NameKey, Question, ResourceRecord } from '../wire/types.ts';
 import type { HandlerCount } from './handler-counts.ts';
+import type { Look } from './look.ts';
 
 /** The sender of a query, and its transport. */
 export interface Client {
@@ -18,7 +21,31 @@ export interface Client {
   readonly localPort?: number | undefined;
   /** The listener group of the socket that the query came to. Default: 0. */
   readonly group?: number;
+  /**
+   * Sends a response before the last one, as transfers need (RFC 5936 section 2.2). Undefined: a query has one response here.
+   *
+   * @returns whether the client still takes responses, as soon as it has room for the next one
+   */
+  readonly send?: (response: Uint8Array) => Promise<boolean>;
+  /** Collects what handlers find, and keeps them from asking, counting and logging. Default: an ordinary query. */
+  readonly look?: Look;
 }
+
+/** The signature of a query. `none`: it has none, or it is our own. */
+export type QuerySignature = Signature | 'none' | 'malformed';
+
+/** Signs the messages of a response in their order. */
+export interface MessageSigner {
+  /** The octets that a signature takes at most. */
+  readonly octets: number;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** Our own queries have no records. */
+type AskedByClient = Asked & {
+  readonly authorities?: readonly ResourceRecord[];
+  readonly signature?: QuerySignature;
+};
 
 /** Parts of a query that a handler changes; others stay. */
 export interface QueryChanges {
@@ -52,12 +79,28 @@ export interface Dependence {
   readonly kept: KeptAnswer | undefined;
 }
 
+/** Knows facts about queries that no handler has to note. */
+export interface FactSource {
+  /** Undefined: it does not know it. @param label `kubernetes/client-namespace` */
+  fact(query: Query, label: string): string | undefined;
+}
+
+/** Facts by their labels. */
+interface Metadata {
+  readonly noted: Map<string, string>;
+  readonly sources: readonly FactSource[];
+  /** The query that the sources describe. */
+  readonly query: Query;
+}
+
 /** State shared by a query and the queries that it leads to. */
 interface SharedState {
   clientWasRead: boolean;
   isDerived: boolean;
   kept: KeptAnswer | undefined;
   counts: readonly HandlerCount[];
+  /** Undefined: facts are not collected. */
+  metadata: Metadata | undefined;
   /** Queries for further names that handlers have made. */
   furtherQueries: number;
 }
@@ -75,6 +118,11 @@ const MAX_FURTHER_QUERIES = 32;
 export const OURSELVES: Client = { address: '', port: 0, transport: 'tcp' };
 const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
+const NEW_STATE: SharedState = {
+  ...{ clientWasRead: false, isDerived: true, kept: undefined, counts: [] },
+  ...{ metadata: undefined, furtherQueries: 0 },
+};
+
 export class Query {
   readonly question: Question;
   /** The question's name in lower case. */
@@ -82,11 +130,16 @@ export class Query {
   readonly recursionDesired: boolean;
   readonly checkingDisabled: boolean;
   readonly edns: Edns | undefined;
-  readonly #asked: Asked;
+  readonly #asked: AskedByClient;
   readonly #client: Client;
   readonly #site: QuerySite;
   readonly #mark: SharedState;
-  readonly #response: { repeated: RepeatedParts; question: Question; answeredBy: string };
+  readonly #response: {
+    repeated: RepeatedParts;
+    question: Question;
+    answeredBy: string;
+    signer?: MessageSigner;
+  };
   /** Number of other questions that led to this one: aliases may form a loop. */
   readonly #depth: number;
 
@@ -96,7 +149,7 @@ export class Query {
    */
   constructor(
     question: Question,
-    asked: Asked,
+    asked: AskedByClient,
     client: Client,
     origin?: Query,
     site: QuerySite = NO_SITE,
@@ -109,10 +162,7 @@ export class Query {
     this.edns = asked.edns;
     this.#client = client;
     this.#site = origin === undefined ? site : origin.#site;
-    this.#mark =
-      origin === undefined
-        ? { clientWasRead: false, isDerived: true, kept: undefined, counts: [], furtherQueries: 0 }
-        : origin.#mark;
+    this.#mark = origin === undefined ? { ...NEW_STATE, isDerived: client.look === undefined } : origin.#mark;
     this.#response =
       hasOwnResponse || origin === undefined
         ? { repeated: asked, question, answeredBy: '' }
@@ -145,6 +195,22 @@ export class Query {
     return this.#client;
   }
 
+  /**
+   * The octets that the response can have, for an answer that is truncated if it does not fit. For other questions that
+   * this query led to there is no bound.
+   *
+   * @param maxUdpSize the server's own maximum for UDP
+   */
+  roomFor(maxUdpSize: number): number {
+    if (this.#depth > 0) return MAX_MESSAGE_OCTETS;
+    return maxResponseOctets(this.#client.transport, this.repeated.edns?.udpSize ?? 0, maxUdpSize);
+  }
+
+  /** Undefined: an ordinary query. */
+  get look(): Look | undefined {
+    return this.#client.look;
+  }
+
   /** Whether a handler has read `client`, for this question or one that it led to. */
   get clientWasRead(): boolean {
     return this.#mark.clientWasRead;
@@ -157,6 +223,7 @@ export class Query {
 
   /** Counts this query now, and later each query that gets its stored answer. */
   count(count: HandlerCount): void {
+    if (this.look !== undefined) return;
     count.add(this.#site, 1);
     this.#mark.counts = [...this.#mark.counts, count];
   }
@@ -201,6 +268,58 @@ export class Query {
     return this.#asked.header;
   }
 
+  /** Records in the authority section of this query. */
+  get authorities(): readonly ResourceRecord[] {
+    return this.#asked.authorities ?? [];
+  }
+
+  /** The signature of this query. */
+  get signature(): QuerySignature {
+    return this.#asked.signature ?? 'none';
+  }
+
+  /** Has the response signed. */
+  signWith(signer: MessageSigner): void {
+    this.#response.signer = signer;
+  }
+
+  /** Undefined: the response is not signed. */
+  get signer(): MessageSigner | undefined {
+    return this.#response.signer;
+  }
+
+  /** From now on, keeps the facts that handlers note. @param sources of further facts about this query */
+  collectMetadata(sources: readonly FactSource[] = []): void {
+    const { view } = this.#site;
+    const noted = new Map(view === '' ? [] : [['view/name', view]]);
+    this.#mark.metadata ??= { noted, sources, query: this };
+  }
+
+  /** The same query with facts of its own, for a block that may be chosen for it. */
+  describedBy(sources: readonly FactSource[]): Query {
+    const query = new Query(this.question, this.#asked, this.#client, undefined, this.#site);
+    query.collectMetadata(sources);
+    return query;
+  }
+
+  /** Notes a fact, if facts are collected. @param label `forward/upstream` */
+  noteMetadata(label: string, text: string): void {
+    this.#mark.metadata?.noted.set(label, text);
+  }
+
+  /** A fact by its label; undefined: no handler has noted it, and no source knows it. */
+  metadata(label: string): string | undefined {
+    const { metadata } = this.#mark;
+    if (metadata === undefined) return undefined;
+    const noted = metadata.noted.get(label);
+    if (noted !== undefined) return noted;
+    for (const source of metadata.sources) {
+      const fact = source.fact(metadata.query, label);
+      if (fact !== undefined) return fact;
+    }
+    return undefined;
+  }
+
   /** Only for metrics and logs. */
   get site(): QuerySite {
     return this.#site;
@@ -223,7 +342,9 @@ export class Query {
 
   /** The same query as our own: over TCP, so that the answer is not truncated. */
   forOurselves(): Query {
-    return new Query(this.question, this.#asked, OURSELVES, undefined, this.#site);
+    const { look } = this.#client;
+    const client = look === undefined ? OURSELVES : { ...OURSELVES, look };
+    return new Query(this.question, this.#asked, client, undefined, this.#site);
   }
 
   /**

@@ -1,6 +1,7 @@
 /**
  * Answers as messages.
  */
+import type { ExtendedErrorCode } from '../wire/extended-error.ts';
 import type { Reply } from '../wire/query.ts';
 import { RCODE, type ResourceRecord } from '../wire/types.ts';
 import type { Answer, Denial } from './answer.ts';
@@ -12,6 +13,11 @@ const RCODE_OF = {
   formerr: RCODE.FORMERR,
   overloaded: RCODE.REFUSED,
 } as const;
+
+/** The extended error of an answer, in front ends that send them. */
+export function extendedErrorOf(answer: Answer): ExtendedErrorCode | undefined {
+  return 'extendedError' in answer ? answer.extendedError : undefined;
+}
 
 /** The contents of the response. Aliases that no handler has followed are sent as they are. */
 export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
@@ -32,7 +38,7 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
       return { rcode, authoritative, truncated, authenticData, answers, authorities, additionals };
     }
     case 'message': {
-      const { kind: _, edns: __, reason: ___, ...parts } = answer;
+      const { kind: _, edns: __, reason: ___, extendedError: ____, ...parts } = answer;
       return parts;
     }
     case 'delegation':

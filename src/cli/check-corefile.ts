@@ -1,27 +1,26 @@
 /**
  * Prints the problems and warnings of a Corefile.
  */
-import { readFileSync } from 'node:fs';
 import { type CheckFlags, planFromCheckFlags } from '../config/corefile/check-flags.ts';
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem, describeCorefileWarning } from '../corefile/syntax/findings.ts';
-import { describeReadFault } from '../corefile/syntax/importer.ts';
 import { ExitError } from './exit.ts';
+import { loadOutsidePlugins } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
-
-const STANDARD_INPUT = '-';
+import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
 
 /** @throws ExitError with 1 if there are problems or the file is missing, with 2 for wrong flags */
-export function checkCorefile(file: string, flags: CheckFlags): void {
+export async function checkCorefile(file: string, flags: CheckFlags): Promise<void> {
   const checked = planFromCheckFlags(flags);
   if (checked.kind === 'bad') {
     process.stderr.write('portolan corefile check: problems with the flags\n');
     for (const problem of checked.problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
     throw new ExitError(2);
   }
-  const reading = readCorefile(readText(file), {
+  await loadPlugins(flags);
+  const reading = readCorefile(readCorefileText(file), {
     ...checked.value,
     file: file === STANDARD_INPUT ? 'stdin' : file,
     environment: process.env,
@@ -32,14 +31,12 @@ export function checkCorefile(file: string, flags: CheckFlags): void {
   if (reading.kind === 'bad') throw new ExitError(1);
 }
 
-function readText(file: string): string {
+/** @throws ExitError with 1 for a plugin that cannot be loaded */
+async function loadPlugins({ plugin = [] }: CheckFlags): Promise<void> {
   try {
-    return readFileSync(file === STANDARD_INPUT ? 0 : file, 'utf8');
+    await loadOutsidePlugins(plugin);
   } catch (error) {
-    const reason = describeReadFault(error);
-    process.stderr.write(
-      `loading Caddyfile via flag: open ${file}: ${reason}\n  Name a Corefile that can be read.\n`,
-    );
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     throw new ExitError(1);
   }
 }

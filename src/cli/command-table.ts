@@ -15,6 +15,7 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'serve the zone of a Kubernetes cluster over UDP and TCP',
     dashes: '--',
     serves: 'always',
+    bundle: 'serve',
     takes: async () => ({ flags: (await import('../config/serve/serve-flags.ts')).SERVE_FLAGS }),
     load: async () => (await import('./serve.ts')).runServe,
   },
@@ -137,26 +138,103 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./manifests.ts')).runManifests,
   },
   {
-    name: 'corefile',
-    summary: 'check a Corefile, or make one from the ConfigMap of kube-dns',
+    name: 'image',
+    summary: 'build an image of this program as an archive, without Docker',
     dashes: '--',
-    takes: async () => {
-      const { CHECK_FLAGS } = await import('../config/corefile/check-flags.ts');
-      const subcommands = [
-        { name: 'check', flags: CHECK_FLAGS },
-        { name: 'from-kube-dns', flags: [] },
-      ];
-      return { flags: [], subcommands };
-    },
+    takes: async () => ({ flags: (await import('../config/image/image-flags.ts')).IMAGE_FLAGS }),
+    load: async () => (await import('./image.ts')).runImage,
+  },
+  {
+    name: 'corefile',
+    summary: 'check, explain, format, migrate or survey Corefiles',
+    dashes: '--',
+    takes: async () => ({ flags: [], subcommands: (await import('./corefile.ts')).COREFILE_COMMANDS }),
     load: async () => (await import('./corefile.ts')).runCorefile,
   },
   {
+    name: 'explain',
+    summary: 'say why a name resolves or does not, as a running server answers it',
+    dashes: '--',
+    bundle: 'explain',
+    takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).EXPLAIN_FLAGS }),
+    load: async () => (await import('./explain.ts')).runExplain,
+  },
+  {
+    name: 'doctor',
+    summary: 'find what is wrong with a running server and its cluster',
+    dashes: '--',
+    takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).DOCTOR_FLAGS }),
+    load: async () => (await import('./doctor.ts')).runDoctor,
+  },
+  {
+    name: 'compare',
+    summary: 'ask two servers the same questions, and report how their answers differ',
+    dashes: '--',
+    takes: async () => ({ flags: (await import('../config/compare/compare-flags.ts')).COMPARE_FLAGS }),
+    load: async () => (await import('./compare.ts')).runCompare,
+  },
+  {
+    name: 'shadow',
+    summary: 'answer the questions of a running server beside it, and report how the answers differ',
+    dashes: '--',
+    bundle: 'explain',
+    takes: async () => ({ flags: (await import('../config/shadow/shadow-flags.ts')).SHADOW_FLAGS }),
+    load: async () => (await import('./shadow.ts')).runShadow,
+  },
+  {
+    name: 'diff',
+    summary: 'show what changes from one configuration to another, in the plan and in answers',
+    dashes: '--',
+    bundle: 'explain',
+    takes: async () => ({ flags: (await import('../config/diff/diff-flags.ts')).DIFF_FLAGS }),
+    load: async () => (await import('./diff.ts')).runDiff,
+  },
+  {
+    name: 'preflight',
+    summary: 'check whether this program can take the place of the DNS that runs in a cluster',
+    dashes: '--',
+    takes: async () => ({
+      flags: (await import('../config/preflight/preflight-flags.ts')).PREFLIGHT_FLAGS,
+    }),
+    load: async () => (await import('./preflight.ts')).runPreflight,
+  },
+  {
+    name: 'swap',
+    summary: 'take the place of the DNS that runs in a cluster, watched and with a way back',
+    dashes: '--',
+    takes: async () => ({ flags: (await import('../config/swap/swap-flags.ts')).SWAP_FLAGS }),
+    load: async () => (await import('./swap.ts')).runSwap,
+  },
+  {
+    name: 'tail',
+    summary: 'show the queries that a running server answers',
+    dashes: '--',
+    takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).TAIL_FLAGS }),
+    load: async () => (await import('./tail.ts')).runTail,
+  },
+  {
+    name: 'top',
+    summary: 'count the queries that a running server answers, by name, client and namespace',
+    dashes: '--',
+    takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).TOP_FLAGS }),
+    load: async () => (await import('./top.ts')).runTop,
+  },
+  {
+    name: 'dashboard',
+    summary: 'show the servers of a cluster in a browser: their health, queries, failures and differences',
+    dashes: '--',
+    takes: async () => ({
+      flags: (await import('../config/control/dashboard-flags.ts')).DASHBOARD_FLAGS,
+    }),
+    load: async () => (await import('./dashboard.ts')).runDashboard,
+  },
+  {
     name: 'control',
-    summary: 'change the log level and the query log of a running server',
+    summary: 'ask a running server for its status, or change its logs, cache and upstream servers',
     dashes: '--',
     takes: async () => {
-      const { CONTROL_FLAGS } = await import('../config/query-log/control-flags.ts');
-      const { ORDERS } = await import('../config/query-log/control-order.ts');
+      const { CONTROL_FLAGS } = await import('../config/control/control-flags.ts');
+      const { ORDERS } = await import('../config/control/control-order.ts');
       return { flags: CONTROL_FLAGS, words: ORDERS };
     },
     load: async () => (await import('./control.ts')).runControl,

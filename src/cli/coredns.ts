@@ -1,6 +1,7 @@
 /**
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
+import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
 import { listPlugins } from '../config/corefile/plugin-list.ts';
@@ -12,6 +13,8 @@ import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
 import { describeReadFault } from '../corefile/syntax/importer.ts';
 import { corefilePlugins } from '../engine/corefile-plugins.ts';
+import { placeOfServer } from '../observe/control/control-place.ts';
+import { createServerControl } from '../server/control/server-control.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { CoreDnsMetrics } from '../server/coredns/coredns-metrics.ts';
@@ -20,10 +23,12 @@ import { Server } from '../server/server.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../socket/socket-error.ts';
 import { CorefileLoadError, type CorefileText, loadCorefile, loadExtra } from './load-corefile.ts';
+import { loadOutsidePlugins } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onEnd, onQuitSignal, onReportSignal, onStopSignal } from './signals.ts';
+import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { VERSION } from './version.ts';
 
 export type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
@@ -52,8 +57,12 @@ export function printAbout(subject: 'version' | 'plugins'): number {
 
 /** Hooks for a program that runs around the server. */
 export interface ServingSteps {
+  /** The command. */
+  readonly role: string;
   /** Changes the blocks of the Corefile before they are served. */
   adapt(blocks: readonly ServerBlock[]): readonly ServerBlock[];
+  /** What is wrong with the settings that the Corefile is made from. */
+  settingsProblems?(): readonly string[];
   /** Whether to join ports that another process serves. */
   readonly takeover: boolean;
   /** Called when the server answers queries. @param writeMetrics renders the metrics of the Corefile's `prometheus` */
@@ -64,6 +73,7 @@ export interface ServingSteps {
 }
 
 const NO_STEPS: ServingSteps = {
+  role: 'coredns',
   adapt: (blocks) => blocks,
   takeover: false,
   serving() {},
@@ -74,6 +84,7 @@ const NO_STEPS: ServingSteps = {
 /** Serves a Corefile until a stop signal. @returns the exit code */
 export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_STEPS): Promise<number> {
   try {
+    await loadOutsidePlugins(command.plugins);
     const corefile = loadCorefile(command.conf);
     const read = () => adapt(readText(reloadCorefile(command.conf), command), steps);
     const reading = adapt(readText(corefile, command), steps);
@@ -98,14 +109,12 @@ function reloadCorefile(conf: string | undefined): CorefileText {
   }
 }
 
-function readText(
-  { file, text }: CorefileText,
-  { port, blocksExtra, compat = '1.14' }: RunPlan,
-): CorefileReading {
+function readText({ file, text }: CorefileText, { port, blocksExtra, compat }: RunPlan): CorefileReading {
   return readCorefile(text, {
     file,
     extra: blocksExtra === undefined ? undefined : loadExtra(blocksExtra),
-    profile: compat,
+    profile: compat ?? '1.14',
+    isStrict: compat !== undefined,
     defaultPort: Number(port),
     environment: process.env,
     files: DISK_FILES,
@@ -138,13 +147,14 @@ async function runUntilStopped(
     takeover,
     isStrict: compat !== undefined,
     read,
+    settingsProblems: steps.settingsProblems,
     onServing: () => {
       if (pidFile !== undefined) keepPidFile(pidFile, log);
       if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
     },
     metrics: () => server.engine.metrics,
     metricsText: async () => (await metrics.render()) + (autoscaler?.writeMetrics() ?? ''),
-    notReady: () => server.engine.serverBlocks.notReady,
+    notReady: (wasReady) => server.engine.serverBlocks.notReady(wasReady),
     ...dependencies,
   });
   await corefilePlugins.load(pluginNames(frontEnd.plan.engine));
@@ -152,21 +162,31 @@ async function runUntilStopped(
   const metrics = new CoreDnsMetrics(server, metricsCompat);
   showBuild(server);
   const autoscaler = autoscalerPlan && new CarriedAutoscaler(autoscalerPlan, ANY_CLUSTER, log);
+  const control = createServerControl({
+    ...{ server, place: placeOfServer(undefined, steps.role), role: steps.role, log, messages: log },
+    format: 'text',
+    clock: systemClock,
+  });
+  let telemetry: RunningTelemetry | undefined;
   const stopped = followSignals(server, log);
   // Portolan's own timers are unreferenced; this one keeps the process alive.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
+    await control.start();
     // The start may wait for a cluster or etcd; a signal ends that wait.
     const isServing = await Promise.race([server.start().then(() => true), stopped.then(() => false)]);
     if (!isServing) return 0;
     steps.serving(server, () => metrics.render());
     await autoscaler?.start();
+    telemetry = await startTelemetry(server, steps.role, log);
     await stopped;
     await steps.stopping();
   } finally {
     clearInterval(hold);
     // Hand over the autoscaler's Lease while the server still answers.
     await Promise.all([server.stop(), autoscaler?.stop()]);
+    await telemetry?.stop();
+    await control.stop();
     await steps.stopped();
   }
   return 0;

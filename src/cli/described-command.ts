@@ -13,9 +13,9 @@ export async function describeCommands(
   return await Promise.all(commands.map(async (row) => ({ ...row, ...(await row.takes()) })));
 }
 
-/** The flags of the command and its subcommands, without the klog flags. */
+/** The flags of the command and its subcommands, each once, without the klog flags. */
 export function ownFlagsOf({ flags, subcommands = [] }: DescribedCommand): readonly Flag[] {
-  return [...flags, ...subcommands.flatMap((subcommand) => subcommand.flags)];
+  return [...new Set([...flags, ...subcommands.flatMap((subcommand) => subcommand.flags)])];
 }
 
 /** The flags that its help shows. */

@@ -3,10 +3,10 @@
  */
 export class ExitError extends Error {
   override readonly name = 'ExitError';
-  /** 1: the command failed; 2: wrong arguments. */
-  readonly code: 1 | 2;
+  /** 1: the command failed; 2: wrong arguments; 3: nothing could be looked at. */
+  readonly code: 1 | 2 | 3;
 
-  constructor(code: 1 | 2) {
+  constructor(code: 1 | 2 | 3) {
     super(`exit with code ${code}`);
     this.code = code;
   }

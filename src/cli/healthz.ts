@@ -3,6 +3,7 @@
  */
 
 import { systemClock } from '../base/clock.ts';
+import { needPrograms } from '../base/other-programs.ts';
 import { HEALTHZ_FLAGS, type HealthzReading, readHealthzFlags } from '../config/healthz/healthz-flags.ts';
 import { Healthz } from '../roles/healthz/healthz.ts';
 import type { RunCommand } from './command.ts';
@@ -20,6 +21,9 @@ export const runHealthz: RunCommand = async (words, command) => {
         notes: `-cmd and -url may be given several times, in pairs. ${EITHER_DASHES}`,
       }),
     logLevel: ({ logLevel }) => logLevel,
-    create: ({ plan }, log) => new Healthz(plan, { clock: systemClock, log }),
+    create: ({ plan }, log) => {
+      needPrograms('healthz runs commands');
+      return new Healthz(plan, { clock: systemClock, log });
+    },
   });
 };

@@ -19,12 +19,18 @@ export const runManifests: RunCommand = async (words, command) => {
   addOptions(parser, MANIFESTS_FLAGS);
   parser.action(async (flags: ManifestsFlags) => {
     const plan = planOrExit(flags);
+    if (flags.image === undefined) process.stderr.write(describeAssumedImage(plan));
     // Loaded late: a YAML parser would keep memory in a server.
     const { printManifests } = await import('./print-manifests.ts');
     process.stdout.write(printManifests(plan));
   });
   return await runParser(parser, words);
 };
+
+/** Standard output is for kubectl. */
+function describeAssumedImage({ image }: ManifestsPlan): string {
+  return `portolan manifests: --image not given: assuming ${image}, which no registry has. Import it (portolan image), or give --image.\n`;
+}
 
 function planOrExit(flags: ManifestsFlags): ManifestsPlan {
   const checked = planFromManifestsFlags(flags, VERSION);

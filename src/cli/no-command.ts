@@ -2,6 +2,8 @@
  * `portolan` without a known command: prints help or the version, and suggests the nearest command.
  */
 import { Command } from 'commander';
+import { findNearest } from '../base/nearest.ts';
+import { describeProblem } from '../config/values/problem.ts';
 import type { CommandRow } from './command.ts';
 import { runParser } from './parser.ts';
 import { VERSION } from './version.ts';
@@ -11,6 +13,18 @@ export async function runNoCommand(
   args: readonly string[],
   commands: readonly CommandRow[],
 ): Promise<number> {
+  const [word] = args;
+  if (word !== undefined && !word.startsWith('-')) {
+    const nearest = findNearest(
+      word,
+      commands.map(({ name }) => name),
+    );
+    const remedy =
+      nearest === undefined ? "See 'portolan --help' for all commands." : `Did you mean ${nearest}?`;
+    const problem = { where: word, fault: 'unknown command', value: undefined, remedy };
+    process.stderr.write(`portolan: ${describeProblem(problem)}\n`);
+    return 2;
+  }
   const program = new Command('portolan')
     .description('The DNS server of a Kubernetes cluster.')
     .version(VERSION, '--version', 'print the version')

@@ -4,6 +4,7 @@
 import { rmSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { needPrograms } from '../base/other-programs.ts';
 import { adaptBlocks } from '../config/node-cache/node-cache-blocks.ts';
 import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../config/node-cache/node-cache-flags.ts';
 import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
@@ -66,6 +67,7 @@ async function setUp(plan: NodeCachePlan, log: Log): Promise<number> {
 }
 
 async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
+  needPrograms('node-cache runs ip and iptables');
   let isToStop = false;
   onStopSignal(() => {
     isToStop = true;
@@ -96,8 +98,8 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await corefile.start();
     await network.prepare();
     if (isToStop) return 0;
-    const { corefile: conf, blocksExtra, port, pidFile, isQuiet, compat, metricsCompat } = plan;
-    const run = { conf, blocksExtra, port: String(port), pidFile, isQuiet, compat, metricsCompat };
+    const { corefile: conf, blocksExtra, port, pidFile, isQuiet, compat, metricsCompat, plugins } = plan;
+    const run = { conf, blocksExtra, port: String(port), pidFile, isQuiet, compat, metricsCompat, plugins };
     const command = { kind: 'run', ...run, autoscaler: undefined } as const;
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;
@@ -105,7 +107,10 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
       metrics.countInto(serving.engine.metrics);
       network.start();
     };
-    return await serveCorefile(command, stepsOf(plan, network, onServing));
+    return await serveCorefile(command, {
+      ...stepsOf(plan, network, onServing),
+      settingsProblems: () => corefile.problems,
+    });
   } finally {
     // Covers a failed start, for example if another process has the port.
     await (plan.skipsTeardown ? network.leave() : network.stopUnlessServed());
@@ -121,6 +126,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
 function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: ServingSteps['serving']): ServingSteps {
   const { skipsTeardown, takeover } = plan;
   return {
+    role: 'node-cache',
     adapt: adaptBlocks,
     takeover,
     serving,

@@ -2,6 +2,7 @@
  * Commands that commander parses: flags, help, exit codes.
  */
 import { Command, CommanderError } from 'commander';
+import { describeProblem } from '../config/values/problem.ts';
 import type { CommandRow } from './command.ts';
 import { ExitError } from './exit.ts';
 
@@ -11,7 +12,31 @@ export function createParser({ name, summary }: CommandRow): Command {
     .description(summary)
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
+    .configureOutput({ outputError: (text, write) => write(describeFault(name, text)) })
     .exitOverride();
+}
+
+/** Texts of commander, with what they are about. */
+const FAULTS: readonly (readonly [form: RegExp, fault: string, all: string])[] = [
+  [/^unknown option '([^'=]+)/, 'unknown flag', 'flags'],
+  [/^unknown command '([^']+)'/, 'unknown command', 'commands'],
+];
+
+/** commander's message in the style of all others: the flag or command, the fault, and the remedy. */
+export function describeFault(command: string, text: string): string {
+  const [message = '', hint = ''] = text
+    .replace(/^error: /, '')
+    .trim()
+    .split('\n');
+  const nearest = /^\(Did you mean (?:one of )?([^,?]+)/.exec(hint)?.[1];
+  for (const [form, fault, all] of FAULTS) {
+    const where = form.exec(message)?.[1];
+    if (where === undefined) continue;
+    const remedy =
+      nearest === undefined ? `See 'portolan ${command} --help' for all ${all}.` : `Did you mean ${nearest}?`;
+    return `portolan ${command}: ${describeProblem({ where, fault, value: undefined, remedy })}\n`;
+  }
+  return `portolan ${command}: ${message.replace(/\.$/, '')}. See 'portolan ${command} --help'.\n`;
 }
 
 /** @returns the exit code, once the command has ended. */

@@ -3,10 +3,14 @@
  */
 import { systemClock } from '../base/clock.ts';
 
-/** After this time a program has done its recurring work at least once. */
-const SETTLED_MILLISECONDS = 3_000;
+/**
+ * At first soon, since half of the memory of a start is needed never again, and a burst of queries may come at once. Then when a program
+ * has done its recurring work at least once.
+ */
+const RELEASED_AFTER_MILLISECONDS = [500, 3_000];
 
 /** @param release see `releaseProgramPages` */
 export function releaseAfterStart(release: () => Promise<void>): void {
-  systemClock.after(SETTLED_MILLISECONDS, () => void release());
+  for (const milliseconds of RELEASED_AFTER_MILLISECONDS)
+    systemClock.after(milliseconds, () => void release());
 }

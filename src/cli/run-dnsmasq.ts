@@ -10,7 +10,9 @@ import { countCores, readersAtOnceFor } from '../config/cores.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
+import { placeOfServer } from '../observe/control/control-place.ts';
 import { LocalNames } from '../plugins/local-names/local-names.ts';
+import { createServerControl } from '../server/control/server-control.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
 import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
@@ -29,6 +31,7 @@ import {
   onStopSignal,
   type StopSignal,
 } from './signals.ts';
+import { startTelemetry } from './telemetry.ts';
 import { VERSION } from './version.ts';
 
 export interface DnsmasqRun {
@@ -81,25 +84,35 @@ async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): 
     const seconds = Math.floor(systemClock.now() / 1000);
     for (const line of describeStatistics(collectStatistics(server, plan), seconds)) log.info(line);
   };
+  const control = createServerControl({
+    ...{ server, place: placeOfServer(undefined, 'dnsmasq'), role: 'dnsmasq', log, messages: log },
+    format: 'text',
+    clock: systemClock,
+  });
   const beside = companion?.({ frontEnd, report, log });
   const stopped = new Promise<StopSignal>((resolve) => onStopSignal(resolve));
   try {
     await beside?.start();
+    await control.start();
     await server.start();
     settle(plan, identity);
   } catch (error) {
     beside?.stop();
     await server.stop();
+    await control.stop();
     log.flush();
     throw error;
   }
   for (const { where, text } of allNotes) log.warn(`${where}: ${text}`);
   followSignals(server, report, log);
+  const telemetry = await startTelemetry(server, 'dnsmasq', log);
   await onServing?.();
   const signal = await stopped;
   log.info(`exiting on receipt of ${signal}`);
   beside?.stop();
   await server.stop();
+  await telemetry?.stop();
+  await control.stop();
   log.flush();
   return signal === 'SIGINT' && plan.process.mode === 'debug' ? EXIT.OTHER : EXIT.GOOD;
 }

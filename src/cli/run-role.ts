@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Log, LogLevel } from '../base/log.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { createLog, usesColours } from '../observe/log.ts';
+import { giveUpRights } from './give-up-rights.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 import { onStopSignal, type StopSignal, stopHint } from './signals.ts';
 import { VERSION } from './version.ts';
@@ -90,6 +91,8 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
   log.info('started', { command, port: role.port });
   // Loaded late: these small programs do not otherwise load the C library bindings.
   releaseAfterStart(async () => (await import('../socket/program-pages.ts')).releaseProgramPages());
+  const { confine } = await import('../socket/confinement.ts');
+  giveUpRights({ environment: process.env, log, confine });
   const end = await Promise.race([stopped, role.failure ?? stopped]);
   if (end instanceof Error) log.error('cannot go on', { reason: end.message });
   else log.info('stopping', { signal: end, hint: stopHint(end) });

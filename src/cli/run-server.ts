@@ -5,18 +5,20 @@ import { systemClock } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
 import type { LogPlan, ServePlan } from '../config/plan.ts';
-import { ControlSocket } from '../observe/control-socket.ts';
+import { placeOfServer } from '../observe/control/control-place.ts';
+import type { ControlSocket } from '../observe/control/control-socket.ts';
 import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
 import type { Sidecar } from '../roles/sidecar/sidecar.ts';
+import { createServerControl } from '../server/control/server-control.ts';
 import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
 import { Server } from '../server/server.ts';
 import { countAnswered } from '../table/counter-sums.ts';
 import { extendBlocks } from './blocks-extra.ts';
-import { carryOut } from './carry-out.ts';
 import { ExitError } from './exit.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, stopHint } from './signals.ts';
+import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 
 /** How the process reports errors. */
 interface Reporting {
@@ -54,10 +56,13 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
   const server = await makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
   const sidecar = await makeSidecar(plan, log);
   const control = makeControl(plan, server, reporting);
+  let telemetry: RunningTelemetry | undefined;
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
       log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck), hint: stopHint(signal) });
-      stopAll(server, sidecar, control, autoscaler).then(resolve, reject);
+      stopAll(server, sidecar, control, autoscaler)
+        .then(() => telemetry?.stop())
+        .then(resolve, reject);
     });
   });
   onReloadSignal(() => {
@@ -68,9 +73,10 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
   try {
     // Answer health checks already while the server starts.
     await sidecar?.start();
-    await control?.start();
+    await control.start();
     await server.start();
     await autoscaler?.start();
+    telemetry = await startTelemetry(server, reporting.command, log);
   } catch (error) {
     await stopAll(server, sidecar, control, autoscaler);
     giveUp(error, reporting);
@@ -83,12 +89,12 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
 async function stopAll(
   server: Server,
   sidecar: Sidecar | undefined,
-  control: ControlSocket | undefined,
+  control: ControlSocket,
   autoscaler: CarriedAutoscaler | undefined,
 ): Promise<void> {
   // Hand over the autoscaler's Lease while the server still answers.
   await Promise.all([server.stop(), autoscaler?.stop()]);
-  await control?.stop();
+  await control.stop();
   await sidecar?.stop();
 }
 
@@ -107,10 +113,17 @@ async function makeServer(
   }
 }
 
-function makeControl(plan: ServePlan, server: Server, { log, format }: Reporting): ControlSocket | undefined {
-  if (plan.controlSocket === undefined) return undefined;
-  const { queryLog } = server;
-  return new ControlSocket(plan.controlSocket, (words) => carryOut(words, { log, queryLog, format }), log);
+function makeControl(plan: ServePlan, server: Server, { log, format, command }: Reporting): ControlSocket {
+  const place = placeOfServer(plan.controlSocket, command);
+  return createServerControl({
+    server,
+    place,
+    role: command,
+    log,
+    format,
+    messages: log,
+    clock: systemClock,
+  });
 }
 
 async function makeSidecar({ sidecar }: ServePlan, log: Log): Promise<Sidecar | undefined> {

@@ -5,8 +5,11 @@ import { homedir } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerDependencies } from '../server/server.ts';
+import { confine } from '../socket/confinement.ts';
 import { releaseProgramPages } from '../socket/program-pages.ts';
+import { type CodeCacheState, codeCacheStates } from './cached-bundle.ts';
 import { endUnusedReader, startReader } from './first-reader.ts';
+import { giveUpRights } from './give-up-rights.ts';
 import { packageFolder } from './package-folder.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 import { VERSION } from './version.ts';
@@ -17,17 +20,31 @@ export function serverDependencies(log: Log): Omit<ServerDependencies, 'plugins'
     home: homedir(),
     exampleFolder: packageFolder('examples/cluster'),
     startReader,
-    afterStart: leaveStart,
+    afterStart: () => leaveStart(log),
     // Built into the same folder as this code.
     queryLogEntry: new URL('./query-log.js', import.meta.url),
     version: VERSION,
+    codeCaches: countCodeCaches(log),
     clock: systemClock,
     log,
   };
 }
 
-/** Releases memory that only the start needed. */
-function leaveStart(): void {
+/** Counts the bundles of this thread by the state of their code caches. Readers have the same version and flags of V8. */
+function countCodeCaches(log: Log): Readonly<Record<CodeCacheState, number>> {
+  const counts = { used: 0, rejected: 0, absent: 0 };
+  for (const [bundle, state] of codeCacheStates()) {
+    counts[state] += 1;
+    if (state !== 'rejected') continue;
+    const reason = 'made with another version or other flags of Node.js';
+    log.info('code cache not used: the start takes longer', { bundle, reason, node: process.version });
+  }
+  return counts;
+}
+
+/** Releases memory and rights that only the start needed. */
+function leaveStart(log: Log): void {
   void endUnusedReader();
   releaseAfterStart(releaseProgramPages);
+  giveUpRights({ environment: process.env, log, confine });
 }

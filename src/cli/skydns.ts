@@ -10,8 +10,10 @@ import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts'
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { ValueReader } from '../config/values/value-reader.ts';
-import { createLog, usesColours } from '../observe/log.ts';
+import { placeOfServer } from '../observe/control/control-place.ts';
+import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
 import { EtcdZones } from '../plugins/etcd-zones/etcd-zones.ts';
+import { createServerControl } from '../server/control/server-control.ts';
 import { Server } from '../server/server.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
 import { readKey } from '../sources/etcd/read-key.ts';
@@ -20,6 +22,7 @@ import type { RunCommand } from './command.ts';
 import { helpText } from './help-text.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onReloadSignal, onStopSignal } from './signals.ts';
+import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { VERSION } from './version.ts';
 
 export const runSkyDns: RunCommand = async (words, command) => {
@@ -73,7 +76,11 @@ async function readConfig(flags: SkyDnsSettings, read: ValueReader, log: Log): P
   }
 }
 
-async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, log: Log): Promise<number> {
+async function runUntilStopped(
+  flags: SkyDnsSettings,
+  settings: SkyDnsSettings,
+  log: AdjustableLog,
+): Promise<number> {
   const dependencies = serverDependencies(log);
   const udpReaders = readersFor(countCores());
   const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, ...dependencies });
@@ -82,13 +89,21 @@ async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, 
   const server = new Server(served.frontEnd, { ...dependencies, plugins: served.plugins });
   const etcd = server.engine.find(EtcdZones);
   if (etcd !== undefined) frontEnd.follow(etcd.source);
+  const control = createServerControl({
+    ...{ server, place: placeOfServer(undefined, 'skydns'), role: 'skydns', log, messages: log },
+    format: 'json',
+    clock: systemClock,
+  });
+  let telemetry: RunningTelemetry | undefined;
   onReloadSignal(() => void server.reload());
   const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
   // Portolan's own timers are unreferenced; this one keeps the process alive.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
+    await control.start();
     // The start may wait for etcd; a signal ends that wait.
-    await Promise.race([server.start(), stopped]);
+    const isServing = await Promise.race([server.start().then(() => true), stopped.then(() => false)]);
+    if (isServing) telemetry = await startTelemetry(server, 'skydns', log);
     await stopped;
     return 0;
   } catch (error) {
@@ -97,6 +112,8 @@ async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, 
   } finally {
     clearInterval(hold);
     await server.stop();
+    await telemetry?.stop();
+    await control.stop();
   }
 }
 

@@ -7,6 +7,7 @@ export type UnitCommand = (typeof UNIT_COMMANDS)[number];
 /** Lines that differ between the commands. */
 const SERVICE: Readonly<Record<UnitCommand, readonly string[]>> = {
   serve: [
+    'ExecReload=/bin/kill -HUP $MAINPID',
     '# A wrong flag stays wrong.',
     'RestartPreventExitStatus=2',
     'DynamicUser=yes',

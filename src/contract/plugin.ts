@@ -7,6 +7,7 @@ import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { Chain, Handler } from '../chain/handler.ts';
 import type { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { Connect } from '../forward/connect.ts';
+import type { ForwardTally } from '../forward/forward-tally.ts';
 import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
 import type { PacketPath } from '../listen/types.ts';
 import type { ResolverStats } from '../resolver/resolver.ts';
@@ -15,6 +16,7 @@ import type { LocalisedPublication } from '../sources/local/localised-publicatio
 import type { QueryCounts } from '../table/counter-sums.ts';
 import type { TableWriter } from '../table/writer.ts';
 import type { NameKey } from '../wire/types.ts';
+import type { PluginInspection } from './inspection.ts';
 
 /**
  * @param response memory that begins with the response
@@ -58,6 +60,8 @@ export interface Plugin {
   /** Checks for changed files at once. */
   reload?(): void;
   counts?(): PluginStats;
+  /** What it holds, for explanations and the status. */
+  inspect?(): PluginInspection;
   /** Answers packets without the chain. */
   readonly packetPath?: PacketPath;
   /** Holds cached answers that the process that takes over can use. */
@@ -68,6 +72,8 @@ export interface Plugin {
   readonly localised?: readonly LocalisedPublication[];
   /** For `ready`. Default: always ready. */
   isReady?(): boolean;
+  /** Whether it may lose readiness also where `ready` says "once ready, always ready". Default: no. */
+  readonly losesReadiness?: boolean;
   /** Called when no query arrives any more and no earlier one is in flight. */
   stop?(reason: StopReason): void | Promise<void>;
 }
@@ -79,6 +85,8 @@ export interface Plugin {
 export interface PluginContext {
   /** The zones of its block, in the order of its keys; at least one. */
   readonly zones: readonly NameKey[];
+  /** The names of the block's plugins, in order. */
+  readonly pluginNames: readonly string[];
   /** The first listener group that has the block: `dns://:53`. */
   readonly server: string;
   /** Lines of the plugin: `info('plugin/file: Successfully reloaded zone')` is printed as `[INFO] plugin/file: …`. */
@@ -97,6 +105,8 @@ export interface PluginContext {
   readonly handlerNames: () => readonly string[];
   /** Whether the plan has a listener at an address and port, so that packets sent there reach us. */
   readonly listensAt: (address: string, port: number) => boolean;
+  /** Whether no plan has answered yet, so that clients wait for this one. */
+  readonly isFirst: boolean;
   /** Whether plugins behave as in CoreDNS even where that is harmful. */
   readonly isStrict: boolean;
   /** The block's plugin of a kind; undefined: the block has none, or has not made it yet. */
@@ -105,14 +115,20 @@ export interface PluginContext {
   readonly handlers: () => readonly Handler[];
   /** The chain from the handler of a plugin on. @param name of a plugin of the block */
   chainFrom(name: string): Chain;
+  /** The chain of the handlers behind that of a plugin. @param name of a plugin of the block */
+  chainBehind(name: string): Chain;
   /** Updates the views when the questions or publications of handlers change. @returns false if the views stay as they were */
   readonly changed: () => boolean;
   /** Forwarding by readers. */
   readonly readerPath: ReaderPath;
+  /** Counts what all plugins forward. */
+  readonly forwardTally: ForwardTally;
   /** How upstream servers are reached; undefined: by sockets. */
   readonly connectUpstream: Connect | undefined;
   /** Maximum size of UDP responses, in octets. */
   readonly udpSize: number;
+  /** Whether responses of our own front ends carry extended errors (RFC 8914). Default: no. */
+  readonly sendsExtendedErrors?: boolean;
   /** All queries since the start. */
   readonly countQueries: () => QueryCounts;
   /** Counts an answer that was made without the chain. */

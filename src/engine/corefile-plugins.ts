@@ -1,7 +1,7 @@
 /**
  * The plugins of Corefiles.
  */
-import { COREFILE_PLUGINS } from '../plugins/registry.ts';
+import { findDefinition } from '../plugins/registry.ts';
 import { createPluginMaker } from './server-blocks/plugin-maker.ts';
 
-export const corefilePlugins = createPluginMaker(COREFILE_PLUGINS);
+export const corefilePlugins = createPluginMaker(findDefinition);

@@ -3,6 +3,7 @@
  *
  * It is made from a plan, and changes to another plan without losing a query or a valid cached answer.
  */
+
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AnswerKeeper } from '../chain/handed-answer.ts';
@@ -14,8 +15,10 @@ import { PLAIN_GROUP } from '../config/server/plain-block.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
 import type { Plugin, PluginStats } from '../contract/plugin.ts';
 import type { Connect } from '../forward/connect.ts';
+import { ForwardTally } from '../forward/forward-tally.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
 import type { HandleQuery, PacketPath } from '../listen/types.ts';
+import { composeClusters } from '../records/cluster-composer.ts';
 import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
@@ -37,6 +40,8 @@ export interface EngineDependencies {
   readonly log: Log;
 }
 
+/** Octets of address space; machines that do not overcommit get less. */
+const TABLE_RESERVATION = 2 ** 30;
 /** Readers count in 32 bits: their counts are summed before they can wrap. */
 const SUM_MILLISECONDS = 600_000;
 
@@ -48,6 +53,8 @@ export class Engine {
   readonly metrics = new PluginMetrics();
   /** Forwarding by readers. */
   readonly readerPath: ReaderPath;
+  /** What all plugins have forwarded. */
+  readonly forwardTally = new ForwardTally();
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
   readonly #clientViews: ClientViews;
@@ -63,8 +70,14 @@ export class Engine {
     this.#dependencies = dependencies;
     const { octets: cacheOctets, entries: cacheEntries, maxTtl } = plan.cache;
     // The last number is the main thread's.
-    this.table = new TableWriter({ readers: dependencies.readers + 1, cacheOctets, cacheEntries, maxTtl });
-    this.reader = new TableReader(this.table.memory, dependencies.readers, plan.udpSize);
+    this.table = new TableWriter({
+      readers: dependencies.readers + 1,
+      reservation: TABLE_RESERVATION,
+      cacheOctets,
+      cacheEntries,
+      maxTtl,
+    });
+    this.reader = new TableReader(this.table.memory, dependencies.readers, plan.udpSize, composeClusters);
     this.#clientViews = new ClientViews(this.table, dependencies.log);
     this.#sums = new CounterSums(this.table.memory, dependencies.readers + 1);
     this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);
@@ -216,9 +229,9 @@ export class Engine {
 
   #buildBlocks(plan: EnginePlan, former: ServerBlocks | undefined): ServerBlocks {
     const { plugins, version, connect, readers: mainReader, clock, log } = this.#dependencies;
-    const { table, metrics, readerPath } = this;
+    const { table, metrics, readerPath, forwardTally } = this;
     return new ServerBlocks(plan, {
-      ...{ table, metrics, readerPath, former, plugins, mainReader, version, clock, log },
+      ...{ table, metrics, readerPath, forwardTally, former, plugins, mainReader, version, clock, log },
       connectUpstream: connect,
       clientViews: this.#clientViews,
       counts: this.#readerCounts,

@@ -2,6 +2,6 @@
  * The plugins of our own front ends.
  */
 import * as definitions from '../plugins/plain-plugins.ts';
-import { createPluginMaker } from './server-blocks/plugin-maker.ts';
+import { createPluginMaker, finderIn } from './server-blocks/plugin-maker.ts';
 
-export const plainPlugins = createPluginMaker(Object.values(definitions));
+export const plainPlugins = createPluginMaker(finderIn(Object.values(definitions)));

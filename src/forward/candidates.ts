@@ -44,6 +44,16 @@ export class CandidateOrder {
     return { upstreams, atOnce: asksAll ? Math.max(upstreams.length, 1) : 1 };
   }
 
+  /** For `fastest`: whether the next question is to be asked of all servers. Only time counts here, not questions. */
+  isExplorationDue(now: number): boolean {
+    return this.#policy === 'fastest' && now - this.#exploredAt >= EXPLORE_AFTER_MILLISECONDS;
+  }
+
+  /** The servers by the policy, without a look at their states. */
+  sorted(servers: readonly Upstream[]): readonly Upstream[] {
+    return this.#policy === 'fastest' ? this.#order(servers) : servers;
+  }
+
   #order(servers: readonly Upstream[]): readonly Upstream[] {
     switch (this.#policy) {
       case 'sequential':

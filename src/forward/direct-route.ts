@@ -40,20 +40,25 @@ const SELECTIONS: { readonly [Name in Policy]: ServerSelection | undefined } = {
   sequential: 'first',
   random: 'random',
   'round-robin': 'round-robin',
-  fastest: undefined,
+  // The main thread asks all of them now and then, and chooses.
+  fastest: 'first',
   all: undefined,
 };
 
+/** @param now milliseconds of a clock that never goes back */
 export function findDirectRoute<Question extends GroupQuestion>(
   plan: ForwardPlan,
   { rules }: Routes<Question>,
+  now: number,
 ): DirectRoute<Question> | undefined {
   const route = rules.find(ROOT);
   if (route?.kind !== 'servers' || !isSimple(plan)) return undefined;
-  const { upstreams, group } = route;
+  const { upstreams, group, order } = route;
   const selection = upstreams.length > 1 ? SELECTIONS[plan.policy] : 'first';
-  if (selection === undefined) return undefined;
-  const usable = upstreams.filter(({ state }) => !['looping', 'silent', 'down'].includes(state.kind));
+  if (selection === undefined || (upstreams.length > 1 && order.isExplorationDue(now))) return undefined;
+  const usable = order
+    .sorted(upstreams)
+    .filter(({ state }) => !['looping', 'silent', 'down'].includes(state.kind));
   const chosen = selection === 'first' ? usable.slice(0, 1) : usable;
   const servers = chosen.flatMap((upstream) => toDirect(upstream));
   if (servers.length === 0 || servers.length < chosen.length) return undefined;
@@ -65,10 +70,12 @@ function toDirect(upstream: Upstream): readonly RoutedServer[] {
   return direct === undefined || !usesEdns ? [] : [{ upstream, peer: direct.peer, stream: direct.stream }];
 }
 
-/** Whether only a time-out of the first server causes another query, and all rules are for domains. */
-function isSimple({ rules, retry, tryNextOn, udpSize, policy }: ForwardPlan): boolean {
+/**
+ * Whether readers need not ask again by themselves, and all rules are for domains. After the usual time of the server they hand a
+ * question over: the main thread asks again, then or when a client repeats it.
+ */
+function isSimple({ rules, tryNextOn, udpSize, policy }: ForwardPlan): boolean {
   return (
-    retry.trigger === 'timeout' &&
     policy !== 'all' &&
     udpSize <= MAX_UDP_SIZE &&
     !tryNextOn.some((code) => BELIEVED.includes(code)) &&

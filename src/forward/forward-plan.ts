@@ -7,7 +7,7 @@ import { type NameKey, RCODE } from '../wire/types.ts';
 import type { AdmissionLimits } from './admission/admission.ts';
 import type { SourcePorts } from './transport/udp-transport.ts';
 import type { ReplyTimeouts } from './upstream/round-trip.ts';
-import type { UpstreamAddress } from './upstream-address.ts';
+import { formatUpstream, type UpstreamAddress } from './upstream-address.ts';
 
 /**
  * The order in which the servers of a group are asked. `fastest`: by measured round trips, and all of them now and
@@ -90,8 +90,10 @@ export interface ForwardPlan {
   readonly tryNextOn: readonly number[];
   readonly timing: ForwardTiming;
   readonly retry: RetryPolicy;
-  /** Whether to ask a second server when the first is slower than usual. Never if the order is binding. */
+  /** Whether to ask a second server when the first is slower than usual. */
   readonly hedging: boolean;
+  /** Whether to do so even if the order is binding, and for questions of reader threads, which then hand them over sooner. */
+  readonly hedgesAlways: boolean;
   /**
    * Whether questions fail at once while all their servers are down, except for one that tests the servers. That one
    * also fails at once if the network has refused the servers for longer than a restart takes.
@@ -123,6 +125,7 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   },
   retry: { trigger: 'timeout', interval: 0, refusedInterval: 200, scope: 'next' },
   hedging: true,
+  hedgesAlways: false,
   failFast: true,
   loopDetection: true,
   limits: { inFlight: 1500, perClient: 100, queued: 1500, queueDeadline: 1000 },
@@ -143,4 +146,21 @@ export function defaultRule(addresses: readonly UpstreamAddress[]): ForwardRule 
       servers: addresses.map((address) => ({ address, queriesPerSecond: undefined })),
     },
   };
+}
+
+/** The servers of all rules, as texts, without duplicates. */
+export function listServers({ rules }: ForwardPlan): readonly string[] {
+  const servers = rules.flatMap(({ target }) => (target.kind === 'servers' ? target.servers : []));
+  return [...new Set(servers.map(({ address }) => formatUpstream(address)))];
+}
+
+/** The plan without some servers. A rule whose servers are all left out stays, so that its names go to no other rule. */
+export function withoutServers(plan: ForwardPlan, left: ReadonlySet<string>): ForwardPlan {
+  if (left.size === 0) return plan;
+  const isKept = ({ address }: UpstreamServer) => !left.has(formatUpstream(address));
+  const rules = plan.rules.map(({ names, target }) => ({
+    names,
+    target: target.kind === 'servers' ? { ...target, servers: target.servers.filter(isKept) } : target,
+  }));
+  return { ...plan, rules };
 }

@@ -1,6 +1,7 @@
 /**
  * The outcome of a forwarded question.
  */
+import { EXTENDED_ERROR, type ExtendedErrorCode } from '../wire/extended-error.ts';
 import type { Message } from '../wire/types.ts';
 import { messageOf, type UpstreamReply } from './transport/upstream-reply.ts';
 
@@ -26,6 +27,20 @@ export interface ForwardFailure {
   readonly kind: 'failed';
   readonly reason: FailureReason;
   readonly detail: string;
+}
+
+/** What clients are told about a failure; undefined: nothing. */
+export function extendedErrorOfFailure(reason: FailureReason): ExtendedErrorCode | undefined {
+  switch (reason) {
+    case 'network':
+      return EXTENDED_ERROR.NETWORK_ERROR;
+    case 'timeout':
+    case 'down':
+    case 'loop':
+      return EXTENDED_ERROR.NO_REACHABLE_AUTHORITY;
+    default:
+      return undefined;
+  }
 }
 
 interface Answered {

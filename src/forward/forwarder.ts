@@ -11,7 +11,13 @@ import { toKey } from '../wire/name.ts';
 import type { NameKey, Question } from '../wire/types.ts';
 import { type Connect, connectBySockets } from './connect.ts';
 import { type DirectRoute, findDirectRoute } from './direct-route.ts';
-import { type ForwardPlan, isStrictlyOrdered, type UpstreamServer } from './forward-plan.ts';
+import {
+  type ForwardPlan,
+  isStrictlyOrdered,
+  listServers,
+  type UpstreamServer,
+  withoutServers,
+} from './forward-plan.ts';
 import {
   type ForwardFailure,
   type ForwardReply,
@@ -33,9 +39,10 @@ import { ServerGroup } from './server-group.ts';
 import type { ForwardQuestion } from './transport/query-message.ts';
 import { TriedQueries } from './tried-queries.ts';
 import { Upstream } from './upstream/upstream.ts';
+import type { UpstreamStatistics } from './upstream/upstream-statistics.ts';
 import { formatUpstream } from './upstream-address.ts';
 
-export { type FailureReason, type ForwardReply, keepReply, type LentReply } from './forward-reply.ts';
+export { type ForwardReply, keepReply, type LentReply } from './forward-reply.ts';
 export type { ForwardStatistics } from './forward-statistics.ts';
 export type { ReplyWaiter } from './inflight-query.ts';
 export type { QuestionKey } from './question-key.ts';
@@ -76,6 +83,9 @@ export class Forwarder {
   readonly #inflightQueries = new QuestionTable<InflightQuery>();
   readonly #retired = new Set<Upstream>();
   readonly #retiredGroups = new Set<ServerGroup<InflightQuery>>();
+  /** With the servers that are switched off. */
+  #given: ForwardPlan;
+  readonly #off = new Set<string>();
   #plan: ForwardPlan;
   /** The part of the plan that applies to each question. */
   #settings: ResolutionSettings;
@@ -91,6 +101,7 @@ export class Forwarder {
     this.tried = new TriedQueries(clock);
     this.#random = random ?? Math.random;
     this.#connect = connect ?? connectBySockets;
+    this.#given = plan;
     this.#plan = plan;
     this.#settings = this.#settingsOf(plan);
     this.#probes = new Probes({
@@ -116,7 +127,7 @@ export class Forwarder {
     const asked = { ...question, name: toKey(question.name) };
     const known = this.#join(asked, client);
     if (known !== undefined) return known.promise();
-    const route = this.#admitTo(asked.name);
+    const route = this.#admitTo(asked.name, client);
     if (route.kind === 'failed') {
       if (route === OVERLOADED) this.#refused += 1;
       return Promise.resolve(route);
@@ -139,7 +150,7 @@ export class Forwarder {
       known.wait(waiter);
       return true;
     }
-    const route = this.#admitTo(question.name);
+    const route = this.#admitTo(question.name, client);
     if (route.kind === 'failed') return false;
     const inflight = this.#open(question, route);
     inflight.wait(waiter);
@@ -182,12 +193,37 @@ export class Forwarder {
   }
 
   /** Switches to another plan. Questions in flight end as they began; servers in both plans keep their state. */
-  change(plan: ForwardPlan): void {
+  change(given: ForwardPlan): void {
+    this.#given = given;
+    const plan = withoutServers(given, this.#off);
     this.#plan = plan;
     this.#settings = this.#settingsOf(plan);
     this.#follow();
     for (const { admission } of this.#routes.groups.values()) admission.limit(plan.limits);
     this.#names.follow(this.#routes.names);
+  }
+
+  /** Stops asking a server, or asks it again. @returns false: no rule has it */
+  switchServer(server: string, isOn: boolean): boolean {
+    if (!listServers(this.#given).includes(server)) return false;
+    if (isOn) this.#off.delete(server);
+    else this.#off.add(server);
+    this.change(this.#given);
+    return true;
+  }
+
+  /** The servers of its rules that are switched off. */
+  get switchedOff(): readonly string[] {
+    return listServers(this.#given).filter((server) => this.#off.has(server));
+  }
+
+  /** The servers that a name would be asked of, in the order of its rule, or the reason why there are none. Asks nothing. */
+  serversFor(
+    name: NameKey,
+  ): ForwardFailure | { readonly kind: 'servers'; readonly upstreams: readonly UpstreamStatistics[] } {
+    const route = this.#findRoute(name);
+    if (route.kind === 'failed') return route;
+    return { kind: 'servers', upstreams: route.upstreams.map((upstream) => upstream.statistics()) };
   }
 
   statistics(): ForwardStatistics {
@@ -210,7 +246,7 @@ export class Forwarder {
    * undefined: every question must use `resolve` or `ask`.
    */
   directRoute(): DirectRoute<InflightQuery> | undefined {
-    return this.#isStopped ? undefined : findDirectRoute(this.#plan, this.#routes);
+    return this.#isStopped ? undefined : findDirectRoute(this.#plan, this.#routes, this.#clock.monotonic());
   }
 
   /** The longest time from the arrival of a query to its answer, in milliseconds. */
@@ -249,12 +285,20 @@ export class Forwarder {
     return route;
   }
 
-  /** The same for a new question: while all servers are down, one question tests them and all others fail at once. */
-  #admitTo(name: NameKey): ServersRoute<InflightQuery> | ForwardFailure {
+  /**
+   * The same for a new question. While all servers are silent, none waits for a place: no place becomes free before those in flight
+   * time out, and all who wait take memory. While all servers are down, one question tests them and all others fail at once.
+   */
+  #admitTo(name: NameKey, { address }: AccountedClient): ServersRoute<InflightQuery> | ForwardFailure {
     const route = this.#findRoute(name);
     if (route.kind === 'failed') return route;
     if (!this.#hasRoom(route.group)) return OVERLOADED;
-    if (isAllSilent(route)) this.#events?.foundAllSilent();
+    if (isAllSilent(route)) {
+      this.#events?.foundAllSilent();
+      const { admission } = route.group;
+      // One may wait: it may come from a reader, which has not yet given its place back.
+      if (admission.hasWaiting && !admission.mayRun(address)) return OVERLOADED;
+    }
     if (!this.#plan.failFast || !route.group.isTested || !isAllDown(route)) return route;
     return failed('down', route.upstreams.map(({ text }) => text).join(', '));
   }
@@ -287,6 +331,8 @@ export class Forwarder {
     const { budget } = route.group;
     budget.earn();
     const candidates = route.order.choose(route.upstreams, inflight.startedAt);
+    // Readers wait for it where the fastest server is wanted.
+    if (candidates.atOnce > 1 && this.#plan.policy === 'fastest') this.onRouteChange();
     const done = (outcome: ResolutionOutcome) => this.#complete(inflight, this.#present(inflight, outcome));
     const { question, arrivedAt } = inflight;
     inflight.resolution = new RunningResolution(
@@ -333,7 +379,7 @@ export class Forwarder {
       clock: this.#clock,
       timing: plan.timing,
       retry: plan.retry,
-      hedging: plan.hedging && !isStrictlyOrdered(plan.policy),
+      hedging: plan.hedging && (plan.hedgesAlways || !isStrictlyOrdered(plan.policy)),
       failFast: plan.failFast,
       isOrdered: isStrictlyOrdered(plan.policy),
       deadlines: new TimerQueue(this.#clock),

@@ -111,6 +111,7 @@ export class Probes {
         log.info('upstream server up', { upstream: upstream.text });
       if (to.kind === 'looping')
         log.error('forwarding loop: upstream server disabled', {
+          finding: 'forwarding-loop',
           upstream: upstream.text,
         });
       if (from.kind === 'looping')
@@ -128,7 +129,10 @@ export class Probes {
     const now = clock.monotonic();
     const isLogged = before === undefined || now - before.at >= DOWN_LOG_INTERVAL;
     if (isLogged)
-      log.warn('upstream server down', { upstream: upstream.text, suppressed: before?.suppressed });
+      log.warn('upstream server down', {
+        finding: 'upstream-unreachable',
+        ...{ upstream: upstream.text, suppressed: before?.suppressed },
+      });
     this.#downs.set(upstream, {
       at: isLogged ? now : before.at,
       suppressed: isLogged ? 0 : before.suppressed + 1,

@@ -18,7 +18,8 @@ export function isSameQuestion(one: QuestionKey, other: QuestionKey): boolean {
     one.class === other.class &&
     one.dnssecOk === other.dnssecOk &&
     one.checkingDisabled === other.checkingDisabled &&
-    one.recursionDesired === other.recursionDesired
+    one.recursionDesired === other.recursionDesired &&
+    one.passedOnBy === other.passedOnBy
   );
 }
 

@@ -1,5 +1,5 @@
 /**
- * The upstream servers of a resolv.conf (resolv.conf(5)). Only its `nameserver` lines matter here.
+ * The upstream servers of a resolv.conf, and its search domains (resolv.conf(5)).
  *
  * systemd-resolved writes its own stub there, 127.0.0.53. A pod cannot reach the stub, and elsewhere it would be a
  * second cache in front of the real servers, which a second file lists.
@@ -45,6 +45,17 @@ function readServer(line: string): UpstreamAddress | undefined {
   const address = parseScopedAddress(value);
   if (address === undefined) throw new ItemFault('malformed', `not an IP address: ${JSON.stringify(value)}`);
   return plainServer(address);
+}
+
+/** The search domains as they are written, in order: those of the last line that has any. */
+export function parseSearchDomains(text: string): readonly string[] {
+  let domains: readonly string[] = [];
+  for (const line of text.split('\n')) {
+    const [keyword, ...words] = line.trim().split(/\s+/);
+    if (keyword === 'search') domains = words;
+    else if (keyword === 'domain') domains = words.slice(0, 1);
+  }
+  return domains;
 }
 
 function plainServer(address: string): UpstreamAddress {

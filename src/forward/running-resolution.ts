@@ -225,7 +225,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
       // RFC 6891 section 7; others say NOTIMP.
       const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
       if (isRefusal && query.hasEdns && reply.message.edns === undefined) return 'no-edns';
-      if (reply.message.header.truncated) return 'truncated';
+      if (reply.message.header.truncated) return this.#question.passedOnBy === 'udp' ? 'answer' : 'truncated';
     }
     if (this.#settings.tryNextOn.has(rcode)) return 'error';
     const answers = reply.kind === 'raw' ? reply.addresses : reply.message.answers.length;

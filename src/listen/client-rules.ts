@@ -53,6 +53,16 @@ export function shareClientRules(rules: ClientRules, seed: number): SharedClient
   return { rules, queries: makeRateLimiterMemory(), responses: makeRateLimiterMemory(), seed };
 }
 
+/** One checker for each set of rules, in the same places. */
+export function makeCheckers(
+  shared: readonly (SharedClientRules | undefined)[],
+): readonly (ClientRuleChecker | undefined)[] {
+  const checkers = new Map<SharedClientRules, ClientRuleChecker>();
+  for (const rules of shared)
+    if (rules !== undefined && !checkers.has(rules)) checkers.set(rules, new ClientRuleChecker(rules));
+  return shared.map((rules) => rules && checkers.get(rules));
+}
+
 /** The decision on a query or its response. TRUNCATE: a response without records and with TC. */
 export const DECISION = { PASS: 0, REFUSE: 1, DROP: 2, TRUNCATE: 3 } as const;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConnectionTable, type ConnectionTableLimits, type HeldConnection } from './connection-table.ts';
-import type { EndReason } from './stream-connection.ts';
+import type { EndReason } from './served-connection.ts';
 
 const LIMITS: ConnectionTableLimits = {
   connections: 8,
@@ -19,8 +19,8 @@ class Scene {
   #now = 0;
 
   /** @returns the connection, if there was a place for it */
-  open(address: string, name = address, isIdle = true): TestConnection | undefined {
-    if (!this.table.makePlace(address)) return undefined;
+  open(address: string, name = address, isIdle = true, isFull = false): TestConnection | undefined {
+    if (!this.table.makePlace(address, isFull)) return undefined;
     const connection = new TestConnection(this, address, name, isIdle, this.#now++);
     this.table.add(address, connection);
     return connection;
@@ -155,4 +155,12 @@ describe('octets', () => {
       }),
     );
   });
+});
+
+it('closes an idle connection below its limit where descriptors are short, and refuses if all are busy', () => {
+  const scene = new Scene();
+  scene.open('10.0.0.1', 'idle');
+  expect(scene.open('10.0.0.2', 'busy', false, true)).toBeDefined();
+  expect(scene.closed).toEqual([['idle', 'evicted']]);
+  expect(scene.open('10.0.0.3', 'late', true, true)).toBeUndefined();
 });

@@ -5,13 +5,10 @@
  * It always closes a connection of the client that has the most. So a client with few connections keeps them, and a new
  * client gets a place.
  */
-import type { EndReason, StreamConnection } from './stream-connection.ts';
+import type { ServedConnection } from './served-connection.ts';
 
 /** The part of a connection that the table needs. */
-export type HeldConnection = Pick<StreamConnection, 'isIdle' | 'lastActive' | 'heldOctets'> & {
-  cut(reason: EndReason): void;
-  endIfIdleFor(milliseconds: number): void;
-};
+export type HeldConnection = Omit<ServedConnection, 'queries' | 'leave' | 'destroy'>;
 
 /** Limits on connections and on the octets that they hold: unanswered queries, and answers that the client has not read. */
 export interface ConnectionTableLimits {
@@ -77,13 +74,14 @@ export class ConnectionTable<Connection extends HeldConnection> {
    * Makes a place for a connection of this client. If the table is full, it closes the longest idle connection of the
    * client with the most; if the client itself is at its limit, one of its own.
    *
+   * @param isFull whether the table is full below its limit, as descriptors are short
    * @returns whether there is a place
    */
-  makePlace(address: string): boolean {
+  makePlace(address: string, isFull = false): boolean {
     const { connections, connectionsPerClient } = this.#limits;
     const own = this.#clients.get(address)?.open.size ?? 0;
     if (own >= connectionsPerClient) return cutLongestIdle(this.#clients.get(address)?.open ?? []);
-    if (this.#size < connections) return true;
+    if (this.#size < connections && !isFull) return true;
     let most = 0;
     for (const { open } of this.#clients.values()) most = Math.max(most, open.size);
     if (cutLongestIdle(this.#ofClientsWith(most))) return true;

@@ -10,6 +10,7 @@ import type { Client } from '../chain/query.ts';
 import { familyOf, formatSocketAddress, isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
+import { mainTurns } from './main-turns.ts';
 import { MessageAnswers } from './message-answers.ts';
 import type { InstantAnswers, ListenAddress } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
@@ -148,6 +149,7 @@ class DatagramListener implements UdpListener {
       return undefined;
     }
     this.#asked++;
+    await mainTurns.turnOf(client.address);
     return await this.#options.handleQuery(query, client);
   }
 

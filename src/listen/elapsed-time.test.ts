@@ -49,6 +49,7 @@ it('a batch', async () => {
     reader: 0,
     sockets: [socket.fd],
     groups: [0],
+    clientRules: [],
     packetSize: 512,
     udpSize: 512,
     // It ends after its first batch.

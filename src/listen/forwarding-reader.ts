@@ -38,7 +38,8 @@ export interface ForwardingReaderOptions {
   readonly questions: QuestionProducer;
   /** One per socket. */
   readonly events: readonly (QueryEventWriter | undefined)[];
-  readonly rules: ClientRuleChecker | undefined;
+  /** One per socket. */
+  readonly rules: readonly (ClientRuleChecker | undefined)[];
   /** A newer policy, if one was posted. */
   readonly receivePolicy: () => ReaderPolicy | undefined;
   /** Called when a response beyond a rate was dropped or truncated. */
@@ -156,7 +157,8 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   }
 
   respond(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {
-    const { rules, udpSize, onLimited } = this.#options;
+    const { udpSize, onLimited } = this.#options;
+    const rules = this.#options.rules[pending.clientSocket[client] ?? 0];
     rules?.setTime();
     const at = pending.envelopeOf(client) + ENVELOPE.NAME;
     const decision = rules?.judgeResponse(pending.octets, at, response, 0) ?? DECISION.PASS;

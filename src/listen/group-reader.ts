@@ -4,14 +4,17 @@
  * that stay. Those are never closed, and packets queued in them wait for the new thread. A change ends all additional
  * readers; the main thread answers the packets queued in their sockets, and new readers start when needed.
  */
+import type { SocketAddress } from '../socket/addresses.ts';
 import { closeDescriptor } from '../socket/descriptor.ts';
 import { openUdpSocket, probeUdpPort } from '../socket/udp-socket.ts';
+import { sumUdpCounts } from './listener-counts.ts';
+import { addReaderCounts } from './reader-counters.ts';
 import { WAIT_MILLISECONDS } from './reader-loop.ts';
 import type { ListenAddress } from './types.ts';
 import { type BatchListener, prepareByBatches, type UdpOptions } from './udp.ts';
+import type { UdpCounts } from './udp-listener.ts';
 
-export interface GroupReaderOptions
-  extends Omit<UdpOptions, 'addresses' | 'readers' | 'firstReader' | 'packetPath' | 'events'> {
+export interface GroupReaderOptions extends Omit<UdpOptions, 'addresses' | 'readers' | 'firstReader'> {
   /** How long pending answers may take when sockets are closed, in milliseconds. */
   readonly grace: number;
 }
@@ -26,6 +29,8 @@ export class GroupReader {
   readonly #options: GroupReaderOptions;
   #served: readonly Served[] = [];
   #listener: BatchListener | undefined;
+  /** Counts of listeners that have ended. */
+  #ended: UdpCounts | undefined;
   /** Changes come one after the other. */
   #last: Promise<void> = Promise.resolve();
 
@@ -48,8 +53,11 @@ export class GroupReader {
 
   async #serve(addresses: readonly ListenAddress[]): Promise<void> {
     const before = this.#served;
-    const keeps = addresses.map((address) => before.find((one) => isSame(one.address, address)));
-    if (addresses.length === before.length && keeps.every((one) => one !== undefined)) return;
+    const keeps = addresses.map((address) => {
+      const kept = before.find((one) => isSame(one.address, address));
+      return kept && { ...kept, address };
+    });
+    if (addresses.length === before.length && addresses.every((address) => hasAlike(before, address))) return;
     const opened: Served[] = [];
     try {
       for (const address of addresses.filter((_, place) => keeps[place] === undefined)) this.#probe(address);
@@ -61,6 +69,18 @@ export class GroupReader {
       for (const { socket } of opened) closeDescriptor(socket.fd);
       throw error;
     }
+  }
+
+  /** The addresses served. */
+  get endpoints(): readonly SocketAddress[] {
+    return this.#served.map(({ socket }) => socket.endpoint);
+  }
+
+  /** Undefined before the first change. */
+  count(): UdpCounts | undefined {
+    const now = this.#listener?.count();
+    if (this.#ended === undefined || now === undefined) return now ?? this.#ended;
+    return addCounts(now, this.#ended);
   }
 
   /** Leaves all ports without losing received packets. */
@@ -83,6 +103,8 @@ export class GroupReader {
     this.#served = served;
     this.#listener = next;
     await former?.stop(this.#options.grace);
+    if (former !== undefined)
+      this.#ended = this.#ended === undefined ? former.count() : addCounts(former.count(), this.#ended);
     next?.formerEnded();
   }
 
@@ -94,6 +116,23 @@ export class GroupReader {
       served.map(({ socket }) => socket),
     );
   }
+}
+
+/** @returns the counts of both, and the state of the first */
+function addCounts(now: UdpCounts, ended: UdpCounts): UdpCounts {
+  const { length } = now.readers.length > ended.readers.length ? now.readers : ended.readers;
+  const readers = Array.from({ length }, (_, place) =>
+    addReaderCounts([now.readers[place], ended.readers[place]].filter((each) => each !== undefined)),
+  );
+  const sum = sumUdpCounts([now, ended]);
+  return { ...sum, readers, down: now.down, slow: { ...sum.slow, unanswered: now.slow.unanswered } };
+}
+
+/** Whether an address is served in the same way. */
+function hasAlike(served: readonly Served[], address: ListenAddress): boolean {
+  return served.some(
+    (one) => isSame(one.address, address) && one.address.clientRules === address.clientRules,
+  );
 }
 
 function isSame(one: ListenAddress, other: ListenAddress): boolean {

@@ -27,7 +27,7 @@ export interface MessageAnswersDependencies {
   readonly udpSize: number;
   /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: QueryEventRings | undefined;
-  /** What clients may do; undefined: everything. */
+  /** What clients may do; undefined: everything. Read for each query, since it may change. */
   readonly clientRules?: SharedClientRules | undefined;
 }
 
@@ -38,7 +38,8 @@ export class MessageAnswers {
   readonly #clock: Clock;
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
-  readonly #rules: ClientRuleChecker | undefined;
+  readonly #dependencies: Pick<MessageAnswersDependencies, 'clientRules'>;
+  #rules: { readonly shared: SharedClientRules; readonly checker: ClientRuleChecker } | undefined;
   /** The message, followed by the client's socket address. */
   readonly #scratch = new Uint8Array(MAX_MESSAGE_OCTETS + SOCKADDR_IN6_OCTETS);
   /** The client whose address `#scratch` holds now. */
@@ -50,7 +51,7 @@ export class MessageAnswers {
     this.#clock = dependencies.clock;
     this.#udpSize = dependencies.udpSize;
     this.#events = dependencies.events?.main;
-    this.#rules = dependencies.clientRules && new ClientRuleChecker(dependencies.clientRules);
+    this.#dependencies = dependencies;
     this.faults = new Faults(dependencies.log);
   }
 
@@ -58,7 +59,7 @@ export class MessageAnswers {
   answer(query: Uint8Array, client: Client): MessageAnswer {
     const received = this.#events?.now() ?? 0;
     this.#scratch.set(query);
-    const decision = this.#rules?.judge(client) ?? DECISION.PASS;
+    const decision = this.#checker()?.judge(client) ?? DECISION.PASS;
     if (decision !== DECISION.PASS) return this.#deny(decision, query.length);
     const verdict = this.#answerInstantly(query.length, client);
     if (verdict === 0) return NOTHING;
@@ -67,6 +68,13 @@ export class MessageAnswers {
     const response = this.#scratch.slice(0, verdict);
     this.#events?.add(query, response, client, { received, source: 'table', transport: client.transport });
     return { kind: 'response', response };
+  }
+
+  #checker(): ClientRuleChecker | undefined {
+    const shared = this.#dependencies.clientRules;
+    if (shared !== this.#rules?.shared)
+      this.#rules = shared && { shared, checker: new ClientRuleChecker(shared) };
+    return this.#rules?.checker;
   }
 
   #deny(decision: number, length: number): MessageAnswer {

@@ -36,6 +36,13 @@ export const COUNTER = Object.fromEntries(FIELDS.map((field, index) => [field, i
   Record<Field, number>
 >;
 
+/** The sum of each counter. */
+export function addReaderCounts(counts: readonly ReaderCounts[]): ReaderCounts {
+  const sumOf = (field: Field) => counts.reduce((sum, count) => sum + count[field], 0);
+  // As above.
+  return Object.fromEntries(FIELDS.map((field) => [field, sumOf(field)])) as ReaderCounts;
+}
+
 export function makeReaderCounters(): SharedArrayBuffer {
   return new SharedArrayBuffer(FIELDS.length * Float64Array.BYTES_PER_ELEMENT);
 }

@@ -16,9 +16,10 @@ import { isFillingUp } from '../socket/udp-socket.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { RCODE } from '../wire/types.ts';
 import {
-  ClientRuleChecker,
+  type ClientRuleChecker,
   carryOut,
   DECISION,
+  makeCheckers,
   type SharedClientRules,
   truncateResponse,
 } from './client-rules.ts';
@@ -59,8 +60,8 @@ export interface ReaderData {
   readonly packetSize: number;
   /** The server's own maximum for answers over UDP, in octets. */
   readonly udpSize: number;
-  /** What clients may do; undefined: everything. */
-  readonly clientRules?: SharedClientRules | undefined;
+  /** What clients of each socket may do; undefined: everything. */
+  readonly clientRules: readonly (SharedClientRules | undefined)[];
   /** Set if the reader forwards plain questions; undefined: the main thread forwards all. */
   readonly forwarding?: ReaderPathData | undefined;
   /** Milliseconds to wait for more packets after receiving a single one. Default: 0. */
@@ -101,7 +102,8 @@ export class ReaderLoop {
   readonly #orders: Int32Array;
   readonly #counts: Float64Array;
   readonly #udpSize: number;
-  readonly #rules: ClientRuleChecker | undefined;
+  /** One per socket. */
+  readonly #rules: readonly (ClientRuleChecker | undefined)[];
   readonly #makeForwardingReader: () => ForwardingReader | undefined;
   #forwarding: ForwardingReader | undefined;
   readonly #steering: ReaderSteering | undefined;
@@ -133,7 +135,7 @@ export class ReaderLoop {
     this.#orders = new Int32Array(data.orders);
     this.#counts = new Float64Array(data.counters);
     this.#udpSize = data.udpSize;
-    this.#rules = data.clientRules && new ClientRuleChecker(data.clientRules);
+    this.#rules = makeCheckers(data.clientRules);
     this.#makeForwardingReader = () => this.#makeForwarding(data, answers);
     this.#coalesce = data.coalesce ?? 0;
     this.#steering = data.steering && new ReaderSteering(data.steering, data.sockets);
@@ -258,7 +260,7 @@ export class ReaderLoop {
     this.#group = this.#groups[socket] ?? 0;
     const writer = this.#events[socket];
     const events = writer?.begin() === true ? writer : undefined;
-    this.#rules?.setTime();
+    this.#rules[socket]?.setTime();
     this.#forwarding?.begin(came);
     this.#guards[socket]?.beginBatch(received, came);
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
@@ -286,10 +288,11 @@ export class ReaderLoop {
       return;
     }
     events?.noteQuery(this.#view, start, Math.min(length, batch.packetSize), 0);
+    const rules = this.#rules[socket];
     const verdict =
-      this.#rules === undefined
+      rules === undefined
         ? this.#answerOne(index, start, length)
-        : this.#answerByRules(this.#rules, index, start, length);
+        : this.#answerByRules(rules, index, start, length);
     if (verdict > 0) {
       events?.write(this.#view, start, verdict, batch, index);
       batch.answer(index, verdict);

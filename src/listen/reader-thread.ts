@@ -1,8 +1,10 @@
 /**
  * The entry point of a reader thread: a loop over the sockets and the table that it was started with.
  */
+
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/collect-garbage.ts';
+import { composeClusters } from '../records/cluster-composer.ts';
 import { TableReader } from '../table/reader.ts';
 import { CHAIN_ONLY } from './chain-only.ts';
 import { ReaderLoop } from './reader-loop.ts';
@@ -14,11 +16,15 @@ if (parentPort === null) throw new Error('not a thread: reader-thread runs only 
 const data = receiveReaderData(workerData, parentPort);
 const messages = threadMessages(parentPort);
 const { table, reader, udpSize } = data;
-const answers = table === undefined ? CHAIN_ONLY : new TableReader(table, reader, udpSize);
+const answers = table === undefined ? CHAIN_ONLY : new TableReader(table, reader, udpSize, composeClusters);
 const loop = new ReaderLoop(data, answers, messages);
-messages.ready();
-if (!loop.run('quiet')) {
+
+async function run(): Promise<void> {
+  messages.ready();
+  if (loop.run('quiet')) return;
   // Collects the garbage of loading the code: from now on, the thread allocates no memory.
   await collectGarbage();
   loop.run();
 }
+
+void run();

@@ -8,10 +8,14 @@ import type { PendingQuery } from '../chain/pending-query.ts';
 import type { Client } from '../chain/query.ts';
 import type { TakenOver } from '../forward/reader-path/owner.ts';
 import { ENVELOPE } from '../socket/envelope.ts';
+import type { ClientRuleChecker } from './client-rules.ts';
+import type { Work } from './main-turns.ts';
 import type { QuestionTarget } from './question-ring.ts';
 
 /** Callbacks from a waiting question to its queue. */
 export interface SlowPathEvents {
+  /** It is the turn of the question's client. */
+  begin(question: SlowPathQuery): void;
   /** @param length octets of the response; 0 for no response */
   answered(question: SlowPathQuery, response: Uint8Array, length: number): void;
   /** The question goes to the slow path after all. */
@@ -28,7 +32,7 @@ export const NO_ORIGIN: SlowPathOrigin = { group: 0 };
 /** Enough for nearly every query. */
 const COMMON_QUERY_OCTETS = 512;
 
-export class SlowPathQuery implements QuestionTarget, PendingQuery {
+export class SlowPathQuery implements QuestionTarget, PendingQuery, Work {
   octets = new Uint8Array(ENVELOPE.OCTETS + COMMON_QUERY_OCTETS);
   view = new DataView(this.octets.buffer);
   readonly start = ENVELOPE.OCTETS;
@@ -37,6 +41,8 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
   readonly about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
   client = '';
   origin = NO_ORIGIN;
+  /** What clients of its socket may do; undefined: everything. */
+  rules: ClientRuleChecker | undefined;
   /** The descriptor of its socket. */
   fd = -1;
   /** When it was taken, by the clock of query events; 0 without events. */
@@ -69,6 +75,10 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
   /** A copy of the query. */
   query(): Uint8Array {
     return this.octets.slice(this.start, this.start + this.length);
+  }
+
+  serve(): void {
+    this.#events.begin(this);
   }
 
   respond(response: Uint8Array, length: number): void {

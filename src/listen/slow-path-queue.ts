@@ -2,19 +2,27 @@
  * The main thread's part of UDP: takes questions out of the readers' rings, gets them answered, and sends the answers
  * from the socket that the question came to.
  *
- * It takes a few at a time, to let the main thread do other work in between. With too many unanswered questions it
- * pauses; then the rings fill, and the readers drop questions.
+ * Rings keep the order of arrival. So it empties them soon, and clients are then served in turn. Questions are dropped
+ * when a client has more of them than are free for all clients: one client holds at most half of the places.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { ClientTally } from '../forward/admission/client-tally.ts';
 import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { clientOf, ENVELOPE } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
 import { ReplyBatch } from '../socket/reply-batch.ts';
 import { ClientNames } from './client-names.ts';
-import { ClientRuleChecker, DECISION, type SharedClientRules, truncateResponse } from './client-rules.ts';
+import {
+  type ClientRuleChecker,
+  DECISION,
+  makeCheckers,
+  type SharedClientRules,
+  truncateResponse,
+} from './client-rules.ts';
 import { Faults, failQuery } from './faults.ts';
 import { FillPoll } from './fill-poll.ts';
+import { type MainTurns, mainTurns, type WorkSource } from './main-turns.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
 import { NO_ORIGIN, type SlowPathEvents, type SlowPathOrigin, SlowPathQuery } from './slow-path-query.ts';
@@ -30,6 +38,8 @@ export interface QuestionSource {
   readonly groups: readonly number[];
   /** The address that each socket is bound to. */
   readonly endpoints: readonly SocketAddress[];
+  /** What clients of each socket may do; undefined: everything. Here it limits responses. */
+  readonly clientRules: readonly (SharedClientRules | undefined)[];
 }
 
 export interface SlowQuestionCounts {
@@ -41,7 +51,7 @@ export interface SlowQuestionCounts {
   readonly unsent: number;
   /** Responses beyond a rate. */
   readonly limited: number;
-  /** Questions lost because their ring was full. */
+  /** Questions lost because their ring, or their client's share of it or of the main thread, was full. */
   readonly dropped: number;
 }
 
@@ -51,6 +61,8 @@ interface Source {
   readonly sockets: readonly number[];
   /** One per socket: the facts that its clients share. */
   readonly origins: readonly SlowPathOrigin[];
+  /** One per socket. */
+  readonly rules: readonly (ClientRuleChecker | undefined)[];
   /** Whether the next question will wake us. */
   isWatched: boolean;
 }
@@ -61,32 +73,35 @@ export interface SlowQuestionOptions {
   readonly packetPath?: PacketPath | undefined;
   /** The main thread's part, if readers forward questions by themselves. */
   readonly forwarding?: ReaderForwarding | undefined;
-  /** Maximum of questions that wait for their answers. */
+  /** Maximum of questions that wait for their answers, or their turn. */
   readonly maxUnanswered: number;
+  /** Whose turn it is. Default: those of the process. */
+  readonly turns?: MainTurns | undefined;
   /** The UDP size in our OPT records, in octets. */
   readonly udpSize: number;
   /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: MainThreadEvents | undefined;
-  /** What clients may do; undefined: everything. Here it limits responses. */
-  readonly clientRules?: SharedClientRules | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const TAKEN_PER_TURN = 64;
+/** Of a ring, before the event loop goes on: more than come meanwhile, and in a millisecond. */
+const TAKEN_PER_TURN = 512;
 /** Maximum of question objects kept for reuse. */
 const MAX_SPARE = 2048;
 
-export class SlowPathQueue implements SlowPathEvents {
+export class SlowPathQueue implements SlowPathEvents, WorkSource {
   readonly #sources: Source[];
   readonly #handleQuery: HandleQuery;
   readonly #packetPath: PacketPath;
   readonly #forwarding: ReaderForwarding | undefined;
   readonly #fills: FillPoll | undefined;
   readonly #maxUnanswered: number;
+  readonly #turns: MainTurns;
+  /** Unanswered questions by client. */
+  readonly #held = new ClientTally();
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
-  readonly #rules: ClientRuleChecker | undefined;
   readonly #faults: Faults;
   readonly #clients = new ClientNames();
   readonly #sender = new ReplySender();
@@ -96,23 +111,25 @@ export class SlowPathQueue implements SlowPathEvents {
   #unanswered = 0;
   #unsent = 0;
   #limited = 0;
+  #dropped = 0;
   #isScheduled = false;
   #isSending = false;
   #isClosed = false;
   #waiting: (() => void)[] = [];
 
   constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
-    const { handleQuery, packetPath, forwarding, maxUnanswered, udpSize, events, clientRules, log } = options;
+    const { handleQuery, packetPath, forwarding, maxUnanswered, udpSize, events, log } = options;
     this.#sources = sources.map(makeSource);
     this.#handleQuery = handleQuery;
     this.#packetPath = packetPath ?? (() => false);
     this.#forwarding = forwarding;
     this.#fills = forwarding && new FillPoll(forwarding, options.clock);
     this.#maxUnanswered = maxUnanswered;
+    this.#turns = options.turns ?? mainTurns;
     this.#udpSize = udpSize;
     this.#events = events;
-    this.#rules = clientRules && new ClientRuleChecker(clientRules);
     this.#faults = new Faults(log);
+    this.#turns.join(this);
     this.wake();
   }
 
@@ -139,6 +156,7 @@ export class SlowPathQueue implements SlowPathEvents {
   /** Sends no more answers: the sockets are about to be closed. */
   close(): void {
     this.#isClosed = true;
+    this.#turns.leave(this);
     this.#fills?.stop();
   }
 
@@ -149,7 +167,7 @@ export class SlowPathQueue implements SlowPathEvents {
       faults: this.#faults.count,
       unsent: this.#unsent + this.#batch.unsent,
       limited: this.#limited,
-      dropped: this.#sources.reduce((sum, { consumer }) => sum + consumer.countDropped(), 0),
+      dropped: this.#sources.reduce((sum, { consumer }) => sum + consumer.countDropped(), this.#dropped),
     };
   }
 
@@ -175,17 +193,17 @@ export class SlowPathQueue implements SlowPathEvents {
         }
       }
     }
+    this.#held.subtract(question.client);
     this.#keepSpare(question);
-    const wasAtLimit = this.#unanswered-- >= this.#maxUnanswered;
-    if (wasAtLimit) this.wake();
+    this.#unanswered--;
     this.#resolveIfSettled();
   }
 
   /** @returns the octets of the response to send, 0 for none */
-  #limit({ octets }: SlowPathQuery, response: Uint8Array, length: number): number {
-    if (this.#rules === undefined) return length;
-    this.#rules.setTime();
-    const decision = this.#rules.judgeResponse(octets, ENVELOPE.NAME, response, 0);
+  #limit({ octets, rules }: SlowPathQuery, response: Uint8Array, length: number): number {
+    if (rules === undefined) return length;
+    rules.setTime();
+    const decision = rules.judgeResponse(octets, ENVELOPE.NAME, response, 0);
     if (decision === DECISION.PASS) return length;
     this.#limited++;
     return decision === DECISION.DROP ? 0 : truncateResponse(response, 0, length, this.#udpSize);
@@ -201,6 +219,15 @@ export class SlowPathQueue implements SlowPathEvents {
     this.answered(question, query, failQuery(query, 0, query.length, this.#udpSize));
   }
 
+  beforeTurn(): void {
+    this.#send();
+    for (const source of this.#sources) this.#takeFrom(source);
+  }
+
+  onIdle(): void {
+    this.wake();
+  }
+
   #send(): void {
     this.#isSending = false;
     if (!this.#isClosed) this.#batch.flush();
@@ -212,10 +239,11 @@ export class SlowPathQueue implements SlowPathEvents {
     this.#fills?.wake();
     let mayBeMore = false;
     for (const source of this.#sources) {
-      if (this.#takeFrom(source) || !this.#sleep(source)) mayBeMore = true;
+      if (this.#takeFrom(source)) mayBeMore = true;
+      // While somebody waits, each turn looks for more.
+      else if (this.#turns.waiting === 0 && !this.#sleep(source)) mayBeMore = true;
     }
-    // At the limit, the next answer wakes us.
-    if (mayBeMore && this.#unanswered < this.#maxUnanswered) this.wake();
+    if (mayBeMore && this.#turns.waiting === 0) this.wake();
     this.#resolveIfSettled();
   }
 
@@ -234,25 +262,35 @@ export class SlowPathQueue implements SlowPathEvents {
   }
 
   /** @returns whether this ring may have more */
-  #takeFrom({ reader, consumer, sockets, origins }: Source): boolean {
+  #takeFrom({ reader, consumer, sockets, origins, rules }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
-      if (this.#unanswered >= this.#maxUnanswered) return true;
       const question = this.#spare.pop() ?? new SlowPathQuery(this);
       if (!consumer.take(question)) {
         this.#spare.push(question);
         return false;
       }
       if (this.#takeAbout(reader, question)) continue;
-      this.#asked++;
-      this.#unanswered++;
+      question.client = this.#clients.find(question.octets);
+      if (this.#held.count(question.client) >= this.#maxUnanswered - this.#unanswered) {
+        this.#dropped++;
+        this.#keepSpare(question);
+        continue;
+      }
       question.fd = sockets[question.socket] ?? -1;
       question.origin = origins[question.socket] ?? NO_ORIGIN;
-      question.client = this.#clients.find(question.octets);
+      question.rules = rules[question.socket];
       question.received = this.#events?.now() ?? 0;
       if (question.about.ticket !== 0) this.#forwarding?.takeOver(reader, question, question.about);
-      if (!this.#packetPath(question)) void this.#answer(question);
+      this.#asked++;
+      this.#unanswered++;
+      this.#held.add(question.client);
+      this.#turns.add(question.client, question);
     }
     return true;
+  }
+
+  begin(question: SlowPathQuery): void {
+    if (!this.#packetPath(question)) void this.#answer(question);
   }
 
   /** Handles a record about an earlier question. @returns whether it is one */
@@ -290,7 +328,7 @@ export class SlowPathQueue implements SlowPathEvents {
 
 const NO_RESPONSE = new Uint8Array();
 
-function makeSource({ reader, ring, sockets, groups, endpoints }: QuestionSource): Source {
+function makeSource({ reader, ring, sockets, groups, endpoints, clientRules }: QuestionSource): Source {
   return {
     reader,
     consumer: new QuestionConsumer(ring),
@@ -300,6 +338,7 @@ function makeSource({ reader, ring, sockets, groups, endpoints }: QuestionSource
       localAddress: isWildcard(address) ? undefined : address,
       localPort: port,
     })),
+    rules: makeCheckers(clientRules),
     isWatched: false,
   };
 }

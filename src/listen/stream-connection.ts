@@ -6,44 +6,14 @@
  * closing with unread data would reset the connection and cost the client its answers.
  */
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { FrameParser, frame, prefixOf } from '../wire/frames.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
+import { mainTurns, type Work } from './main-turns.ts';
 import type { MessageAnswers } from './message-answers.ts';
-
-export interface ConnectionLimits {
-  /** How long a connection may go without a complete query while no answer is pending (RFC 7766 section 6.2.3). */
-  readonly idleMilliseconds: number;
-  /** How long a new connection may take to complete its first query. Default: the idle time. */
-  readonly readMilliseconds?: number | undefined;
-  /** How long the client may leave answers unread. Default: the idle time. */
-  readonly writeMilliseconds?: number | undefined;
-  /** After this many queries the client has to reconnect, perhaps to another server. */
-  readonly queries: number;
-  readonly ageMilliseconds: number;
-  /** Maximum of pending answers; further queries wait unread. */
-  readonly owed: number;
-  /** How long an ending connection may take to send its answers and see the client's FIN. */
-  readonly endingMilliseconds: number;
-}
-
-/**
- * Why a connection ended. `evicted`: its place was needed. `unread`: it held too many octets, since the client did not
- * read its answers. `error`: a reset, or answers not read in time.
- */
-export const END_REASONS = [
-  ...['client', 'garbage', 'idle', 'queries', 'age', 'leaving', 'evicted', 'unread', 'error'],
-] as const;
-export type EndReason = (typeof END_REASONS)[number];
-
-/** Callbacks from a connection to its listener. */
-export interface ConnectionEvents {
-  /** The connection is closed. Called once. */
-  onEnd(connection: StreamConnection, reason: EndReason): void;
-  /** It holds `more` octets more than before; negative: fewer. */
-  onHeld(connection: StreamConnection, more: number): void;
-}
+import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
 
 /** Maximum of pending answers for a new connection; each answer given adds one. */
 const FIRST_OWED = 4;
@@ -51,14 +21,15 @@ const FIRST_OWED = 4;
 const UNTAKEN_OCTETS = 128 * 1024;
 /** Answers from this size on are sent without a copy. */
 const LONG_OCTETS = 4096;
+/** How long it answers queries at a stretch: time to send many of them in one segment. */
+const SERVED_MILLISECONDS = 2;
 /** The expected size of an answer before a connection has had one. */
 const FIRST_EXPECTED_OCTETS = 512;
 
 /** `open` reads; `ending` sends pending answers and then FIN; `ended` has sent FIN, or is closed. */
 type State = 'open' | 'ending' | 'ended';
 
-export class StreamConnection {
-  /** Complete queries received. */
+export class StreamConnection implements ServedConnection, Work {
   queries = 0;
   readonly #socket: Socket;
   readonly #client: Client;
@@ -75,11 +46,13 @@ export class StreamConnection {
   #answered = 0;
   /** The expected size of the next answer, from the last ones: a client that asks for large answers gets fewer at once. */
   #expectedOctets = FIRST_EXPECTED_OCTETS;
-  /** Last activity, by the clock's monotonic time: opened, queried, or answered. */
   lastActive: number;
-  /** Octets of unanswered queries, and of answers that the client has not read. */
   heldOctets = 0;
+  /** Continue once the client has taken answers, or is gone. */
+  readonly #untilTaken: (() => void)[] = [];
   #clientEnded = false;
+  /** Whether it waits for its client's turn. */
+  #isScheduled = false;
   /** Whether its end was reported. */
   #isGone = false;
   #timer: Timer;
@@ -93,7 +66,7 @@ export class StreamConnection {
     events: ConnectionEvents,
   ) {
     this.#socket = socket;
-    this.#client = client;
+    this.#client = { ...client, send: (response) => this.#send(response) };
     this.#answers = answers;
     this.#limits = limits;
     this.#clock = clock;
@@ -111,7 +84,6 @@ export class StreamConnection {
     socket.on('close', () => this.#onClose());
   }
 
-  /** Makes the client reconnect: ends now, or after its first query if it has not sent one yet. */
   leave(): void {
     if (this.queries > 0) this.#end('leaving');
     else this.#maxQueries = 1;
@@ -121,17 +93,14 @@ export class StreamConnection {
     this.#socket.destroy();
   }
 
-  /** Whether it can be closed without loss: no answer is pending, or it is ending. */
   get isIdle(): boolean {
     return this.#state !== 'open' || (this.#owed === 0 && this.#socket.writableLength === 0);
   }
 
-  /** Ends it if it has been idle for this long. */
   endIfIdleFor(milliseconds: number): void {
     if (this.isIdle && this.#clock.monotonic() - this.lastActive >= milliseconds) this.#end('idle');
   }
 
-  /** Closes it at once, even with pending answers. */
   cut(reason: EndReason): void {
     this.#reason = reason;
     this.destroy();
@@ -142,7 +111,9 @@ export class StreamConnection {
   #read(chunk: Uint8Array): void {
     if (this.#state !== 'open') return;
     this.#parser.push(chunk);
-    this.#serve();
+    // Others may be served first, and the parser takes no more until its messages are taken out.
+    this.#socket.pause();
+    this.#schedule();
     this.#account();
   }
 
@@ -155,19 +126,32 @@ export class StreamConnection {
     if (more !== 0) this.#events.onHeld(this, more);
   }
 
-  /** Answers the received queries, as far as the limits allow. */
-  #serve(): void {
+  /** Serves it when it is its client's turn. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#state !== 'open') return;
+    this.#isScheduled = true;
+    mainTurns.add(this.#client.address, this);
+  }
+
+  /** Answers the received queries, as far as the limits allow and for the time of a turn. */
+  serve(): void {
+    this.#isScheduled = false;
     if (this.#state !== 'open') return;
+    const end = this.#clock.monotonic() + SERVED_MILLISECONDS;
     // One segment for all answers to one segment of queries.
     this.#socket.cork();
     let isExhausted = false;
-    while (this.#state === 'open' && !isExhausted && this.#mayServe()) {
+    let isOver = false;
+    while (this.#state === 'open' && !isExhausted && !isOver && this.#mayServe()) {
       const message = this.#parser.next();
       if (message === undefined) isExhausted = true;
       else this.#serveMessage(message);
+      isOver = this.#clock.monotonic() >= end;
     }
     this.#socket.uncork();
+    this.#account();
     if (this.#state !== 'open') return;
+    if (isOver && !isExhausted) this.#schedule();
     if (!isExhausted) this.#socket.pause();
     else if (this.#clientEnded) this.#end('client');
     else this.#socket.resume();
@@ -202,6 +186,17 @@ export class StreamConnection {
     this.#onProgress();
   }
 
+  /** Sends a response before the last one, and waits until the client has taken enough of it. */
+  async #send(response: Uint8Array): Promise<boolean> {
+    this.#write(response);
+    this.#account();
+    // Other clients have their turn too.
+    await nextTurn();
+    while (this.#state !== 'ended' && this.#socket.writableLength >= UNTAKEN_OCTETS)
+      await new Promise<void>((resolve) => this.#untilTaken.push(resolve));
+    return this.#state !== 'ended';
+  }
+
   #write(response: Uint8Array): void {
     this.#answered++;
     this.#expectedOctets = Math.max(response.length, Math.ceil((this.#expectedOctets + response.length) / 2));
@@ -221,14 +216,15 @@ export class StreamConnection {
   /** Called when an answer was sent, or the client has read answers. */
   #onProgress(): void {
     this.lastActive = this.#clock.monotonic();
-    if (this.#state === 'open') this.#serve();
+    for (const resume of this.#untilTaken.splice(0)) resume();
+    if (this.#state === 'open') this.#schedule();
     else this.#endIfNothingOwed();
     this.#account();
   }
 
   #onClientEnd(): void {
     this.#clientEnded = true;
-    this.#serve();
+    this.#schedule();
   }
 
   #end(reason: EndReason): void {
@@ -252,6 +248,7 @@ export class StreamConnection {
     this.#isGone = true;
     this.#state = 'ended';
     this.#timer.cancel();
+    for (const resume of this.#untilTaken.splice(0)) resume();
     this.#events.onHeld(this, -this.heldOctets);
     this.#events.onEnd(this, this.#reason);
   }

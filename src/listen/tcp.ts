@@ -1,20 +1,34 @@
 /**
- * TCP: accepts connections within limits, and stops without losing answers.
+ * TCP, and TLS and HTTPS on it: accepts connections within limits, and stops without losing answers.
  */
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
+import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
+import type { Client } from '../chain/query.ts';
 import { familyOf, formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import { ConnectionTable, type ConnectionTableLimits } from './connection-table.ts';
+import { HttpConnection, type HttpService } from './http-connection.ts';
+import { Http1Parser } from './https/http-exchanges.ts';
 import { MessageAnswers } from './message-answers.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
-import { type ConnectionLimits, END_REASONS, type EndReason, StreamConnection } from './stream-connection.ts';
+import type { TlsIdentity } from './secure/tls-identity.ts';
+import { TlsServer } from './secure/tls-server.ts';
+import { type OpenProtocol, SecureConnection } from './secure-connection.ts';
+import {
+  type ConnectionEvents,
+  type ConnectionLimits,
+  END_REASONS,
+  type EndReason,
+  type ServedConnection,
+} from './served-connection.ts';
+import { StreamConnection } from './stream-connection.ts';
 import type { HandleQuery, InstantAnswers, ListenAddress } from './types.ts';
 import { within } from './within.ts';
 
@@ -36,6 +50,13 @@ export const TCP_LIMITS: TcpLimits = {
 /** How often to look for idle connections while places are few. */
 const SWEEP_MILLISECONDS = 250;
 
+/** How a listener encrypts. */
+export interface Encryption {
+  readonly identity: TlsIdentity;
+  /** Called with each line of the keys of sessions. Default: not called. */
+  readonly onKeys?: ((line: Buffer) => void) | undefined;
+}
+
 export interface TcpOptions {
   readonly addresses: readonly ListenAddress[];
   /** Join ports that another process may serve, instead of checking that they are free. */
@@ -51,6 +72,10 @@ export interface TcpOptions {
   /** What clients may do; undefined: everything. */
   readonly clientRules?: SharedClientRules | undefined;
   readonly limits?: Partial<TcpLimits>;
+  /** Undefined: connections are not encrypted. */
+  readonly encryption?: Encryption | undefined;
+  /** Serves DNS over HTTP, and calls this with the status of each response. Default: serves DNS. */
+  readonly onHttpResponse?: ((status: number) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -80,7 +105,10 @@ export class TcpListener {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #servers: { readonly server: Server; readonly fd: number | undefined }[] = [];
-  readonly #connections: ConnectionTable<StreamConnection>;
+  readonly #connections: ConnectionTable<ServedConnection>;
+  /** Undefined: DNS with lengths before its messages. */
+  readonly #http: HttpService | undefined;
+  #tls: TlsServer | undefined;
   readonly #ended = new Map<EndReason, number>(END_REASONS.map((reason) => [reason, 0]));
   #sweep: Timer | undefined;
   #endpoints: readonly SocketAddress[] = [];
@@ -97,6 +125,27 @@ export class TcpListener {
     this.#answers = new MessageAnswers(options.answers, options.handleQuery, options);
     this.#clock = options.clock;
     this.#log = options.log;
+    const { onHttpResponse: onResponse } = options;
+    this.#http = onResponse && { http1: new Http1Parser(), onResponse };
+    this.encrypt(options.encryption);
+  }
+
+  /**
+   * Encrypts connections that are accepted from now on by other rules, or not at all. To change only the certificate, use `renew`.
+   *
+   * @throws Error as `checkIdentity`
+   */
+  encrypt(encryption: Encryption | undefined): void {
+    const clock = this.#clock;
+    const protocols = this.#http === undefined ? ['dot'] : ['h2', 'http/1.1'];
+    const tls = encryption && new TlsServer({ ...encryption, protocols, clock });
+    this.#tls?.stop();
+    this.#tls = tls;
+  }
+
+  /** Uses another certificate from now on. Sessions can still be resumed. @throws Error as `checkIdentity` */
+  renew(identity: TlsIdentity): void {
+    this.#tls?.renew(identity);
   }
 
   /** The addresses served, with the ports that the kernel chose. */
@@ -169,26 +218,32 @@ export class TcpListener {
 
   #accept(socket: Socket, group: number): void {
     const { remoteAddress: address, remotePort: port, localAddress, localPort } = socket;
-    if (address === undefined || port === undefined || !this.#connections.makePlace(address)) {
+    const isShort = admitClient(socket);
+    if (address === undefined || port === undefined || !this.#connections.makePlace(address, isShort)) {
       this.#rejected++;
       socket.destroy();
       return;
     }
     this.#accepted++;
-    const connection = new StreamConnection(
-      socket,
-      { address, port, transport: 'tcp', localAddress, localPort, group },
-      this.#answers,
-      this.#limits,
-      this.#clock,
-      {
-        onEnd: (gone, reason) => this.#forget(gone, address, reason),
-        onHeld: (holder, more) => this.#connections.account(address, holder, more),
-      },
-    );
+    const client: Client = { address, port, transport: 'tcp', localAddress, localPort, group };
+    const connection = this.#serve(socket, client, {
+      onEnd: (gone, reason) => this.#forget(gone, address, reason),
+      onHeld: (holder, more) => this.#connections.account(address, holder, more),
+    });
     this.#connections.add(address, connection);
     if (this.#stopped !== undefined) connection.leave();
     this.#sweepWhileCrowded();
+  }
+
+  #serve(accepted: Socket, client: Client, accepting: ConnectionEvents): ServedConnection {
+    const http = this.#http;
+    const common = [this.#answers, this.#limits, this.#clock] as const;
+    const open: OpenProtocol = (socket, events) =>
+      http === undefined
+        ? new StreamConnection(socket, client, ...common, events)
+        : new HttpConnection(socket, client, http, ...common, events);
+    if (this.#tls === undefined) return open(accepted, accepting);
+    return new SecureConnection(accepted, this.#tls, open, this.#limits, this.#clock, accepting);
   }
 
   /** With few places left, idle connections end sooner than their own timers. */
@@ -201,7 +256,7 @@ export class TcpListener {
     });
   }
 
-  #forget(connection: StreamConnection, address: string, reason: EndReason): void {
+  #forget(connection: ServedConnection, address: string, reason: EndReason): void {
     this.#connections.remove(address, connection);
     this.#queriesOfGone += connection.queries;
     this.#ended.set(reason, (this.#ended.get(reason) ?? 0) + 1);
@@ -228,6 +283,7 @@ export class TcpListener {
     await this.#empty(graceMilliseconds);
     this.#sweep?.cancel();
     for (const connection of this.#connections) connection.destroy();
+    this.#tls?.stop();
     await Promise.all(closed);
   }
 

@@ -8,6 +8,7 @@ import type { ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts'
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { Transport } from '../wire/response-size.ts';
+import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 
 /** An address to serve. */
@@ -16,6 +17,8 @@ export interface ListenAddress extends SocketAddress {
   readonly group?: number;
   /** Where readers write the events of this address, if not to the rings for all addresses. */
   readonly events?: Pick<QueryEventRings, 'ofReader'> | undefined;
+  /** What clients may do over UDP at this address, if not the rules for all addresses. */
+  readonly clientRules?: SharedClientRules | undefined;
 }
 
 /** Answers from memory, without waiting: `TableReader` implements it. */

@@ -145,7 +145,6 @@ export class BatchListener implements UdpListener {
       maxUnanswered: options.maxUnanswered ?? MAX_UNANSWERED,
       udpSize: options.udpSize,
       events: options.events?.main,
-      clientRules: options.clientRules,
       clock: options.clock,
       log: options.log,
     });
@@ -366,7 +365,7 @@ function readerData(
     ring: makeQuestionRing(options.ringOctets ?? RING_OCTETS),
     packetSize: Math.max(MIN_PACKET_OCTETS, options.udpSize),
     udpSize: options.udpSize,
-    clientRules: options.clientRules,
+    clientRules: options.addresses.map(({ clientRules = options.clientRules }) => clientRules),
     coalesce: options.coalesce,
     // A single reader has nothing to report.
     steering: (options.maxReaders ?? options.readers) > 1 ? { words: steering, place: index } : undefined,

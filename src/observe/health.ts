@@ -7,9 +7,10 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { type DropCounts, sumDrops } from './http-connections.ts';
+import type { DropCounts } from './http-connections.ts';
+import { HttpHost } from './http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
-import { HttpServer } from './http-server.ts';
+import type { HttpServerOptions } from './http-server.ts';
 import { inSlices } from './slices.ts';
 
 /** Whether this server is ready for queries; if not, the reason. */
@@ -44,15 +45,22 @@ export interface HealthOptions {
 
 export const METRICS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
+/** The names of the ports. */
+const [HEALTH, METRICS] = ['health', 'metrics'] as const;
+
 export class HealthServer {
-  readonly #servers: readonly HttpServer[];
+  readonly #host: HttpHost;
+  readonly #routes: ReadonlyMap<string, HttpRoute>;
+  readonly #ports: readonly (readonly [name: string, options: HttpServerOptions])[];
 
   constructor(options: HealthOptions, answers: HealthAnswers, clock: Clock, log: Log) {
     const { address, port, waitForPort, metrics } = options;
-    const routes = routesOf(answers, metrics?.path ?? METRICS_PATH, clock);
-    const health = { address, port, waitForPort, flag: '--healthz-port' };
-    const all = metrics === undefined ? [health] : [health, { ...metrics, waitForPort, flag: METRICS_FLAG }];
-    this.#servers = all.map((each) => new HttpServer(each, routes, clock, log));
+    this.#host = new HttpHost(clock, log);
+    this.#routes = routesOf(answers, metrics?.path ?? METRICS_PATH, clock);
+    this.#ports = [
+      [HEALTH, { address, port, waitForPort, flag: '--healthz-port' }],
+      ...(metrics === undefined ? [] : [[METRICS, { ...metrics, waitForPort, flag: METRICS_FLAG }] as const]),
+    ];
   }
 
   /**
@@ -61,26 +69,26 @@ export class HealthServer {
    * @throws HttpServerError
    */
   async start(): Promise<void> {
-    for (const server of this.#servers) await server.start();
+    for (const [name, options] of this.#ports) await this.#host.open(name, options, this.#routes);
   }
 
   /** The open port; undefined while waiting for it. */
   get port(): number | undefined {
-    return this.#servers[0]?.port;
+    return this.#host.portOf(HEALTH);
   }
 
   /** The open metrics port; undefined while waiting for it. */
   get metricsPort(): number | undefined {
-    return this.#servers[1]?.port;
+    return this.#host.portOf(METRICS);
   }
 
   /** Connections of both ports that were closed before their requests were answered. */
   get drops(): DropCounts {
-    return sumDrops(this.#servers.map((server) => server.drops));
+    return this.#host.drops;
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#servers.map((server) => server.stop()));
+    await this.#host.stop();
   }
 }
 

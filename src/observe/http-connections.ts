@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { admitClient } from '../base/descriptors.ts';
 import { readFirstRequest } from './http-first-request.ts';
 
 export interface ConnectionLimits {
@@ -24,10 +25,14 @@ export const DROP_REASONS = ['client-limit', 'total-limit', 'timeout', 'pipeline
 
 export type DropReason = (typeof DROP_REASONS)[number];
 
+/** Shakes hands on a connection. @param onSecure called once the client is welcome; otherwise the connection is closed */
+export type Secure = (socket: Socket, onSecure: (secured: Socket) => void) => void;
+
 export type DropCounts = Readonly<Record<DropReason, number>>;
 
 interface Connection {
-  readonly socket: Socket;
+  /** Over TLS: the encrypted one as soon as there is one. */
+  socket: Socket;
   readonly client: Client;
   isAnswering: boolean;
 }
@@ -57,6 +62,9 @@ export function sumDrops(counts: readonly DropCounts[]): DropCounts {
   return sum;
 }
 
+/** Connections that stay open even if descriptors are short, so that probes are answered. */
+const MIN_OPEN = 4;
+
 const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
 
 export class HttpConnections {
@@ -69,6 +77,8 @@ export class HttpConnections {
   /** Clients with new connections since the limits were last applied. */
   readonly #grown = new Set<Client>();
   #isTrimPlanned = false;
+  /** How many connections must be closed since then, as descriptors are short. */
+  #excess = 0;
 
   /** @param onDrop called for each connection closed here or by {@link drop} */
   constructor(limits: ConnectionLimits, onDrop: (reason: DropReason, client: string) => void) {
@@ -90,19 +100,22 @@ export class HttpConnections {
     for (const socket of this.#connections.keys()) socket.destroy();
   }
 
-  /** Limits the connections of a server from now on. */
-  watch(server: Server): void {
+  /** Limits the connections of a server from now on. @param secure what encrypts a new connection; undefined: nothing does */
+  watch(server: Server, secure: () => Secure | undefined = () => undefined): void {
     const listeners = server.listeners('connection') as ((socket: Socket) => void)[]; // Node's own listeners, which parse requests.
     server.removeAllListeners('connection');
     server.on('connection', (socket) => {
-      if (!this.#add(socket)) return;
-      this.#expectFirstRequest(socket, () => {
-        for (const parse of listeners) parse.call(server, socket);
-      });
+      const connection = this.#add(socket);
+      if (connection === undefined) return;
+      this.#secure(connection, secure(), (plain) =>
+        this.#expectFirstRequest(plain, () => {
+          for (const parse of listeners) parse.call(server, plain);
+        }),
+      );
     });
     server.prependListener('request', (request, response) => this.#onRequest(request, response));
     server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
-      const socket = stream as Socket; // A plain HTTP server has no other streams.
+      const socket = stream as Socket; // The server has no other streams.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return this.drop(socket, 'timeout');
       if (socket.writable) socket.write(BAD_REQUEST);
       socket.destroy();
@@ -111,6 +124,29 @@ export class HttpConnections {
       // Closing an idle kept-alive connection is not a drop.
       if (this.#connections.get(socket)?.isAnswering === true) this.drop(socket, 'timeout');
       else socket.destroy();
+    });
+  }
+
+  /** @param proceed called with the connection that has the requests */
+  #secure(connection: Connection, secure: Secure | undefined, proceed: (plain: Socket) => void): void {
+    const { socket } = connection;
+    if (secure === undefined) {
+      proceed(socket);
+      return;
+    }
+    const ignore = () => {}; // A reset, or no handshake: `close` follows.
+    socket.on('error', ignore);
+    socket.setTimeout(this.#limits.firstRequestTimeout, () => this.drop(connection.socket, 'timeout'));
+    secure(socket, (secured) => {
+      // It may have been dropped meanwhile.
+      if (!this.#connections.delete(socket)) {
+        secured.destroy();
+        return;
+      }
+      socket.setTimeout(0);
+      connection.socket = secured;
+      this.#connections.set(secured, connection);
+      proceed(secured);
     });
   }
 
@@ -138,13 +174,13 @@ export class HttpConnections {
     this.#onDrop(reason, connection.client.address);
   }
 
-  /** @returns whether the connection still exists */
-  #add(socket: Socket): boolean {
+  /** @returns undefined if the connection no longer exists */
+  #add(socket: Socket): Connection | undefined {
     const address = socket.remoteAddress;
     // The client left before it was accepted.
     if (address === undefined) {
       socket.destroy();
-      return false;
+      return undefined;
     }
     let client = this.#clients.get(address);
     if (client === undefined) {
@@ -157,8 +193,9 @@ export class HttpConnections {
     this.#all.waiting.add(connection);
     socket.once('close', () => this.#remove(connection));
     this.#grown.add(client);
+    if (admitClient(socket)) this.#excess += 1;
     this.#planTrim();
-    return true;
+    return connection;
   }
 
   /**
@@ -177,7 +214,11 @@ export class HttpConnections {
     for (const client of this.#grown)
       closeAbove(client, perClient, (each) => this.drop(each, 'client-limit'));
     this.#grown.clear();
-    closeAbove(this.#all, total, (each) => this.drop(each, 'total-limit'));
+    const room = this.open - this.#excess;
+    this.#excess = 0;
+    closeAbove(this.#all, Math.min(total, Math.max(MIN_OPEN, room)), (each) =>
+      this.drop(each, 'total-limit'),
+    );
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse): void {

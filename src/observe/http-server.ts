@@ -2,11 +2,20 @@
  * A small HTTP server for kubelet probes, Prometheus and operators with curl. It has fixed, read-only paths, each handled by a
  * function, and withstands any number of hostile connections; see `http-connections.ts` for the limits.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
+import type { TlsIdentity } from '../listen/secure/tls-identity.ts';
+import type { TlsServer, TlsServerOptions } from '../listen/secure/tls-server.ts';
+import type { Encryption } from '../listen/tcp.ts';
 import { type DropCounts, HttpConnections } from './http-connections.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { SharedReplies } from './http-shared-replies.ts';
@@ -31,6 +40,14 @@ export interface HttpServerOptions {
   readonly answersAsGo?: boolean;
   /** Whether replies may take longer than the write timeout. Default: no. */
   readonly takesTime?: boolean;
+  /** Undefined: connections are not encrypted. */
+  readonly encryption?: Encryption | undefined;
+  /** Given to servers that may be encrypted: small programs do without the code for it. */
+  readonly makeTlsServer?: (options: TlsServerOptions) => TlsServer;
+  /** Of every reply. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What a request gets instead of the reply of its path; undefined: that reply. Default: no request is refused. */
+  readonly refuse?: (path: string, headers: IncomingHttpHeaders) => HttpReply | undefined;
 }
 
 /** The text of Go's HTTP servers for an unknown path. */
@@ -71,6 +88,7 @@ export class HttpServer {
   readonly #connections: HttpConnections;
   readonly #replies: SharedReplies;
   #retry: Timer | undefined;
+  #tls: TlsServer | undefined;
 
   /** @param routes by path, such as `/healthz`; looked up at each request, so they may change at run time */
   constructor(options: HttpServerOptions, routes: ReadonlyMap<string, HttpRoute>, clock: Clock, log: Log) {
@@ -93,7 +111,30 @@ export class HttpServer {
     this.#connections = new HttpConnections(limits, (reason, client) =>
       warnings.warn('HTTP connections closed', { port: this.port, reason, client }),
     );
-    this.#connections.watch(this.#server);
+    this.encrypt(options.encryption);
+    this.#connections.watch(this.#server, () => {
+      const tls = this.#tls;
+      return tls && ((socket, onSecure) => tls.secure(socket, onSecure));
+    });
+  }
+
+  /**
+   * Encrypts connections that are accepted from now on by other rules, or not at all.
+   *
+   * @throws Error as `checkIdentity`, and TypeError for a server without `makeTlsServer`
+   */
+  encrypt(encryption: Encryption | undefined): void {
+    const { makeTlsServer } = this.#options;
+    if (encryption !== undefined && makeTlsServer === undefined)
+      throw new TypeError('an HTTP server that is never encrypted');
+    const tls = encryption && makeTlsServer?.({ ...encryption, protocols: ['http/1.1'], clock: this.#clock });
+    this.#tls?.stop();
+    this.#tls = tls;
+  }
+
+  /** Uses another certificate from now on. @throws Error as `checkIdentity` */
+  renew(identity: TlsIdentity): void {
+    this.#tls?.renew(identity);
   }
 
   /**
@@ -127,6 +168,7 @@ export class HttpServer {
   /** Closes all connections immediately, so that new requests go to the next process. */
   async stop(): Promise<void> {
     this.#retry?.cancel();
+    this.#tls?.stop();
     if (!this.#server.listening) return;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#connections.closeAll();
@@ -162,12 +204,15 @@ export class HttpServer {
     // One request per connection: further data is ignored.
     response.shouldKeepAlive = false;
     if (request.socket.destroyed) return;
-    const { answersAsGo = false } = this.#options;
+    const { answersAsGo = false, headers = {}, refuse } = this.#options;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (!answersAsGo && request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
       return sendBody(response, 405, PLAIN_TEXT, 'only GET and HEAD\n');
     }
     const [path = '', query = ''] = request.url?.split('?') ?? [];
+    const refusal = refuse?.(path, request.headers);
+    if (refusal !== undefined) return send(response, refusal, request.method === 'HEAD');
     const route = this.#routes.get(path);
     if (route === undefined) {
       const paths = [...this.#routes.keys()].join(', ');

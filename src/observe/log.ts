@@ -24,6 +24,11 @@ export interface LogOptions {
 
 const URGENCY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3 };
 
+/** Whether a line is written at a level of the log. */
+export function isWritten(level: LogLevel, at: LogLevel): boolean {
+  return URGENCY[level] <= URGENCY[at];
+}
+
 type Render = (time: string, level: LogLevel, message: string, fields: LogFields) => string;
 
 export function createLog({ level, format, colours = false, clock, write }: LogOptions): AdjustableLog {
@@ -31,7 +36,7 @@ export function createLog({ level, format, colours = false, clock, write }: LogO
   const writerOf =
     (urgency: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
-      if (URGENCY[urgency] > URGENCY[log.level]) return;
+      if (!isWritten(urgency, log.level)) return;
       write(`${render(new Date(clock.now()).toISOString(), urgency, message, fields)}\n`);
     };
   const log: AdjustableLog = {

@@ -1,11 +1,12 @@
 /**
  * Statistics of all layers at one moment, the source of the metrics.
  */
+import type { ForwardCounts } from '../forward/forward-tally.ts';
 import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
-import { Latency } from '../resolver/latency.ts';
+import type { Finding } from '../reasons/finding.ts';
 import type { ResolverStats } from '../resolver/resolver.ts';
 import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
 import type { SnapshotStats } from '../sources/snapshot/snapshot-keeper.ts';
@@ -15,6 +16,10 @@ import type { DropCounts } from './http-connections.ts';
 
 export interface Stats {
   readonly ready: boolean;
+  /** What the server finds wrong with itself and its cluster. */
+  readonly findings: readonly Finding[];
+  /** Names of services that upstream servers denied: they are in the domain of another cluster. */
+  readonly foreignDenials: number;
   readonly queries: QueryCounts;
   readonly table: TableStatistics;
   /** Milliseconds since the data was last known to be current; undefined before the first complete list. */
@@ -22,7 +27,9 @@ export interface Stats {
   readonly watches: readonly WatchStats[];
   /** Statistics of zones from etcd; undefined: there are none. */
   readonly etcd: EtcdStats | undefined;
-  readonly resolver: ResolverStats;
+  /** What was asked of upstream servers. */
+  readonly forward: ForwardCounts;
+  readonly resolver: Omit<ResolverStats, 'forward'>;
   readonly forwarded: ForwardedQueries;
   /** Undefined until the sockets are open. */
   readonly udp: UdpCounts | undefined;
@@ -34,6 +41,8 @@ export interface Stats {
   readonly manifests: ManifestStats | undefined;
   /** Undefined if the settings cannot change at run time. */
   readonly config: ConfigStats | undefined;
+  /** Bundles of the program by the state of their code caches; undefined: it is not built. */
+  readonly codeCaches?: Readonly<Record<'used' | 'rejected' | 'absent', number>> | undefined;
 }
 
 export interface QueryLogStats {
@@ -54,6 +63,8 @@ export interface ConfigStats {
   readonly errors: ReadonlyMap<string, number>;
   /** Whether the last good settings are in force because the latest are invalid. */
   readonly isLastGood: boolean;
+  /** What is wrong with the latest settings, as sentences; empty: nothing. */
+  readonly problems: readonly string[];
   /** Applied changes. */
   readonly changes: number;
   /** When the last change was applied, in milliseconds since the epoch. */
@@ -61,18 +72,7 @@ export interface ConfigStats {
 }
 
 /** For servers whose plan has no resolver of its own. */
-export const NO_RESOLVER: ResolverStats = {
-  forward: {
-    inFlight: 0,
-    queued: 0,
-    coalesced: 0,
-    refused: 0,
-    hedged: 0,
-    retried: 0,
-    droppedRecords: 0,
-    upstreams: [],
-  },
-  forwarding: { latency: new Latency().count(), failures: new Map() },
+export const NO_RESOLVER: Stats['resolver'] = {
   cachingResolver: { hits: 0, misses: 0, stale: 0 },
   prefetched: 0,
 };

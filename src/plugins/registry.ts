@@ -30,13 +30,22 @@ export type PluginUse = {
   };
 }[CorefilePluginName];
 
-/** All plugins that a Corefile may name. */
-export const COREFILE_PLUGINS: readonly CorefilePluginDefinition<CorefilePluginName, unknown>[] =
-  Object.values(definitions);
+const all: CorefilePluginDefinition<CorefilePluginName, unknown>[] = Object.values(definitions);
+
+/** All plugins that a Corefile may name, with those of others that were registered. */
+export const COREFILE_PLUGINS: readonly CorefilePluginDefinition<CorefilePluginName, unknown>[] = all;
 
 const byName = new Map<string, CorefilePluginDefinition<CorefilePluginName, unknown>>(
   COREFILE_PLUGINS.map((definition) => [definition.name, definition]),
 );
+
+/** Adds a plugin of others for the life of the process, before any Corefile is read. */
+export function registerPlugin(definition: CorefilePluginDefinition<string, unknown>): void {
+  // No code of our own names it, so no type does.
+  const own = definition as CorefilePluginDefinition<CorefilePluginName, unknown>;
+  all.push(own);
+  byName.set(own.name, own);
+}
 
 /** undefined: no such plugin. */
 export function findDefinition(

@@ -9,15 +9,17 @@
  */
 
 import type { Clock } from '../base/clock.ts';
-import type { Answer } from '../chain/answer.ts';
+import type { Answer, Forwarded } from '../chain/answer.ts';
 import { isCacheable, toCachedAnswer } from '../chain/derived-answer.ts';
 import type { Chain } from '../chain/handler.ts';
+import type { Look } from '../chain/look.ts';
 import type { Query } from '../chain/query.ts';
 import { type StaleRules, staleBody } from '../forward/caching/expiry.ts';
 import { type QuestionKey, toCachedQuestion } from '../forward/question-key.ts';
 import { QuestionTable } from '../forward/question-table.ts';
 import type { AnswerBody, CachedEntry } from '../table/types.ts';
 import type { TableWriter } from '../table/writer.ts';
+import { extendedErrorOfCached } from '../wire/extended-error.ts';
 import { RCODE } from '../wire/types.ts';
 import { replyFromBody, replyFromEntry } from './cached-reply.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
@@ -91,9 +93,10 @@ export class CachingResolver {
     const { store, clock, stale } = this.#options;
     const entry = store.readCached(toCachedQuestion(query.questionKey));
     const now = Math.floor(clock.monotonic() / 1000);
+    if (query.look !== undefined) return this.#look(query, query.look, entry, now);
     if (entry !== undefined && entry.expires > now) {
       this.#hits += 1;
-      return replyFromEntry(entry, now);
+      return { ...replyFromEntry(entry, now), ...errorOf(entry, entry.freshUntil <= now) };
     }
     this.#misses += 1;
     if (!query.recursionDesired) return this.#options.ask(query);
@@ -102,6 +105,16 @@ export class CachingResolver {
     const body = settings && staleBody(entry, now, settings);
     if (settings === undefined || body === undefined) return this.#fetch(query, 'useless');
     return this.#refreshOnce(query, { entry, body, settings });
+  }
+
+  /** Gives a cached answer as it is, without asking again for an expired one. */
+  #look(query: Query, look: Look, entry: CachedEntry | undefined, now: number): Answer | Promise<Answer> {
+    const settings = this.#options.stale();
+    const body =
+      entry === undefined || entry.expires > now ? entry?.body : settings && staleBody(entry, now, settings);
+    if (entry === undefined || body === undefined) return this.#options.ask(query);
+    look.foundEntry({ name: query.key, age: now - entry.stored, left: entry.expires - now });
+    return entry.expires > now ? replyFromEntry(entry, now) : replyFromBody(entry, body, 0);
   }
 
   /** Grows with every change of the sources of answers. */
@@ -186,8 +199,12 @@ export class CachingResolver {
     this.#stale += 1;
     const kept = { ...entry, body, lifetime: RECHECK_SECONDS, outcome: RESOLVER_OUTCOME.stale };
     store.cache(kept, clock.monotonic());
-    return replyFromBody(entry, body, 0);
+    return { ...replyFromBody(entry, body, 0), ...errorOf(entry, true) };
   }
+}
+
+function errorOf({ body }: CachedEntry, isStale: boolean): Pick<Forwarded, 'extendedError'> {
+  return { extendedError: extendedErrorOfCached(body.rcode, isStale) };
 }
 
 /** Milliseconds; 0 if the servers have just failed: clients do not wait for them. */

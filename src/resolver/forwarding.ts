@@ -6,15 +6,20 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
 import type { Answer } from '../chain/answer.ts';
+import { type Look, openQuestionOf } from '../chain/look.ts';
 import { ALL_QUESTIONS } from '../chain/match.ts';
 import type { Query } from '../chain/query.ts';
 import { cacheReply } from '../forward/caching/cached-answer.ts';
 import type { CachingRules } from '../forward/caching/caching-rules.ts';
-import type { FailureReason, Forwarder, ForwardQuestion, ForwardReply } from '../forward/forwarder.ts';
+import { extendedErrorOfFailure, type FailureReason } from '../forward/forward-reply.ts';
+import type { ForwardTally } from '../forward/forward-tally.ts';
+import type { Forwarder, ForwardQuestion, ForwardReply } from '../forward/forwarder.ts';
+import type { CachedAnswer } from '../table/types.ts';
+import { EXTENDED_ERROR } from '../wire/extended-error.ts';
 import type { Message, NameKey, Question } from '../wire/types.ts';
 import { type FilteredTypes, hideTypes } from './filtered-types.ts';
-import { Latency, type LatencyCounts } from './latency.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
+import { PassedOn, sharedAnswer } from './passed-on.ts';
 
 /** Changes a reply before it is judged and cached. */
 export type ReplyChange = (question: Question, message: Message) => Message;
@@ -25,16 +30,23 @@ export interface ReplySettings {
   /** In this order. */
   readonly changes: readonly ReplyChange[];
   readonly filteredTypes: FilteredTypes;
+  /** Types whose answers are cached; undefined: all. Questions for others are passed on as they came: see `PassedOn`. */
+  readonly cachedTypes?: ReadonlySet<number> | undefined;
+  /** Whether equal questions of such a type share an answer for a second that datagrams do not carry. Default: no. */
+  readonly sharesLargeAnswers?: boolean;
   /** Whether `changes` leave denials and answers with addresses as they are, except for names that `mayExist`. Default: no. */
   readonly leavesAddresses?: boolean;
   /** Whether a name may exist although upstream denies it. Default: no. */
   readonly mayExist?: (name: NameKey) => boolean;
 }
 
-export interface ForwardingCounts {
-  readonly latency: LatencyCounts;
-  /** Questions that no upstream server answered, by reason. */
-  readonly failures: ReadonlyMap<FailureReason, number>;
+export interface ForwardingOptions {
+  /** May change. */
+  readonly settings: () => ReplySettings;
+  /** Counts replies and failures. */
+  readonly tally: ForwardTally;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /**
@@ -51,21 +63,42 @@ export class Forwarding {
   readonly role = 'forwarder';
   readonly questions = ALL_QUESTIONS;
   readonly answers = 'unchanged';
-  readonly #forwarder: Pick<Forwarder, 'resolve'>;
+  readonly #forwarder: Pick<Forwarder, 'resolve' | 'serversFor'>;
   readonly #settings: () => ReplySettings;
   readonly #warnings: RateLimitedWarnings;
-  readonly #latency = new Latency();
-  readonly #failures = new Map<FailureReason, number>();
+  readonly #tally: ForwardTally;
+  readonly #passedOn: PassedOn;
 
-  constructor(forwarder: Pick<Forwarder, 'resolve'>, settings: () => ReplySettings, clock: Clock, log: Log) {
+  constructor(
+    forwarder: Pick<Forwarder, 'resolve' | 'serversFor'>,
+    { settings, tally, clock, log }: ForwardingOptions,
+  ) {
     this.#forwarder = forwarder;
     this.#settings = settings;
+    this.#tally = tally;
     this.#warnings = new RateLimitedWarnings(log, clock);
+    this.#passedOn = new PassedOn(clock);
   }
 
   async handle(query: Query): Promise<Answer> {
-    const question = query.questionKey;
-    return this.present(question, await this.#forwarder.resolve(question, { address: query.account }));
+    if (query.look !== undefined) return this.#look(query.key, query.look);
+    const question = this.#isCached(query.question.type)
+      ? query.questionKey
+      : this.#passedOn.questionOf(query, this.#settings().sharesLargeAnswers === true);
+    const reply = await this.#forwarder.resolve(question, { address: query.account });
+    const answer = this.present(question, reply);
+    if (question.passedOnBy === 'udp' && isTruncated(answer)) this.#passedOn.noteTruncated(question);
+    return answer;
+  }
+
+  #isCached(type: number): boolean {
+    return this.#settings().cachedTypes?.has(type) !== false;
+  }
+
+  #look(name: NameKey, look: Look): Presented {
+    const found = this.#forwarder.serversFor(name);
+    look.wouldAsk(openQuestionOf(name, found));
+    return found.kind === 'failed' ? answerOfFailure(found.reason) : { kind: 'servfail' };
   }
 
   /** The answer for clients, and for the cache, from a reply. Counts the reply. */
@@ -77,16 +110,12 @@ export class Forwarding {
 
   /** Counts a reply. */
   observe(milliseconds: number): void {
-    this.#latency.observe(milliseconds);
+    this.#tally.observe(milliseconds);
   }
 
   /** How replies are processed now. */
   get settings(): ReplySettings {
     return this.#settings();
-  }
-
-  count(): ForwardingCounts {
-    return { latency: this.#latency.count(), failures: this.#failures };
   }
 
   #present(question: ForwardQuestion, reply: Message): Presented {
@@ -107,29 +136,40 @@ export class Forwarding {
       answers,
       authorities,
       additionals,
-      memory: kept && { ...kept.answer, recursionAvailable: true },
+      memory: kept && this.#memoryOf(question.type, { ...kept.answer, recursionAvailable: true }),
     };
   }
 
+  #memoryOf(type: number, answer: CachedAnswer): CachedAnswer | undefined {
+    if (this.#isCached(type)) return answer;
+    return this.#settings().sharesLargeAnswers === true ? sharedAnswer(answer) : undefined;
+  }
+
   #fail(question: ForwardQuestion, { reason, detail }: Extract<ForwardReply, { kind: 'failed' }>): Presented {
-    this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
-    switch (reason) {
-      case 'local-only':
-        return { kind: 'nxdomain', aliases: [], soa: undefined, authoritative: false };
-      case 'no-upstream':
-        return { kind: 'refused' };
-      case 'overloaded':
-        this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
-        return { kind: 'overloaded' };
-      case 'timeout':
-      case 'network': {
-        this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
-        return { kind: 'servfail', lifetime: Math.min(SILENCE_TTL, this.#settings().caching.failureTtl) };
-      }
-      case 'down':
-      case 'loop':
-      case 'stopped':
-        return { kind: 'servfail' };
+    this.#tally.noteFailure(reason);
+    const answer = answerOfFailure(reason);
+    if (reason !== 'overloaded' && reason !== 'timeout' && reason !== 'network') return answer;
+    this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
+    if (answer.kind !== 'servfail') return answer;
+    return { ...answer, lifetime: Math.min(SILENCE_TTL, this.#settings().caching.failureTtl) };
+  }
+}
+
+function isTruncated(answer: Answer): boolean {
+  return answer.kind === 'forwarded' && answer.truncated;
+}
+
+function answerOfFailure(reason: FailureReason): Presented {
+  switch (reason) {
+    case 'local-only':
+      return { kind: 'nxdomain', aliases: [], soa: undefined, authoritative: false };
+    case 'no-upstream':
+      return { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE };
+    case 'overloaded':
+      return { kind: 'overloaded' };
+    default: {
+      const extendedError = extendedErrorOfFailure(reason);
+      return { kind: 'servfail', ...(extendedError !== undefined && { extendedError }) };
     }
   }
 }

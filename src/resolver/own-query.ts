@@ -1,15 +1,19 @@
 /**
  * Queries of our own: for prefetching, and for names of upstream servers.
  */
-import { Query } from '../chain/query.ts';
+import { Query, type QuerySite } from '../chain/query.ts';
 import { OPCODE, type Question } from '../wire/types.ts';
 
 const OURSELVES = { address: '', port: 0, transport: 'tcp' } as const;
 
-/** @param flags those that belong to the key of a cached answer */
+/**
+ * @param flags those that belong to the key of a cached answer
+ * @param site where it counts; default: nowhere
+ */
 export function createOwnQuery(
   question: Question,
   flags: { readonly dnssecOk: boolean; readonly checkingDisabled: boolean },
+  site?: QuerySite,
 ): Query {
   const { dnssecOk, checkingDisabled } = flags;
   const header = {
@@ -25,5 +29,5 @@ export function createOwnQuery(
     checkingDisabled,
   };
   const edns = { version: 0, udpSize: 1232, dnssecOk, extendedRcode: 0, options: [] };
-  return new Query(question, { header, question, edns }, OURSELVES);
+  return new Query(question, { header, question, edns }, OURSELVES, undefined, site);
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Clock, Timer } from '../base/clock.ts';
-import type { Query } from '../chain/query.ts';
+import type { Query, QuerySite } from '../chain/query.ts';
 import { isWorthPrefetching } from '../forward/caching/expiry.ts';
 import type { QuestionKey } from '../forward/question-key.ts';
 import { QuestionTable } from '../forward/question-table.ts';
@@ -18,6 +18,8 @@ export interface PrefetchingOptions {
   readonly table: Pick<TableWriter, 'scanCached'>;
   /** Asks again and caches the answer. */
   readonly refresh: (query: Query) => Promise<void>;
+  /** Where queries count. Default: nowhere. */
+  readonly site?: () => QuerySite | undefined;
   /** Whether to prefetch at all. May change. */
   readonly isWanted: () => boolean;
   readonly clock: Clock;
@@ -83,7 +85,11 @@ export class Prefetching {
 
   #prefetch(entry: CachedEntry): void {
     const { name, type, class: dnsClass } = entry;
-    const query = createOwnQuery({ name: decodeName(name), type, class: dnsClass }, entry);
+    const query = createOwnQuery(
+      { name: decodeName(name), type, class: dnsClass },
+      entry,
+      this.#options.site?.(),
+    );
     const prefetch: Prefetch = { question: query.questionKey, nextInChain: undefined };
     if (this.#underWay.size >= MAX_UNDER_WAY || this.#underWay.find(prefetch.question) !== undefined) return;
     this.#underWay.add(prefetch);

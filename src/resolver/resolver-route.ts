@@ -18,6 +18,8 @@ export interface ResolverRouteOptions {
    * unknown, so readers must not forward.
    */
   readonly exceptions: () => readonly NameKey[] | undefined;
+  /** Handlers before the resolver may answer names with fewer labels. */
+  readonly minLabels: () => number;
   /** Whether denials from upstream are true: this is so if no names are known here. */
   readonly believesDenials: () => boolean;
   /** Whether an expired answer is served before a new one has come. */
@@ -40,12 +42,13 @@ export class ResolverRoute implements ForwardedRoute {
   }
 
   terms(): RouteTerms | undefined {
-    const { exceptions, believesDenials, servesStaleAtOnce, outcome } = this.#options;
+    const { exceptions, minLabels, believesDenials, servesStaleAtOnce, outcome } = this.#options;
     const concerned = this.#parts.isUsable() ? exceptions() : undefined;
     if (concerned === undefined) return undefined;
     const { answered } = RESOLVER_OUTCOME;
     return {
       exceptions: concerned,
+      minLabels: minLabels(),
       believesDenials: believesDenials(),
       servesStaleAtOnce: servesStaleAtOnce(),
       form: { kind: 'own', caching: this.#parts.forwarding.settings.caching },
@@ -53,7 +56,7 @@ export class ResolverRoute implements ForwardedRoute {
       outcomes: {
         ...{ forwarded: outcome, byPath: false },
         kept: { positive: answered, negative: answered },
-        repeated: { positive: outcome, negative: outcome },
+        repeated: { positive: answered, negative: answered },
       },
     };
   }

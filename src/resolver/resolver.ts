@@ -5,11 +5,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Answer } from '../chain/answer.ts';
-import { type Chain, composeChain, type Handler } from '../chain/handler.ts';
+import { type Chain, composeChain } from '../chain/handler.ts';
 import type { Query } from '../chain/query.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
-import { Forwarder, type ForwardStatistics } from '../forward/forwarder.ts';
+import { type ForwardCounts, ForwardTally } from '../forward/forward-tally.ts';
+import { Forwarder } from '../forward/forwarder.ts';
 import type { ResolveName } from '../forward/named-servers.ts';
 import { toCachedQuestion } from '../forward/question-key.ts';
 import type { LinkedForwarder } from '../forward/reader-path/linked-forwarder.ts';
@@ -21,7 +22,7 @@ import type { NameKey, Question } from '../wire/types.ts';
 import { boundTtls } from './bound-ttls.ts';
 import { CachingResolver, type CachingResolverCounts, type StaleSettings } from './caching-resolver.ts';
 import { listChangedDomains } from './changed-domains.ts';
-import { Forwarding, type ForwardingCounts, type ReplySettings } from './forwarding.ts';
+import { Forwarding, type ReplySettings } from './forwarding.ts';
 import { HandedAnswers } from './handed-answers.ts';
 import { PacketForwarding, type PacketForwardingOptions, type ResolverParts } from './packet-path.ts';
 import { Prefetching } from './prefetching.ts';
@@ -40,6 +41,8 @@ export interface ResolverOptions {
   readonly table: TableWriter;
   readonly clock: Clock;
   readonly log: Log;
+  /** Counts what is forwarded; one of its own by default. */
+  readonly tally?: ForwardTally;
   /** Resolves upstream servers that are given by name, through our own chain. */
   readonly resolveName: ResolveName;
   /**
@@ -47,8 +50,6 @@ export interface ResolverOptions {
    * Default: the resolver itself.
    */
   readonly chain?: Chain;
-  /** Handlers asked before a question goes upstream. Their answers with a lifetime are cached too. */
-  readonly before?: readonly Handler[];
   /** How servers are reached; by sockets by default. */
   readonly connect?: Connect;
   /** From 0 to below 1, for choices that need not be secret. */
@@ -56,8 +57,7 @@ export interface ResolverOptions {
 }
 
 export interface ResolverStats {
-  readonly forward: ForwardStatistics;
-  readonly forwarding: ForwardingCounts;
+  readonly forward: ForwardCounts;
   readonly cachingResolver: CachingResolverCounts;
   readonly prefetched: number;
 }
@@ -67,6 +67,7 @@ export class Resolver {
   readonly #clock: Clock;
   readonly #forwarder: Forwarder;
   readonly #forwarding: Forwarding;
+  readonly #tally: ForwardTally;
   readonly #cachingResolver: CachingResolver;
   readonly #prefetching: Prefetching;
   /** Cached answers for the process that takes over. */
@@ -80,16 +81,18 @@ export class Resolver {
   #link: LinkedForwarder | undefined;
 
   constructor(settings: ResolverSettings, options: ResolverOptions) {
-    const { table, clock, log, before = [], chain = (query) => this.answer(query) } = options;
+    const { table, clock, log, tally = new ForwardTally(), chain = (query) => this.answer(query) } = options;
     this.#settings = settings;
     this.handedAnswers = new HandedAnswers(table, clock);
     this.#chain = chain;
     this.#table = table;
     this.#clock = clock;
     this.#forwarder = new Forwarder(settings.forward, options);
-    this.#forwarding = new Forwarding(this.#forwarder, () => this.#settings, clock, log);
+    this.#tally = tally;
+    tally.follow(this.#forwarder);
+    this.#forwarding = new Forwarding(this.#forwarder, { settings: () => this.#settings, tally, clock, log });
     this.#cachingResolver = new CachingResolver({
-      ask: composeChain([...before, this.#forwarding]),
+      ask: composeChain([this.#forwarding]),
       store: table,
       clock,
       recursionAvailable: true,
@@ -164,6 +167,11 @@ export class Resolver {
     return this.#forwarder.isOwnProbe(question);
   }
 
+  /** Asks the upstream servers. */
+  get forwarder(): Forwarder {
+    return this.#forwarder;
+  }
+
   /** Call it once queries are received. */
   start(): void {
     this.#forwarder.testForLoops();
@@ -201,8 +209,7 @@ export class Resolver {
   stats(): ResolverStats {
     this.#readerPath?.catchUp();
     return {
-      forward: this.#forwarder.statistics(),
-      forwarding: this.#forwarding.count(),
+      forward: this.#tally.count(),
       cachingResolver: this.#cachingResolver.count(),
       prefetched: this.#prefetching.prefetched,
     };
@@ -211,6 +218,7 @@ export class Resolver {
   /** Queries in flight fail at once. */
   stop(): void {
     this.#prefetching.stop();
+    this.#tally.leave(this.#forwarder);
     this.#forwarder.stop();
     this.#link?.update();
   }

@@ -115,7 +115,7 @@ export class ClusterObjects {
       maxAge: snapshotMaxAge,
       maxAgeName: '--snapshot-max-age',
       generation: () => cluster.generation,
-      state: () => (cluster.isKnown ? [...cluster.snapshot()] : undefined),
+      state: () => (cluster.isKnown ? cluster.snapshot() : undefined),
       // A folder has no age: its contents are always current.
       isCurrent: () => (source.status().age ?? 0) < MAX_CURRENT_AGE,
       clock,
@@ -139,8 +139,12 @@ export class ClusterObjects {
     });
     this.#cluster.whenKnown(() => {
       this.#syncTimer?.cancel();
-      const { nodes } = this.#engine.table.statistics();
-      log.info('cluster listed', { after: formatElapsed(clock.monotonic() - began), names: nodes });
+      const { kinds } = this.#cluster.state();
+      log.info('cluster listed', {
+        after: formatElapsed(clock.monotonic() - began),
+        services: kinds.get('Service')?.count,
+        slices: kinds.get('Endpoints')?.count,
+      });
     });
   }
 }
@@ -149,7 +153,7 @@ export class ClusterObjects {
 const MAX_CURRENT_AGE = 300_000;
 
 /** The sinks of the objects; kinds that the dialect does not need have none. */
-function sinksOf(cluster: Cluster): ClusterSinks {
+export function sinksOf(cluster: Cluster): ClusterSinks {
   const { services, endpoints, namespaces, pods, neededKinds } = cluster;
   return {
     markIncomplete: (isIncomplete) => cluster.markIncomplete(isIncomplete),

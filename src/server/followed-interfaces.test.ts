@@ -3,13 +3,16 @@ import { findFreePort } from '../base/testing/free-port.ts';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
 import { waitUntil } from '../base/testing/wait-until.ts';
+import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import { ask } from '../chain/testing/ask.ts';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
-import { Listeners } from '../listen/listeners.ts';
+import { writePlainListeners } from '../config/server/plain-block.ts';
 import type { Interfaces } from '../listen/local-addresses.ts';
 import { startThreadOf } from '../listen/reader-threads.ts';
-import { VERDICT } from '../table/types.ts';
+import { TableReader } from '../table/reader.ts';
+import { TableWriter } from '../table/writer.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
+import { ListenerGroups } from './listener-groups.ts';
 
 const IPV4 = { family: 'IPv4', mac: '', netmask: '255.0.0.0', internal: false } as const;
 const LATE: Interfaces = { eth9: [{ ...IPV4, address: '127.0.0.9', cidr: '127.0.0.9/8' }] };
@@ -22,23 +25,35 @@ afterEach(async () => {
 function make(lines: string, interfaces: () => Interfaces) {
   const clock = new ManualClock();
   const log = new RecordingLog();
-  const listeners = new Listeners({
-    table: new SharedArrayBuffer(0),
-    answers: { enter() {}, leave() {}, setTime() {}, answer: () => VERDICT.ASK },
-    handleQuery: async (query) => {
-      const response = Uint8Array.from(query);
-      response[2] = (response[2] ?? 0) | 0x80;
-      return response;
+  const table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
+  const listeners = new ListenerGroups({
+    engine: {
+      table,
+      metrics: new PluginMetrics(),
+      reader: new TableReader(table.memory, 0),
+      listenerGroupOf: () => 0,
+      serverBlocks: {
+        handleQueryOf: () => async (query) => {
+          const response = Uint8Array.from(query);
+          response[2] = (response[2] ?? 0) | 0x80;
+          return response;
+        },
+      },
     },
-    udpReaders: 1,
-    takeover: false,
-    udpSize: 1232,
+    ...{ readers: 1, commonReaders: 1, takeover: false, udpSize: 1232, forwarding: undefined },
     startReader: startThreadOf(new URL('file:///none')),
-    onReaderDead() {},
+    socketLog: log,
     clock,
     log,
   });
-  const followed = new FollowedInterfaces({ plan: planOf(lines).listen, interfaces, listeners, clock, log });
+  const { listen: plan } = planOf(lines);
+  const group = writePlainListeners({ port: plan.port });
+  const followed = new FollowedInterfaces({
+    open: (addresses) => listeners.add([{ ...group, addresses }]),
+    openLater: (address) => listeners.openLater(group, address),
+    addresses: () => listeners.addresses,
+    ...{ plan, interfaces, clock, log },
+  });
   opened.push(followed, listeners);
   return { followed, listeners, clock, log };
 }

@@ -7,14 +7,18 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { InterfaceListenPlan } from '../config/server/server-plan.ts';
-import type { Listeners } from '../listen/listeners.ts';
 import { addressesToBind, type Interfaces, isPresent } from '../listen/local-addresses.ts';
 import { chooseAddresses } from './chosen-addresses.ts';
 
 export interface FollowedInterfacesOptions {
   readonly plan: InterfaceListenPlan;
   readonly interfaces: () => Interfaces;
-  readonly listeners: Pick<Listeners, 'open' | 'openLater' | 'addresses'>;
+  /** Opens the sockets of these addresses, or of none. */
+  readonly open: (addresses: readonly string[]) => Promise<void>;
+  /** Opens those of an address that has come up since. */
+  readonly openLater: (address: string) => Promise<void>;
+  /** The addresses that are served. */
+  readonly addresses: () => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -51,17 +55,16 @@ export class FollowedInterfaces {
    * @throws UnknownInterfaceError, PortInUseError, SocketError, AddressError
    */
   async start(): Promise<void> {
-    const { plan, interfaces, listeners, log } = this.#options;
-    const { port } = plan;
-    if (port === 0) return;
+    const { plan, interfaces, open, log } = this.#options;
+    if (plan.port === 0) return;
     const machine = interfaces();
     const { addresses, missing } = chooseAddresses(plan, machine);
     this.#reportMissing(missing);
     const usable = this.#usable(addressesToBind(addresses, machine), machine);
-    if (usable.length > 0) await listeners.open(usable.map((address) => ({ address, port })));
+    if (usable.length > 0) await open(usable);
     for (const address of usable) this.#served.add(address);
     if (addresses !== 'all' && plan.bind !== 'interfaces') this.#lookLater();
-    log.debug('listening', { addresses: listeners.addresses.join(', ') });
+    log.debug('listening', { addresses: this.#options.addresses().join(', ') });
   }
 
   stop(): void {
@@ -102,9 +105,9 @@ export class FollowedInterfaces {
   }
 
   async #open(address: string): Promise<void> {
-    const { plan, listeners, log } = this.#options;
+    const { openLater, log } = this.#options;
     try {
-      await listeners.openLater({ address, port: plan.port });
+      await openLater(address);
       this.#served.add(address);
       this.#failed.delete(address);
       log.info('listening on an address that has come up', { address });

@@ -7,7 +7,8 @@ import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
-import type { ConfigStats } from '../observe/stats.ts';
+import type { DropCounts } from '../observe/http-connections.ts';
+import type { ConfigStats, ManifestStats } from '../observe/stats.ts';
 import type { ObjectSource } from './object-source.ts';
 import type { ObserveQuery } from './observed-queries.ts';
 
@@ -75,12 +76,18 @@ export interface Watching {
 export interface FrontEndStats {
   /** Undefined if the settings cannot change at run time. */
   readonly config: ConfigStats | undefined;
+  /** What is wrong with the latest configuration that is no ConfigMap, as sentences; default: nothing. */
+  readonly problems?: readonly string[];
   readonly watches: readonly WatchStats[];
+  /** Of its own HTTP ports; default: it has none. */
+  readonly httpDrops?: DropCounts;
 }
 
 export interface ServingFacts {
   /** The source of objects: the address of the API server, or a folder. */
   readonly source: string | undefined;
+  /** Undefined if names come from elsewhere. */
+  readonly manifests: ManifestStats | undefined;
   /** `127.0.0.1:53`; several are separated by commas. */
   readonly addresses: string;
   readonly udpReaders: number;

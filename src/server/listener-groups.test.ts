@@ -3,16 +3,16 @@ import { expect, it } from 'vitest';
 import { compileText } from '../config/corefile/testing/plan-of.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { MAX_READERS } from '../table/writer.ts';
-import { countCommonReaders, countReaders, groupsOf } from './listener-groups.ts';
+import { countCommonReaders, countReaders } from './listener-groups.ts';
 
 const plan = compileText('. {\n whoami\n}\n');
 
 /** @param own the dedicated readers of each group */
 function planWith(udpReaders: number, own: readonly number[]): ServerPlan {
-  const [group] = groupsOf(plan);
+  const [group] = plan.listen.groups;
   if (group === undefined) throw new Error('a group');
   const groups = [group, ...own.map((readers) => ({ ...group, readers }))];
-  return { ...plan, udpReaders, listen: { kind: 'groups', groups } };
+  return { ...plan, udpReaders, listen: { groups } };
 }
 
 it('groups with readers of their own have numbers before the common readers have', () => {

@@ -1,32 +1,44 @@
 /**
- * The sockets of server blocks. Each group has TCP listeners for its blocks. Reader threads, at first one, serve the UDP sockets of all
- * groups; a group with `multisocket` has dedicated reader threads.
+ * The only place that opens sockets for clients. Each group of listeners has TCP listeners. Reader threads, at first one, serve the
+ * UDP sockets of all groups; a group may have reader threads of its own. Our own front ends have one group.
  */
+import { randomInt } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
-import { type Log, silentLog } from '../base/log.ts';
+import type { Log, LogFields } from '../base/log.ts';
 import type { ListenerGroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Engine } from '../engine/engine.ts';
+import { type ClientRules, type SharedClientRules, shareClientRules } from '../listen/client-rules.ts';
 import { listenByDatagrams } from '../listen/datagram.ts';
 import { GroupReader } from '../listen/group-reader.ts';
+import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
-import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
-import { listenOnTcp, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
-import type { HandleQuery, InstantAnswers, ListenAddress } from '../listen/types.ts';
+import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
+import type {
+  HandleQuery,
+  InstantAnswers,
+  ListenAddress,
+  PacketPath,
+  ReaderForwarding,
+} from '../listen/types.ts';
 import { listenByBatches } from '../listen/udp.ts';
-import type { UdpListener } from '../listen/udp-listener.ts';
+import type { UdpCounts, UdpListener } from '../listen/udp-listener.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
+import { formatSocketAddress } from '../socket/addresses.ts';
 import { batchesAvailable } from '../socket/libc.ts';
 import { VERDICT } from '../table/types.ts';
 import { MAX_READERS } from '../table/writer.ts';
+import { ListenerCertificates } from './listener-certificates.ts';
 import { ReaderLog } from './reader-log.ts';
 
 type AnsweringBlocks = Pick<Engine['serverBlocks'], 'handleQueryOf'>;
 
 export interface ListenerGroupsDependencies {
   /** The engine that answers for all groups. */
-  readonly engine: Pick<Engine, 'table' | 'reader' | 'readerPath' | 'listenerGroupOf'> & {
+  readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf' | 'metrics'> & {
     readonly serverBlocks: AnsweringBlocks;
   };
   /** Whether to join ports that another process serves, instead of refusing to start. */
@@ -36,29 +48,39 @@ export interface ListenerGroupsDependencies {
   /** How many of these may serve all groups. */
   readonly commonReaders: number;
   readonly startReader: StartThread;
+  /** The UDP size in our OPT records, and the limit of UDP responses, in octets. */
+  readonly udpSize: number;
+  /** Milliseconds that a shared reader waits for more packets after it receives a single one. Default: 0. */
+  readonly udpCoalesce?: number | undefined;
+  /** Lets readers forward questions by themselves. */
+  readonly forwarding: ReaderForwarding | undefined;
+  /** Answers packets of the shared readers without the chain. */
+  readonly packetPath?: PacketPath | undefined;
+  /** Changes how queries are answered on the main thread. Default: not at all. */
+  readonly wrap?: (handleQuery: HandleQuery) => HandleQuery;
+  /** Where to write the events of answered queries. Default: each group has rings of its own, for the plugin `log`. */
+  readonly events?: QueryEventRings | undefined;
   /** The log of the plugin `log`. */
   readonly log: Log;
+  /** Lines about sockets and threads. */
+  readonly socketLog: Log;
   readonly clock: Clock;
 }
 
 /** The maximum number of reader threads at any time: the shared ones and those dedicated to groups. */
 export function countReaders(plan: ServerPlan): number {
-  if (plan.listen.kind !== 'groups') return plan.udpReaders;
-  return Math.min(MAX_GROUP_READERS, countCommonReaders(plan) + countOwnReaders(plan) + SPARE_READERS);
+  const spare = plan.engine.responses.kind === 'coredns' ? SPARE_READERS : 0;
+  return Math.min(MAX_GROUP_READERS, countCommonReaders(plan) + countOwnReaders(plan) + spare);
 }
 
 /** The maximum of shared readers; groups with `multisocket` get their readers first. */
 export function countCommonReaders(plan: ServerPlan): number {
-  return Math.max(1, Math.min(plan.udpReaders, MAX_GROUP_READERS - countOwnReaders(plan)));
+  const { udpReaders } = plan;
+  return Math.max(Math.min(udpReaders, 1), Math.min(udpReaders, MAX_GROUP_READERS - countOwnReaders(plan)));
 }
 
 function countOwnReaders(plan: ServerPlan): number {
-  return groupsOf(plan).reduce((sum, { readers }) => sum + (readers > 1 ? readers : 0), 0);
-}
-
-/** The groups with sockets of their own. */
-export function groupsOf({ listen }: ServerPlan): readonly ListenerGroupPlan[] {
-  return listen.kind === 'groups' ? listen.groups : [];
+  return plan.listen.groups.reduce((sum, { readers }) => sum + (readers > 1 ? readers : 0), 0);
 }
 
 const MAX_GROUP_READERS = MAX_READERS - 1;
@@ -67,17 +89,17 @@ const MAX_GROUP_READERS = MAX_READERS - 1;
 const SPARE_READERS = 4;
 
 interface OpenGroup {
-  readonly plan: ListenerGroupPlan;
-  readonly addresses: readonly ListenAddress[];
-  readonly tcp: TcpListener;
-  /** The group's own listener; undefined: the shared reader serves it. */
-  readonly udp: UdpListener | undefined;
+  plan: ListenerGroupPlan;
+  addresses: readonly ListenAddress[];
+  readonly tcp: TcpListener[];
+  /** The group's own listeners. */
+  readonly udp: UdpListener[];
+  /** Whether the shared readers serve its addresses. */
+  readonly isShared: boolean;
   /** The consecutive numbers of its dedicated readers. */
   readonly readers: readonly number[];
 }
 
-/** The UDP size in our OPT records. */
-const UDP_SIZE = 4096;
 /** How long pending answers may take when a group is closed. */
 const GRACE_MILLISECONDS = 2_000;
 
@@ -89,16 +111,48 @@ export class ListenerGroups {
   /** Unused reader numbers, ascending. */
   #free: readonly number[];
   readonly #readerLog: ReaderLog;
+  readonly #certificates: ListenerCertificates<TcpListener>;
+  /** Counts of listeners that are closed. */
+  #endedTcp: readonly TcpCounts[] = [];
+  /** The events of the main thread, for all groups. */
+  readonly #mainEvents = new QueryEventRings(0);
   /** The former blocks of groups whose sockets are closing. */
   #former: AnsweringBlocks | undefined;
 
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
-    this.#readerLog = new ReaderLog(dependencies.clock, dependencies.log);
+    const { clock, log } = dependencies;
+    this.#readerLog = new ReaderLog(clock, log);
+    this.#certificates = new ListenerCertificates(clock, log);
     const { readers, commonReaders } = dependencies;
     // Lower numbers belong to the shared readers.
     this.#free = Array.from({ length: readers - commonReaders }, (_, index) => commonReaders + index);
-    if (batchesAvailable() === true) this.#reader = this.#makeReader();
+    const batches = batchesAvailable();
+    if (batches === true) this.#reader = this.#makeReader();
+    else this.#warnOfDatagrams(batches);
+  }
+
+  /** The addresses served over UDP: `127.0.0.1:53`. */
+  get addresses(): readonly string[] {
+    const own = [...this.#open.values()].flatMap(({ udp }) => udp.flatMap(({ endpoints }) => endpoints));
+    return [...(this.#reader?.endpoints ?? []), ...own].map(formatSocketAddress);
+  }
+
+  udp(): UdpCounts {
+    const own = [...this.#open.values()].flatMap(({ udp }) => udp.map((listener) => listener.count()));
+    const shared = this.#reader?.count();
+    return sumUdpCounts(shared === undefined ? own : [shared, ...own]);
+  }
+
+  tcp(): TcpCounts {
+    const open = [...this.#open.values()].flatMap(({ tcp }) => tcp.map((listener) => listener.count()));
+    return sumTcpCounts([...open, ...this.#endedTcp]);
+  }
+
+  #warnOfDatagrams(why: LogFields): void {
+    const { socketLog, takeover } = this.#dependencies;
+    socketLog.warn('recvmmsg not available: serving UDP one packet at a time', why);
+    if (takeover) socketLog.warn('--takeover has no effect: ports cannot be shared here', why);
   }
 
   /**
@@ -114,11 +168,63 @@ export class ListenerGroups {
         await this.#listen(group);
         opened.push(group.server);
       }
-      await this.#reader?.serve(addressesOf([...this.#open.values()]));
+      if (missing.length > 0) await this.#reader?.serve(addressesOf([...this.#open.values()]));
+      for (const { server, tls } of groups) this.#certificates.change(server, tls);
     } catch (error) {
       await this.#close(opened);
       throw error;
     }
+  }
+
+  /**
+   * Opens the sockets of an address that appeared later. The main thread serves its UDP: a process that has dropped root may not
+   * open sockets for readers on this port.
+   *
+   * @throws PortInUseError, SocketError, AddressError
+   */
+  async openLater(plan: ListenerGroupPlan, address: string): Promise<void> {
+    const { server, port } = plan;
+    const clientRules = shareRules(plan.clients);
+    const addresses = [{ address, port, group: this.#numberOf(plan), clientRules }];
+    const { takeover } = this.#dependencies;
+    const tcp = await this.#listenOnTcp(plan, addresses, takeover);
+    try {
+      const udp = await this.#listenByDatagrams(plan, addresses);
+      const group = this.#open.get(server) ?? {
+        plan,
+        addresses: [],
+        tcp: [],
+        udp: [],
+        isShared: false,
+        readers: [],
+      };
+      this.#open.set(server, group);
+      group.tcp.push(tcp);
+      group.udp.push(udp);
+    } catch (error) {
+      await tcp.stop(0);
+      throw error;
+    }
+  }
+
+  /** Applies the rules for clients of another plan to the open groups. The sockets follow with the next `keepOnly`. */
+  ruleBy(groups: readonly ListenerGroupPlan[]): void {
+    for (const { server, clients } of groups) {
+      const group = this.#open.get(server);
+      if (group === undefined || isDeepStrictEqual(group.plan.clients, clients)) continue;
+      const clientRules = shareRules(clients);
+      group.plan = { ...group.plan, clients };
+      group.addresses = group.addresses.map((address) => ({ ...address, clientRules }));
+      if (group.readers.length > 0)
+        this.#dependencies.log.warn(
+          `plugin/portolan: ${server} has multisocket: its rules for clients change at the next start`,
+        );
+    }
+  }
+
+  /** The events of all threads. */
+  get eventRings(): readonly QueryEventRings[] {
+    return [...this.#readerLog.rings, this.#mainEvents];
   }
 
   /** Logs answers of readers by the rules of these blocks. */
@@ -152,15 +258,18 @@ export class ListenerGroups {
     try {
       await Promise.all([
         this.#reader?.serve(addressesOf(kept)),
-        ...closing.flatMap(({ tcp, udp }) => [tcp.stop(GRACE_MILLISECONDS), udp?.stop(GRACE_MILLISECONDS)]),
+        ...closing.flatMap(({ tcp, udp }) => [...tcp, ...udp].map((each) => each.stop(GRACE_MILLISECONDS))),
       ]);
     } finally {
       // Delete the groups last: their blocks answer queries received until then.
       for (const server of servers) {
         this.#open.delete(server);
+        this.#certificates.forget(server);
         this.#readerLog.close(server);
       }
       this.#giveBack(closing.flatMap(({ readers }) => readers));
+      const ended = closing.flatMap(({ tcp }) => tcp.map((listener) => listener.count()));
+      this.#endedTcp = [{ ...sumTcpCounts([...this.#endedTcp, ...ended]), open: 0, heldOctets: 0 }];
     }
   }
 
@@ -179,38 +288,51 @@ export class ListenerGroups {
 
   async #listen(plan: ListenerGroupPlan): Promise<void> {
     const { server, address, port } = plan;
-    const group = this.#dependencies.engine.listenerGroupOf(server);
-    const addresses = addressesToBind(isWildcard(address) ? 'all' : [address], networkInterfaces()).map(
-      (each) => ({ address: each, port, group }),
-    );
-    const tcp = await this.#listenOnTcp(plan, addresses);
+    const group = this.#numberOf(plan);
+    const clientRules = shareRules(plan.clients);
+    const wanted = plan.addresses ?? (isWildcard(address) ? 'all' : [address]);
+    const addresses = addressesToBind(wanted, networkInterfaces()).map((each) => ({
+      address: each,
+      port,
+      group,
+      clientRules,
+    }));
+    const tcp = await this.#listenOnTcp(plan, addresses, this.#joins(plan));
     const readers = this.#take(plan);
-    const rings = this.#readerLog.open(server, readers.length || this.#dependencies.commonReaders);
+    const { events, commonReaders } = this.#dependencies;
+    const rings = events ?? this.#readerLog.open(server, readers.length || commonReaders);
     try {
       const udp = await this.#listenOnUdp(plan, addresses, readers, rings);
       const withEvents = addresses.map((each) => ({ ...each, events: rings }));
-      this.#open.set(server, { plan, addresses: withEvents, tcp, udp, readers });
+      const [isShared, own] = [udp === undefined, udp === undefined ? [] : [udp]];
+      this.#open.set(server, { plan, addresses: withEvents, tcp: [tcp], udp: own, isShared, readers });
     } catch (error) {
       this.#giveBack(readers);
       this.#readerLog.close(server);
+      this.#certificates.forget(server);
       await tcp.stop(0);
       throw error;
     }
   }
 
   #makeReader(): GroupReader {
-    const { engine, takeover, commonReaders, startReader, clock } = this.#dependencies;
+    const { engine, takeover, commonReaders, startReader, udpCoalesce = 0, clock } = this.#dependencies;
+    const { forwarding, packetPath, udpSize, wrap = unchanged } = this.#dependencies;
+    const { events = this.#mainEvents } = this.#dependencies;
     return new GroupReader({
       maxReaders: commonReaders,
       takeover,
-      forwarding: engine.readerPath,
+      forwarding,
+      packetPath,
+      events,
+      coalesce: udpCoalesce,
       table: engine.table.memory,
-      udpSize: UDP_SIZE,
-      handleQuery: (packet, client) => this.#answer(this.#planOf(client.group), packet, client),
+      udpSize,
+      handleQuery: wrap((packet, client) => this.#answer(this.#planOf(client.group), packet, client)),
       onReaderDead: (dead) => engine.table.readerDied(dead),
       startThread: startReader,
       grace: GRACE_MILLISECONDS,
-      log: silentLog,
+      log: this.#dependencies.socketLog,
       clock,
     });
   }
@@ -222,15 +344,17 @@ export class ListenerGroups {
     readers: readonly number[],
     events: QueryEventRings,
   ): Promise<UdpListener | undefined> {
-    if (this.#reader === undefined) return await listenByDatagrams({ ...this.#shared(plan), addresses });
+    if (plan.scheme !== 'dns') return undefined;
+    if (this.#reader === undefined) return await this.#listenByDatagrams(plan, addresses);
     const [firstReader] = readers;
     if (firstReader === undefined) return undefined;
-    const { engine, startReader } = this.#dependencies;
+    const { engine, forwarding, packetPath, startReader } = this.#dependencies;
     return await listenByBatches({
       ...this.#shared(plan),
       addresses,
       events,
-      forwarding: engine.readerPath,
+      forwarding,
+      packetPath,
       readers: readers.length,
       firstReader,
       takeover: this.#joins(plan),
@@ -251,21 +375,64 @@ export class ListenerGroups {
     return undefined;
   }
 
-  #listenOnTcp(plan: ListenerGroupPlan, addresses: readonly ListenAddress[]): Promise<TcpListener> {
-    return listenOnTcp({
+  #listenByDatagrams(plan: ListenerGroupPlan, addresses: readonly ListenAddress[]): Promise<UdpListener> {
+    const rulesNow = () => this.#rulesOf(plan, addresses);
+    return listenByDatagrams({
       ...this.#shared(plan),
+      get clientRules() {
+        return rulesNow();
+      },
       addresses,
-      takeover: this.#joins(plan),
-      native: this.#reader !== undefined,
-      limits: limitsOf(plan),
     });
   }
 
+  #numberOf({ server }: ListenerGroupPlan): number {
+    return this.#dependencies.engine.listenerGroupOf(server);
+  }
+
+  #listenOnTcp(
+    plan: ListenerGroupPlan,
+    addresses: readonly ListenAddress[],
+    takeover: boolean,
+  ): Promise<TcpListener> {
+    const rulesNow = () => this.#rulesOf(plan, addresses);
+    return this.#certificates.open(plan.server, plan.tls, (encryption) =>
+      listenOnTcp({
+        ...this.#shared(plan),
+        get clientRules() {
+          return rulesNow();
+        },
+        addresses,
+        takeover,
+        native: this.#reader !== undefined,
+        limits: limitsOf(plan),
+        encryption,
+        ...(plan.scheme === 'https' && { onHttpResponse: this.#countHttp(plan) }),
+      }),
+    );
+  }
+
+  #countHttp({ server }: ListenerGroupPlan): (status: number) => void {
+    const help = 'Counter of DoH responses per server and http status code.';
+    const { metrics } = this.#dependencies.engine;
+    const counter = metrics.counter('coredns_dns_https_responses_total', help, ['server', 'status']);
+    return (status) => counter.inc({ server, status });
+  }
+
+  /** The rules in force for clients of a group. @param addresses of the group when it was opened */
+  #rulesOf(
+    { server }: ListenerGroupPlan,
+    addresses: readonly ListenAddress[],
+  ): SharedClientRules | undefined {
+    return (this.#open.get(server)?.addresses ?? addresses)[0]?.clientRules;
+  }
+
   #shared(plan: ListenerGroupPlan) {
-    const { clock } = this.#dependencies;
-    const handleQuery: HandleQuery = (packet, client) => this.#answer(plan, packet, client);
+    const { clock, udpSize, socketLog: log, wrap = unchanged } = this.#dependencies;
+    const { events = this.#mainEvents } = this.#dependencies;
+    const handleQuery = wrap((packet, client) => this.#answer(plan, packet, client));
     const answers = this.#answersUnlessLogged(plan.server);
-    return { handleQuery, answers, udpSize: UDP_SIZE, log: silentLog, clock };
+    return { handleQuery, answers, udpSize, events, log, clock };
   }
 
   async #answer(
@@ -298,17 +465,28 @@ export class ListenerGroups {
   }
 }
 
-/** The addresses that the shared reader serves. */
-function addressesOf(groups: readonly OpenGroup[]): readonly ListenAddress[] {
-  return groups.flatMap(({ addresses, udp }) => (udp === undefined ? addresses : []));
+function shareRules(rules: ClientRules | undefined): SharedClientRules | undefined {
+  return rules && shareClientRules(rules, randomInt(2 ** 31));
 }
 
-function limitsOf({ tcp: { queries = -1, idle, read, write } }: ListenerGroupPlan): Partial<TcpLimits> {
+const unchanged = (handleQuery: HandleQuery): HandleQuery => handleQuery;
+
+/** The addresses that the shared readers serve. */
+function addressesOf(groups: readonly OpenGroup[]): readonly ListenAddress[] {
+  return groups.flatMap(({ plan, addresses, isShared }) =>
+    plan.scheme === 'dns' && isShared ? addresses : [],
+  );
+}
+
+function limitsOf({ tcp }: ListenerGroupPlan): Partial<TcpLimits> {
+  const { queries = -1, idle, read, write, connections, connectionsPerClient } = tcp;
   return {
     queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
     ...(idle !== undefined && { idleMilliseconds: idle }),
     readMilliseconds: read,
     writeMilliseconds: write,
+    ...(connections !== undefined && { connections }),
+    ...(connectionsPerClient !== undefined && { connectionsPerClient }),
   };
 }
 

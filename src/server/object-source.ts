@@ -35,6 +35,8 @@ export interface SourceStatus {
   readonly age: number | undefined;
   /** What is missing or cannot be followed now, in words; empty if all is well. */
   readonly reasons: readonly string[];
+  /** What has not been heard of for too long, in words. */
+  readonly silences?: readonly string[];
   readonly watches: readonly WatchStats[];
   readonly manifests: ManifestStats | undefined;
 }
@@ -139,7 +141,8 @@ class ApiServer implements ObjectSource {
     if (status === undefined)
       return { synced: false, age: undefined, reasons: ['not started'], watches: [], manifests: undefined };
     const watches = status.kinds.map(statsOf);
-    return { synced: status.synced, age: status.age, reasons: status.reasons, watches, manifests: undefined };
+    const { synced, age, reasons, silences } = status;
+    return { synced, age, reasons, silences, watches, manifests: undefined };
   }
 
   async stop(): Promise<void> {

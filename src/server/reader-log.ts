@@ -74,6 +74,11 @@ export class ReaderLog {
     this.#write(this.#order.releaseAll());
   }
 
+  /** The rings of the readers of all groups. */
+  get rings(): readonly QueryEventRings[] {
+    return Array.from(this.#groups.values(), ({ rings }) => rings);
+  }
+
   /** Whether a group has a block with `log`. */
   isLogged(server: string): boolean {
     return (this.#groups.get(server)?.zones.size ?? 0) > 0;
@@ -87,6 +92,7 @@ export class ReaderLog {
       if (group === undefined) continue;
       group.zones = linesByZone(plan, blocks);
       group.rings.setReaderMode(group.zones.size === 0 ? EVENT_MODE.OFF : EVENT_MODE.RESPONSES);
+      if (group.zones.size === 0) group.rings.consumerEnded();
     }
     this.#pollOrRest();
   }

@@ -18,6 +18,17 @@ describe('readiness', () => {
     expect(judgeReadiness('serving', true, source('services: no connection'))).toEqual({ ready: true });
   });
 
+  it('is on while nothing is heard of its objects, with a note', () => {
+    const silences = ['services: nothing heard for 2m', 'endpoints: nothing heard for 2m'];
+    const note = 'services: nothing heard for 2m\nendpoints: nothing heard for 2m';
+    const readiness = judgeReadiness('serving', true, { ...source(), silences });
+    expect(readiness).toEqual({ ready: true, note });
+    expect(judgeWithEtcd(readiness, { isKnown: true, age: 90 })).toEqual({
+      ready: true,
+      note: expect.stringMatching(/^services.*\nendpoints.*\netcd: not followed for/),
+    });
+  });
+
   it('is off while a reader thread is down', () => {
     const readers = [makeReaderCounters(), makeReaderCounters()].map(readReaderCounters);
     expect(judgeReadiness('serving', true, source(), { readers, down: 0 })).toEqual({ ready: true });

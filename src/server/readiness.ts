@@ -4,11 +4,13 @@
 import { formatElapsed } from '../base/duration.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
 import type { Readiness } from '../observe/health.ts';
+import type { Finding } from '../reasons/finding.ts';
 import type { SourceStatus } from './object-source.ts';
 import type { ServerState } from './state.ts';
 
 /**
- * Once the cluster is known it stays so: stale names are better than none while the API server is away.
+ * Once the cluster is known it stays so: stale names are better than none while the API server is away. The note says of
+ * which kinds nothing was heard for too long.
  *
  * @param known whether all objects are listed and their names published
  * @param udp the listeners' state: a reader that is down leaves clients without answers
@@ -22,7 +24,7 @@ export function judgeReadiness(
   switch (state) {
     case 'serving':
       if (!known) return { ready: false, reason: describeMissing(source) };
-      if (udp === undefined || udp.down === 0) return { ready: true };
+      if (udp === undefined || udp.down === 0) return noteSilences(source?.silences ?? []);
       return { ready: false, reason: `reader threads down: ${udp.down} of ${udp.readers.length}` };
     case 'made':
     case 'starting':
@@ -32,6 +34,10 @@ export function judgeReadiness(
     case 'stopped':
       return { ready: false, reason: 'shutting down' };
   }
+}
+
+function noteSilences(silences: readonly string[]): Readiness {
+  return silences.length === 0 ? { ready: true } : { ready: true, note: silences.join('\n') };
 }
 
 /**
@@ -47,7 +53,19 @@ export function judgeWithEtcd(
   if (!readiness.ready || etcd === undefined) return readiness;
   if (!etcd.isKnown) return { ready: false, reason: 'etcd: not read yet' };
   const { age = 0 } = etcd;
-  return age > 0 ? { ready: true, note: `etcd: not followed for ${formatElapsed(age)}` } : readiness;
+  if (age === 0) return readiness;
+  const notes = [readiness.note ?? [], `etcd: not followed for ${formatElapsed(age)}`].flat();
+  return { ready: true, note: notes.join('\n') };
+}
+
+/** Says what is wrong although queries are answered, a line for each finding. */
+export function noteFindings(readiness: Readiness, findings: readonly Finding[]): Readiness {
+  if (!readiness.ready || findings.length === 0) return readiness;
+  const lines = findings.map(({ kind, sentence }) => `finding=${kind} ${sentence}`);
+  return {
+    ready: true,
+    note: [...(readiness.note === undefined ? [] : [readiness.note]), ...lines].join('\n'),
+  };
 }
 
 function describeMissing(source: SourceStatus | undefined): string {

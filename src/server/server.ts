@@ -5,14 +5,18 @@
  * takeover the sockets come last, once this process can answer as well as the one it replaces.
  */
 import { networkInterfaces } from 'node:os';
+import { reportShortage } from '../base/descriptors.ts';
+import { silentLog } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
+import type { QueryLogPlan } from '../config/server/query-log-plan.ts';
+import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import { optionsOf } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
 import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
-import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import { EventTap } from '../listen/query-events/event-tap.ts';
 import { isServed } from '../listen/udp.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
@@ -24,14 +28,21 @@ import { ClusterZone } from '../plugins/cluster-zone/cluster-zone.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
+import { type ServerFacts, ServerFindings } from './findings.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
+import { ForeignDomains } from './foreign-domains.ts';
 import { type FrontEnd, logRefusals } from './front-end.ts';
-import { endpointsOf, limitsOf } from './listen-plan.ts';
-import { countCommonReaders, countReaders, groupsOf, ListenerGroups } from './listener-groups.ts';
-import type { Dependencies } from './object-source.ts';
+import { endpointsOf } from './listen-endpoints.ts';
+import {
+  countCommonReaders,
+  countReaders,
+  ListenerGroups,
+  type ListenerGroupsDependencies,
+} from './listener-groups.ts';
+import type { Dependencies, ObjectSource } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
-import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
+import { judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
 
 /** Milliseconds between checks of ports that another process serves. */
@@ -46,8 +57,21 @@ export interface ServerDependencies extends Dependencies {
   /** The built entry of the query log thread. */
   readonly queryLogEntry: URL;
   readonly version: string;
+  /** How many bundles of the program were loaded with a code cache, without one, or with one that V8 rejected. */
+  readonly codeCaches?: Stats['codeCaches'];
   /** Metrics of companions in Prometheus text format, appended to the server's own. */
   readonly furtherMetrics?: () => string;
+}
+
+/** Times in milliseconds. */
+export interface FollowedKind {
+  /** As in `services`. */
+  readonly kind: string;
+  readonly state: string;
+  readonly age: number | undefined;
+  readonly objects: number;
+  /** For people; undefined: all is well. */
+  readonly words: string | undefined;
 }
 
 export class Server {
@@ -56,10 +80,13 @@ export class Server {
   readonly #plan: ServerPlan;
   readonly #dependencies: ServerDependencies;
   readonly #engine: Engine;
+  readonly #foreignDomains: ForeignDomains;
   readonly #objects: ClusterObjects | undefined;
   readonly #health: HealthServer | undefined;
   readonly #events: QueryEventRings;
   readonly #queryLog: QueryLog;
+  /** What the server finds wrong with itself and its cluster. */
+  readonly findings: ServerFindings;
   #state: ServerState = 'made';
   #starting: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
@@ -67,7 +94,6 @@ export class Server {
   #following: Promise<void> = Promise.resolve();
   /** Milliseconds, from the plan in force. */
   #lameduck: number;
-  #listeners: Listeners | undefined;
   #interfaces: FollowedInterfaces | undefined;
   #groups: ListenerGroups | undefined;
   #networks: FollowedNetworks | undefined;
@@ -90,8 +116,12 @@ export class Server {
       readers: countReaders(plan),
       ...(connect && { connect }),
     });
+    this.#foreignDomains = new ForeignDomains(clock);
+    this.#engine.table.observeCached((...entry) => this.#foreignDomains.observe(...entry));
     this.#objects = this.#makeObjects(plan);
-    this.#events = new QueryEventRings(plan.udpReaders);
+    this.#events = new QueryEventRings(countReaders(plan));
+    this.findings = new ServerFindings(this.#factsOf(), clock, log);
+    this.tap = new EventTap(() => [this.#events, ...(this.#groups?.eventRings ?? [])], clock);
     const threadEntry = dependencies.queryLogEntry;
     this.#queryLog = new QueryLog({ rings: this.#events, threadEntry, clock, log });
     this.#health = plan.http && this.#makeHealth(plan);
@@ -111,6 +141,7 @@ export class Server {
    */
   start(): Promise<void> {
     this.#state = moveServer(this.#state, 'starting');
+    reportShortage(this.#dependencies.log);
     this.#starting = this.#start();
     return this.#starting;
   }
@@ -120,6 +151,47 @@ export class Server {
     return this.#dependencies.version;
   }
 
+  /** The plan in force. */
+  get plan(): ServerPlan {
+    return this.#frontEnd.plan;
+  }
+
+  /** What is missing before names of the cluster may be denied; undefined: nothing, or there is no cluster of the server's own. */
+  get missing(): readonly string[] | undefined {
+    return this.#objects?.isKnown === false ? (this.#objects.status()?.reasons ?? []) : undefined;
+  }
+
+  /** Milliseconds since the oldest data of a cluster was known to be current; undefined: unknown, or always current. */
+  get dataAge(): number | undefined {
+    const ofPlugins = this.#engine.serverBlocks.inspect().map(({ cluster }) => cluster?.status?.age);
+    const ages = [this.#objects?.stats().dataAge, ...ofPlugins].filter((age) => age !== undefined);
+    return ages.length === 0 ? undefined : Math.max(...ages);
+  }
+
+  /** What is wrong with the latest configuration, so that an earlier one is in force; empty: nothing. */
+  get rejected(): readonly string[] {
+    const { config, problems = [] } = this.#frontEnd.stats();
+    return [...(config?.problems ?? []), ...problems];
+  }
+
+  /** How each kind of object is followed. */
+  get kinds(): readonly FollowedKind[] {
+    const own = [...(this.#objects?.stats().watches ?? []), ...this.#frontEnd.stats().watches];
+    const ofPlugins = this.#engine.serverBlocks
+      .inspect()
+      .flatMap(({ cluster }) => cluster?.status?.kinds ?? []);
+    const reasons = this.#objects?.status()?.reasons ?? [];
+    return [
+      ...own.map(({ title, state, age, objects }) => ({
+        ...{ kind: title, state, age, objects },
+        words: reasons.find((reason) => reason.startsWith(`${title}: `))?.slice(title.length + 2),
+      })),
+      ...ofPlugins.map(({ title, state, age, objects, words }) => ({
+        ...{ kind: title, state: state.kind, age, objects, words },
+      })),
+    ];
+  }
+
   /** The engine that answers queries. */
   get engine(): Engine {
     return this.#engine;
@@ -127,45 +199,60 @@ export class Server {
 
   /** The current TCP connections. */
   get tcpConnections(): number {
-    return this.#listeners?.tcp().open ?? 0;
+    return this.#groups?.tcp().open ?? 0;
   }
 
   readiness(): Readiness {
     const { isKnown } = this.#objects ?? { isKnown: true };
-    const udp = this.#listeners?.udp();
+    const udp = this.#groups?.udp();
     const server = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
     const readiness = judgeWithEtcd(server, this.#engine.count().etcd);
-    if (!readiness.ready || this.#frontEnd.isSettled) return readiness;
+    if (readiness.ready && this.#frontEnd.isSettled) return noteFindings(readiness, this.findings.current());
+    if (!readiness.ready) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
   }
 
   stats(): Stats {
     this.#engine.readerPath.catchUp();
-    const { config, watches } = this.#frontEnd.stats();
+    const { config, watches, httpDrops = NO_DROPS } = this.#frontEnd.stats();
     const objects = this.#objects?.stats();
     const { resolver = NO_RESOLVER, etcd } = this.#engine.count();
     return {
       ready: this.readiness().ready,
+      findings: this.findings.current(),
+      foreignDenials: this.#foreignDomains.denials,
       queries: this.#engine.countQueries(),
       table: this.#engine.table.statistics(),
       dataAge: objects?.dataAge,
       etcd,
       watches: [...(objects?.watches ?? []), ...watches],
       resolver,
+      forward: this.#engine.forwardTally.count(),
       forwarded: this.#engine.readerPath.countForwarded(),
-      udp: this.#listeners?.udp(),
-      tcp: this.#listeners?.tcp(),
-      httpDrops: this.#health?.drops ?? NO_DROPS,
+      udp: this.#groups?.udp(),
+      tcp: this.#groups?.tcp(),
+      httpDrops: this.#health?.drops ?? httpDrops,
       queryLog: { dropped: this.#queryLog.dropped, failures: this.#queryLog.failures },
       snapshot: objects?.snapshot ?? etcd?.snapshot,
       manifests: objects?.manifests,
       config,
+      codeCaches: this.#dependencies.codeCaches,
     };
   }
+
+  /** The queries that are answered, while somebody watches. */
+  readonly tap: EventTap;
 
   /** The log of answered queries, which can change at run time. */
   get queryLog(): QueryLog {
     return this.#queryLog;
+  }
+
+  /** Turns the query log on or off, or changes it. @throws Error if the file cannot be opened, or readers answer for groups */
+  async changeQueryLog(plan: QueryLogPlan | undefined): Promise<void> {
+    if (plan !== undefined && this.#plan.engine.responses.kind !== 'plain')
+      throw new Error('query-log: a Corefile logs queries by its plugin log. Use that, or portolan tail.');
+    await this.#queryLog.change(plan);
   }
 
   /** Clears the cache and rereads all followed files. No query is lost. */
@@ -192,17 +279,18 @@ export class Server {
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
     this.#handover?.stop();
+    this.findings.stop();
     this.#engine.serverBlocks.proceed();
     // The caller of `start` handles its errors.
     await this.#starting.catch(() => {});
     this.#interfaces?.stop();
     this.#networks?.stop();
-    await this.#listeners?.stop();
     await this.#groups?.stop();
     await this.#frontEnd.stop();
     await this.#objects?.stop();
-    this.#engine.stop();
+    // Its last lines are explained by the engine.
     await this.#queryLog.stop();
+    this.#engine.stop();
     await this.#health?.stop();
     this.#state = moveServer(this.#state, 'stopped');
   }
@@ -233,7 +321,8 @@ export class Server {
     this.#state = moveServer(this.#state, 'serving');
     this.#dependencies.afterStart?.();
     this.#followNetworks();
-    this.#announce(source?.name);
+    if (!this.#plan.engine.isStrict) this.findings.start();
+    this.#announce(source);
   }
 
   /** Applies a new plan when interfaces change, if answers depend on them. */
@@ -262,18 +351,19 @@ export class Server {
     let before: typeof blocks | undefined;
     try {
       if (this.#stopping !== undefined) throw new Error('the server is stopping');
-      await this.#groups?.add(groupsOf(plan));
+      await this.#groups?.add(followedGroups(plan));
       before = this.#engine.replaceBlocks(blocks);
     } catch (error) {
       await blocks.stop();
       // The front end keeps the current plan until the new one is in force.
-      await this.#groups?.keepOnly(groupsOf(this.#frontEnd.plan), undefined);
+      await this.#groups?.keepOnly(this.#frontEnd.plan.listen.groups, undefined);
       throw error;
     }
     this.#groups?.logBy(engine);
+    this.#groups?.ruleBy(plan.listen.groups);
     this.#lameduck = lameduck;
     if (clearsCache) this.#clearCache();
-    await this.#groups?.keepOnly(groupsOf(plan), before);
+    await this.#groups?.keepOnly(plan.listen.groups, before);
     void before.stop();
   }
 
@@ -287,6 +377,23 @@ export class Server {
     const domain = optionsOf(engine.blocks[0], 'cluster-zone')?.domain;
     if (objects === undefined || domain === undefined || cluster === undefined) return undefined;
     return new ClusterObjects(objects, this.#engine, { cluster, domain }, this.#dependencies);
+  }
+
+  #factsOf(): ServerFacts {
+    const server = this;
+    return {
+      foreignDomains: this.#foreignDomains,
+      inspect: () => server.engine.serverBlocks.inspect(),
+      get dataAge() {
+        return server.dataAge;
+      },
+      get kinds() {
+        return server.kinds;
+      },
+      get rejected() {
+        return server.rejected;
+      },
+    };
   }
 
   #makeHealth({ http, takeover: waitForPort }: ServerPlan): HealthServer | undefined {
@@ -306,52 +413,59 @@ export class Server {
   async #listen(): Promise<void> {
     if (this.#state !== 'starting') return;
     const { startReader, clock, log } = this.#dependencies;
-    const { listen, udpReaders, takeover, engine } = this.#plan;
-    const { table } = this.#engine;
-    if (listen.kind === 'groups') {
-      const readers = { readers: countReaders(this.#plan), commonReaders: countCommonReaders(this.#plan) };
-      const dependencies = { engine: this.#engine, takeover, startReader, log, clock };
-      this.#groups = new ListenerGroups({ ...dependencies, ...readers });
-      await this.#groups.add(listen.groups);
-      this.#groups.logBy(engine);
-      this.#engine.listening();
-      return;
-    }
-    const listeners = new Listeners({
-      udpReaders,
-      udpSize: engine.udpSize,
-      takeover,
-      ...limitsOf(listen),
+    const { listen, takeover, engine } = this.#plan;
+    const { udpSize, responses } = engine;
+    const groups = new ListenerGroups({
+      ...{
+        engine: this.#engine,
+        takeover,
+        startReader,
+        udpSize,
+        udpCoalesce: listen.udpCoalesce,
+        log,
+        clock,
+      },
+      ...{ readers: countReaders(this.#plan), commonReaders: countCommonReaders(this.#plan) },
+      // CoreDNS logs nothing of them.
+      socketLog: responses.kind === 'coredns' ? silentLog : log,
+      ...(responses.kind === 'plain' && { events: this.#events }),
       ...this.#chooseAnswers(),
-      onReaderDead: (dead) => table.readerDied(dead),
-      startReader,
-      events: this.#events,
-      clock,
-      log,
     });
-    this.#listeners = listeners;
-    if (listen.kind === 'interfaces') {
-      const interfaces = networkInterfaces;
-      this.#interfaces = new FollowedInterfaces({ plan: listen, interfaces, listeners, clock, log });
-      await this.#interfaces.start();
-    } else {
-      const addresses = addressesToBind(listen.addresses, networkInterfaces());
-      await listeners.open(addresses.map((address) => ({ address, port: listen.port })));
-    }
+    this.#groups = groups;
+    await this.#openSockets(groups);
+    groups.logBy(engine);
     this.#engine.listening();
   }
 
+  async #openSockets(groups: ListenerGroups): Promise<void> {
+    const { clock, log } = this.#dependencies;
+    const { listen } = this.#plan;
+    const [group] = listen.groups;
+    if (listen.interfaces === undefined || group === undefined) {
+      await groups.add(listen.groups);
+      return;
+    }
+    this.#interfaces = new FollowedInterfaces({
+      ...{ plan: listen.interfaces, interfaces: networkInterfaces, clock, log },
+      open: (addresses) => groups.add([{ ...group, addresses }]),
+      openLater: (address) => groups.openLater(group, address),
+      addresses: () => groups.addresses,
+    });
+    await this.#interfaces.start();
+  }
+
   /** If queries are logged, handler answers are observed as they are made. */
-  #chooseAnswers() {
+  #chooseAnswers(): Pick<ListenerGroupsDependencies, 'forwarding' | 'packetPath' | 'wrap'> {
     const engine = this.#engine;
-    const { table, reader: answers, handleQuery, packetPath, readerPath: forwarding } = engine;
-    const own = { table: table.memory, answers };
+    const { packetPath, readerPath: forwarding } = engine;
     const queryLog = this.#frontEnd.watching?.queryLog;
-    if (queryLog === undefined) return { ...own, handleQuery, packetPath, forwarding };
+    if (queryLog === undefined) return { packetPath, forwarding };
     queryLog.start(this.#events);
     const admits = (client: Client) => engine.admits(client);
-    const observed = observeHandlers(handleQuery, queryLog.observe, admits);
-    return { ...own, handleQuery: observed, packetPath: undefined };
+    return {
+      forwarding: undefined,
+      wrap: (handleQuery) => observeHandlers(handleQuery, queryLog.observe, admits),
+    };
   }
 
   #untilKnown(): Promise<void> {
@@ -366,12 +480,11 @@ export class Server {
 
   /** Waits while another process serves the ports and this one has not listed its cluster: the other one answers better. */
   async #untilUnserved(): Promise<void> {
-    const { listen } = this.#plan;
-    if (listen.kind !== 'addresses' || this.#objects === undefined) return;
-    const endpoints = addressesToBind(listen.addresses, networkInterfaces()).map((address) => ({
-      address,
-      port: listen.port,
-    }));
+    const { groups } = this.#plan.listen;
+    if (this.#objects === undefined) return;
+    const endpoints = groups.flatMap(({ addresses = [], port }) =>
+      addressesToBind(addresses, networkInterfaces()).map((address) => ({ address, port })),
+    );
     let isTold = false;
     while (this.#state === 'starting' && !this.#objects.isKnown && isServed(endpoints)) {
       const reason = 'the cluster is not listed, and another process serves the port';
@@ -392,13 +505,19 @@ export class Server {
     });
   }
 
-  #announce(source: string | undefined): void {
+  #announce(source: ObjectSource | undefined): void {
     this.#frontEnd.announce({
-      source,
-      addresses: this.#listeners?.addresses.join(',') ?? '',
-      udpReaders: this.#listeners?.udp().readers.length ?? 0,
+      source: source?.name,
+      manifests: source?.status().manifests,
+      addresses: this.#groups?.addresses.join(',') ?? '',
+      udpReaders: this.#groups?.udp().readers.length ?? 0,
       healthPort: this.#health?.port,
       metricsPort: this.#health?.metricsPort,
     });
   }
+}
+
+/** The groups whose sockets follow plans. Those of interfaces follow these. */
+function followedGroups({ listen }: ServerPlan): readonly ListenerGroupPlan[] {
+  return listen.interfaces === undefined ? listen.groups : [];
 }

@@ -2,7 +2,7 @@
  * Opens TCP connections without waiting, for a thread that waits only for packets.
  */
 import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
-import { closeDescriptor, openDescriptor, readOption, setOption } from './descriptor.ts';
+import { closeDescriptor, openUpstreamDescriptor, readOption, setOption } from './descriptor.ts';
 import { libc } from './libc.ts';
 import {
   EINPROGRESS,
@@ -30,7 +30,7 @@ export type ConnectionState = 'opening' | 'open' | 'ended';
  * @throws SocketError
  */
 export function connectTcp(peer: SocketAddress): number {
-  const fd = openDescriptor(peer, SOCK_STREAM | SOCK_NONBLOCK);
+  const fd = openUpstreamDescriptor(peer, SOCK_STREAM | SOCK_NONBLOCK);
   setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   const encoded = encodeSocketAddress(peer);
   if (libc().connect(fd, encoded, encoded.length) === 0) return fd;

@@ -3,7 +3,7 @@
  * the network refused.
  */
 import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
-import { bindDescriptor, closeDescriptor, openDescriptor, setOption } from './descriptor.ts';
+import { bindDescriptor, closeDescriptor, openUpstreamDescriptor, setOption } from './descriptor.ts';
 import { libc } from './libc.ts';
 import {
   IP_RECVERR,
@@ -37,7 +37,7 @@ const RECEIVE_BUFFER_OCTETS = 2 ** 20;
  * @throws SocketError, PortInUseError, AddressError
  */
 export function connectUdp({ peer, source, shared }: ConnectedUdpOptions): number {
-  const fd = openDescriptor(peer, SOCK_DGRAM | SOCK_NONBLOCK);
+  const fd = openUpstreamDescriptor(peer, SOCK_DGRAM | SOCK_NONBLOCK);
   setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_OCTETS);
   if (peer.address.includes(':')) setOption(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
   else setOption(fd, IPPROTO_IP, IP_RECVERR, 1);

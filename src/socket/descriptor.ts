@@ -1,9 +1,11 @@
 /**
  * The common part of UDP and TCP sockets: a descriptor with options and a bound address.
  */
+
+import { isReserved } from '../base/descriptors.ts';
 import { decodeSocketAddress, encodeSocketAddress, familyOf, type SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';
-import { AF_INET6, IPPROTO_IPV6, IPV6_V6ONLY, SOCK_CLOEXEC } from './linux.ts';
+import { AF_INET6, EMFILE, IPPROTO_IPV6, IPV6_V6ONLY, SOCK_CLOEXEC } from './linux.ts';
 import { bindError, SocketError, type Transport } from './socket-error.ts';
 
 /** Whether a socket holds its port exclusively, or with every other socket that the same user binds as `shared`. */
@@ -24,6 +26,14 @@ export function openDescriptor(endpoint: SocketAddress, type: number): number {
   // IPv4 and IPv6 have separate sockets, so that addresses never appear in the other family's form.
   if (family === AF_INET6) setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   return fd;
+}
+
+/** Opens a socket to an upstream server. @throws SocketError if the kernel refuses, or the descriptor is reserved for files */
+export function openUpstreamDescriptor(peer: SocketAddress, type: number): number {
+  const fd = openDescriptor(peer, type);
+  if (!isReserved('upstream', fd)) return fd;
+  closeDescriptor(fd);
+  throw new SocketError('open a socket for', peer, EMFILE);
 }
 
 /** Sets an `int` option; if the kernel refuses, the option is unchanged. */

@@ -34,6 +34,9 @@ export interface Libc {
   recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: null): number;
   sendmmsg(fd: number, headers: Pointer, count: number, flags: number): number;
   madvise(address: Pointer, length: number, advice: number): number;
+  prctl(option: number, value: number, third: number, fourth: number, fifth: number): number;
+  /** A system call with two numbers and a pointer. */
+  syscall(number: number, first: number, second: number, third: Uint8Array): number;
   errno(): number;
   /** The symbol of an error number, `EADDRINUSE`. */
   errorName(errno: number): string;
@@ -60,6 +63,8 @@ const PROTOTYPES = {
   recvmmsg: 'int recvmmsg(int, void *, unsigned int, int, void *)',
   sendmmsg: 'int sendmmsg(int, void *, unsigned int, int)',
   madvise: 'int madvise(void *, size_t, int)',
+  prctl: 'int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)',
+  syscall: 'long syscall(long, unsigned long, unsigned long, const void *)',
 } as const;
 
 const PROCESSORS: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];

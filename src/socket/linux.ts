@@ -1,8 +1,10 @@
 /**
  * The constants of Linux's socket interface that we use, equal on every 64-bit processor that Node runs on.
  */
+export const AF_UNIX = 1;
 export const AF_INET = 2;
 export const AF_INET6 = 10;
+export const AF_NETLINK = 16;
 
 export const SOCK_STREAM = 1;
 export const SOCK_DGRAM = 2;
@@ -56,6 +58,8 @@ export const EIO = 5;
 export const EAGAIN = 11;
 export const EACCES = 13;
 export const EINVAL = 22;
+export const EMFILE = 24;
+export const ENOSYS = 38;
 export const EMSGSIZE = 90;
 export const EOPNOTSUPP = 95;
 export const EADDRINUSE = 98;

@@ -14,6 +14,8 @@ export const CODE = {
   AND: 0x54,
   MODULO: 0x94,
   JUMP_IF_EQUAL: 0x15,
+  JUMP_IF_AT_LEAST: 0x35,
+  JUMP_IF_ANY_BIT: 0x45,
   RETURN: 0x06,
   RETURN_REGISTER: 0x16,
 } as const;
@@ -25,7 +27,7 @@ const MAX_INSTRUCTIONS = 256;
 const INSTRUCTION_OCTETS = 8;
 const PROGRAM_OCTETS = 16;
 
-/** The instructions of the program to attach. The kernel copies them; until then they must not move. */
+/** The instructions of the program that was laid out last. The kernel copies them; until then they must not move. */
 const memory = new ArrayBuffer(MAX_INSTRUCTIONS * INSTRUCTION_OCTETS);
 
 /**
@@ -36,6 +38,12 @@ const memory = new ArrayBuffer(MAX_INSTRUCTIONS * INSTRUCTION_OCTETS);
  * @returns 0, or the error number if the kernel refuses: then the previous program stays
  */
 export function attachProgram(fd: number, option: number, instructions: readonly Instruction[]): number {
+  const program = layOut(instructions);
+  return libc().setsockopt(fd, SOL_SOCKET, option, program, program.length) === 0 ? 0 : libc().errno();
+}
+
+/** @returns a `sock_fprog`, valid until the next call @param instructions at most 256 */
+export function layOut(instructions: readonly Instruction[]): Uint8Array {
   const view = new DataView(memory);
   for (const [index, [code, ifTrue, ifFalse, operand]] of instructions.entries()) {
     const at = index * INSTRUCTION_OCTETS;
@@ -48,5 +56,5 @@ export function attachProgram(fd: number, option: number, instructions: readonly
   const words = new DataView(program.buffer);
   words.setUint16(0, instructions.length, true);
   words.setBigUint64(8, libc().addressOf(memory), true);
-  return libc().setsockopt(fd, SOL_SOCKET, option, program, PROGRAM_OCTETS) === 0 ? 0 : libc().errno();
+  return program;
 }

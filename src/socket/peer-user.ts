@@ -2,6 +2,7 @@
  * The user at the other end of a Unix socket.
  */
 import type { Socket } from 'node:net';
+import { descriptorOf } from '../base/descriptors.ts';
 import { readOption } from './descriptor.ts';
 import { batchesAvailable } from './libc.ts';
 import { SO_PEERCRED, SOL_SOCKET } from './linux.ts';
@@ -15,11 +16,4 @@ export function peerUserOf(socket: Socket): number | undefined {
   const fd = descriptorOf(socket);
   if (fd === undefined || batchesAvailable() !== true) return undefined;
   return readOption(fd, SOL_SOCKET, SO_PEERCRED, UCRED_OCTETS).getUint32(USER, true);
-}
-
-/** Node has no public function for it, but its handles have always had this field. */
-function descriptorOf(socket: Socket): number | undefined {
-  const handle: unknown = '_handle' in socket ? socket._handle : undefined;
-  if (typeof handle !== 'object' || handle === null || !('fd' in handle)) return undefined;
-  return typeof handle.fd === 'number' && handle.fd >= 0 ? handle.fd : undefined;
 }

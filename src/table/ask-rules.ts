@@ -9,16 +9,17 @@ import { encodeNameTable, findNameEntry, maxLabelsOf, minLabelsOf, type NameEntr
 import type { QuestionReader } from './question.ts';
 import type { AskRule } from './types.ts';
 
-/** How the rules of a view decide on a question. */
+/** How the rules of a view decide on a question: bits. Without one of them, look up nodes. */
 export const ASKED = {
-  /** The rules do not match: look up nodes. */
   NO: 0,
-  /** The chain answers, or a cached answer of the chain. */
+  /** The chain answers, or a cached answer. */
   CACHED: 1,
-  /** The chain answers, or a cached answer of the handlers before the cache. */
+  /** Cached answers count only if they are of the handlers before the cache. */
   BEFORE_CACHE: 2,
+  /** As `CACHED`, for a name that the nodes lack or deny. */
+  IF_MISSING: 4,
   /** The chain answers. */
-  ALWAYS: 3,
+  ALWAYS: 8,
 } as const;
 
 const MAX_TYPES = 4095;
@@ -60,7 +61,7 @@ function encodeEntry(rules: readonly AskRule[]): NameEntry {
   return { name: first === undefined ? ROOT : nameOf(first), tag: rules.length, content };
 }
 
-function encodeRule({ name, types, ednsOptions, beforeCache }: AskRule): Uint8Array {
+function encodeRule({ name, types, ednsOptions, beforeCache, ifMissing }: AskRule): Uint8Array {
   const listed = types === 'all' ? [] : [...types];
   const options = ednsOptions === undefined ? [] : [...ednsOptions];
   if (listed.length > MAX_TYPES || options.length > MAX_OPTIONS)
@@ -70,20 +71,21 @@ function encodeRule({ name, types, ednsOptions, beforeCache }: AskRule): Uint8Ar
     (name.kind === 'exact' ? RULE_FLAG.EXACT : RULE_FLAG.SUFFIX) |
     (types === 'all' ? RULE_FLAG.ALL_TYPES : 0) |
     (ednsOptions === undefined ? 0 : RULE_FLAG.WITH_OPTIONS) |
-    (beforeCache === true ? RULE_FLAG.BEFORE_CACHE : 0);
+    (beforeCache === true ? RULE_FLAG.BEFORE_CACHE : 0) |
+    (ifMissing === true ? RULE_FLAG.IF_MISSING : 0);
   new Uint32Array(octets.buffer, 0, 1)[0] = flags | (listed.length << 8) | (options.length << 20);
   new Uint16Array(octets.buffer, 4).set([...listed, ...options]);
   return octets;
 }
 
-/** @param rules the octet at which the rules of a view begin; @returns one of `ASKED` */
+/** @param rules the octet at which the rules of a view begin; @returns bits of `ASKED` */
 export function matchAskRules(views: TableViews, rules: number, question: QuestionReader): number {
   const { labels } = question;
   const last = Math.min(labels, maxLabelsOf(views, rules));
   let found: number = ASKED.NO;
-  for (let kept = minLabelsOf(views, rules); kept <= last && found !== ASKED.ALWAYS; kept++) {
+  for (let kept = minLabelsOf(views, rules); kept <= last && (found & ASKED.ALWAYS) === 0; kept++) {
     const entry = findNameEntry(views, rules, question, labels - kept);
-    if (entry !== 0) found = Math.max(found, matchEntry(views, entry, question, kept === labels));
+    if (entry !== 0) found |= matchEntry(views, entry, question, kept === labels);
   }
   return found;
 }
@@ -99,8 +101,9 @@ function matchEntry(views: TableViews, entry: number, question: QuestionReader, 
     const options = rule >>> 20;
     const isNamed = (rule & RULE_FLAG.SUFFIX) !== 0 || isWhole;
     if (isNamed && ((rule & RULE_FLAG.ALL_TYPES) !== 0 || lists(views, at + 4, types, question.type))) {
-      const cached = (rule & RULE_FLAG.BEFORE_CACHE) === 0 ? ASKED.CACHED : ASKED.BEFORE_CACHE;
-      if ((rule & RULE_FLAG.WITH_OPTIONS) === 0) found = Math.max(found, cached);
+      const cached = (rule & RULE_FLAG.IF_MISSING) === 0 ? ASKED.CACHED : ASKED.IF_MISSING;
+      const place = (rule & RULE_FLAG.BEFORE_CACHE) === 0 ? 0 : ASKED.BEFORE_CACHE;
+      if ((rule & RULE_FLAG.WITH_OPTIONS) === 0) found |= cached | place;
       else if (hasOption(views, at + 4 + types * 2, options, question)) return ASKED.ALWAYS;
     }
     at += 4 + padded((types + options) * 2);

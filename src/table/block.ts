@@ -140,6 +140,7 @@ export function encodeCached(buffer: BlockBuffer, answer: CachedAnswer, place: C
   words[CACHED.FLAGS >> 2] =
     (words[CACHED.FLAGS >> 2] ?? 0) |
     (answer.recursionAvailable ? CACHED_FLAG.RECURSION_AVAILABLE : 0) |
+    (answer.isHeldOnceStale === true ? CACHED_FLAG.HELD_ONCE_STALE : 0) |
     (answer.ttlOffsets.length << 16);
   words[CACHED.FRESH_UNTIL >> 2] = answer.freshUntil ?? place.now + answer.lifetime;
   new Uint16Array(octets.buffer, offsetsStart, answer.ttlOffsets.length).set(answer.ttlOffsets);

@@ -12,7 +12,7 @@ import { BlockBuffer, cachedFlags, encodeCached, encodeRedirect } from './block.
 import { CacheLog } from './cache-log.ts';
 import { decodeCached } from './cached-entry.ts';
 import { finishQuestion, hashName } from './hash.ts';
-import { CACHED, CACHED_FLAG, KIND, padded, shapeOf } from './layout.ts';
+import { BODY_RCODE, CACHED, CACHED_FLAG, KIND, padded, shapeOf } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
 import { CACHED_KEY_FLAGS } from './question.ts';
 import type { Slots } from './slots.ts';
@@ -31,6 +31,9 @@ export interface CacheStatistics {
   readonly evictions: number;
   readonly refusals: number;
 }
+
+/** Sees the name of each stored answer, in wire format and lower case. The octets are only valid during the call. */
+export type ObserveCached = (octets: Uint8Array, start: number, length: number, rcode: number) => void;
 
 /** How many entries one new answer may move or evict. This bounds its cost. */
 const MAX_EVICTIONS = 64;
@@ -68,6 +71,7 @@ export class AnswerCache {
   #insertions = 0;
   #evictions = 0;
   #refusals = 0;
+  #observe: ObserveCached | undefined;
 
   constructor(parts: CacheParts, limits: CacheLimits) {
     this.#views = parts.memory.views;
@@ -75,6 +79,11 @@ export class AnswerCache {
     this.#slots = parts.slots;
     this.#limits = limits;
     this.#log = new CacheLog(parts.memory, limits.entries === 0 ? 0 : limits.octets);
+  }
+
+  /** Redirects are not observed. There is one observer. */
+  observe(observe: ObserveCached): void {
+    this.#observe = observe;
   }
 
   statistics(): CacheStatistics {
@@ -220,7 +229,15 @@ export class AnswerCache {
     const stored = this.#publish();
     if (stored) this.#insertions++;
     else this.#refusals++;
+    if (stored && this.#observe !== undefined) this.#report(this.#observe);
     return stored;
+  }
+
+  #report(observe: ObserveCached): void {
+    const { octets, words } = this.#buffer;
+    if (((words[CACHED.FLAGS >> 2] ?? 0) & CACHED_FLAG.REDIRECT) !== 0) return;
+    const rcode = (words[(words[CACHED.BODY >> 2] ?? 0) >> 2] ?? 0) & BODY_RCODE;
+    observe(octets, CACHED.NAME, (words[CACHED.SHAPE >> 2] ?? 0) & 0xff, rcode);
   }
 
   #publish(): boolean {

@@ -51,6 +51,7 @@ export function decodeCached(views: TableViews, block: number, view: ViewId, use
     checkingDisabled: (flags & CACHED_FLAG.CHECKING_DISABLED) !== 0,
     ...((flags & CACHED_FLAG.BEFORE_CACHE) !== 0 && { beforeCache: true }),
     recursionAvailable: (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0,
+    ...((flags & CACHED_FLAG.HELD_ONCE_STALE) !== 0 && { isHeldOnceStale: true }),
     outcome: at(CACHED.OUTCOME),
     body: decodeBody(views, block + at(CACHED.BODY)),
     ttlOffsets: [...new Uint16Array(octets.buffer, offsets, flags >>> 16)],

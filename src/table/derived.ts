@@ -19,11 +19,9 @@ import {
   PUBLICATION,
   REDIRECT,
   REMOVED,
-  SCOPE_FLAG,
   SOURCES,
   shapeOf,
   UNIT_SHIFT,
-  VIEW,
 } from './layout.ts';
 import type { TableViews } from './memory.ts';
 
@@ -46,29 +44,13 @@ function isAsItWas(atoms: Int32Array, publication: number, epoch: number): boole
 }
 
 /**
- * The node that a redirect leads to in a view. A publication without the node is skipped only if it never decides on
- * names that it does not have.
+ * The node of a redirect's target in a publication.
  *
- * @param view its record, as a word
  * @param redirect the entry, as an octet
- * @returns an octet; 0 if only the handler chain can find it
+ * @param publication its record, as a word
+ * @returns an octet, or 0
  */
-export function findRedirected(views: TableViews, view: number, redirect: number): number {
-  const { atoms } = views;
-  const count = atoms[view + (VIEW.COUNT >> 2)] ?? 0;
-  for (let index = 0; index < count; index++) {
-    const publication = (atoms[view + (VIEW.PUBLICATIONS >> 2) + index] ?? 0) << (UNIT_SHIFT - 2);
-    if (atoms[publication + (PUBLICATION.NODES >> 2)] === 0) continue;
-    const node = findTarget(views, redirect, publication);
-    const scope = (atoms[publication + (PUBLICATION.SCOPE >> 2)] ?? 0) << (UNIT_SHIFT - 2);
-    const saysMore = ((atoms[scope] ?? 0) & (SCOPE_FLAG.DENIES | SCOPE_FLAG.ASKS)) !== 0;
-    if (node !== 0 || saysMore) return node;
-  }
-  return 0;
-}
-
-/** @param publication its record, as a word; @returns the node of the target, as an octet, or 0 */
-function findTarget(views: TableViews, redirect: number, publication: number): number {
+export function findTarget(views: TableViews, redirect: number, publication: number): number {
   const { atoms } = views;
   const content = redirect + (atoms[(redirect + CACHED.BODY) >> 2] ?? 0);
   const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
@@ -89,8 +71,12 @@ function findTarget(views: TableViews, redirect: number, publication: number): n
   return 0;
 }
 
-/** The octets of the target's name. */
-function targetLength({ atoms }: TableViews, redirect: number): number {
+/** The octet where the name of a redirect's target begins. */
+export const targetAt = ({ atoms }: TableViews, redirect: number): number =>
+  redirect + (atoms[(redirect + CACHED.BODY) >> 2] ?? 0) + REDIRECT.NAME;
+
+/** The octets of that name. */
+export function targetLength({ atoms }: TableViews, redirect: number): number {
   const content = redirect + (atoms[(redirect + CACHED.BODY) >> 2] ?? 0);
   return atoms[(content + REDIRECT.LENGTH) >> 2] ?? 0;
 }

@@ -37,6 +37,8 @@ export interface PlainAnswer {
   readonly recordsAt: number;
   /** Seconds, from 1. */
   readonly lifetime: number;
+  /** Whether only the chain may give it. */
+  readonly isHeld: boolean;
   readonly outcome: number;
   readonly authoritative: boolean;
   readonly recursionAvailable: boolean;
@@ -115,9 +117,10 @@ export class EntryEncoder {
     words[CACHED.FLAGS >> 2] =
       flags |
       (answer.recursionAvailable ? CACHED_FLAG.RECURSION_AVAILABLE : 0) |
+      (answer.isHeld ? CACHED_FLAG.HELD_ONCE_STALE : 0) |
       ((records.answerCount + records.authorityCount) << 16);
     words[CACHED.BODY >> 2] = bodyAt;
-    words[CACHED.FRESH_UNTIL >> 2] = now + answer.lifetime;
+    words[CACHED.FRESH_UNTIL >> 2] = answer.isHeld ? now : now + answer.lifetime;
     words[CACHED.OUTCOME >> 2] = answer.outcome;
   }
 

@@ -65,6 +65,7 @@
  *     12  the maximum of labels of its nodes
  *     16  the place of its scope, which is replaced with one store
  *     20  its epoch
+ *     24  the place of the zone of a cluster, whose names are composed from records (see records/layout.ts); 0: none
  *
  * The scope of a publication tells for which names a closest encloser is looked up:
  *
@@ -204,6 +205,7 @@ export const CACHED_FLAG = {
   HAS_SOURCES: 8,
   REDIRECT: 16,
   BEFORE_CACHE: 32,
+  HELD_ONCE_STALE: 64,
 } as const;
 /** Offsets of the sources, counted back from the body of a cached answer. */
 export const SOURCES = {
@@ -220,6 +222,7 @@ export const REDIRECT = { HASH: 0, LENGTH: 4, NAME: 8 } as const;
 export const BODY = { FLAGS: 0, ANSWERS: 4, ADDITIONALS: 8, ROTATION: 12, RECORDS: 16 } as const;
 /** The first word of a body holds the octets of its records above the flags. */
 export const BODY_LENGTH_SHIFT = 8;
+export const BODY_RCODE = 15;
 export const BODY_AUTHORITATIVE = 16;
 export const BODY_AUTHENTIC = 32;
 export const ZONE = { FLAGS: 0, LENGTHS: 4, RECORD: 8, SIZE: 12, POINTERS: 16 } as const;
@@ -241,6 +244,7 @@ export const PUBLICATION = {
   MAX_LABELS: 12,
   SCOPE: 16,
   EPOCH: 20,
+  CLUSTER: 24,
   OCTETS: 32,
 } as const;
 export const SCOPE = { FLAGS: 0, BITS: 4, OCTETS: 32 } as const;
@@ -289,9 +293,13 @@ export const VIEW_FLAG = {
   REFUSES_OTHERS: 4 << 16,
   ASKS_CHAOS: 8 << 16,
   REPEATS_OPT: 16 << 16,
+  ASKS_TO_CUT: 32 << 16,
+  EXTENDED_ERRORS: 64 << 16,
 } as const;
 export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
-export const RULE_FLAG = { EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8, BEFORE_CACHE: 16 } as const;
+export const RULE_FLAG = {
+  ...{ EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8, BEFORE_CACHE: 16, IF_MISSING: 32 },
+} as const;
 
 /** Rounds up to whole words. */
 export const padded = (octets: number): number => (octets + 3) & ~3;

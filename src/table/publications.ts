@@ -59,6 +59,7 @@ export class Publications {
     const publication = this.#get(id);
     publication.isDropped = true;
     this.#setWord(publication, PUBLICATION.NODES, 0);
+    this.#setWord(publication, PUBLICATION.CLUSTER, 0);
   }
 
   /** Ends a publication whose nodes are removed. */
@@ -124,6 +125,12 @@ export class Publications {
   /** Call it when a change is complete. */
   raiseEpoch(id: PublicationId): void {
     Atomics.add(this.#memory.views.atoms, (this.#get(id).record + PUBLICATION.EPOCH) >> 2, 1);
+  }
+
+  /** Sets the zone of a cluster whose names are composed from records. @param place 0 for none */
+  showCluster(id: PublicationId, place: number): void {
+    const publication = this.#get(id);
+    if (!publication.isDropped) this.#setWord(publication, PUBLICATION.CLUSTER, place);
   }
 
   saltOf(id: PublicationId): number {

@@ -7,7 +7,14 @@
  * The name is copied in lower case, four octets at a time, and hashed on the way. Octets after its end are zero.
  */
 import { HEADER_OCTETS } from '../wire/header.ts';
-import { isDnssecOk, OPT_OCTETS, QueryRecords, udpSizeOf } from '../wire/query-records.ts';
+import {
+  areOptionsSound,
+  isDnssecOk,
+  OPT_OCTETS,
+  QueryRecords,
+  udpSizeOf,
+  versionOf,
+} from '../wire/query-records.ts';
 import { TYPE, type WireName } from '../wire/types.ts';
 import { addWord, finishQuestion, foldWord, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
 import { CACHED_FLAG } from './layout.ts';
@@ -210,7 +217,9 @@ export class QuestionReader {
       if (additionals === 0) return at === end ? PARSED.QUESTION : PARSED.BROKEN;
       // Nearly all others: only OPT, with a root owner.
       if (at + OPT_OCTETS <= end && view.getUint8(at) === 0 && view.getUint16(at + 1) === TYPE.OPT)
-        return at + OPT_OCTETS + view.getUint16(at + 9) === end ? this.#readOpt(packet, at) : PARSED.BROKEN;
+        return at + OPT_OCTETS + view.getUint16(at + 9) === end && areOptionsSound(packet, at)
+          ? this.#readOpt(packet, at)
+          : PARSED.BROKEN;
     }
     const others = view.getUint16(start + 6) + view.getUint16(start + 8);
     if (!this.#records.read(packet, at, end, others, additionals)) return PARSED.BROKEN;
@@ -223,6 +232,6 @@ export class QuestionReader {
     this.optionsEnd = opt + OPT_OCTETS + (((packet[opt + 9] ?? 0) << 8) | (packet[opt + 10] ?? 0));
     this.udpSize = udpSizeOf(packet, opt);
     this.dnssecOk = isDnssecOk(packet, opt);
-    return packet[opt + 6] === 0 ? PARSED.QUESTION : PARSED.BAD_VERSION;
+    return versionOf(packet, opt) === 0 ? PARSED.QUESTION : PARSED.BAD_VERSION;
   }
 }

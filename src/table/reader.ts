@@ -5,13 +5,16 @@
  * node, else its closest encloser); then the cached answers. The code here never waits or throws, whatever the packet
  * holds, and a hit allocates no memory.
  */
+
 import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
+import { EXTENDED_ERROR, extendedErrorOfCached } from '../wire/extended-error.ts';
 import { codeOfMetaType } from '../wire/meta-types.ts';
 import { DEFAULT_UDP_SIZE, maxResponseOctets, type Transport } from '../wire/response-size.ts';
 import { CLASS, RCODE, TYPE } from '../wire/types.ts';
 import { ASKED, matchAskRules } from './ask-rules.ts';
+import { COMPOSED, type Composer, type MakeComposer, type Sought } from './composer.ts';
 import { Counters } from './counters.ts';
-import { findAddresses, findRedirected, isCurrent } from './derived.ts';
+import { findAddresses, findTarget, isCurrent, targetAt, targetLength } from './derived.ts';
 import { EntryFinder } from './entry-finder.ts';
 import { finishHash, HASH_KEYS, hashName } from './hash.ts';
 import {
@@ -36,7 +39,8 @@ import { type TableViews, viewTable } from './memory.ts';
 import { NO_OUTCOME } from './outcomes.ts';
 import { isPlainQuery, PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
-import { isInScope, isLeftToChain } from './scope.ts';
+import { isInScope, isLeftToChain, saysMore } from './scope.ts';
+import { SoughtTarget } from './sought-target.ts';
 import { NO_ROUTE, NODE_OUTCOMES, VERDICT, VIEW_PATHS } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
@@ -49,6 +53,18 @@ const NEXT = -2;
 /** The RD bit, in the third octet of a header. */
 const RECURSION_DESIRED = 0x01;
 
+const NO_RECORDS = {
+  octets: new Uint8Array(),
+  view: new DataView(new ArrayBuffer(0)),
+  ...{ length: 0, answers: 0, additionals: 0, isCut: false, isWithoutAdditionals: false },
+};
+
+/** A composer for tables without records. */
+const withoutRecords: MakeComposer = () => ({
+  ...{ composition: NO_RECORDS, zone: 0, outcome: NO_OUTCOME, missing: 0 },
+  compose: () => COMPOSED.NEXT,
+});
+
 export class TableReader {
   readonly #views: TableViews;
   readonly #atoms: Int32Array;
@@ -58,6 +74,8 @@ export class TableReader {
   readonly #boundsTtls: boolean;
   readonly #question: QuestionReader;
   readonly #finder: EntryFinder;
+  readonly #composer: Composer;
+  readonly #target = new SoughtTarget();
   readonly #response: ResponseWriter;
   readonly #counters: Counters;
   readonly #viewFinder: ViewFinder;
@@ -71,30 +89,40 @@ export class TableReader {
   #outcome = NO_OUTCOME;
   /**
    * For a question that is left open: the route of its view if the table has no say on its name, else `NO_ROUTE`; and
-   * the kind of expired answer, if any.
+   * the kind of answer that must not be given any more, if any.
    */
   route = NO_ROUTE;
-  expired: 'none' | 'recent' | 'rechecked' = 'none';
+  expired: 'none' | 'recent' | 'rechecked' | 'held' = 'none';
   /** The record of the current view, as a word, and its flags. */
   #record = 0;
   /** The view's first outcome for the current answer, or `NO_OUTCOME`. */
   #outcomes = NO_OUTCOME;
   #flags = 0;
+  /** Whether the chain answers for a name that the nodes lack or deny. */
+  #asksIfMissing = false;
 
   /**
    * @param reader this reader's number, below the table's number of readers (the main thread may use any of its own)
    * @param udpSize the server's own maximum for responses over UDP, which OPT records carry; 512 to 4096
+   * @param makeComposer of publications with records. Default: there are none
    */
-  constructor(memory: SharedArrayBuffer, reader: number, udpSize = DEFAULT_UDP_SIZE) {
+  constructor(
+    memory: SharedArrayBuffer,
+    reader: number,
+    udpSize = DEFAULT_UDP_SIZE,
+    makeComposer: MakeComposer = withoutRecords,
+  ) {
     this.#views = viewTable(memory);
     this.#atoms = this.#views.atoms;
     this.#words = this.#views.words;
-    this.#question = new QuestionReader(this.#atoms.slice(HEADER.KEYS, HEADER.KEYS + HASH_KEYS));
+    const keys = this.#atoms.slice(HEADER.KEYS, HEADER.KEYS + HASH_KEYS);
+    this.#question = new QuestionReader(keys);
     this.#epoch = epochOf(reader);
     this.#udpSize = udpSize;
     this.#maxTtl = this.#views.words[HEADER.MAX_TTL] ?? 0;
     this.#boundsTtls = this.#maxTtl < MAX_TTL;
     this.#finder = new EntryFinder(this.#views, this.#question);
+    this.#composer = makeComposer(this.#views, keys, this.#question);
     this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
     this.#counters = new Counters(memory, reader);
     this.#viewFinder = new ViewFinder(this.#views, this.#question);
@@ -133,7 +161,7 @@ export class TableReader {
   /**
    * Answers the query at `start` by writing the response over it.
    *
-   * @param capacity octets of `packet` from `start` on that may be overwritten
+   * @param capacity octets of `packet` from `start` on that may be overwritten, at least 512
    * @param transport of the query; bounds the response
    * @param group the listener group that received it
    * @param client where the client's socket address begins in `packet`; read only if clients see different views
@@ -193,6 +221,7 @@ export class TableReader {
     this.#flags = atoms[this.#record + (VIEW.CACHE >> 2)] ?? 0;
     this.#outcomes = atoms[this.#record + (VIEW.OUTCOMES >> 2)] ?? NO_OUTCOME;
     this.#response.repeatsOpt = (this.#flags & VIEW_FLAG.REPEATS_OPT) !== 0;
+    this.#response.cuts = (this.#flags & VIEW_FLAG.ASKS_TO_CUT) === 0;
     this.#response.rotates = (this.#flags & VIEW_FLAG.ROTATES) !== 0;
     this.#question.boundUdpSize(this.#words[this.#record + (VIEW.UDP_SIZE >> 2)] ?? 0);
   }
@@ -204,10 +233,11 @@ export class TableReader {
     const rules = atoms[record + (VIEW.RULES >> 2)] ?? 0;
     if (rules !== 0) {
       const asked = matchAskRules(this.#views, (record << 2) + rules, this.#question);
-      if (asked === ASKED.ALWAYS) return VERDICT.ASK;
-      this.#question.isBeforeCache = asked === ASKED.BEFORE_CACHE;
-      if (asked !== ASKED.NO) return this.#answerCachedOrAsk(start, max);
-    }
+      if ((asked & ASKED.ALWAYS) !== 0) return VERDICT.ASK;
+      this.#question.isBeforeCache = (asked & ASKED.BEFORE_CACHE) !== 0;
+      if ((asked & ASKED.CACHED) !== 0) return this.#answerCachedOrAsk(start, max);
+      this.#asksIfMissing = (asked & ASKED.IF_MISSING) !== 0;
+    } else this.#asksIfMissing = false;
     const { hash, nameLength } = this.#question;
     const count = atoms[record + (VIEW.COUNT >> 2)] ?? 0;
     const route = atoms[record + (VIEW.ROUTE >> 2)] ?? NO_ROUTE;
@@ -218,6 +248,11 @@ export class TableReader {
       if (index > 0 && this.#outcomes !== NO_OUTCOME) this.#outcomes += NODE_OUTCOMES * VIEW_PATHS;
       const publication = (atoms[record + (VIEW.PUBLICATIONS >> 2) + index] ?? 0) << (UNIT_SHIFT - 2);
       if (atoms[publication + (PUBLICATION.NODES >> 2)] === 0) continue;
+      const cluster = atoms[publication + (PUBLICATION.CLUSTER >> 2)] ?? 0;
+      if (cluster !== 0) {
+        const composed = this.#compose(cluster << UNIT_SHIFT, publication, start, max);
+        if (composed !== NEXT) return composed;
+      }
       const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
       const id = atoms[publication + (PUBLICATION.ID >> 2)] ?? 0;
       const node = this.#finder.find(finishHash(hash ^ salt), 0, shapeOf(nameLength, KIND.NODE, id));
@@ -228,8 +263,48 @@ export class TableReader {
       isConcerned ||= node !== 0;
     }
     const answered = this.#answerCachedOrAsk(start, max);
-    if (answered === VERDICT.ASK && !isConcerned) this.route = route;
+    if (answered === VERDICT.ASK && !isConcerned && !this.#asksIfMissing) this.route = route;
     return answered;
+  }
+
+  /** Answers for a name of a cluster from its records. @param cluster the octet of its zone */
+  #compose(cluster: number, publication: number, start: number, max: number): number {
+    const composer = this.#composer;
+    const response = this.#response;
+    const composed = this.#composeName(this.#question, cluster, publication, start, max);
+    if (composed === COMPOSED.NEXT) return NEXT;
+    this.#outcome = composer.outcome;
+    if (composed === COMPOSED.RECORDS)
+      return response.writeComposed(start, composer.composition, this.#offersRecursion);
+    const settings = this.#settingsOfZone(composer.zone);
+    const flags = this.#words[(settings + ZONE.FLAGS) >> 2] ?? 0;
+    const isMinimal = (flags & ZONE_FLAG.ANY_MINIMAL) !== 0;
+    if (this.#question.type === TYPE.ANY && !isMinimal) return this.#refuseAny(start, flags);
+    if (composed === COMPOSED.ASK) return this.#answerCachedOrAsk(start, max);
+    if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start, max);
+    if (composed === COMPOSED.MADE)
+      return response.writeComposed(start, composer.composition, this.#offersRecursion);
+    if (composed === COMPOSED.NODATA) {
+      if (this.#question.type === TYPE.ANY) return response.writeMinimalAny(start, this.#offersRecursion);
+      return this.#deny(start, max, settings, RCODE.NOERROR);
+    }
+    if (this.#asksIfMissing) return this.#answerCachedOrAsk(start, max);
+    if ((flags & ZONE_FLAG.ASK_WILDCARDS) !== 0 && this.#question.hasWildcard(composer.missing))
+      return this.#answerCachedOrAsk(start, max);
+    return this.#deny(start, max, settings, RCODE.NXDOMAIN);
+  }
+
+  /** @returns of `COMPOSED` */
+  #composeName(name: Sought, cluster: number, publication: number, start: number, max: number): number {
+    return this.#composer.compose(
+      cluster,
+      this.#atoms[publication + (PUBLICATION.ID >> 2)] ?? 0,
+      this.#atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0,
+      name,
+      this.#question.end - start,
+      this.#response.freeOctets(start, max),
+      this.#response.rotates,
+    );
   }
 
   #bind(packet: Uint8Array): void {
@@ -269,10 +344,12 @@ export class TableReader {
   }
 
   #settingsOf(node: number): number {
+    return this.#settingsOfZone((this.#words[(node + NODE.ZONE) >> 2] ?? 0) & 0xffff);
+  }
+
+  #settingsOfZone(zone: number): number {
     const atoms = this.#atoms;
-    const words = this.#words;
     const directory = (atoms[HEADER.ZONES] ?? 0) << (UNIT_SHIFT - 2);
-    const zone = (words[(node + NODE.ZONE) >> 2] ?? 0) & 0xffff;
     return (atoms[directory + zone] ?? 0) << UNIT_SHIFT;
   }
 
@@ -294,7 +371,7 @@ export class TableReader {
       return this.#response.writeBody(start, max, body, this.#offersRecursion);
     }
     if (type === TYPE.ANY && (flags & ZONE_FLAG.ANY_MINIMAL) === 0) return this.#refuseAny(start, flags);
-    if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start);
+    if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start, max);
     const otherTypes = (meaning >>> 8) & 0xff;
     if (otherTypes === OTHER_TYPES.NEXT) return NEXT;
     if (otherTypes === OTHER_TYPES.NODATA && type === TYPE.ANY)
@@ -322,12 +399,13 @@ export class TableReader {
       this.#outcome = meaning >>> 16;
       if (question.type === TYPE.ANY && (flags & ZONE_FLAG.ANY_MINIMAL) === 0)
         return this.#refuseAny(start, flags);
-      if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start);
+      if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start, max);
       if (isLeftToChain(meaning & 0xff, skipped) || (flags & ZONE_FLAG.MISSING_ASK) !== 0)
         return this.#answerCachedOrAsk(start, max);
       if ((flags & ZONE_FLAG.ASK_WILDCARDS) !== 0 && question.hasWildcard(skipped))
         return this.#answerCachedOrAsk(start, max);
       if ((flags & ZONE_FLAG.MISSING_NEXT) !== 0) return NEXT;
+      if (this.#asksIfMissing) return this.#answerCachedOrAsk(start, max);
       return this.#deny(start, max, settings, RCODE.NXDOMAIN);
     }
     return NEXT;
@@ -346,8 +424,10 @@ export class TableReader {
   }
 
   /** The objects that the zone is made from are not listed yet. */
-  #fail(start: number): number {
-    return this.#response.writeCode(start, RCODE.SERVFAIL, this.#offersRecursion);
+  #fail(start: number, max: number): number {
+    const length = this.#response.writeCode(start, RCODE.SERVFAIL, this.#offersRecursion);
+    if ((this.#flags & VIEW_FLAG.EXTENDED_ERRORS) === 0) return length;
+    return this.#response.addExtendedError(start, length, max, EXTENDED_ERROR.NOT_READY);
   }
 
   #answerCachedOrAsk(start: number, max: number): number {
@@ -369,14 +449,48 @@ export class TableReader {
     const length = this.#response.writeBody(start, max, body, recursion);
     // If the chain is asked, the packet and those after it are unchanged.
     if (length > 0 && (age > 0 || this.#boundsTtls)) this.#countDown(entry, flags >>> 16, age);
-    return length;
+    if (!this.#question.hasOpt || (this.#flags & VIEW_FLAG.EXTENDED_ERRORS) === 0) return length;
+    return this.#explainCached(start, length, max, entry);
   }
 
+  /** Adds an extended error to a cached answer that is a failure, or stale. */
+  #explainCached(start: number, length: number, max: number, entry: number): number {
+    const freshUntil = this.#words[(entry + CACHED.FRESH_UNTIL) >> 2] ?? 0;
+    const rcode = (this.#words[(entry + (this.#words[(entry + CACHED.BODY) >> 2] ?? 0)) >> 2] ?? 0) & 0x0f;
+    const code = extendedErrorOfCached(rcode, freshUntil <= this.#second);
+    return code === undefined ? length : this.#response.addExtendedError(start, length, max, code);
+  }
+
+  /**
+   * Answers with the addresses of a redirect's target. A publication without it is passed over only if it never decides
+   * on names that it does not have.
+   */
   #answerRedirect(start: number, max: number, redirect: number): number {
-    const node = findRedirected(this.#views, this.#record, redirect);
-    const body = node === 0 ? 0 : findAddresses(this.#views, node, this.#question.type);
-    if (body === 0) return VERDICT.ASK;
-    return this.#response.writeBody(start, max, body, this.#offersRecursion);
+    const atoms = this.#atoms;
+    const count = atoms[this.#record + (VIEW.COUNT >> 2)] ?? 0;
+    for (let index = 0; index < count; index++) {
+      const publication = (atoms[this.#record + (VIEW.PUBLICATIONS >> 2) + index] ?? 0) << (UNIT_SHIFT - 2);
+      if (atoms[publication + (PUBLICATION.NODES >> 2)] === 0) continue;
+      const composed = this.#composeTarget(publication, start, max, redirect);
+      if (composed === COMPOSED.RECORDS)
+        return this.#response.writeComposed(start, this.#composer.composition, this.#offersRecursion);
+      if (composed !== COMPOSED.NEXT) return VERDICT.ASK;
+      const node = findTarget(this.#views, redirect, publication);
+      const body = node === 0 ? 0 : findAddresses(this.#views, node, this.#question.type);
+      if (body !== 0) return this.#response.writeBody(start, max, body, this.#offersRecursion);
+      if (node !== 0 || saysMore(atoms, publication)) return VERDICT.ASK;
+    }
+    return VERDICT.ASK;
+  }
+
+  /** Composes the addresses of a redirect's target, if it is a name of a cluster. @returns of `COMPOSED` */
+  #composeTarget(publication: number, start: number, max: number, redirect: number): number {
+    const { type } = this.#question;
+    const cluster = this.#atoms[publication + (PUBLICATION.CLUSTER >> 2)] ?? 0;
+    if (cluster === 0 || (type !== TYPE.A && type !== TYPE.AAAA)) return COMPOSED.NEXT;
+    const views = this.#views;
+    this.#target.load(views.octets, targetAt(views, redirect), targetLength(views, redirect), type);
+    return this.#composeName(this.#target, cluster << UNIT_SHIFT, publication, start, max);
   }
 
   /** Subtracts the age of an entry from every TTL in the response, and caps it. */
@@ -404,8 +518,14 @@ export class TableReader {
     );
     if (entry === 0) return 0;
     const expires = words[(entry + CACHED.EXPIRES) >> 2] ?? 0;
+    const freshUntil = words[(entry + CACHED.FRESH_UNTIL) >> 2] ?? 0;
+    const isHeld = ((words[(entry + CACHED.FLAGS) >> 2] ?? 0) & CACHED_FLAG.HELD_ONCE_STALE) !== 0;
     if (expires <= this.#second) {
-      this.expired = (words[(entry + CACHED.FRESH_UNTIL) >> 2] ?? 0) < expires ? 'rechecked' : 'recent';
+      this.expired = freshUntil < expires && !isHeld ? 'rechecked' : 'recent';
+      return 0;
+    }
+    if (isHeld && freshUntil <= this.#second) {
+      this.expired = 'held';
       return 0;
     }
     return isCurrent(this.#views, entry) ? entry : 0;

@@ -4,10 +4,12 @@
  * A body that fits is copied at once, its rotating records from a random start. A larger body is cut at a record
  * boundary; TC is set only if answer records are missing (RFC 2181 section 9).
  */
+import { writeExtendedError } from '../wire/extended-error.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { MINIMAL_ANY_OCTETS } from '../wire/minimal-any.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
 import { RCODE, TYPE } from '../wire/types.ts';
+import type { ComposedRecords } from './composer.ts';
 import { BODY, BODY_AUTHENTIC, BODY_AUTHORITATIVE, BODY_LENGTH_SHIFT, ZONE, ZONE_FLAG } from './layout.ts';
 import type { TableViews } from './memory.ts';
 import type { QuestionReader } from './question.ts';
@@ -41,8 +43,10 @@ export class ResponseWriter {
   isLongest = false;
   /** Whether address sets start at a random record; if not, they keep the stored order. */
   rotates = true;
-  /** Whether to return the client's own UDP size, and leave responses that do not fit to the chain. */
+  /** Whether to return the client's own UDP size. */
   repeatsOpt = false;
+  /** Whether responses of such a view are cut here; if not, those that do not fit are left to the chain. */
+  cuts = true;
 
   constructor(views: TableViews, question: QuestionReader, udpSize: number) {
     this.#octets = views.octets;
@@ -57,6 +61,7 @@ export class ResponseWriter {
     this.isLongest = isLongest;
     this.rotates = true;
     this.repeatsOpt = false;
+    this.cuts = true;
   }
 
   /** Sets the memory that responses are written to. @param view exactly the octets of `packet` */
@@ -79,8 +84,8 @@ export class ResponseWriter {
     const length = flags >>> BODY_LENGTH_SHIFT;
     const counts = words[word + (BODY.ANSWERS >> 2)] ?? 0;
     const from = this.#question.end;
-    if (length > this.#freeOctets(start, max))
-      return this.repeatsOpt ? VERDICT.ASK : this.#writeCut(start, max, body, recursionAvailable);
+    if (length > this.freeOctets(start, max))
+      return this.#mayCut(body) ? this.#writeCut(start, max, body, recursionAvailable) : VERDICT.ASK;
     this.#writeHeader(start, flags, recursionAvailable);
     this.#view.setUint16(start + 6, counts & 0xffff);
     this.#view.setUint16(start + 8, counts >>> 16);
@@ -90,6 +95,37 @@ export class ResponseWriter {
       this.#copyRotated(from, body + BODY.RECORDS, length, additionals >>> 16, rotation);
     else this.#copy(from, body + BODY.RECORDS, length);
     return this.#finish(start, from + length, additionals & 0xffff);
+  }
+
+  /**
+   * Answers with composed records. TC says that answers are missing; over TCP the client cannot ask for more.
+   *
+   * @returns the response's length, or `VERDICT.ASK`
+   */
+  writeComposed(start: number, composition: ComposedRecords, recursionAvailable: boolean): number {
+    const { length, answers, additionals, isCut, isWithoutAdditionals } = composition;
+    if (this.repeatsOpt && (isWithoutAdditionals || (isCut && !this.cuts))) return VERDICT.ASK;
+    const from = this.#question.end;
+    this.#writeHeader(start, BODY_AUTHORITATIVE, recursionAvailable);
+    const view = this.#view;
+    if (isCut && !this.isLongest) view.setUint16(start + 2, view.getUint16(start + 2) | FLAG.TRUNCATED);
+    view.setUint16(start + 6, answers);
+    view.setUint16(start + 8, 0);
+    const packet = this.#packet;
+    const { octets } = composition;
+    let at = 0;
+    for (; at + 4 <= length; at += 4) view.setInt32(from + at, composition.view.getInt32(at));
+    for (; at < length; at++) packet[from + at] = octets[at] ?? 0;
+    return this.#finish(start, from + length, additionals);
+  }
+
+  /** Record sets of other sections are left out as a whole, which the chain does. */
+  #mayCut(body: number): boolean {
+    if (!this.repeatsOpt) return true;
+    const words = this.#words;
+    const authorities = (words[(body + BODY.ANSWERS) >> 2] ?? 0) >>> 16;
+    const additionals = (words[(body + BODY.ADDITIONALS) >> 2] ?? 0) & 0xffff;
+    return this.cuts && authorities === 0 && additionals === 0;
   }
 
   /** Answers NODATA or NXDOMAIN with the zone's SOA (RFC 2308 section 2). @param settings their octet in the table */
@@ -104,11 +140,11 @@ export class ResponseWriter {
     const flags = words[(settings + ZONE.FLAGS) >> 2] ?? 0;
     const length = (words[(settings + ZONE.LENGTHS) >> 2] ?? 0) >>> 16;
     const from = this.#question.end;
-    if (this.repeatsOpt && length > this.#freeOctets(start, max)) return VERDICT.ASK;
+    if (this.repeatsOpt && length > this.freeOctets(start, max)) return VERDICT.ASK;
     const authoritative = rcode === RCODE.NOERROR || (flags & ZONE_FLAG.AUTHORITATIVE_NXDOMAIN) !== 0;
     this.#writeHeader(start, rcode | (authoritative ? BODY_AUTHORITATIVE : 0), recursionAvailable);
     this.#view.setInt32(start + 6, 0);
-    if (length > this.#freeOctets(start, max)) return this.#finish(start, from, 0);
+    if (length > this.freeOctets(start, max)) return this.#finish(start, from, 0);
     this.#view.setUint8(start + 9, 1);
     this.#copySoa(from, settings, length);
     return this.#finish(start, from + length, 0);
@@ -131,6 +167,18 @@ export class ResponseWriter {
     return this.#finish(start, this.#question.end, 0);
   }
 
+  /**
+   * Adds an extended error behind the response that was written last, if its client sent OPT.
+   *
+   * @param length of the response, or a `VERDICT`
+   * @param max octets of the whole response
+   * @returns the length with it; `length` where it does not fit
+   */
+  addExtendedError(start: number, length: number, max: number, code: number): number {
+    if (length <= 0 || !this.#question.hasOpt) return length;
+    return writeExtendedError(this.#view, start, start + length, start + max, code) - start;
+  }
+
   /** Copies the zone's SOA record, and sets its pointers to the apex for the current question. */
   #copySoa(to: number, settings: number, length: number): void {
     const apexLength = (this.#words[(settings + ZONE.LENGTHS) >> 2] ?? 0) & 0xffff;
@@ -144,8 +192,8 @@ export class ResponseWriter {
     }
   }
 
-  /** Octets available for records. */
-  #freeOctets(start: number, max: number): number {
+  /** Octets available for records. @param max octets of the whole response */
+  freeOctets(start: number, max: number): number {
     return max - (this.#question.end - start) - (this.#question.hasOpt ? OPT_OCTETS : 0);
   }
 
@@ -224,7 +272,7 @@ export class ResponseWriter {
     cut.runLength = (rotation >>> 16) * (additionals >>> 16);
     cut.shift = this.rotates && rotation >>> 16 > 1 ? this.#pick(rotation >>> 16) * (additionals >>> 16) : 0;
     cut.to = this.#question.end;
-    cut.stop = cut.to + this.#freeOctets(start, max);
+    cut.stop = cut.to + this.freeOctets(start, max);
     const answers = this.#copyWhileFits(counts & 0xffff);
     const isWhole = answers === (counts & 0xffff);
     const authorities = isWhole ? this.#copyWhileFits(counts >>> 16) : 0;

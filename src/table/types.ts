@@ -122,6 +122,8 @@ export interface AskRule {
   readonly ednsOptions?: ReadonlySet<number>;
   /** Whether the handler comes before the cache of its block: then only cached answers of that place replace its own. Default: no. */
   readonly beforeCache?: boolean;
+  /** Whether only names that the publications of the view lack or deny. Default: all names. */
+  readonly ifMissing?: boolean;
 }
 
 /** Instead of a route number: the chain answers. */
@@ -142,15 +144,19 @@ export interface ViewSettings {
    */
   readonly otherQuestions?: 'ask' | 'refused' | 'refused-but-chaos';
   /**
-   * Whether responses repeat the UDP size of the client's OPT record. Responses that do not fit, and queries with EDNS
-   * options, then go to the chain. Default: responses carry our own size and are cut.
+   * Whether responses repeat the UDP size of the client's OPT record. Queries with EDNS options, and responses that lack
+   * room for more than answers, then go to the chain. Default: responses carry our own size.
    */
   readonly repeatsOpt?: boolean;
+  /** Whether the chain cuts all responses of such a view that do not fit. Default: no. */
+  readonly asksToCut?: boolean;
   readonly outcomes?: ViewOutcomes;
   /** Cap on the UDP size of clients, in octets. Default: unbounded. */
   readonly maxUdpSize?: number | undefined;
   /** Where readers may forward questions that the view leaves open. Default: `NO_ROUTE`. */
   readonly route?: number;
+  /** Whether responses carry extended errors (RFC 8914). Default: no. */
+  readonly sendsExtendedErrors?: boolean;
   /** The outcomes of refused questions, 16 bits each. Default: 0. */
   readonly refusalOutcomes?: { readonly chaos: number; readonly others: number };
 }
@@ -234,8 +240,10 @@ export interface CachedAnswer extends CachedQuestion {
   readonly ttlOffsets: readonly number[];
   /** Seconds until it expires, from 1. */
   readonly lifetime: number;
-  /** Only for a stale answer (RFC 8767): when its TTL ended, in seconds of the same clock. Default: the TTL ends with its lifetime. */
+  /** When its TTL ended (RFC 8767), or from when on it is held, in seconds of the same clock. Default: the end of its lifetime. */
   readonly freshUntil?: number;
+  /** Whether only the chain may give it from `freshUntil` on. Default: readers give it until it expires. */
+  readonly isHeldOnceStale?: boolean;
   readonly outcome: number;
 }
 

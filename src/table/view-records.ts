@@ -140,6 +140,8 @@ export class ViewRecords {
       (settings.recursionAvailable ? VIEW_FLAG.RECURSION_AVAILABLE : 0) |
       (settings.rotatesAddresses ? VIEW_FLAG.ROTATES : 0) |
       (settings.repeatsOpt === true ? VIEW_FLAG.REPEATS_OPT : 0) |
+      (settings.sendsExtendedErrors === true ? VIEW_FLAG.EXTENDED_ERRORS : 0) |
+      (settings.asksToCut === true ? VIEW_FLAG.ASKS_TO_CUT : 0) |
       ((settings.otherQuestions ?? 'ask') === 'ask' ? 0 : VIEW_FLAG.REFUSES_OTHERS) |
       (settings.otherQuestions === 'refused-but-chaos' ? VIEW_FLAG.ASKS_CHAOS : 0);
     views.words[word + (VIEW.COUNT >> 2)] = places.length;

@@ -46,6 +46,7 @@ interface ModelRule {
   readonly kind: 'exact' | 'suffix' | 'any';
   readonly name: string;
   readonly types: 'all' | readonly TypeName[];
+  readonly ifMissing: boolean;
 }
 
 interface ModelView {
@@ -87,6 +88,7 @@ const rule: fc.Arbitrary<ModelRule> = fc.record({
   kind: fc.constantFrom('exact', 'suffix', 'any'),
   name,
   types: fc.oneof(fc.constant('all' as const), fc.uniqueArray(type, { maxLength: 2 })),
+  ifMissing: fc.boolean(),
 });
 const view: fc.Arbitrary<ModelView> = fc.record({
   publications: fc.uniqueArray(fc.nat(2), { maxLength: 3 }),
@@ -110,14 +112,15 @@ function expected(
   asked: TypeName,
 ): string {
   const fallback = asked === 'A' && seen.cached.includes(text) ? 'cached' : 'ask';
-  const matches = seen.rules.some(
+  const matching = seen.rules.filter(
     ({ kind, name: named, types }) =>
       (types === 'all' || types.includes(asked)) &&
       (kind === 'any' || (kind === 'exact' ? named === text : isWithin(text, named))),
   );
-  if (matches) return fallback;
+  if (matching.some(({ ifMissing }) => !ifMissing)) return fallback;
   for (const index of seen.publications) {
     const said = saidBy(model[index], index, text, asked, fallback);
+    if (said === 'rcode 3' && matching.length > 0) return fallback;
     if (said !== undefined) return said;
   }
   return fallback;
@@ -212,9 +215,9 @@ function nodeFor(each: ModelNode, index: number, zones: readonly ZoneId[]): Name
   };
 }
 
-function ruleFor({ kind, name: named, types }: ModelRule): AskRule {
+function ruleFor({ kind, name: named, types, ifMissing }: ModelRule): AskRule {
   const numbers = types === 'all' ? types : new Set(types.map((each) => TYPES[each]));
-  return { name: kind === 'any' ? { kind } : { kind, name: wire(named) }, types: numbers };
+  return { name: kind === 'any' ? { kind } : { kind, name: wire(named) }, types: numbers, ifMissing };
 }
 
 it('gives the verdicts of the model, whatever is published, ruled and cached', () => {

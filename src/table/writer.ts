@@ -4,7 +4,7 @@
 import type { WireName } from '../wire/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer } from './block.ts';
-import { AnswerCache } from './cache.ts';
+import { AnswerCache, type ObserveCached } from './cache.ts';
 import { CounterPages } from './counter-pages.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
 import { HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
@@ -12,6 +12,7 @@ import { reserveTable, type TableViews, viewTable, WriterMemory } from './memory
 import { NameNodes, type NodeRef } from './name-nodes.ts';
 import { Publications } from './publications.ts';
 import { Reclaimer } from './reclaim.ts';
+import { RecordSpace } from './record-space.ts';
 import { createSequence, drawRandom } from './salts.ts';
 import { Slots } from './slots.ts';
 import {
@@ -38,8 +39,11 @@ export type { NodeRef };
 export { MAX_READERS };
 
 export interface TableOptions {
-  /** Octets of address space, at most 2 GiB. Default: 1 GiB. Untouched pages cost nothing. */
-  readonly reservation?: number;
+  /**
+   * Octets of address space, at most 2 GiB. Untouched pages cost nothing, but a process whose adjacent reservations exceed the
+   * memory of the machine can start no other process.
+   */
+  readonly reservation: number;
   /** Octets for cached answers. Default: 16 MiB. */
   readonly cacheOctets?: number;
   /** The maximum of cached answers; 0 disables the cache. Default: limited by the octets only. */
@@ -55,6 +59,9 @@ export interface TableOptions {
 export interface TableStatistics {
   readonly nodes: number;
   readonly nodeOctets: number;
+  /** Entries that are composed into answers, and the octets of all records. */
+  readonly records: number;
+  readonly recordOctets: number;
   readonly cached: number;
   readonly cachedOctets: number;
   readonly indexSlots: number;
@@ -66,7 +73,6 @@ export interface TableStatistics {
   readonly refusals: number;
 }
 
-const DEFAULT_RESERVATION = 2 ** 30;
 const DEFAULT_CACHE_OCTETS = 16 * 2 ** 20;
 
 /** Slots of a growing index to move in one step: takes a fraction of a millisecond. */
@@ -83,6 +89,7 @@ export class TableWriter {
   readonly #counters: CounterPages;
   readonly #cache: AnswerCache;
   readonly #nodes: NameNodes;
+  readonly #records = new Map<PublicationId, RecordSpace>();
   readonly #buffer = new BlockBuffer();
   /** The keys of the hash. */
   readonly #keys: Int32Array;
@@ -91,7 +98,7 @@ export class TableWriter {
   constructor(options: TableOptions) {
     if (options.readers > MAX_READERS)
       throw new RangeError(`too many readers: ${options.readers}; at most ${MAX_READERS}`);
-    this.memory = reserveTable(options.reservation ?? DEFAULT_RESERVATION);
+    this.memory = reserveTable(options.reservation);
     this.#views = viewTable(this.memory);
     const arena = new Arena(this.memory.byteLength);
     this.#memory = new WriterMemory(this.#views, arena, new Reclaimer(this.#views.atoms, options.readers));
@@ -149,6 +156,24 @@ export class TableWriter {
       yield;
     }
     this.#publications.drop(id);
+    this.#records.delete(id);
+  }
+
+  /** The entries of a publication that are composed into answers, in place of nodes. */
+  recordsOf(publication: PublicationId): RecordSpace {
+    const known = this.#records.get(publication);
+    if (known !== undefined) return known;
+    const space = new RecordSpace({
+      memory: this.#memory,
+      slots: this.#slots,
+      evictNear: (hash) => this.#cache.evictNear(hash),
+      keys: this.#keys,
+      publication,
+      salt: this.#publications.saltOf(publication),
+      show: (place) => this.#publications.showCluster(publication, place),
+    });
+    this.#records.set(publication, space);
+    return space;
   }
 
   /** Adds a zone to a publication. Put its apex node like any other. @throws RangeError when there are 65,535 zones */
@@ -239,6 +264,11 @@ export class TableWriter {
   cache(answer: CachedAnswer, now: number, view: ViewId = DEFAULT_VIEW): boolean {
     this.#counters.claim(answer.outcome);
     return this.#cache.put(answer, now, view);
+  }
+
+  /** Reports each stored answer from now on, those of readers included. */
+  observeCached(observe: ObserveCached): void {
+    this.#cache.observe(observe);
   }
 
   /**
@@ -339,10 +369,20 @@ export class TableWriter {
     this.#memory.reclaimer.readerDied(reader);
   }
 
+  #countRecords(): Pick<TableStatistics, 'records' | 'recordOctets'> {
+    let [records, recordOctets] = [0, 0];
+    for (const space of this.#records.values()) {
+      records += space.entries;
+      recordOctets += space.octets;
+    }
+    return { records, recordOctets };
+  }
+
   statistics(): TableStatistics {
     return {
       nodes: this.#nodes.count,
       nodeOctets: this.#nodes.octets,
+      ...this.#countRecords(),
       ...this.#cache.statistics(),
       indexSlots: this.#slots.capacity,
       touchedOctets: this.#memory.arena.touched,

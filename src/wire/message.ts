@@ -83,6 +83,8 @@ function readRecord(from: OctetReader): ResourceRecord {
 export interface EncodeOptions {
   /** The maximum octets of the message, 512 to 65,535 (the default). */
   readonly limit?: number;
+  /** Octets of the limit to leave for a signature. Default: none. */
+  readonly reserved?: number;
   /** Whether to compress names. Default: yes. */
   readonly compresses?: boolean;
 }
@@ -96,15 +98,34 @@ const writer = new MessageWriter();
  * @throws RecordDataError if the data of a record has no wire form.
  */
 export function encodeMessage(message: Message, options: EncodeOptions = {}): Uint8Array {
-  const limit = Math.min(Math.max(options.limit ?? MAX_MESSAGE_OCTETS, MIN_UDP_SIZE), MAX_MESSAGE_OCTETS);
-  const { edns } = message;
-  writer.start(edns === undefined ? limit : limit - ednsLength(edns), options.compresses);
-  const whole = message.questions.every((question) => writer.question(question)) && writeAnswers(message);
-  if (whole && writeRecordSets('authorities', message.authorities))
-    writeRecordSets('additionals', message.additionals);
+  const { header } = message;
+  return writer.finish(write(message, options) === 'cut' ? { ...header, truncated: true } : header);
+}
+
+/**
+ * The same for a message that must not be cut. It stops at the first record that does not fit.
+ *
+ * @returns undefined if a record does not fit
+ */
+export function encodeWhole(message: Message, options: EncodeOptions): Uint8Array | undefined {
+  return write(message, options) === 'whole' ? writer.finish(message.header) : undefined;
+}
+
+/** @returns `parts`: all answers fit, and other records are missing; `cut`: answers are missing */
+function write(
+  message: Message,
+  { limit: asked = MAX_MESSAGE_OCTETS, reserved = 0, compresses }: EncodeOptions,
+): 'whole' | 'parts' | 'cut' {
+  const { edns, questions, authorities, additionals } = message;
+  const limit = Math.min(Math.max(asked, MIN_UDP_SIZE), MAX_MESSAGE_OCTETS) - reserved;
+  writer.start(edns === undefined ? limit : limit - ednsLength(edns), compresses);
+  const hasAnswers = questions.every((question) => writer.question(question)) && writeAnswers(message);
+  const isWhole =
+    hasAnswers && writeRecordSets('authorities', authorities) && writeRecordSets('additionals', additionals);
   writer.limit(limit);
   if (edns !== undefined) writer.edns(edns);
-  return writer.finish(whole ? message.header : { ...message.header, truncated: true });
+  if (isWhole) return 'whole';
+  return hasAnswers ? 'parts' : 'cut';
 }
 
 function writeAnswers(message: Message): boolean {

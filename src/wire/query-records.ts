@@ -1,8 +1,9 @@
 /**
- * Checks the records after the question of a query in place: whether they are well-formed, and where OPT is.
+ * Checks the records after the question of a query in place: whether they are well-formed, where OPT is, and whether its options
+ * are sound. Readers and the handler chain both use it, so both judge a query alike.
  *
- * Records are skipped by their length; only OPT's data is read. Without allocations, and without following compression
- * pointers, the work is bounded by the packet's octets.
+ * Only OPT's data is read. All other records are skipped by their length: no handler uses them, so their data may be anything.
+ * Without allocations, and without following compression pointers, the work is bounded by the packet's octets.
  */
 import { HEADER_OCTETS } from './header.ts';
 import { MAX_LABEL_OCTETS } from './label.ts';
@@ -21,8 +22,8 @@ export class QueryRecords {
    * Reads the records of a packet whose question (or its place) ends at `from`.
    *
    * @param others records in the answer and authority sections
-   * @returns whether they are well-formed, at most one is OPT, and they end the packet. If not, `opt` is the last value
-   *   found before the error
+   * @returns whether they are well-formed, at most one is OPT, its options are sound, and they end the packet. If not, `opt` is
+   *   the last value found before the error
    */
   read(packet: Uint8Array, from: number, end: number, others: number, additionals: number): boolean {
     this.opt = 0;
@@ -35,6 +36,7 @@ export class QueryRecords {
       if (uint16At(packet, behindName) === TYPE.OPT) {
         if (index < others || this.opt !== 0 || behindName !== at + 1) return false;
         this.opt = at;
+        if (!areOptionsSound(packet, at)) return false;
       }
       at = next;
     }
@@ -57,7 +59,7 @@ export class QueryRecords {
 }
 
 /** The end of the name at `at` (a compression pointer ends it); -1 if it leaves the packet or is malformed. */
-function skipName(packet: Uint8Array, at: number, end: number): number {
+export function skipName(packet: Uint8Array, at: number, end: number): number {
   let position = at;
   while (position < end) {
     const label = packet[position] ?? 0;
@@ -71,6 +73,42 @@ function skipName(packet: Uint8Array, at: number, end: number): number {
 
 function uint16At(packet: Uint8Array, at: number): number {
   return ((packet[at] ?? 0) << 8) | (packet[at + 1] ?? 0);
+}
+
+/** EDNS Client Subnet (RFC 7871 section 6), and the prefix lengths of its address families. */
+const CLIENT_SUBNET = 8;
+const MAX_PREFIX = [0, 32, 128];
+
+/**
+ * Whether the options of an OPT record fill its data (RFC 6891 section 6.1.2). A client subnet must be one, as in CoreDNS. The data
+ * of all other options may be anything, and so may the data of versions above 0, which are refused.
+ *
+ * @param opt offset of the record; its data is inside the packet
+ */
+export function areOptionsSound(packet: Uint8Array, opt: number): boolean {
+  if (versionOf(packet, opt) > 0) return true;
+  let at = opt + OPT_OCTETS;
+  const end = at + uint16At(packet, opt + 9);
+  while (at < end) {
+    if (at + 4 > end) return false;
+    const next = at + 4 + uint16At(packet, at + 2);
+    if (next > end) return false;
+    if (uint16At(packet, at) === CLIENT_SUBNET && !isSubnetSound(packet, at + 4, next)) return false;
+    at = next;
+  }
+  return true;
+}
+
+/** Whether the data of a client subnet has a known family and prefixes that it can have. */
+function isSubnetSound(packet: Uint8Array, at: number, end: number): boolean {
+  if (at + 4 > end) return false;
+  const max = MAX_PREFIX[uint16At(packet, at)] ?? -1;
+  return (packet[at + 2] ?? 0) <= max && (packet[at + 3] ?? 0) <= max;
+}
+
+/** The EDNS version of the OPT record at `opt`. */
+export function versionOf(packet: Uint8Array, opt: number): number {
+  return packet[opt + 6] ?? 0;
 }
 
 /** The UDP size in the OPT record at `opt`. */

@@ -30,6 +30,7 @@ describe('parseQuery', () => {
         checkingDisabled: true,
         rcode: 0,
       },
+      authorities: [],
       question,
       edns: { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 0, options: [] },
     });

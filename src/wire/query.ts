@@ -2,12 +2,22 @@
  * Queries on the slow path: parsed completely without trusting them, and answered by a matching message.
  */
 import { ACCEPT, accept, questionEnd } from './acceptance.ts';
+import { readEdns } from './edns.ts';
 import { HEADER_OCTETS, readHeader } from './header.ts';
 import { decodeMessage, readQuestion } from './message.ts';
+import { ROOT } from './name.ts';
 import { OctetReader } from './octet-reader.ts';
-import { isDnssecOk, QueryRecords, udpSizeOf } from './query-records.ts';
+import { isDnssecOk, QueryRecords, udpSizeOf, versionOf } from './query-records.ts';
 import { DEFAULT_UDP_SIZE } from './response-size.ts';
-import { type Edns, type Header, type Message, type Question, RCODE, type ResourceRecord } from './types.ts';
+import {
+  type Edns,
+  type Header,
+  type Message,
+  type Question,
+  RCODE,
+  type ResourceRecord,
+  TYPE,
+} from './types.ts';
 import { WireError } from './wire-error.ts';
 
 /** The parts of a query that its response must match. */
@@ -20,6 +30,8 @@ export interface Asked {
 export interface Query extends Asked {
   readonly kind: 'query';
   readonly question: Question;
+  /** Of IXFR: the SOA record of the client's zone (RFC 1995 section 3). */
+  readonly authorities: readonly ResourceRecord[];
 }
 
 /** A query whose response has only a response code (the whole one, above 15 with EDNS). */
@@ -31,21 +43,44 @@ export interface RejectedQuery extends Asked {
 export type ParsedQuery = Query | RejectedQuery | { readonly kind: 'drop' };
 
 /**
- * Parses a packet as a query. It first judges as `accept` does, then the whole packet: FORMERR if it is malformed or
- * has octets after its last record (as in Knot), BADVERS for EDNS above version 0. It accepts unknown EDNS options,
- * records in the authority section (IXFR) and signatures in the additional section.
+ * Parses a packet as a query, as readers do: FORMERR if `accept` or `QueryRecords` refuses it (octets after the last record
+ * included, as in Knot), BADVERS for EDNS above version 0. It accepts unknown EDNS options, records in the authority section
+ * (IXFR) and signatures in the additional section. It reads the data of these records only in the authority section of IXFR.
  */
 export function parseQuery(bytes: Uint8Array): ParsedQuery {
   const verdict = accept(bytes, 0, bytes.length);
   if (verdict === ACCEPT.DROP) return { kind: 'drop' };
   if (verdict === ACCEPT.NOTIMP) return reject(bytes, RCODE.NOTIMP);
   if (verdict === ACCEPT.FORMERR || !areRecordsSound(bytes)) return reject(bytes, RCODE.FORMERR);
+  const { opt } = records;
+  if (opt > 0 && versionOf(bytes, opt) > 0) return reject(bytes, RCODE.BADVERS);
+  const from = new OctetReader(bytes);
+  const header = readHeader(from.uint16(), from.uint16());
+  from.position = HEADER_OCTETS;
+  const question = readQuestion(from);
+  const edns = opt === 0 ? undefined : readOptAt(bytes, opt);
+  if (question.type !== TYPE.IXFR) return { kind: 'query', header, question, edns, authorities: NO_RECORDS };
+  return { kind: 'query', header, question, edns, authorities: readAuthorities(bytes) };
+}
+
+/** None if their data is malformed: readers do not read it either. */
+function readAuthorities(bytes: Uint8Array): readonly ResourceRecord[] {
   try {
-    return judge(decodeMessage(bytes));
+    return decodeMessage(bytes).authorities;
   } catch (error) {
-    if (error instanceof WireError) return reject(bytes, RCODE.FORMERR);
+    if (error instanceof WireError) return NO_RECORDS;
     throw error;
   }
+}
+
+const NO_RECORDS: readonly ResourceRecord[] = [];
+
+/** @param opt offset of an OPT record whose options are sound */
+function readOptAt(bytes: Uint8Array, opt: number): Edns {
+  const from = new OctetReader(bytes);
+  // Behind its owner, the root, and its type.
+  from.position = opt + 3;
+  return readEdns(ROOT, from);
 }
 
 const records = new QueryRecords();
@@ -82,15 +117,6 @@ function reject(bytes: Uint8Array, rcode: number): RejectedQuery {
     question: isSound ? readQuestion(from) : undefined,
     edns: findEdns(bytes),
   };
-}
-
-function judge(message: Message): Query | RejectedQuery {
-  const { header, edns } = message;
-  const question = message.questions[0];
-  if (question === undefined) return { kind: 'error', rcode: RCODE.FORMERR, header, question, edns };
-  if (edns !== undefined && edns.version > 0)
-    return { kind: 'error', rcode: RCODE.BADVERS, header, question, edns };
-  return { kind: 'query', header, question, edns };
 }
 
 /** The parts of a response that its query does not fix. Defaults: empty, false or NOERROR. */

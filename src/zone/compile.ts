@@ -4,22 +4,17 @@
  * Names are compressed against a question for the owner itself, at octet 12 of the message. Common sets are written
  * directly; all others by the message writer, without its header and question.
  */
-import type { Steps } from '../base/steps.ts';
 import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
 import { MAX_NAME_OCTETS } from '../wire/label.ts';
 import { MessageWriter } from '../wire/message-writer.ts';
-import { encodeName, writeName } from '../wire/name-wire.ts';
+import { writeName } from '../wire/name-wire.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
 import { isPlainTargets, MAX_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
-import { type LargeBodies, writeManyTargets } from './large-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
 import { type RecordSet, recordsOf } from './record-set.ts';
 
 const writer = new MessageWriter();
 const NO_TYPES: readonly number[] = [];
-
-/** Sets of at least this many records are written in parts. */
-const LARGE = 500;
 
 /**
  * Compiles a node. It omits sets whose additional records belong to other owners: the handler chain answers them.
@@ -65,23 +60,6 @@ function writeOwner(name: NameKey): WireName {
   return view as WireName; // Written by writeName.
 }
 
-/**
- * As `compileNode`, for sets of thousands of records: each step handles a set, or a part of one. The result stays valid.
- *
- * @param bodies shared by the nodes that are compiled together
- */
-export function* compileInSteps(node: ZoneNode, zone: ZoneId, bodies: LargeBodies): Steps<NameNode> {
-  const name = encodeName(node.name);
-  const answers = new Map<number, AnswerBody>();
-  for (const set of node.sets) {
-    if (set.additional === 'elsewhere') continue;
-    const large = set.data.length > LARGE ? yield* writeLargeSet(node.name, name, set, bodies) : undefined;
-    answers.set(set.type, large ?? copySet(node.name, name, set));
-    yield;
-  }
-  return nodeOf(node, name, zone, answers);
-}
-
 /** The types whose sets are too large for any message, even over TCP. */
 export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readonly number[] {
   const isTooLarge = ({ type, data }: RecordSet): boolean => {
@@ -89,24 +67,6 @@ export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readon
     return body !== undefined && (body.answerCount < data.length || body.bytes.length > MAX_OCTETS);
   };
   return sets.some(isTooLarge) ? sets.filter(isTooLarge).map(({ type }) => type) : NO_TYPES;
-}
-
-/** A copy of the body, since compiling between two steps reuses the memory. */
-function copySet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {
-  reuseMemory();
-  const body = compileSet(owner, name, set);
-  return { ...body, bytes: body.bytes.slice() };
-}
-
-function* writeLargeSet(
-  owner: NameKey,
-  name: WireName,
-  set: RecordSet,
-  bodies: LargeBodies,
-): Steps<AnswerBody | undefined> {
-  if (set.aliases !== undefined) return undefined;
-  if (set.type === TYPE.A || set.type === TYPE.AAAA) return yield* bodies.writeAddresses(set);
-  return yield* writeManyTargets(owner, name, set);
 }
 
 function compileSet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {

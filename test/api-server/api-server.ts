@@ -71,6 +71,7 @@ export class ApiServerDouble {
   /** Lists in Protocol Buffers by the version of the store and the request. */
   readonly #encoded = new Map<string, Buffer>();
   readonly #frozen = new WeakSet<Socket>();
+  #isFrozen = false;
   #server: Server | undefined;
   #port: number;
 
@@ -147,6 +148,16 @@ export class ApiServerDouble {
     for (const socket of this.#sockets) this.#frozen.add(socket);
   }
 
+  /** Accepts connections and requests, and answers nothing, until `thaw`. What was held back is lost. */
+  freeze(): void {
+    this.freezeConnections();
+    this.#isFrozen = true;
+  }
+
+  thaw(): void {
+    this.#isFrozen = false;
+  }
+
   /** Refuses new connections; those that stand are kept. `listen` accepts them again. */
   refuseConnections(): void {
     this.#server?.close();
@@ -174,6 +185,7 @@ export class ApiServerDouble {
     server.keepAliveTimeout = 60_000;
     server.on('connection', (socket) => {
       this.#sockets.add(socket);
+      if (this.#isFrozen) this.#frozen.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.#server = server;

@@ -34,6 +34,7 @@ export const catalog: readonly CatalogEntry[] = [
   },
   { kind: 'Deployment', plural: 'deployments', group: 'apps', namespaced: true, hasScale: true },
   { kind: 'ReplicaSet', plural: 'replicasets', group: 'apps', namespaced: true, hasScale: true },
+  { kind: 'DaemonSet', plural: 'daemonsets', group: 'apps', namespaced: true },
   { kind: 'StatefulSet', plural: 'statefulsets', group: 'apps', namespaced: true, hasScale: true },
   {
     kind: 'ReplicationController',
@@ -44,7 +45,27 @@ export const catalog: readonly CatalogEntry[] = [
   },
   { kind: 'Lease', plural: 'leases', group: 'coordination.k8s.io', namespaced: true },
   { kind: 'Event', plural: 'events', group: '', namespaced: true },
-  // A custom resource.
+  { kind: 'Ingress', plural: 'ingresses', group: 'networking.k8s.io', namespaced: true },
+  ...(['ClusterRole', 'ClusterRoleBinding'] as const).map((kind) => ({
+    ...{ kind, plural: `${kind.toLowerCase()}s`, group: 'rbac.authorization.k8s.io', namespaced: false },
+  })),
+  ...(['Role', 'RoleBinding'] as const).map((kind) => ({
+    ...{ kind, plural: `${kind.toLowerCase()}s`, group: 'rbac.authorization.k8s.io', namespaced: true },
+  })),
+  // Custom resources.
+  { kind: 'Gateway', plural: 'gateways', group: 'gateway.networking.k8s.io', namespaced: true },
+  { kind: 'HTTPRoute', plural: 'httproutes', group: 'gateway.networking.k8s.io', namespaced: true },
+  { kind: 'TLSRoute', plural: 'tlsroutes', group: 'gateway.networking.k8s.io', namespaced: true },
+  { kind: 'GRPCRoute', plural: 'grpcroutes', group: 'gateway.networking.k8s.io', namespaced: true },
+  { kind: 'DNSEndpoint', plural: 'dnsendpoints', group: 'externaldns.k8s.io', namespaced: true },
+  { kind: 'ServiceMonitor', plural: 'servicemonitors', group: 'monitoring.coreos.com', namespaced: true },
+  { kind: 'PodMonitor', plural: 'podmonitors', group: 'monitoring.coreos.com', namespaced: true },
+  {
+    kind: 'FelixConfiguration',
+    plural: 'felixconfigurations',
+    group: 'crd.projectcalico.org',
+    namespaced: false,
+  },
   { kind: 'Rollout', plural: 'rollouts', group: 'argoproj.io', namespaced: true, hasScale: true },
   // One that tests define in a real cluster.
   { kind: 'Pool', plural: 'pools', group: 'portolan-test.example.com', namespaced: true, hasScale: true },
@@ -62,10 +83,15 @@ export const servedByDefault: readonly string[] = [
   'discovery.k8s.io/v1/endpointslices',
   'apps/v1/deployments',
   'apps/v1/replicasets',
+  'apps/v1/daemonsets',
   'apps/v1/statefulsets',
   'v1/replicationcontrollers',
   'coordination.k8s.io/v1/leases',
   'v1/events',
+  'rbac.authorization.k8s.io/v1/clusterroles',
+  'rbac.authorization.k8s.io/v1/clusterrolebindings',
+  'rbac.authorization.k8s.io/v1/roles',
+  'rbac.authorization.k8s.io/v1/rolebindings',
 ];
 
 export function findByPlural(plural: string): CatalogEntry | undefined {

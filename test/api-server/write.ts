@@ -7,6 +7,7 @@ import { mergePatch } from './merge-patch.ts';
 import type { KubernetesObject, ObjectStore } from './object-store.ts';
 import type { Responder } from './responder.ts';
 import { applyScale, describeScale } from './scale.ts';
+import { serverSideApply } from './server-side-apply.ts';
 import { alreadyExists, badRequest, conflict, notFound } from './status.ts';
 import { apiVersionOf, type Target, type Verb } from './target.ts';
 
@@ -22,6 +23,8 @@ export function answerWrite(
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     if (verb === 'delete') remove(store, target, responder);
+    else if (request.headers['content-type'] === 'application/apply-patch+yaml')
+      apply(store, entry, target, new URL(request.url ?? '/', 'http://double'), chunks, responder);
     else save(store, entry, target, verb, Buffer.concat(chunks).toString(), responder);
   });
 }
@@ -30,6 +33,51 @@ function remove(store: ObjectStore, target: Target, responder: Responder): void 
   const gone = store.delete(target.plural, keyOf(target));
   if (gone === undefined) responder.refuse(notFound(target));
   else responder.sendJson(200, '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}');
+}
+
+/** JSON alone, which is YAML. An object that is not there would be created, which nothing of ours wants. */
+function apply(
+  store: ObjectStore,
+  entry: CatalogEntry,
+  target: Target,
+  { searchParams: query }: URL,
+  chunks: readonly Buffer[],
+  responder: Responder,
+): void {
+  const body = readBody(Buffer.concat(chunks).toString());
+  const held = store.get(target.plural, keyOf(target));
+  const before = held?.object;
+  const { resourceVersion } = body?.metadata ?? {};
+  const manager = query.get('fieldManager') ?? '';
+  if (body === undefined || manager === '') {
+    responder.refuse(badRequest('an apply needs an object and a fieldManager'));
+    return;
+  }
+  if (before === undefined) {
+    responder.refuse(notFound(target));
+    return;
+  }
+  const applied = serverSideApply(before, body, manager, query.get('force') === 'true');
+  const isStale = resourceVersion !== undefined && resourceVersion !== String(held?.version);
+  if (isStale || applied.kind === 'conflict') {
+    responder.refuse(conflict(target));
+    return;
+  }
+  const object = identify(entry, target, { ...applied.object });
+  const head = `{"kind":"${entry.kind}","apiVersion":"${apiVersionOf(target)}",`;
+  // A dry run stores nothing, and answers with the object as it would be.
+  const text =
+    query.get('dryRun') === 'All'
+      ? JSON.stringify(object)
+      : head + store.put(raise(before, object)).text.slice(1);
+  responder.sendJson(200, text);
+}
+
+/** The generation counts changes of the spec. */
+function raise(before: KubernetesObject, object: KubernetesObject): KubernetesObject {
+  const isChanged = JSON.stringify(before['spec']) !== JSON.stringify(object['spec']);
+  const generation = Number(before.metadata['generation'] ?? 1) + (isChanged ? 1 : 0);
+  return { ...object, metadata: { ...object.metadata, generation } };
 }
 
 function save(

@@ -121,14 +121,14 @@ const TYPES = [TYPE.A, TYPE.AAAA, TYPE.SRV, TYPE.CNAME, TYPE.PTR];
 
 /** Everything the table says to these questions; `undefined` where it asks the chain. */
 function portrait(cluster: AskableCluster, names: readonly string[]) {
-  const { nodes, nodeOctets } = cluster.table.statistics();
+  const { nodes, nodeOctets, records } = cluster.table.statistics();
   const answers = names.flatMap((name) =>
     TYPES.map((type) => {
       const message = cluster.askTable(question(name, type));
       return message && recordMessage(message);
     }),
   );
-  return { nodes, nodeOctets, answers };
+  return { nodes, nodeOctets, records, answers };
 }
 
 describe.each(['coredns', 'kube-dns'] as const)('%s: whatever the order of events', (dialect) => {

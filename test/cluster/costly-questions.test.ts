@@ -2,11 +2,13 @@
  * Readers answer every question about a name in the table, of any form and with sets of any size, so the main thread has no work
  * with it.
  */
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import type { EndpointsObject } from '../../src/kube/objects/objects.ts';
 import { AskableCluster } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
+import { composeClusters } from '../../src/records/cluster-composer.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
@@ -85,7 +87,7 @@ it.each(['coredns', 'kube-dns'] as const)(
     } as const;
     const namespace = { kind: 'Namespace', name: 'blue' } as const;
     cluster.list([service, namespace, ...Array.from({ length: SLICES }, (_, number) => slice(number))]);
-    const reader = new TableReader(cluster.table.memory, 0);
+    const reader = new TableReader(cluster.table.memory, 0, undefined, composeClusters);
     const packet = new Uint8Array(65_535);
     fc.assert(
       fc.property(form, (asked) => {

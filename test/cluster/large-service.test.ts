@@ -1,6 +1,5 @@
 /**
- * A service of many slices, which is published in steps and incrementally: it has the same names as when all its objects are
- * listed at once, and the cost of a change depends on the slice, not on the service.
+ * A service of many slices, which changes in steps: it has the same names as when all its objects are listed at once.
  */
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -121,24 +120,4 @@ describe.each(['coredns', 'kube-dns'] as const)('%s', (dialect) => {
     },
     60_000,
   );
-
-  it('a change of one slice of fifty puts that slice into the table, not the service', () => {
-    const cluster = new AskableCluster(dialect);
-    const slices = Array.from({ length: 50 }, (_, number) =>
-      slice({ number, size: 20, hasDns: false, hasHostnames: false }),
-    );
-    cluster.list([service('headless'), ...slices]);
-    const put = vi.spyOn(cluster.table, 'put');
-    cluster.upsert(slice({ number: 3, size: 19, hasDns: false, hasHostnames: false }));
-    cluster.cluster.settle();
-    const first = put.mock.calls.length;
-    put.mockClear();
-    cluster.upsert(slice({ number: 3, size: 20, hasDns: false, hasHostnames: false }));
-    cluster.cluster.settle();
-    // The service, its port, the endpoints of the slice and their addresses, the zones. Of kube-dns no endpoint is kept.
-    const limit = dialect === 'coredns' ? 100 : 1_200;
-    expect(first).toBeLessThan(limit);
-    expect(put.mock.calls.length).toBeLessThan(limit);
-    expect(portrait(cluster).nodes).toBeGreaterThan(1_000);
-  });
 });

@@ -35,6 +35,7 @@ const arbitrarySetting = fc.record({
   questions: fc.array(arbitraryQuestion, { minLength: 30, maxLength: 30 }),
   pods: fc.constantFrom('disabled', 'insecure', 'verified'),
   isListed: fc.constantFrom(true, true, false),
+  namesSpecialAddresses: fc.boolean(),
 });
 
 const LIKELY = LIKELY_NAMES.flatMap((name) =>
@@ -46,8 +47,8 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster and any que
     let answered = 0;
     let withRecords = 0;
     await fc.assert(
-      fc.asyncProperty(arbitrarySetting, async ({ objects, questions, pods, isListed }) => {
-        const cluster = new AskableCluster(dialect, { pods });
+      fc.asyncProperty(arbitrarySetting, async ({ objects, questions, pods, isListed, ...options }) => {
+        const cluster = new AskableCluster(dialect, { pods, ...options });
         if (isListed) cluster.list(objects);
         else cluster.begin(objects);
         for (const [name, type, dnsClass] of [...LIKELY, ...questions]) {

@@ -185,7 +185,7 @@ describe('kubeconfig', () => {
     expect(error).toBeInstanceOf(ClusterConfigurationError);
     expect(error).toMatchObject({
       file,
-      message: expect.stringContaining(`Cannot use kubeconfig ${file}: `),
+      message: expect.stringContaining(`cannot use kubeconfig: ${file}: `),
     });
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
   });
@@ -194,7 +194,7 @@ describe('kubeconfig', () => {
     const folder = await makeTemporaryFolder();
     const file = await folder.write('config', 'users:\n- name: u\n  user: {token: "a-secret\n');
     const error = await connect({ kubecfgFile: file }).catch((reason: unknown) => String(reason));
-    expect(error).toMatch(/line \d+ is not YAML/);
+    expect(error).toMatch(/:\d+: not YAML/);
     expect(error).not.toContain('a-secret');
   });
 
@@ -203,13 +203,13 @@ describe('kubeconfig', () => {
     const file = await folder.write('config', 'users:\n- name: u\n  user: {token: *a-secret}\n');
     const error = await connect({ kubecfgFile: file }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ClusterConfigurationError);
-    expect(String(error)).toMatch(/an alias of it cannot be followed/);
+    expect(String(error)).toMatch(/an alias cannot be followed/);
     expect(String(error)).not.toContain('a-secret');
   });
 
   test('a named file that is not there is an error', async () => {
     await expect(connect({ kubecfgFile: '/no/such/file' })).rejects.toThrow(
-      'Cannot read kubeconfig /no/such/file',
+      'cannot read kubeconfig: /no/such/file: no such file. Give a file as --kubecfg-file, or in KUBECONFIG.',
     );
   });
 });
@@ -289,6 +289,6 @@ describe('no cluster', () => {
     const connection = await connect({ masterUrl: `127.0.0.1:${server.port}` });
     expect(await ask(connection)).toBe(200);
     expect(connection.source).toBe('--kube-master-url');
-    await expect(connect({ masterUrl: 'ftp://x' })).rejects.toThrow('Cannot use --kube-master-url: ftp://x');
+    await expect(connect({ masterUrl: 'ftp://x' })).rejects.toThrow('cannot use --kube-master-url: ftp://x');
   });
 });

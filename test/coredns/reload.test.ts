@@ -2,11 +2,12 @@
  * A Corefile that changes while it is in use: endpoints, metrics and listeners.
  */
 import { writeFile } from 'node:fs/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
+import { ApiServerDouble } from '../api-server/api-server.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -85,4 +86,68 @@ it('serves on for the lameduck time, while readiness is refused', async () => {
   expect((await ask({ address: '127.0.0.1', port }, 'a.', 'A')).header.rcode).toBe(0);
   program.signal('SIGINT');
   expect((await program.exit).code).toBe(2);
+});
+
+const LABEL = { 'kubernetes.io/metadata.name': 'blue' };
+
+describe('a changed Corefile', () => {
+  const corefile = (url: string, further: string, inCluster = '') =>
+    `. {\nbind 127.0.0.1\nkubernetes cluster.local in-addr.arpa {\nendpoint ${url}\n${inCluster}}\n${further}}\n`;
+
+  async function serveCluster() {
+    const double = await ApiServerDouble.start({
+      objects: [
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'blue', labels: LABEL } },
+        {
+          ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'blue' } },
+          spec: { type: 'ClusterIP', clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'], ports: [] },
+        },
+      ],
+    });
+    onTestFinished(() => double.stop());
+    const port = await findFreePort();
+    const server = { address: '127.0.0.1', port };
+    const { reload } = await serve(corefile(double.url, 'whoami\n'), port);
+    const addressOf = async (name: string) =>
+      (await ask(server, `${name}.blue.svc.cluster.local.`, 'A')).answers.map(({ data }) => data);
+    const lists = () => double.requests.filter(({ verb }) => verb === 'list' || verb === 'watch').length;
+    await expect.poll(() => addressOf('web'), { timeout: 30_000 }).toHaveLength(1);
+    return { double, reload, addressOf, lists };
+  }
+
+  it('lists nothing anew from a cluster that it names as before, and goes on to follow it', async () => {
+    const { double, reload, addressOf, lists } = await serveCluster();
+    const before = lists();
+    for (const further of ['cache 30\n', 'whoami\nloadbalance\n', 'errors\n']) {
+      await reload(corefile(double.url, further, 'fallthrough in-addr.arpa\n'), /Reloading complete/);
+      expect(await addressOf('web')).toEqual([{ kind: 'A', address: '10.96.0.9' }]);
+    }
+    expect(lists()).toBe(before);
+    double.put({
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'late', namespace: 'blue' } },
+      spec: { type: 'ClusterIP', clusterIP: '10.96.0.10', clusterIPs: ['10.96.0.10'], ports: [] },
+    });
+    await expect.poll(() => addressOf('late'), { timeout: 30_000 }).toHaveLength(1);
+  });
+
+  it('that selects other objects lists them, and ends the watches of before', async () => {
+    const { double, reload, addressOf, lists } = await serveCluster();
+    const [before, watches] = [lists(), double.watches.size];
+    await reload(corefile(double.url, 'whoami\n', 'labels app=none\n'), /Reloading complete/);
+    expect(await addressOf('web')).toEqual([]);
+    expect(lists()).toBeGreaterThan(before);
+    await expect.poll(() => double.watches.size, { timeout: 30_000 }).toBe(watches);
+  });
+
+  it('that is refused leaves the cluster as it was', async () => {
+    const { double, reload, addressOf, lists } = await serveCluster();
+    const before = lists();
+    await reload(
+      corefile(double.url, 'file /nonexistent/zone a.test {\nreload 0\n}\n'),
+      /with listener file/,
+    );
+    await reload(corefile(double.url, 'cache\n'), /Reloading complete/);
+    expect(await addressOf('web')).toHaveLength(1);
+    expect(lists()).toBe(before);
+  });
 });

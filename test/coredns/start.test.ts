@@ -2,8 +2,9 @@
  * `portolan coredns` as a process: its start-up lines, its answers, and its start-up errors.
  */
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
@@ -71,4 +72,18 @@ it('prints the version that it stands in for', async () => {
   const program = runPortolan(['coredns', '-version']);
   expect((await program.exit).code).toBe(0);
   expect(program.output).toMatch(/^CoreDNS-1\.14\.7\nlinux\/\w+, portolan-/);
+});
+
+it('says in the words of CoreDNS that the port of the metrics is in use', async () => {
+  const holder = createServer();
+  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void holder.close());
+  const address = holder.address();
+  const taken = typeof address === 'object' && address !== null ? address.port : 0;
+  const { program } = await runCoreDns(
+    `.:${await findFreePort()} {\n  bind 127.0.0.1\n  prometheus 127.0.0.1:${taken}\n  whoami\n}\n`,
+  );
+  const reason = `listen tcp 127.0.0.1:${taken}: bind: address already in use`;
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+  expect(program.output).toContain(`[ERROR] Failed to start metrics handler: ${reason}\n`);
 });

@@ -2,8 +2,10 @@
  * Reads the Corefile of a recorded start, with its files in memory.
  */
 
+import { readFileSync } from 'node:fs';
 import { type CorefileReading, readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';
+import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 
 export interface RecordedStart {
   readonly name: string;
@@ -27,10 +29,17 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   READY: '5304',
   METRICS: '5305',
   HTTP: '5306',
-  UP1: '127.0.0.1:5311',
-  UP2: '127.0.0.1:5312',
-  UP1PORT: '5311',
+  ...Object.fromEntries(
+    Array.from({ length: 6 }, (_, index) => [`UP${index + 1}`, `127.0.0.1:${5311 + index}`]),
+  ),
+  ...Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`UP${index + 1}PORT`, `${5311 + index}`])),
   HOSTNAME: 'host',
+};
+
+/** As the recorder puts them into the folder of a case. */
+const CERTIFICATES: Readonly<Record<string, string>> = {
+  'cert.pem': readFileSync(tlsFixturePath('server.crt'), 'utf8'),
+  'key.pem': readFileSync(tlsFixturePath('server.key'), 'utf8'),
 };
 
 export function fillPlaceholders(text: string): string {
@@ -46,7 +55,7 @@ export function readRecorded({ corefile, files = {}, env = {}, links = {} }: Rec
     profile: '1.14',
     defaultPort: 5300,
     environment,
-    files: filesInMemory(files, links),
+    files: filesInMemory({ ...(corefile.includes('cert.pem') && CERTIFICATES), ...files }, links),
     interfaces: new Map([['lo', ['127.0.0.1', '::1']]]),
   });
 }

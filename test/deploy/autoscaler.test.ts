@@ -197,7 +197,7 @@ describe('the addon of Kubernetes with our image', () => {
 
   it('finds its command in the image', () => {
     expect(wordsAsCalled(entry, words)).toEqual(['autoscaler', ...words]);
-    expect(readFileSync('Dockerfile', 'utf8')).toMatch(
+    expect(readFileSync('scripts/image-layers.sh', 'utf8')).toMatch(
       /for name in [^;]*\bcluster-proportional-autoscaler; do/,
     );
   });

@@ -30,6 +30,12 @@ describe('portolan manifests', () => {
     expect(parseManifests(output)).toEqual(readLayout(layout));
   });
 
+  it('says on standard error which image it assumes', async () => {
+    const assumed = await run();
+    expect(assumed.errors).toContain(`--image not given: assuming ${IMAGE}, which no registry has.`);
+    expect((await run('--image=registry.example/portolan:1.0.0')).errors).toBe('');
+  });
+
   it('prints the manifests of CoreDNS by --like', async () => {
     expect((await run('--like=coredns')).output).toBe((await run('--layout=coredns')).output);
   });

@@ -4,8 +4,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';
-import { allOf, last, sentPaths, stages, statements } from './dockerfile.ts';
+import { IMAGE_TARGETS } from '../../src/config/image/image-flags.ts';
+import { Dockerfile } from '../../src/roles/image/dockerfile.ts';
 import { containersOf } from './manifests.ts';
+
+const dockerfile = new Dockerfile(readFileSync('Dockerfile', 'utf8'));
+const { stages, statements } = dockerfile;
 
 const ENTRIES: readonly (readonly [target: string, path: string, command: string])[] = [
   ['kube-dns', '/kube-dns', 'kube-dns'],
@@ -20,8 +24,8 @@ const ENTRIES: readonly (readonly [target: string, path: string, command: string
 const ROOT_IN_THE_ORIGINAL = ['dnsmasq', 'dnsmasq-nanny', 'node-cache'];
 /** The layer that a target has beyond those of all. */
 const FURTHER_LAYERS: ReadonlyMap<string, string> = new Map([
-  ['exechealthz', '/root-of/shell/'],
-  ['node-cache', '/root-of/network/'],
+  ['exechealthz', '/layers/shell/'],
+  ['node-cache', '/layers/network/'],
 ]);
 /** Its files have the capability to open port 53; all others run where no capability is left. */
 const CAPABLE = 'coredns';
@@ -40,25 +44,31 @@ describe('the Dockerfile', () => {
 
   it('has a target for each image of kube-dns, and the whole one as the last', () => {
     expect([...stages.keys()]).toEqual(expect.arrayContaining(ENTRIES.map(([target]) => target)));
+    expect([...IMAGE_TARGETS].sort()).toEqual(['portolan', ...ENTRIES.map(([target]) => target)].sort());
     expect([...stages.keys()].at(-1)).toBe('portolan');
   });
 
   it.each(ENTRIES)('%s: its entry is %s, a link that is called as %s', (target, path, command) => {
-    expect(JSON.parse(last(target, 'ENTRYPOINT') ?? '[]')).toContain(path);
+    expect(JSON.parse(dockerfile.last(target, 'ENTRYPOINT') ?? '[]')).toContain(path);
     expect(wordsAsCalled(path, [])).toEqual([command]);
-    const links = stages.get('build')?.statements.find(({ words }) => words.includes('ln -s'))?.words ?? '';
-    const loop = /for name in ([^;]*); do ln -s \S+ "\/image\/\$name"/.exec(links)?.[1]?.split(' ') ?? [];
-    expect(links.includes(` /image${path} `) || loop.includes(path.slice(1))).toBe(true);
+    const script = readFileSync('scripts/image-layers.sh', 'utf8');
+    const loop =
+      /for name in ([^;]*); do\n {2}ln -s \S+ "\$folder\/portolan\/\$name"/.exec(script)?.[1]?.split(' ') ??
+      [];
+    const isLinked = script.includes(` "$folder/portolan${path}"\n`) || loop.includes(path.slice(1));
+    expect(isLinked).toBe(true);
   });
 
   it.each(['portolan', ...ENTRIES.map(([target]) => target)])(
     '%s: shares all layers with the others',
     (target) => {
-      const layers = allOf(target).filter(({ instruction }) => ['RUN', 'COPY', 'ADD'].includes(instruction));
-      const shared = allOf(target === CAPABLE ? 'without-node' : 'all').filter(
-        ({ instruction }) => instruction === 'COPY',
-      );
-      const further = target === CAPABLE ? '/capable/' : FURTHER_LAYERS.get(target);
+      const layers = dockerfile
+        .allOf(target)
+        .filter(({ instruction }) => ['RUN', 'COPY', 'ADD'].includes(instruction));
+      const shared = dockerfile
+        .allOf(target === CAPABLE ? 'without-node' : 'all')
+        .filter(({ instruction }) => instruction === 'COPY');
+      const further = target === CAPABLE ? '/layers/capable/' : FURTHER_LAYERS.get(target);
       const layer = { instruction: 'COPY', words: `--from=build ${further} /` };
       expect(layers).toEqual(further === undefined ? shared : [...shared, layer]);
       // Emulation is needed for nothing but this.
@@ -69,7 +79,7 @@ describe('the Dockerfile', () => {
   it.each(['portolan', ...ENTRIES.map(([target]) => target)])(
     '%s: is root only where the original is',
     (target) => {
-      const user = last(target, 'USER');
+      const user = dockerfile.last(target, 'USER');
       if (ROOT_IN_THE_ORIGINAL.includes(target)) expect(user).toBeUndefined();
       // By number: kubelet cannot know whether a name is root.
       else expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
@@ -77,25 +87,25 @@ describe('the Dockerfile', () => {
   );
 
   it('gives the capability to open port 53 to Node.js and to the init before it', () => {
-    const build = stages.get('build')?.statements ?? [];
-    const layer = build.find(({ words }) => words.includes('capable-layer.mjs'))?.words;
-    expect(layer).toContain('usr/local/bin/node=/node-of-image usr/bin/tini=/root-of/base/usr/bin/tini ');
-    expect(layer).toContain('--xattrs-include=security.capability');
-    expect(build).toContainEqual({
-      instruction: 'COPY',
-      words: '--from=node /usr/local/bin/node /node-of-image',
-    });
+    const programs = ['/layers/capable/usr/local/bin/node', '/layers/capable/usr/bin/tini'];
+    expect(dockerfile.capablePaths).toEqual(programs);
+    const copied = stages.get('build')?.statements.map(({ words }) => words);
+    expect(copied).toContain('--from=node /usr/local/bin/node /layers/capable/usr/local/bin/node');
+    expect(JSON.stringify(copied)).toContain('cp /layers/base/usr/bin/tini /layers/capable/usr/bin/tini');
   });
 
   it.each(['portolan', ...ENTRIES.map(([target]) => target)])('%s: process 1 reaps', (target) => {
-    expect(JSON.parse(last(target, 'ENTRYPOINT') ?? '[]').slice(0, 2)).toEqual(['/usr/bin/tini', '--']);
+    expect(JSON.parse(dockerfile.last(target, 'ENTRYPOINT') ?? '[]').slice(0, 2)).toEqual([
+      '/usr/bin/tini',
+      '--',
+    ]);
   });
 
   it('has labels of the Open Container Initiative, with the version of the package', () => {
     const { version, description, license } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(last('all', 'LABEL')).toContain(`description="${description}"`);
-    expect(last('all', 'LABEL')).toContain(`licenses="${license}"`);
-    expect(allOf('all')).toContainEqual({ instruction: 'ARG', words: `VERSION=${version}` });
+    expect(dockerfile.last('all', 'LABEL')).toContain(`description="${description}"`);
+    expect(dockerfile.last('all', 'LABEL')).toContain(`licenses="${license}"`);
+    expect(dockerfile.allOf('all')).toContainEqual({ instruction: 'ARG', words: `VERSION=${version}` });
   });
 
   it('has the commands that the manifests name', () => {
@@ -105,7 +115,9 @@ describe('the Dockerfile', () => {
 
   it('is sent all that it copies, and no more than is there', () => {
     expect(readFileSync('.dockerignore', 'utf8')).toMatch(/^#.*\n\*\n/);
-    const sent = sentPaths();
+    const sent = readFileSync('.dockerignore', 'utf8')
+      .split('\n')
+      .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
     const scripts = [...JSON.stringify(statements).matchAll(/\bscripts\/[\w.-]+/g)].map(([path]) => path);
     expect(sent).toEqual(expect.arrayContaining(scripts));
     for (const path of sent) expect(existsSync(path)).toBe(true);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { planFromManifestsFlags } from '../../src/config/manifests/manifests-flags.ts';
-import { containersOf, IMAGE, type Manifest, readDeployment } from './manifests.ts';
+import { containersOf, IMAGE, type Manifest, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';
 
@@ -93,3 +93,15 @@ function checkOverlay({ resources = [], components = [], patches }: Kustomizatio
   const deployment = patchDeployment(readDeployment(layout), { kind: 'Kustomization', patches });
   expect(new KubernetesSchemas('v1.37').complaints(deployment)).toEqual([]);
 }
+
+it('docs/how-to/replace-kube-dns.md deletes all objects that the manifests add', () => {
+  const page = readFileSync('docs/how-to/replace-kube-dns.md', 'utf8');
+  const deleted = [...page.matchAll(/^kubectl (?:-n kube-system )?delete (\S+) (.+)$/gm)].flatMap(
+    ([, kinds = '', names = '']) =>
+      kinds.split(',').flatMap((kind) => names.split(' ').map((name) => `${kind}/${name}`)),
+  );
+  const added = readLayout('one').map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
+  // Those that kube-dns has too, in place of which ours are.
+  const kept = ['deployment/kube-dns', 'service/kube-dns', 'serviceaccount/kube-dns'];
+  expect(deleted.toSorted()).toEqual(added.filter((each) => !kept.includes(each)).toSorted());
+});

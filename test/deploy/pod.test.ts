@@ -222,11 +222,20 @@ describe('the three containers', () => {
 
   it('read the ConfigMap kube-dns where it is, from one volume', () => {
     expect(readDeployment('three').spec.template.spec).toMatchObject({
-      volumes: [{ name: 'kube-dns-config', configMap: { name: 'kube-dns', optional: true } }],
+      volumes: [
+        { name: 'kube-dns-config', configMap: { name: 'kube-dns', optional: true } },
+        { name: 'run', emptyDir: {} },
+      ],
     });
-    const mounted = (mountPath: string) => ({ volumeMounts: [{ name: 'kube-dns-config', mountPath }] });
-    expect(kubedns).toMatchObject(mounted('/kube-dns-config'));
-    expect(dnsmasq).toMatchObject(mounted('/etc/k8s/dns/dnsmasq-nanny'));
+    // Each server finds its own control socket alone.
+    const mounted = (mountPath: string, subPath: string) => ({
+      volumeMounts: [
+        { name: 'kube-dns-config', mountPath },
+        { name: 'run', mountPath: '/run/portolan', subPath },
+      ],
+    });
+    expect(kubedns).toMatchObject(mounted('/kube-dns-config', 'kubedns'));
+    expect(dnsmasq).toMatchObject(mounted('/etc/k8s/dns/dnsmasq-nanny', 'dnsmasq'));
   });
 
   it('stop one after the other: dnsmasq, then the one that it asks, both within the grace period', () => {

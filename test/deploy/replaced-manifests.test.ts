@@ -66,7 +66,10 @@ describe('the manifest of CoreDNS', () => {
                 ports: dnsPorts(9153),
                 livenessProbe: { httpGet: { path: '/health', port: 8080 } },
                 readinessProbe: { httpGet: { path: '/ready', port: 8181 } },
-                volumeMounts: [{ name: 'config-volume', mountPath: '/etc/coredns', readOnly: true }],
+                volumeMounts: [
+                  { name: 'config-volume', mountPath: '/etc/coredns', readOnly: true },
+                  { name: 'run', mountPath: '/run/portolan' },
+                ],
               },
             ],
           },

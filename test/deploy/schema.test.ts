@@ -9,6 +9,8 @@ import { KubernetesSchemas, RELEASES } from './schema.ts';
 
 const FILES = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.(yaml|base)$/.test(path) && !path.endsWith('kustomization.yaml'))
+  // Templates of Helm, which test/chart renders.
+  .filter((path) => !path.startsWith('chart/'))
   .sort();
 
 /** Its custom resources have schemas of their own. */

@@ -9,23 +9,52 @@ import { ask } from '../../src/chain/testing/ask.ts';
 
 export interface Knot {
   readonly port: number;
+  /** Replaces the file of a zone. */
+  change(name: string, text: string): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** A server that Knot exchanges whole zones with: it is the primary or the secondary server of all of Knot's zones. */
+export interface KnotPeer {
+  readonly kind: 'primary' | 'secondary';
+  readonly port: number;
+  /** Signs and verifies all messages between them. Default: none. */
+  readonly key?: { readonly name: string; readonly algorithm: string; readonly secret: string };
 }
 
 /** @param zones their files by their names, which end in a dot @param atEnd when its folder goes */
 export async function runKnot(
   zones: Readonly<Record<string, string>>,
   atEnd: (remove: () => Promise<void>) => void,
+  { peer, port: given }: { readonly peer?: KnotPeer; readonly port?: number } = {},
 ): Promise<Knot> {
   const folder = await makeTemporaryFolder(atEnd);
-  const port = await findFreePort();
+  const port = given ?? (await findFreePort());
   const names = Object.keys(zones);
-  for (const [name, text] of Object.entries(zones)) await folder.write(`${name}zone`, text);
+  if (peer?.kind !== 'primary')
+    for (const [name, text] of Object.entries(zones)) await folder.write(`${name}zone`, text);
+  // Knot does not make the folder of its database.
+  await folder.write('db/.keep', '');
   const lines = [
     ...['server:', `    listen: 127.0.0.1@${port}`, `    rundir: ${folder.path}`, '    user: root:root'],
     ...['database:', `    storage: ${folder.path}/db`],
-    ...['template:', '  - id: default', `    storage: ${folder.path}`, '    zonefile-load: whole'],
-    ...['zone:', ...names.flatMap((name) => [`  - domain: ${name}`, `    file: ${name}zone`])],
+    ...[
+      'template:',
+      '  - id: default',
+      `    storage: ${folder.path}`,
+      `    zonefile-load: ${peer === undefined ? 'whole' : 'difference'}`,
+    ],
+    ...(peer === undefined ? [] : describePeer(peer)),
+    ...[
+      'zone:',
+      ...names.flatMap((name) => [
+        `  - domain: ${name}`,
+        `    file: ${name}zone`,
+        ...(peer === undefined ? [] : ['    acl: peer']),
+        ...(peer?.kind === 'primary' ? ['    master: peer'] : []),
+        ...(peer?.kind === 'secondary' ? ['    notify: peer'] : []),
+      ]),
+    ],
   ];
   const file = await folder.write('knot.conf', `${lines.filter((line) => isForUs(line)).join('\n')}\n`);
   const child = spawn('/usr/sbin/knotd', ['-c', file], { stdio: 'ignore' });
@@ -35,8 +64,30 @@ export async function runKnot(
     await once(child, 'exit');
   };
   atEnd(stop);
-  await untilServed(port, names);
-  return { port, stop };
+  // A secondary server has no zones at first.
+  if (peer?.kind !== 'primary') await untilServed(port, names);
+  const change = async (name: string, text: string) => {
+    await folder.write(`${name}zone`, text);
+    child.kill('SIGHUP');
+  };
+  return { port, stop, change };
+}
+
+function describePeer({ kind, port, key }: KnotPeer): readonly string[] {
+  const signed = key === undefined ? [] : [`    key: ${key.name}`];
+  return [
+    ...(key === undefined
+      ? []
+      : ['key:', `  - id: ${key.name}`, `    algorithm: ${key.algorithm}`, `    secret: ${key.secret}`]),
+    ...['remote:', '  - id: peer', `    address: 127.0.0.1@${port}`, ...signed],
+    ...[
+      'acl:',
+      '  - id: peer',
+      '    address: 127.0.0.1',
+      ...signed,
+      `    action: ${kind === 'primary' ? 'notify' : 'transfer'}`,
+    ],
+  ];
 }
 
 /** Only root may name a user to become. */

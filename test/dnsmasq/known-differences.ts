@@ -69,7 +69,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     name: 'whole answers',
     reason:
-      'What the upstream cuts we ask for by TCP, so rules for replies see all of it. dnsmasq hands the cut answer on.',
+      'What the upstream cuts we ask for by TCP if it is cached, so rules for replies see all of it. dnsmasq hands the cut answer on.',
     explain: ({ real, ours }) =>
       real.isCut && !ours.isCut ? { ...ours, isAuthoritative: real.isAuthoritative } : undefined,
   },

@@ -179,7 +179,6 @@ function planOf(given: Settings): EnginePlan {
     stale: undefined,
     prefetch: false,
     filteredTypes: new Set(given.filteredTypes),
-    cacheFilter: undefined,
   };
   const local = writeLocalNames(settings, undefined);
   const zone = {

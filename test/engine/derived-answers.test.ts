@@ -108,7 +108,6 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
           stale: undefined,
           prefetch: false,
           filteredTypes: new Set(),
-          cacheFilter: undefined,
         },
       }),
     ],

@@ -280,7 +280,7 @@ it.each([
       '10.0.96.10.in-addr.arpa. PTR',
     ],
     fill: ({ serverBlocks }) =>
-      waitUntil('the cluster', () => serverBlocks.notReady.length === 0, stepping(clock)),
+      waitUntil('the cluster', () => serverBlocks.notReady(false).length === 0, stepping(clock)),
     clock,
     upstreams: [upstream],
   });

@@ -11,6 +11,7 @@ import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { addresses, CLIENT, makeQuery } from '../../src/chain/testing/queries.ts';
 import { createAclHandler } from '../../src/plugins/acl/acl.ts';
 import { createObsoleteAnyHandler } from '../../src/plugins/any/obsolete-any.ts';
+import { createAutopathHandler } from '../../src/plugins/autopath/autopath.ts';
 import { createCancelHandler } from '../../src/plugins/cancel/cancel.ts';
 import { createIdentityHandler } from '../../src/plugins/chaos/identity.ts';
 import { createLocalhostHandler } from '../../src/plugins/local/localhost.ts';
@@ -105,7 +106,7 @@ const template = fc
   })
   .map((rule_) => {
     const answers = [new TextTemplate('answer', '{{ .Name }} 60 IN TXT x')];
-    const none = { additional: [], authority: [], extendedError: undefined };
+    const none = { variables: [], conditions: [], additional: [], authority: [], extendedError: undefined };
     return createTemplateHandler({ templates: [{ ...rule_, ...none, answer: answers }] }, { chain, metrics });
   });
 
@@ -129,6 +130,13 @@ const others = fc.constantFrom<Handler>(
   createNsidHandler({ data: undefined }, 'host'),
   createLocalhostHandler({ answersLocalhostPrefix: true }, metrics),
   createLocalhostHandler({ answersLocalhostPrefix: false }, metrics),
+  createAutopathHandler(
+    {
+      domains: new Set([toKey(parseName('old.test.'))]),
+      listFor: () => ['old.test.', 'test.'].map((domain) => toKey(parseName(domain))),
+    },
+    { isStrict: false, lookUp: chain, metrics, zones: [] },
+  ),
   createIdentityHandler(
     { version: undefined, authors: undefined },
     { hostName: 'h', version: 'v', authors: ['a'] },

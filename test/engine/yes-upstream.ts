@@ -83,7 +83,19 @@ export class YesUpstream implements Transport {
     if (this.#isOurs(name)) this.leaked.push(`${name} at ${this.#clock.monotonic() / 1000} s`);
     const data = DATA.get(question.type);
     const record = data && { name: question.name, class: question.class, ttl: TTL, data };
-    const header = { ...query.header, response: true, recursionAvailable: true };
-    return { ...query, header, answers: record === undefined ? [] : [record] };
+    const flags = {
+      response: true,
+      recursionAvailable: true,
+      authoritative: false,
+      authenticData: false,
+      rcode: 0,
+    };
+    return {
+      header: { ...query.header, ...flags },
+      questions: query.questions,
+      answers: record === undefined ? [] : [record],
+      ...{ authorities: [], additionals: [] },
+      edns: query.edns && { ...query.edns, extendedRcode: 0, options: [] },
+    };
   }
 }

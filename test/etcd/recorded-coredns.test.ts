@@ -64,7 +64,7 @@ const refuse: Chain = () => ({ kind: 'refused' });
 class Server {
   readonly #plugin: EtcdPlugin;
   readonly #behind: Chain;
-  readonly #table = new TableWriter({ readers: 1 });
+  readonly #table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
   readonly #reader: TableReader;
 
   constructor(etcd: EtcdCluster, options: Partial<EtcdOptions>) {

@@ -18,7 +18,7 @@ afterEach(endAllPrograms);
 
 const ROOM = 64 * 1024;
 const SMALL = [namespace('default'), service('web', '10.96.0.10')];
-const LARGE = [...SMALL, ...generateCluster({ services: 400, endpointsPerService: 2 })];
+const LARGE = [...SMALL, ...generateCluster({ services: 2_000, endpointsPerService: 2 })];
 
 const ways = [
   {
@@ -60,7 +60,7 @@ for (const { way, isPossible, reason, open } of ways)
       await first.program.heard('cluster listed');
       await stop(first);
       const good = await readFile(locate(file), 'utf8');
-      expect(good).toContain('10.96.0.10');
+      expect(good).toMatch(/^S/m);
 
       await double.restart(LARGE, 5000);
       const second = await serve();

@@ -12,6 +12,7 @@ import { findOptions } from '../../src/config/corefile/compile-corefile.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
+import { ForwardTally } from '../../src/forward/forward-tally.ts';
 import { Forward } from '../../src/plugins/forward/forward.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
@@ -30,7 +31,8 @@ async function forwardTo(upstream: LoopbackUpstream) {
   if (options === undefined) throw new Error('no forward');
   const clock = new ManualClock();
   const log = new RecordingLog();
-  const forward = new Forward(options, { clock, log, metrics: new PluginMetrics(), isStrict: false });
+  const counts = { metrics: new PluginMetrics(), forwardTally: new ForwardTally() };
+  const forward = new Forward(options, { clock, log, ...counts, isStrict: false });
   await forward.start();
   onTestFinished(() => forward.stop());
   const ask = async (name: string): Promise<Answer['kind']> => {

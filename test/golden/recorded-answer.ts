@@ -2,6 +2,12 @@
  * Recorded answers, and our answers in the same form.
  */
 import { readFileSync } from 'node:fs';
+import {
+  differingParts,
+  type JudgedResult,
+  maskNameServer,
+  maskSerials,
+} from '../../src/roles/compare/judge.ts';
 import { rcodeName, typeName } from '../../src/wire/mnemonics.ts';
 import { presentRecord } from '../../src/wire/present.ts';
 import type { Message, ResourceRecord } from '../../src/wire/types.ts';
@@ -56,23 +62,26 @@ function withoutClass(line: string): string {
   return [name, ttl, type?.toUpperCase(), ...data].join(' ');
 }
 
-const SERIAL = /( SOA \S+ \S+) \d+/;
-const NAMESERVER = /^ns\.dns\.\S+ \d+ (A|AAAA) .*/;
+/** How two answers differ: the parts of each that do. Empty: they say the same. */
+export function differenceOf(
+  expected: RecordedAnswer,
+  got: RecordedAnswer,
+): Readonly<Record<string, unknown>> {
+  const [wanted, given] = [judged(expected), judged(got)];
+  const parts = differingParts(wanted, given, { ttl: 0, hasStars: false });
+  return Object.fromEntries(parts.map((part) => [part, { expected: wanted[part], got: given[part] }]));
+}
 
-/** The answer without what is the recorder's own: serial numbers, and the addresses of the name server. */
-export function comparable(answer: RecordedAnswer): RecordedAnswer {
-  const mask = (records: readonly string[]) =>
-    [
-      ...new Set(records.map((line) => line.replace(SERIAL, '$1 any').replace(NAMESERVER, 'ns.dns $1 any'))),
-    ].sort();
-  const { name, type, rcode, aa } = answer;
-  return {
-    name: name.toLowerCase(),
-    type,
-    rcode,
-    aa,
-    answer: mask(answer.answer),
-    authority: mask(answer.authority),
-    additional: mask(answer.additional),
+function judged({ name, answer, authority, additional, ...rest }: RecordedAnswer): JudgedResult {
+  const sections = {
+    answer: maskRecords(answer),
+    authority: maskRecords(authority),
+    additional: maskRecords(additional),
   };
+  return { ...rest, ...sections, name: name.toLowerCase() };
+}
+
+/** The records without what is the recorder's own: serial numbers, and the addresses of the name server. */
+export function maskRecords(records: readonly string[]): readonly string[] {
+  return records.map((record) => maskNameServer(maskSerials(record, () => true)));
 }

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Image } from './build-image.ts';
+import type { Image } from './unpack-image.ts';
 
 const run = promisify(execFile);
 

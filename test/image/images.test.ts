@@ -9,13 +9,14 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import type { ImageLayers } from '../../src/roles/image/image-layers.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { type Container as ContainerManifest, containersOf, readDeployment } from '../deploy/manifests.ts';
 import { afterFile } from '../support/after-file.ts';
 import { bundleDouble, bundleWithCertificates } from '../support/double-process.ts';
 import { describeWhere, hasTool } from '../support/tools.ts';
-import { ImageBuild } from './build-image.ts';
 import { buildLauncher, Container, type ContainerOptions, DEFAULT_CAPABILITIES } from './container.ts';
+import { makeLayers, unpackImage } from './unpack-image.ts';
 
 const TOOLS = ['gcc', 'dig', 'ip', 'unshare', 'nsenter', 'dpkg-deb', 'apt-get', 'tar'];
 const NAMESPACES = ['unshare', '--net', '--mount', '--pid', '--fork'];
@@ -45,7 +46,7 @@ const DNSMASQ = [
 ];
 
 let folder: TemporaryFolder;
-let build: ImageBuild;
+let layers: ImageLayers;
 let launcher = '';
 let apiServer: URL;
 let tlsUpstream: URL;
@@ -57,7 +58,12 @@ async function start(
   words: readonly string[],
   options: ContainerOptions,
 ): Promise<Container> {
-  const container = new Container(launcher, await build.makeImage(target), words, options);
+  const container = new Container(
+    launcher,
+    await unpackImage(layers, target, `${folder.path}/images/targets/${target}`),
+    words,
+    options,
+  );
   containers.push(container);
   return container;
 }
@@ -138,11 +144,11 @@ describeWhere(mayRunContainers, `root, ${NAMESPACES.join(' ')} and ${TOOLS.join(
     folder = await makeTemporaryFolder(afterFile);
     await chmod(folder.path, 0o755);
     await writeFiles();
-    [apiServer, tlsUpstream, launcher, build] = await Promise.all([
+    [apiServer, tlsUpstream, launcher, layers] = await Promise.all([
       bundleDouble(),
       bundleWithCertificates('test/image/tls-upstream-process.ts'),
       buildLauncher(folder.path),
-      ImageBuild.create(`${folder.path}/images`),
+      makeLayers(`${folder.path}/images`),
     ]);
   }, 20 * MINUTES);
 

@@ -6,16 +6,16 @@ import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../src/kube/api/list-watch/failure.ts';
 import { ListReader } from '../../src/kube/api/list-watch/list-reader.ts';
 import { readWatchEvent, readWatchFrame } from '../../src/kube/api/list-watch/watch-event.ts';
-import { readObject } from '../../src/kube/api/protobuf/envelope.ts';
-import { FrameSplitter } from '../../src/kube/api/protobuf/frame-splitter.ts';
-import { ProtobufListReader } from '../../src/kube/api/protobuf/protobuf-list-reader.ts';
 import { trimConfigMap } from '../../src/kube/objects/trim/trim-config-map.ts';
 import { trimEndpointSlice } from '../../src/kube/objects/trim/trim-endpoint-slice.ts';
 import { trimEndpoints } from '../../src/kube/objects/trim/trim-endpoints.ts';
 import { trimNamespace } from '../../src/kube/objects/trim/trim-namespace.ts';
 import { trimNode } from '../../src/kube/objects/trim/trim-node.ts';
-import { trimPod } from '../../src/kube/objects/trim/trim-pod.ts';
+import { trimWholePod } from '../../src/kube/objects/trim/trim-pod.ts';
 import { trimService } from '../../src/kube/objects/trim/trim-service.ts';
+import { readObject } from '../../src/kube/protobuf/envelope.ts';
+import { FrameSplitter } from '../../src/kube/protobuf/frame-splitter.ts';
+import { ProtobufListReader } from '../../src/kube/protobuf/protobuf-list-reader.ts';
 import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
 
 interface Recorded {
@@ -47,7 +47,7 @@ describe('lists', () => {
     ['list-endpoints', trimEndpoints],
     ['list-namespaces', trimNamespace],
     ['list-nodes', trimNode],
-    ['list-pods', trimPod],
+    ['list-pods', trimWholePod],
     ['list-configmaps', trimConfigMap],
   ] as const)('%s', (name, trim) => {
     const { json, protobuf } = readBoth(name);
@@ -98,7 +98,7 @@ describe('watches', () => {
     ['watch-services', trimService],
     ['watchlist-services', trimService],
     ['watch-endpointslices', trimEndpointSlice],
-    ['watch-pods', trimPod],
+    ['watch-pods', trimWholePod],
     ['watch-namespaces', trimNamespace],
     ['watch-error-410-too-old', trimService],
   ] as const)('%s', (name, trim) => {

@@ -34,12 +34,12 @@ function waitsOf(kind: string): number[] {
 }
 
 describe('a list', () => {
-  test('whose token expires in the middle begins anew', async () => {
+  test('whose token expires in the middle goes on at the latest version, and is made again', async () => {
     await start({ server: { objects: many(600) } });
     await harness.untilWatching();
     harness.double.faults.add({ plural: 'services', continued: true, fault: { kind: 'expire-continue' } });
     for (const watch of harness.double.watches) watch.inject('nonsense\n');
-    await harness.untilAsTimePasses('the list', 100, () => harness.services.completed === 2);
+    await harness.untilAsTimePasses('the second list', 100, () => harness.services.completed === 3);
     expect(harness.services.count()).toBe(600);
     expect(harness.services.calls.filter((call) => call === 'listStarted')).toHaveLength(3);
   });

@@ -48,6 +48,8 @@ export function pod(name: string, podIP: string, phase = 'Running'): KubernetesO
 }
 
 export interface HarnessOptions {
+  /** Default: one of its own. */
+  readonly clock?: ManualClock;
   readonly server?: ApiServerOptions;
   readonly settings?: Partial<ClusterSettings>;
   readonly watch?: Partial<ClusterWatchOptions>;
@@ -82,13 +84,13 @@ export class Harness {
       clock,
       random: () => 0.5,
       ...options.watch,
-      // Time is turned in steps of seconds, faster than a connection is made.
-      timing: { connect: 1e9, ...options.watch?.timing },
+      // Time is turned in steps of seconds, faster than a connection is made and an answer comes.
+      timing: { connect: 1e9, checkAnswer: 1e9, ...options.watch?.timing },
     });
   }
 
   static async start(options: HarnessOptions = {}): Promise<Harness> {
-    const clock = new ManualClock();
+    const clock = options.clock ?? new ManualClock();
     const double = await ApiServerDouble.start({ clock, ...options.server });
     const harness = new Harness(double, clock, options);
     harness.watch.start();

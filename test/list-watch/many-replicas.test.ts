@@ -46,7 +46,7 @@ class PolicyFollower implements Follower {
   }
 
   fail(failure: Exclude<Failure, { kind: 'stopped' }>, now: number): number {
-    const { min, max } = this.#decide({ kind: 'failed', failure, watched: 0 }, now);
+    const { min, max } = this.#decide({ kind: 'failed', failure, watched: 0, pages: 0 }, now);
     return min + this.#random() * (max - min);
   }
 

@@ -136,7 +136,7 @@ function makeCoreDnsFrontEnd(
     onServing() {},
     metrics: () => scene.engine.metrics,
     metricsText: () => new CoreDnsMetrics(scene.server, undefined).render(),
-    notReady: () => scene.engine.serverBlocks.notReady,
+    notReady: (wasReady) => scene.engine.serverBlocks.notReady(wasReady),
     ...scene.dependencies,
   });
 }

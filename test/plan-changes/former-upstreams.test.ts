@@ -19,9 +19,10 @@ const CLIENTS = 0;
 
 const TERMS: RouteTerms = {
   exceptions: [],
+  minLabels: 1,
   believesDenials: true,
   servesStaleAtOnce: false,
-  form: { kind: 'as-sent', caching: undefined, rotates: false },
+  form: { kind: 'as-sent', caching: undefined, rotates: false, flags: { clear: 0, set: 0 } },
   cacheView: undefined,
   outcomes: {
     forwarded: 0,

@@ -85,6 +85,26 @@ describe('a Corefile', () => {
       expect(await countOf(new RegExp(`^coredns_${counted}\\{.*\\} (\\d+)`, 'm')), counted).toBe(NAMES + 2);
   });
 
+  it('has the families of every role for what it forwards, which do not fall when it changes', async () => {
+    const upstream = await startUpstream();
+    const lines = (ttl: number) => `cache ${ttl}\n forward . ${upstream.address}`;
+    const { server, metrics, change } = await startCoredns(lines(30));
+    for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+    const countOf = async (sample: RegExp) => Number(sample.exec(await metrics())?.[1]);
+    const families = [
+      /^portolan_upstream_queries_total\{upstream="127[^"]*"\} (\d+)$/m,
+      /^portolan_upstream_results_total\{upstream="127[^"]*",result="NOERROR"\} (\d+)$/m,
+      /^portolan_forward_duration_seconds_count (\d+)$/m,
+      /^portolan_udp_packets_total (\d+)$/m,
+    ];
+    const before = await Promise.all(families.map(countOf));
+    for (const count of before) expect(count).toBeGreaterThanOrEqual(NAMES);
+    await change(lines(60));
+    await askShort(server, nameOf(NAMES), 'A');
+    for (const [place, family] of families.entries())
+      expect(await countOf(family), String(family)).toBeGreaterThan(before[place] ?? 0);
+  });
+
   it('with hosts has readers ask for names that they do not have, and bounds the TTLs of those that they have', async () => {
     const upstream = await startUpstream();
     const hosts = 'hosts {\n 192.0.2.9 own.example\n 192.0.2.8 *.wild.example\n ttl 60\n fallthrough\n }';
@@ -96,6 +116,49 @@ describe('a Corefile', () => {
     expect(answers.map(({ ttl }) => ttl)).toEqual([30]);
     expect(await askShort(server, 'any.wild.example', 'A')).toBe('192.0.2.8');
     expect(upstream.asked.filter((asked) => /own|wild/.test(asked))).toEqual([]);
+  });
+
+  it.each([
+    ['prefetch', 'cache {\n prefetch 2 1m 20%\n }'],
+    ['minimal', 'cache 30\n minimal'],
+    ['nsid', 'cache 30\n nsid node-1'],
+    ['header', 'cache 30\n header {\n response set aa\n response clear ra\n query set rd\n }'],
+    ['all of them', 'cache {\n prefetch 2\n }\n minimal\n nsid\n header {\n response set aa\n }'],
+  ])('has readers forward with %s', async (_, lines) => {
+    const upstream = await startUpstream();
+    const { server, metrics } = await startCoredns(`${lines}\n forward . ${upstream.address}`);
+    for (let index = 0; index < NAMES; index += 1)
+      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    const asked = upstream.asked.length;
+    for (let index = 0; index < NAMES; index += 1)
+      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+    expect(upstream.asked.length).toBe(asked);
+  });
+
+  it('has readers change the flags of replies as its header says', async () => {
+    const upstream = await startUpstream();
+    const header = 'header {\n response set aa\n response clear ra rd\n }';
+    const { server, metrics } = await startCoredns(`${header}\n cache 30\n forward . ${upstream.address}`);
+    const flags = { authoritative: true, recursionAvailable: false, recursionDesired: false };
+    for (let index = 0; index < NAMES; index += 1)
+      expect((await ask(server, nameOf(index), 'A')).header).toMatchObject(flags);
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    expect((await ask(server, nameOf(0), 'A')).header).toMatchObject({ recursionAvailable: false });
+  });
+
+  it('with prefetch counts each question for a new answer, and asks again before a popular one ends', async () => {
+    const upstream = await startUpstream();
+    const cache = 'cache {\n success 9984 4 1\n prefetch 2 1m 90%\n }';
+    const { server, metrics } = await startCoredns(`${cache}\n forward . ${upstream.address}`);
+    const asked = (name: string) => upstream.asked.filter((each) => each.startsWith(name)).length;
+    for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    // With the whole TTL as the last part of it, the second hit makes an answer popular and due.
+    for (const index of [1, 0, 0]) await askShort(server, nameOf(index), 'A');
+    await waitUntil('the refresh', () => asked(nameOf(0)) > 1);
+    expect(await metrics()).toMatch(/^coredns_cache_prefetch_total\{.*\} 1$/m);
+    expect(asked(nameOf(1))).toBe(1);
   });
 
   it('without cache asks for each question, however soon it comes again', async () => {

@@ -107,6 +107,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
     this.#path = new ReaderPath(1, this.clock);
     const route = this.resolver.openRoute(this.#path, {
       exceptions: () => [],
+      minLabels: () => 1,
       believesDenials: () => true,
       outcome: 0,
     });

@@ -124,9 +124,9 @@ export class ResolverSide {
   }
 
   stats() {
-    const { forward, forwarding, cachingResolver } = this.resolver.stats();
-    const { coalesced, refused, droppedRecords } = forward;
+    const { forward, cachingResolver } = this.resolver.stats();
+    const { coalesced, refused, droppedRecords, latency, failures } = forward;
     const upstreams = forward.upstreams.map(({ smoothedRoundTrip, ...rest }) => rest);
-    return { coalesced, refused, droppedRecords, upstreams, forwarding, cachingResolver };
+    return { coalesced, refused, droppedRecords, upstreams, latency, failures, cachingResolver };
   }
 }

@@ -216,7 +216,7 @@ describe('a snapshot', () => {
   });
 
   it.each([
-    ['damaged', (text: string) => text.replace('10.96.0.10', '10.96.0.66'), /checksum/],
+    ['damaged', (text: string) => text.replace(/^(S.)./m, '$1_'), /checksum/],
     ['cut off', (text: string) => text.slice(0, -20), /its end is missing/],
     ['of another cluster', (text: string) => text, /another cluster/],
   ])('that is %s is reported and not used', async (kind, change, reason) => {

@@ -73,6 +73,17 @@ describe('serve refuses', () => {
     expect(ended?.code).toBe(2);
   });
 
+  it.each([
+    ['serv', 'portolan: serv: unknown command. Did you mean serve?\n'],
+    ['corefile chek', 'portolan corefile: chek: unknown command. Did you mean check?\n'],
+    ['explain --kubeconfg=x', 'portolan explain: --kubeconfg: unknown flag. Did you mean --kubeconfig?\n'],
+    ['quux', "portolan: quux: unknown command. See 'portolan --help' for all commands.\n"],
+  ])('the unknown command %s, with the nearest one', async (command, said) => {
+    const { errors, ended } = await run(...command.split(' '));
+    expect(errors).toBe(said);
+    expect(ended?.code).toBe(2);
+  });
+
   it('a flag without its value', async () => {
     const { errors, ended } = await run('serve', '--ttl');
     expect(errors).toContain("option '--ttl <seconds>' argument missing");

@@ -52,7 +52,7 @@ describeWithTool('bash', 'completions of bash', () => {
     [['portolan', 'serve', '--ttl', '3'], []],
     [
       ['portolan', 'co'],
-      ['coredns', 'corefile', 'control', 'completion'],
+      ['coredns', 'corefile', 'compare', 'control', 'completion'],
     ],
     [['portolan', 'coredns', '-pid'], ['-pidfile']],
     [
@@ -60,7 +60,10 @@ describeWithTool('bash', 'completions of bash', () => {
       ['1.13', '1.14'],
     ],
     [['portolan', 'corefile', 'ch'], ['check']],
-    [['portolan', 'control', 'l'], ['log-level']],
+    [
+      ['portolan', 'control', 'l'],
+      ['lookup', 'log-level'],
+    ],
     [['portolan', 'completion', 'z'], ['zsh']],
     [['portolan', 'completion', 'zsh', 'z'], []],
   ])('%j', (words, expected) => {

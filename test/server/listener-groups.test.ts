@@ -5,6 +5,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import type { HandleQuery } from '../../src/listen/types.ts';
@@ -24,14 +25,14 @@ beforeAll(async () => {
 });
 
 it('answers by the blocks before what came to a group that a change removes', async () => {
-  const table = new TableWriter({ readers: 2 });
+  const table = new TableWriter({ readers: 2, reservation: 2 ** 26 });
   const answer: HandleQuery = async (packet) => answerAuthoritatively(packet);
   const former = { handleQueryOf: () => answer };
   const engine = {
     table,
     reader: new TableReader(table.memory, 1),
-    readerPath: new ReaderPath(1, systemClock),
     listenerGroupOf: () => 0,
+    metrics: new PluginMetrics(),
     serverBlocks: { handleQueryOf: (): HandleQuery | undefined => answer },
   };
   const groups = new ListenerGroups({
@@ -40,6 +41,9 @@ it('answers by the blocks before what came to a group that a change removes', as
       takeover: false,
       readers: 1,
       commonReaders: 1,
+      udpSize: 4096,
+      forwarding: new ReaderPath(1, systemClock),
+      socketLog: silentLog,
       startReader: startThreadOf(readerEntry),
       log: silentLog,
       clock: systemClock,
@@ -48,7 +52,9 @@ it('answers by the blocks before what came to a group that a change removes', as
   onTestFinished(() => groups.stop());
   const port = await findFreePort();
   const server = `dns://${ADDRESS}:${port}`;
-  await groups.add([{ server, address: ADDRESS, port, tcp: TCP, readers: 1, sites: [] }]);
+  await groups.add([
+    { server, address: ADDRESS, port, tcp: TCP, readers: 1, scheme: 'dns', tls: undefined, sites: [] },
+  ]);
   const client = await startClient();
   // Sent before the socket leaves its port, and taken by the main thread only after the change.
   const asked = client.ask('slow.example', port, ADDRESS);

@@ -67,6 +67,22 @@ describe('a folder', () => {
     expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('NXDOMAIN');
   });
 
+  it('with bad files only does not claim to serve', async () => {
+    writeFileSync(join(folder, 'a.yaml'), 'kind: [');
+    const port = await findFreePort();
+    const place = ['--dns-bind-address=127.0.0.1', `--dns-port=${port}`, '--healthz-port=127.0.0.1:0'];
+    const program = runPortolan([
+      'serve',
+      `--manifests=${folder}`,
+      ...place,
+      '--log-format=json',
+      '--upstream=none',
+    ]);
+    const message = 'no manifest can be used, names of the zone are answered SERVFAIL';
+    expect(await program.heard(message)).toMatchObject({ level: 'error', bad: 1, zone: 'cluster.local.' });
+    expect(program.log.map((line) => line.message)).not.toContain('serving');
+  });
+
   it('that gets a bad file stays ready, and denies nothing until the file is mended', async () => {
     writeFileSync(join(folder, 'a.yaml'), SERVICE);
     const serving = await servePortolan([`--manifests=${folder}`]);

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 
 const SCRIPT = 'scripts/start.mjs';
 // Nothing of the machine that the tests run on: neither its kubeconfig nor its cluster.
@@ -40,5 +41,10 @@ it.each([
     if (line.includes('"message":"serving"')) break;
   }
   expect(log.join('\n')).toContain(`"addresses":"127.0.0.2:${port}"`);
-  expect(output).toContain(`Try:  dig @127.0.0.2 -p ${port} cart.shop.svc.cluster.local`);
+  const line = `Try:  dig @127.0.0.2 -p ${port} cart.shop.svc.cluster.local`;
+  await expect.poll(() => output, { timeout: 20_000 }).toContain(line);
+  // The line says that the server answers.
+  expect(await askShort({ address: '127.0.0.2', port }, 'cart.shop.svc.cluster.local', 'A')).toMatch(/^10\./);
+  const next = 'Next, in another terminal:  node dist/portolan.js explain cart.shop';
+  await expect.poll(() => output, { timeout: 20_000 }).toContain(next);
 });

@@ -13,6 +13,8 @@ const { address, port, questions, sockets, burst, every, counts: memory } = work
 const counts = new Int32Array(memory);
 /** A thread of the server may get no processor for seconds on a busy machine; what is lost never comes. */
 const LOST_AFTER_MILLISECONDS = 10_000;
+/** Wrong answers that are printed, to find their cause. */
+const MAX_TOLD = 5;
 /** Unanswered at once: fewer than the smallest receive buffer of a kernel holds, so that none of them is dropped there. */
 const MAX_UNANSWERED = 200;
 const HEADER_OCTETS = 12;
@@ -71,7 +73,8 @@ class PendingQuery {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (pending === undefined || !isRight(message, pending.question)) {
-      Atomics.add(counts, COUNT.WRONG, 1);
+      if (Atomics.add(counts, COUNT.WRONG, 1) < MAX_TOLD)
+        console.log(`wrong answer after ${Math.round(performance.now())} ms: ${message.toString('hex')}`);
       return;
     }
     const microseconds = Math.round((performance.now() - pending.sentAt) * 1000);

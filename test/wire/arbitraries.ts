@@ -101,12 +101,16 @@ export const arbitraryRecord: fc.Arbitrary<ResourceRecord> = fc.record({
 
 export const arbitraryQuestion: fc.Arbitrary<Question> = fc.record({ name, type: uint16, class: uint16 });
 
+/** Its data cannot be any octets. */
+const CLIENT_SUBNET = 8;
+const optionCode = uint16.filter((code) => code !== CLIENT_SUBNET);
+
 export const arbitraryEdns: fc.Arbitrary<Edns> = fc.record({
   version: fc.constantFrom(0, 0, 0, 1),
   udpSize: uint16,
   dnssecOk: fc.boolean(),
   extendedRcode: uint8,
-  options: fc.array(fc.record({ code: uint16, data: octets(24) }), { maxLength: 3 }),
+  options: fc.array(fc.record({ code: optionCode, data: octets(24) }), { maxLength: 3 }),
 });
 
 export const arbitraryHeader: fc.Arbitrary<Header> = fc.record({

@@ -67,7 +67,7 @@ describe('what we write', () => {
       ['dig', '+tries=1', '+edns=1', '+noednsneg', 'example', 'A'],
       refuse,
     );
-    expect(queries).toMatchObject([{ kind: 'error', rcode: RCODE.BADVERS, edns: { version: 1 } }]);
+    expect(queries).toMatchObject([{ kind: 'error', rcode: RCODE.BADVERS, edns: { version: 0 } }]);
     expect(output).toMatch(/status: BADVERS/);
   });
 });

@@ -92,6 +92,6 @@ itWithTool(['knotd', 'dig'], 'are served as they are read', async () => {
   const { port } = await runKnot({ 'example.': ZONE }, onTestFinished);
   const questions = records.map(({ name, data }) => `${name} ${typeName(typeOfData(data))}`);
   const lines = await digAll(port, [...new Set(questions)]);
-  const served = lines.map(parseRecord).map((read) => ('data' in read ? show(read) : read));
+  const served = lines.map((line) => parseRecord(line)).map((read) => ('data' in read ? show(read) : read));
   expect(served.toSorted()).toEqual(records.map(show).toSorted());
 });

@@ -28,16 +28,28 @@ export class WorkCounter {
     this.#session.disconnect();
   }
 
-  /** Blocks entered since the last call. */
+  /** How often blocks were entered since the last call. */
   take(): number {
+    let blocks = 0;
+    for (const { count } of this.#ranges()) blocks += count;
+    return blocks;
+  }
+
+  /** The blocks that were entered since the last call: the file, and where each begins and ends. */
+  takeBlocks(): ReadonlySet<string> {
+    const blocks = new Set<string>();
+    for (const { file, count, startOffset, endOffset } of this.#ranges())
+      if (count > 0) blocks.add(`${file} ${startOffset} ${endOffset}`);
+    return blocks;
+  }
+
+  *#ranges(): Generator<Profiler.CoverageRange & { readonly file: string }> {
     // The type that the protocol documents for this method.
     const { result } = this.#post('Profiler.takePreciseCoverage') as Profiler.TakePreciseCoverageReturnType;
-    let blocks = 0;
     for (const { url, functions } of result) {
       if (!url.includes(this.#folder)) continue;
-      for (const { ranges } of functions) for (const { count } of ranges) blocks += count;
+      for (const { ranges } of functions) for (const range of ranges) yield { ...range, file: url };
     }
-    return blocks;
   }
 
   /** A session of the same thread answers synchronously. */

@@ -6,6 +6,7 @@ import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-versio
 import type { Flag } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
+import { PLUGIN_FLAG } from './compat-flags.ts';
 
 export const CHECK_FLAGS = [
   {
@@ -22,16 +23,20 @@ export const CHECK_FLAGS = [
     default: '53',
     help: 'port of zones that name none, as -dns.port of CoreDNS',
   },
+  PLUGIN_FLAG,
 ] as const satisfies readonly Flag[];
 
 /** The flags as given on the command line, not validated yet. */
 export interface CheckFlags {
   readonly compat?: string;
   readonly dnsPort?: string;
+  readonly plugin?: readonly string[];
 }
 
 export interface CheckPlan {
   readonly profile: OrderProfile;
+  /** Whether CoreDNS of that version must understand it too. */
+  readonly isStrict: boolean;
   readonly defaultPort: number;
 }
 
@@ -41,6 +46,6 @@ export function planFromCheckFlags(flags: CheckFlags): Checked<CheckPlan> {
   const defaultPort = read.integer('--dns-port', flags.dnsPort, { min: 1, max: 65_535, of: 'a port' }, 53);
   const { problems } = read;
   return problems.length === 0
-    ? { kind: 'good', value: { profile, defaultPort } }
+    ? { kind: 'good', value: { profile, isStrict: flags.compat !== undefined, defaultPort } }
     : { kind: 'bad', problems };
 }

@@ -14,6 +14,17 @@ export const BLOCKS_EXTRA_FLAG = {
   help: 'file with further directives, for server blocks of the Corefile',
 } as const satisfies Flag;
 
+/** Of the same commands, and of `portolan corefile check`. */
+export const PLUGIN_FLAG = {
+  name: 'plugin',
+  valueName: 'plugin',
+  value: { kind: 'text', of: 'a plugin' },
+  repeats: true,
+  help: 'plugin of others, as in name=/plugins/module.js',
+  details:
+    'A path, or a package in `/plugins` or the working directory; `:before=WORD` behind it sets its place.',
+} as const satisfies Flag;
+
 export const COMPAT_FLAGS = [
   {
     name: 'compat',
@@ -27,6 +38,6 @@ export const COMPAT_FLAGS = [
     valueName: 'version',
     value: { kind: 'choice', choices: FORMER_NAMES },
     defaultNote: 'those of today alone',
-    help: 'version of CoreDNS whose names of metrics are shown too',
+    help: 'version of CoreDNS whose names of metrics are shown too, with those of its run time',
   },
 ] as const satisfies readonly Flag[];

@@ -13,9 +13,12 @@ it('takes what belongs to the sockets from the first block of an address and por
   ]);
 });
 
-it('shows no metrics in the clear that are meant for TLS', () => {
+it('knows the certificate of metrics that are meant for TLS', () => {
   const { endpoints } = compileText(
     '. {\n prometheus :9153 {\n tls web.yaml\n }\n whoami\n}\na.test {\n prometheus :9154\n whoami\n}\n',
   );
-  expect(endpoints).toMatchObject([{ kind: 'metrics', address: ':9154' }]);
+  expect(endpoints).toMatchObject([
+    { kind: 'metrics', address: ':9153', webConfiguration: 'web.yaml' },
+    { kind: 'metrics', address: ':9154' },
+  ]);
 });

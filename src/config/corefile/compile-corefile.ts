@@ -2,7 +2,10 @@
  * Compiles the server blocks of a Corefile to the plan of a server.
  */
 import { availableParallelism } from 'node:os';
+import type { ServerKey } from '../../corefile/keys/server-key.ts';
+import type { ClientRules } from '../../listen/client-rules.ts';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
+import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
 import { countCores, readersFor } from '../cores.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';
@@ -34,7 +37,7 @@ export function compileCorefile(
   const groups = groupListeners(blocks);
   return {
     engine: compileEngine(blocks, groups, isStrict),
-    listen: { kind: 'groups', groups },
+    listen: { groups },
     udpReaders: readersFor(countCores()),
     takeover,
     objects: undefined,
@@ -53,11 +56,13 @@ function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
     ...(ready === undefined ? [] : [{ kind: 'ready', address: ready.address, goesBack } as const]),
     ...(health === undefined ? [] : [{ kind: 'health', address: health.address, goesBack } as const]),
     ...(profile === undefined ? [] : [{ kind: 'profile', address: profile.address, goesBack } as const]),
-    // Do not expose without TLS the metrics that the Corefile restricts to TLS.
-    ...(metrics === undefined || metrics.tlsConfiguration !== undefined
-      ? []
-      : [{ kind: 'metrics', address: metrics.address, goesBack } as const]),
+    ...(metrics === undefined ? [] : [metricsEndpoint(metrics)]),
   ];
+}
+
+function metricsEndpoint({ address, tlsConfiguration: webConfiguration }: PrometheusOptions): EndpointPlan {
+  const plan = { kind: 'metrics', address, goesBack: false } as const;
+  return webConfiguration === undefined ? plan : { ...plan, webConfiguration };
 }
 
 function compileEngine(
@@ -78,24 +83,63 @@ function compileEngine(
   };
 }
 
-/** Makes one group per address and port; the first block of a group determines its socket settings. */
+/** Makes one group per scheme, address and port; the first block of a group determines its socket settings. */
 function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupPlan[] {
   const groups = new Map<string, Omit<ListenerGroupPlan, 'sites'> & { readonly sites: SitePlan[] }>();
   blocks.forEach((block, index) => {
-    const timeouts = findOptions(block, 'timeouts');
-    for (const { zone, port } of block.keys)
+    for (const key of block.keys)
       for (const address of findOptions(block, 'bind')?.addresses ?? ['']) {
-        const server = `dns://${address.includes(':') ? `[${address}]` : address}:${port}`;
-        const { idle, read, write, maxTcpQueries: queries } = timeouts ?? {};
-        const tcp = { idle, read, write, queries };
-        const readers = readersOf(findOptions(block, 'multisocket'));
-        const group = groups.get(server) ?? { server, address, port, tcp, readers, sites: [] };
-        groups.set(server, group);
+        const own = { ...groupOf(block, key, address), sites: [] };
+        const before = groups.get(own.server);
+        const clients = joinRules(before?.clients, findOptions(block, 'portolan')?.clients);
+        const opened = before ?? own;
+        const group = { ...opened, tls: opened.tls ?? own.tls, ...(clients && { clients }) };
+        groups.set(own.server, group);
+        const { zone } = key;
         if (!group.sites.some((site) => site.zone === zone && site.block === index))
           group.sites.push({ zone, block: index });
       }
   });
   return [...groups.values()];
+}
+
+function groupOf(
+  block: ServerBlock,
+  { scheme, port }: ServerKey,
+  address: string,
+): Omit<ListenerGroupPlan, 'sites'> {
+  const { idle, read, write, maxTcpQueries: queries } = findOptions(block, 'timeouts') ?? {};
+  const { maxConnections = MAX_HTTPS_CONNECTIONS } = findOptions(block, 'https') ?? {};
+  const isHttps = scheme === 'https';
+  return {
+    server: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    // Keys with other schemes are problems.
+    scheme: isHttps || scheme === 'tls' ? scheme : 'dns',
+    address,
+    port,
+    tcp: {
+      idle,
+      read,
+      write,
+      queries,
+      ...(isHttps && maxConnections > 0 && { connections: maxConnections }),
+    },
+    tls: scheme === 'dns' ? undefined : findOptions(block, 'tls'),
+    readers: scheme === 'dns' ? readersOf(findOptions(block, 'multisocket')) : 1,
+  };
+}
+
+const MAX_HTTPS_CONNECTIONS = 200;
+
+/** Blocks with the same address and port have their rules together. */
+function joinRules(one: ClientRules | undefined, other: ClientRules | undefined): ClientRules | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return {
+    ...one,
+    access: [...one.access, ...other.access],
+    queryRate: one.queryRate ?? other.queryRate,
+    responseRate: one.responseRate ?? other.responseRate,
+  };
 }
 
 /** For `multisocket`; more threads than processors do not answer faster. */

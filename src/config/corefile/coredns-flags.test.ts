@@ -11,6 +11,7 @@ const run = {
   isQuiet: false,
   compat: undefined,
   metricsCompat: undefined,
+  plugins: [],
   autoscaler: undefined,
 };
 
@@ -26,6 +27,7 @@ describe('readCoreDnsFlags', () => {
     ['-pidfile /run/pid -quiet=false --', { ...run, pidFile: '/run/pid' }],
     ['-compat 1.13 --metrics-compat=1.6', { ...run, compat: '1.13', metricsCompat: '1.6' }],
     ['-compat= -metrics-compat=', run],
+    ['-plugin=a=/a.js --plugin b=b:before=file', { ...run, plugins: ['a=/a.js', 'b=b:before=file'] }],
     ['-version -plugins', { kind: 'version' }],
     ['-plugins', { kind: 'plugins' }],
     [
@@ -47,11 +49,13 @@ describe('readCoreDnsFlags', () => {
     '  -dns.port string',
     '    \tDefault port (default "53")',
     '  -metrics-compat string',
-    '    \tVersion of CoreDNS whose names of metrics are shown too: 1.6, 1.10',
+    '    \tVersion of CoreDNS whose names of metrics are shown too, with those of its run time: 1.6, 1.10, 1.14',
     '  -p string',
     '    \tDefault port (default "53")',
     '  -pidfile string',
     '    \tPath to write pid file',
+    '  -plugin string',
+    '    \tPlugin of others, as in name=/plugins/module.js',
     '  -plugins',
     '    \tList installed plugins',
     '  -quiet',
@@ -65,7 +69,7 @@ describe('readCoreDnsFlags', () => {
     ['-pidfile', 'flag needs an argument: -pidfile'],
     ['-quiet=maybe', 'invalid boolean value "maybe" for -quiet: parse error'],
     ['-compat 1.12', 'invalid value "1.12" for flag -compat: one of 1.13, 1.14'],
-    ['-metrics-compat=2', 'invalid value "2" for flag -metrics-compat: one of 1.6, 1.10'],
+    ['-metrics-compat=2', 'invalid value "2" for flag -metrics-compat: one of 1.6, 1.10, 1.14'],
     ['-=x', 'bad flag syntax: -=x'],
   ];
   for (const [line, fault] of faults)

@@ -1,6 +1,6 @@
 /**
  * The command line of CoreDNS, parsed as by Go's package flag: one dash or two, values after `=` or as the next word. Parsing ends at
- * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`, `-metrics-compat` and the flags of the autoscaler.
+ * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`, `-metrics-compat`, `-plugin` and the flags of the autoscaler.
  */
 
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
@@ -13,7 +13,7 @@ import { AUTOSCALE_FLAGS } from '../serve/autoscale-flags.ts';
 import { readAutoscale } from '../serve/read-autoscale.ts';
 import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
 import { describeProblem } from '../values/problem.ts';
-import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS } from './compat-flags.ts';
+import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from './compat-flags.ts';
 
 export type CoreDnsCommand =
   | {
@@ -31,6 +31,8 @@ export type CoreDnsCommand =
       readonly compat: OrderProfile | undefined;
       /** The CoreDNS version whose former metric names are shown beside the current ones. */
       readonly metricsCompat: FormerNames | undefined;
+      /** Plugins of others: `NAME=MODULE[:before=WORD]`. */
+      readonly plugins: readonly string[];
       /** Undefined: no autoscaling. */
       readonly autoscaler: AutoscalerPlan | undefined;
     }
@@ -56,6 +58,7 @@ const SERVER_FLAGS = [
   COMPAT_FLAGS[1],
   { name: 'p', valueName: 'port', value: PORT_TEXT, default: DEFAULT_PORT, help: 'default port' },
   { name: 'pidfile', valueName: 'path', value: { kind: 'file' }, help: 'path to write pid file' },
+  PLUGIN_FLAG,
   { name: 'plugins', value: 'none', help: 'list installed plugins' },
   { name: 'quiet', value: 'none', help: 'quiet mode (no initialization output)' },
   { name: 'version', value: 'none', help: 'show version' },
@@ -65,7 +68,7 @@ export const COREDNS_FLAGS: readonly Flag[] = [...SERVER_FLAGS, ...AUTOSCALE_FLA
 
 type FlagName = (typeof SERVER_FLAGS)[number]['name'] | (typeof AUTOSCALE_FLAGS)[number]['name'];
 
-/** The flags given: the last value of each (`true` or `false` for a switch), with its dashes as written. */
+/** The flags given: the last value of each (`true` or `false` for a switch; all values of one that repeats, as lines), with its dashes. */
 type Given = Map<string, { readonly dashes: string; readonly value: string }>;
 
 const textOf = (given: Given, name: FlagName): string => given.get(name)?.value ?? '';
@@ -117,6 +120,9 @@ function readRun(given: Given): CoreDnsCommand {
     isQuiet: isOn(given, 'quiet'),
     compat,
     metricsCompat,
+    plugins: textOf(given, 'plugin')
+      .split('\n')
+      .filter((each) => each !== ''),
     autoscaler,
   };
 }
@@ -151,7 +157,9 @@ function takeFlag(word: string, following: string | undefined, given: Given): 1 
   const value = inline ?? following;
   if (value === undefined) return usage(`flag needs an argument: -${name}`);
   // The port has two flags.
-  given.set(name === 'p' ? 'dns.port' : name, { dashes, value });
+  const key = name === 'p' ? 'dns.port' : name;
+  const before = flag.repeats === true ? given.get(key)?.value : undefined;
+  given.set(key, { dashes, value: before === undefined ? value : `${before}\n${value}` });
   return inline === undefined ? 2 : 1;
 }
 

@@ -19,9 +19,13 @@ const ORDERS: Readonly<Record<OrderProfile, string>> = {
     file auto secondary etcd loop forward grpc erratic whoami on sign view nomad`,
 };
 
-/** All plugin names of a version in order, including Portolan's own plugins, which CoreDNS lacks. */
-export function pluginOrder(profile: OrderProfile): readonly string[] {
-  return placeOwnPlugins(ORDERS[profile].split(/\s+/), COREFILE_PLUGINS);
+/**
+ * All plugin names of a version in order, including Portolan's own plugins, which CoreDNS lacks.
+ *
+ * @param isStrict whether to leave those out
+ */
+export function pluginOrder(profile: OrderProfile, isStrict = false): readonly string[] {
+  return placeOwnPlugins(ORDERS[profile].split(/\s+/), isStrict ? [] : COREFILE_PLUGINS);
 }
 
 /** @throws RangeError if the order lacks the plugin that an own plugin precedes */

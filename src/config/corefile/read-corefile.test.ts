@@ -411,7 +411,7 @@ describe('the options of a directive', () => {
     ],
     ['health', 'health', { address: ':8080', lameduck: 0 }],
     ['health', 'health 127.0.0.1:1 {\nlameduck 5s\n}', { address: '127.0.0.1:1', lameduck: 5000 }],
-    ['loadbalance', 'loadbalance round_robin', { policy: 'round_robin' }],
+    ['loadbalance', 'loadbalance round_robin', { weighted: undefined, preferred: [] }],
     ['local', 'local {\nlocalhost_prefix off\n}', { answersLocalhostPrefix: false }],
     ['loop', 'loop', { zone: 'example.org.' }],
     ['multisocket', 'multisocket', { sockets: undefined }],
@@ -489,7 +489,7 @@ describe('readCorefile', () => {
 
   it('reads on after each fault', () => {
     const reading = read(
-      'a..b c {\n health 8080 {\n nosuch\n lameduck x\n }\n cache {\n success x\n denial 1 0\n nosuch 1\n }\n forward\n forward . 192.0.2.1 {\n nosuch {\n x\n }\n expire x\n }\n secondary\n}\nc {\n}\n',
+      'a..b c {\n health 8080 {\n nosuch\n lameduck x\n }\n cache {\n success x\n denial 1 0\n nosuch 1\n }\n forward\n forward . 192.0.2.1 {\n nosuch {\n x\n }\n expire x\n }\n dnssec\n}\nc {\n}\n',
     );
     expect(reading.kind === 'bad' ? reading.problems.map(({ message }) => message) : []).toEqual([
       'error inspecting server blocks: zone is not a valid domain name: a..b',
@@ -497,7 +497,7 @@ describe('readCorefile', () => {
       'plugin/cache: strconv.Atoi: parsing "x": invalid syntax',
       'plugin/cache: cache TTL can not be zero or negative: 0',
       "plugin/cache: Corefile:9 - Error during parsing: Wrong argument count or unexpected line ending after 'nosuch'",
-      'plugin/secondary: not built into Portolan',
+      'plugin/dnssec: not built into Portolan',
       "plugin/forward: Corefile:11 - Error during parsing: Wrong argument count or unexpected line ending after 'forward'",
       "plugin/forward: Corefile:13 - Error during parsing: unknown property 'nosuch'",
       'plugin/forward: time: invalid duration "x"',
@@ -514,6 +514,9 @@ describe('a warning', () => {
       'Without fallthrough, every name that hosts does not have is answered SERVFAIL: forward',
     ],
     ['. {\nhosts {\n192.0.2.1 a\nfallthrough\n}\n}', 'hosts always reads a file'],
+    ['. {\nautopath @kubernetes\nwhoami\n}', 'this server block has no kubernetes'],
+    ['. {\nautopath @forward\nforward . 192.0.2.1\n}', 'only kubernetes knows how clients search'],
+    ['. {\nautopath @kubernetes\nkubernetes cluster.local\n}', 'it needs pods verified'],
     ['. {\nhosts {\nfallthrought\n}\n}', 'is neither a property nor an address with names'],
     [
       '. {\ntemplate IN AAAA {\nmatch x\nanswer "x"\n}\n}',
@@ -560,5 +563,24 @@ describe('a warning', () => {
       '. {\ntemplate IN A a {\nmatch x\nanswer "x"\nfallthrough\n}\nforward . 192.0.2.1\n}',
     ];
     for (const text of texts) expect(read(text).warnings, text).toEqual([]);
+  });
+});
+
+describe('a plugin that is not built', () => {
+  it.each([
+    ['dnssec', 'Sign the zone with a tool'],
+    ['sign', 'Sign the zone with a tool'],
+    ['trace', '{duration}'],
+    ['geoip', 'incidr(client_ip()'],
+    ['grpc', 'by forward'],
+    ['nomad', 'service.consul'],
+    ['route53', "the provider's resolver"],
+    ['azure', "the provider's resolver"],
+    ['clouddns', "the provider's resolver"],
+  ])('%s is refused by name, with what to use', (name, remedy) => {
+    const reading = read(`. {\n${name}\nwhoami\n}\n`);
+    const problems = reading.kind === 'bad' ? reading.problems : [];
+    expect(problems.map(({ message }) => message)).toEqual([`plugin/${name}: not built into Portolan`]);
+    expect(problems[0]?.remedy).toContain(remedy);
   });
 });

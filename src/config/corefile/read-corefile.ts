@@ -17,7 +17,9 @@ import {
 import { type BlockNode, type DirectiveNode, parseBlocks } from '../../corefile/syntax/parser.ts';
 import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
 import { digestOf } from './digest.ts';
+import { extendPlugins } from './extend-plugins.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { pluginOrder } from './plugin-order.ts';
 import { findTraps } from './traps.ts';
@@ -28,6 +30,8 @@ export interface CorefileSettings {
   /** A file whose directives join the server blocks of the Corefile. Default: no file. */
   readonly extra?: { readonly file: string; readonly text: string } | undefined;
   readonly profile: OrderProfile;
+  /** Whether CoreDNS must understand it too. Default: no. */
+  readonly isStrict?: boolean;
   /** The port for keys that have neither port nor scheme. */
   readonly defaultPort: number;
   readonly environment: Environment;
@@ -62,7 +66,7 @@ export type CorefileReading =
 
 export function readCorefile(text: string, settings: CorefileSettings): CorefileReading {
   const findings = new CorefileFindings();
-  const order = pluginOrder(settings.profile);
+  const order = pluginOrder(settings.profile, settings.isStrict);
   const parse = (source: string, file = settings.file): readonly BlockNode[] =>
     parseBlocks(source, file, { ...settings, directives: order }, findings);
   const written = parse(text);
@@ -79,6 +83,10 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
     plugins: new Map<CorefilePluginName, PluginUse>(),
   }));
   for (const name of order) for (const draft of drafts) setUp(name, draft, settings, findings);
+  extendPlugins(
+    drafts.map(({ plugins }) => plugins),
+    findings,
+  );
   const blocks = drafts.map(({ keys, plugins }) => ({ keys, plugins: [...plugins.values()] }));
   checkListeners(
     drafts.map(({ node, keys, plugins }) => {
@@ -88,12 +96,47 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
     }),
     findings,
   );
+  for (const { plugins } of blocks) checkPartners(plugins, findings);
   findTraps(blocks, settings.files, findings);
   const { problems, warnings } = findings;
   const parses = !problems.some(({ phase }) => phase === 'tokens');
   const digest = parses ? digestOf(nodes, settings.file) : undefined;
   if (problems.length > 0 || digest === undefined) return { kind: 'bad', digest, problems, warnings };
   return { kind: 'good', blocks, digest, warnings };
+}
+
+/** Refuses plugins that need another one in their block. CoreDNS finds this when it starts. */
+function checkPartners(plugins: readonly PluginUse[], findings: CorefileFindings): void {
+  for (const use of plugins) {
+    if (use.name === 'secondary') checkKeys(use.options.zones, use, plugins, findings);
+    if (use.name === 'transfer') checkKeys(use.options.rules, use, plugins, findings);
+  }
+  const external = plugins.find(({ name }) => name === 'k8s_external');
+  if (external === undefined || plugins.some(({ name }) => name === 'kubernetes')) return;
+  findings.problems.push({
+    phase: 'set-up',
+    message: 'plugin/k8s_external: kubernetes plugin not loaded',
+    position: external.position,
+    remedy: 'Add kubernetes to this server block, as in kubernetes cluster.local.',
+  });
+}
+
+/** Refuses names of keys that no `tsig` of the block has. */
+function checkKeys(
+  parts: readonly { readonly key?: NameKey | undefined }[],
+  { name, position }: PluginUse,
+  plugins: readonly PluginUse[],
+  findings: CorefileFindings,
+): void {
+  const keys = plugins.flatMap((use) => (use.name === 'tsig' ? use.options.keys : []));
+  for (const { key } of parts)
+    if (key !== undefined && !keys.some((known) => known.name === key))
+      findings.problems.push({
+        phase: 'set-up',
+        message: `plugin/${name}: unknown key ${JSON.stringify(key)}`,
+        position,
+        remedy: `Add the key to this server block, as in tsig { secret ${key} SECRET }.`,
+      });
 }
 
 interface Draft {
@@ -129,14 +172,33 @@ function setUp(
   plugins.set(definition.name, { name, options, position: directive.position } as PluginUse);
 }
 
-/** Specific remedies for CoreDNS plugins that Portolan does not build in. */
+const OF_A_CLOUD =
+  "Forward the zone to the provider's resolver, as in forward . 169.254.169.253, or keep it in a file of the plugin file.";
+const SIGNED =
+  'Sign the zone with a tool such as ldns-signzone or Knot DNS, and serve the signed file with the plugin file.';
+
+/** What to use in place of plugins of CoreDNS that Portolan does not build in. */
 const UNBUILT_REMEDIES: ReadonlyMap<string, string> = new Map([
-  ['azure', 'Zones of a cloud provider are not served. Forward the zone to the provider.'],
-  ['clouddns', 'Zones of a cloud provider are not served. Forward the zone to the provider.'],
-  ['route53', 'Zones of a cloud provider are not served. Forward the zone to the provider.'],
-  ['auto', 'Name each zone and its file with the directive file.'],
-  ['autopath', 'Take it out: clients then walk their search list themselves.'],
-  ['metadata', 'Take it out, together with the labels that stand on it.'],
+  ...['azure', 'clouddns', 'route53'].map((name) => [name, OF_A_CLOUD] as const),
+  ['dnssec', `${SIGNED} Answers about a cluster cannot be signed.`],
+  ['sign', SIGNED],
+  [
+    'geoip',
+    "Choose the server block by the client's network, as in view eu { expr incidr(client_ip(), '192.0.2.0/24') }.",
+  ],
+  ['grpc', 'Ask the same server by forward, with tls:// if the way to it must be encrypted.'],
+  ['grpc_server', 'Serve the zone as https://, or stay with CoreDNS for this server block.'],
+  ['https3', 'Serve the zone as https://, which is HTTP/2.'],
+  ['quic', 'Serve the zone as tls://.'],
+  [
+    'nomad',
+    'Forward the zone to Consul, where Nomad registers its services, as in forward service.consul 127.0.0.1:8600.',
+  ],
+  [
+    'trace',
+    'Log the time of each query, as in log . "{name} {type} {rcode} {duration}", or read coredns_dns_request_duration_seconds.',
+  ],
+  ['on', 'Run the commands in an init container, or in a hook of the container.'],
 ]);
 
 function refuseUnbuilt({ name, position }: DirectiveNode, findings: CorefileFindings): void {

@@ -26,6 +26,7 @@ const answers = ({ name }: PluginUse): boolean => findDefinition(name)?.answers 
 export function findTraps(blocks: readonly Block[], files: CorefileFiles, findings: CorefileFindings): void {
   for (const block of blocks) {
     findSilentBlock(block, findings);
+    findPlainListeners(block, blocks, findings);
     for (const use of block.plugins) findTrapsOf(use, block, files, findings);
   }
   findUncountedBlocks(blocks, findings);
@@ -34,6 +35,9 @@ export function findTraps(blocks: readonly Block[], files: CorefileFiles, findin
 
 function findTrapsOf(use: PluginUse, block: Block, files: CorefileFiles, findings: CorefileFindings): void {
   switch (use.name) {
+    case 'autopath':
+      findAutopathTraps(use, block, findings);
+      break;
     case 'hosts':
       findHostsTraps(use, block, findings);
       break;
@@ -60,6 +64,52 @@ function findSilentBlock({ keys, plugins }: Block, findings: CorefileFindings): 
   const [key] = keys;
   if (key !== undefined && !plugins.some(answers))
     findings.warn(key.position, 'No plugin of this server block answers questions, so all are refused.');
+}
+
+/** Keys for encryption without a certificate, and certificates without such a key. */
+function findPlainListeners(block: Block, blocks: readonly Block[], findings: CorefileFindings): void {
+  const secure = block.keys.filter(({ scheme }) => scheme === 'tls' || scheme === 'https');
+  const own = block.plugins.find(({ name }) => name === 'tls');
+  if (own !== undefined && secure.length === 0)
+    findings.warn(
+      own.position,
+      'tls has no effect here: no key of this server block begins with tls:// or https://.',
+    );
+  if (own !== undefined) return;
+  for (const { scheme, shown, port, position } of secure) {
+    const sharesCertificate = blocks.some(
+      ({ keys, plugins }) =>
+        plugins.some(({ name }) => name === 'tls') &&
+        keys.some((key) => key.scheme === scheme && key.port === port),
+    );
+    if (!sharesCertificate)
+      findings.warn(
+        position,
+        `${scheme}://${shown}:${port} is served without encryption, since the server block has no tls. Write tls CERT KEY into it, unless a proxy ends TLS.`,
+      );
+  }
+}
+
+function findAutopathTraps(
+  { options, position }: Use<'autopath'>,
+  block: Block,
+  findings: CorefileFindings,
+): void {
+  const { source } = options;
+  if (source.kind !== 'plugin') return;
+  const cluster = block.plugins.find((use): use is Use<'kubernetes'> => use.name === 'kubernetes');
+  if (source.name !== 'kubernetes')
+    findings.warn(
+      position,
+      `autopath has no effect: only kubernetes knows how clients search, not ${source.name}.`,
+    );
+  else if (cluster === undefined)
+    findings.warn(position, 'autopath has no effect: this server block has no kubernetes.');
+  else if (cluster.options.pods !== 'verified')
+    findings.warn(
+      position,
+      'autopath has no effect: it needs pods verified in kubernetes, to know who asks.',
+    );
 }
 
 function findHostsTraps({ options, position }: Use<'hosts'>, block: Block, findings: CorefileFindings): void {
@@ -89,10 +139,11 @@ function findTemplateTraps(
   for (const rule of options.templates) {
     const type = rule.type === ANY ? 'all types' : `type ${typeName(rule.type)}`;
     const isNegative = rule.rcode === NXDOMAIN || (rule.rcode === NOERROR && rule.answer.length === 0);
-    if (rule.patterns.length > 0 && rule.fallthrough.length === 0)
+    const excludes = rule.patterns.length > 0 ? 'match no pattern' : 'do not meet its conditions';
+    if ((rule.patterns.length > 0 || rule.conditions.length > 0) && rule.fallthrough.length === 0)
       findings.warn(
         position,
-        `Without fallthrough, questions of ${type} below ${rule.zones.join(', ')} that match no pattern are answered SERVFAIL. Add fallthrough.`,
+        `Without fallthrough, questions of ${type} below ${rule.zones.join(', ')} that ${excludes} are answered SERVFAIL. Add fallthrough.`,
       );
     if (isNegative && rule.authority.length === 0)
       findings.warn(
@@ -112,7 +163,8 @@ function findSuppressedCluster(
 ): void {
   const cluster = block.plugins.find((use): use is Use<'kubernetes'> => use.name === 'kubernetes');
   const zone = cluster?.options.primaryZone;
-  if (zone !== undefined && rule.patterns.length === 0 && rule.zones.some((own) => isWithin(zone, own)))
+  const takesAll = rule.patterns.length === 0 && rule.conditions.length === 0;
+  if (zone !== undefined && takesAll && rule.zones.some((own) => isWithin(zone, own)))
     findings.warn(
       position,
       `template stands before kubernetes, so it answers ${type} for names of ${zone}, too.`,
@@ -188,17 +240,11 @@ function findCacheTraps({ options, position }: Use<'cache'>, findings: CorefileF
 }
 
 function findMetricsTraps({ options, position }: Use<'prometheus'>, findings: CorefileFindings): void {
-  const { address, hasRuntimeMetrics, tlsConfiguration } = options;
+  const { hasRuntimeMetrics } = options;
   if (hasRuntimeMetrics)
     findings.warn(
       position,
       'runtime_metrics has no effect: there is no Go run time. The families process_* and portolan_* are always shown.',
-    );
-  if (tlsConfiguration !== undefined)
-    findings.warn(
-      position,
-      'Metrics that are meant for TLS alone are not shown without it. Take tls out, and protect the address otherwise.',
-      `plugin/metrics: tls is not built into Portolan: no metrics on ${address}`,
     );
 }
 

@@ -1,8 +1,6 @@
 /**
  * Compiles dnsmasq's cache options to caching rules for upstream replies.
  */
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
 import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
 import type { StaleSettings } from '../../resolver/caching-resolver.ts';
 import { TYPE } from '../../wire/types.ts';
@@ -24,21 +22,12 @@ export function makeCachingRules(plan: CachePlan, base: CachingRules = DNSMASQ_C
   };
 }
 
-/** Caches only answers of these types. */
-export function createTypeLimit({ moreTypes }: Pick<CachePlan, 'moreTypes'>): Handler {
+/** The types whose answers are cached; undefined: all. */
+export function listCachedTypes({
+  moreTypes,
+}: Pick<CachePlan, 'moreTypes'>): ReadonlySet<number> | undefined {
   const types = new Set([...CACHED_TYPES, ...moreTypes]);
-  return {
-    name: 'cached-types',
-    role: 'other',
-    questions: NO_QUESTIONS,
-    // Answers to clients stay unchanged.
-    answers: 'modifiers',
-    handle: async (query, next) => {
-      const answer = await next(query);
-      if (answer.kind !== 'forwarded' || types.has(query.question.type) || types.has(TYPE.ANY)) return answer;
-      return { ...answer, memory: undefined };
-    },
-  };
+  return types.has(TYPE.ANY) ? undefined : types;
 }
 
 /** `--use-stale-cache`: serves stale answers immediately with TTL 0 while it refreshes them. */

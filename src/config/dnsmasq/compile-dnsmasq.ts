@@ -11,9 +11,11 @@ import {
   writeLastPlugins,
   writeLocalNames,
   writePlainEngine,
+  writePlainListeners,
 } from '../server/plain-block.ts';
+import type { ListenerGroupPlan } from '../server/server-blocks-plan.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
-import { createTypeLimit, makeCachingRules, makeStaleSettings, maxTtlOf } from './caching-rules.ts';
+import { listCachedTypes, makeCachingRules, makeStaleSettings, maxTtlOf } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
 import { type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
 import { type Interfaces, makeLocalSettings } from './local-settings.ts';
@@ -37,8 +39,8 @@ export function compileDnsmasq(
 ): ServerPlan {
   return {
     engine: compileEngine(plan, changing, interfaces),
-    listen: { kind: 'interfaces', ...plan.listen },
-    udpReaders,
+    listen: { groups: [compileListeners(plan.listen, udpReaders)], interfaces: plan.listen },
+    udpReaders: udpReaders > 1 ? 0 : 1,
     takeover: false,
     objects: undefined,
     queryLog: undefined,
@@ -46,6 +48,15 @@ export function compileDnsmasq(
     endpoints: [],
     lameduck: 0,
   };
+}
+
+/** All threads start at once: a process that drops root cannot open sockets on these ports later. */
+function compileListeners(
+  { port, maxTcpConnections }: DnsmasqPlan['listen'],
+  readers: number,
+): ListenerGroupPlan {
+  const tcp = { connections: maxTcpConnections, connectionsPerClient: maxTcpConnections };
+  return writePlainListeners({ port, tcp, readers });
 }
 
 function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: Interfaces): EnginePlan {
@@ -63,7 +74,9 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
     stale: makeStaleSettings(cache),
     // dnsmasq sends only queries that a client has asked for.
     prefetch: false,
-    cacheFilter: createTypeLimit(cache),
+    cachedTypes: listCachedTypes(cache),
+    // A stale answer would be kept for longer.
+    sharesLargeAnswers: cache.stale === 'never',
   };
   return writePlainEngine({
     clients,

@@ -3,6 +3,7 @@
  */
 import { isDns1123Label } from '../../kube/names/name-rules.ts';
 import type { Flag } from '../flags/flag.ts';
+import { faultOfImageName } from '../values/image-name.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
@@ -110,9 +111,6 @@ export interface ManifestsPlan {
 
 /** The maximum length of the domain: longer ones leave too few of the 255 octets for services and namespaces. */
 const MAX_CHARACTERS = 120;
-const REPOSITORY = String.raw`[a-zA-Z0-9][-a-zA-Z0-9.]*(:\d+)?(\/[a-z0-9]+([-._]+[a-z0-9]+)*)*`;
-const VERSION = String.raw`(:(?<tag>\w[-\w.]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?`;
-const IMAGE = new RegExp(`^${REPOSITORY}${VERSION}$`);
 
 /**
  * Validates all flags. All problems are reported, not only the first.
@@ -149,11 +147,9 @@ function readDomain(read: ValueReader, text: string): string {
 }
 
 function readImage(read: ValueReader, text: string): string {
-  const parts = IMAGE.exec(text)?.groups;
   const remedy = 'Give a repository and a version, as in registry.example/portolan:1.0.0.';
-  if (parts === undefined) read.addProblem('--image', 'not the name of an image', text, remedy);
-  // An unversioned reference can change over time, and the pod would not show which build it runs.
-  else if (parts['digest'] === undefined && (parts['tag'] === undefined || parts['tag'] === 'latest'))
-    read.addProblem('--image', 'an image without a version', text, remedy);
+  // The pod would not show which build an unversioned reference runs.
+  const fault = faultOfImageName(text);
+  if (fault !== undefined) read.addProblem('--image', fault, text, remedy);
   return text;
 }

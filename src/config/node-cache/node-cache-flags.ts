@@ -5,7 +5,7 @@
 import { parseDuration } from '../../base/duration.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { parseAddress } from '../../wire/address.ts';
-import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS } from '../corefile/compat-flags.ts';
+import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from '../corefile/compat-flags.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
@@ -124,6 +124,7 @@ export const NODE_CACHE_FLAGS = [
   { name: 'p', valueName: 'port', value: PORT, help: 'the same as -dns.port' },
   BLOCKS_EXTRA_FLAG,
   ...COMPAT_FLAGS,
+  PLUGIN_FLAG,
   { name: 'pidfile', valueName: 'path', value: { kind: 'file' }, help: 'file to write the process ID to' },
   { name: 'quiet', value: 'none', help: 'print neither zones nor version at the start' },
   { name: 'plugins', value: 'none', help: 'list the plugins of Corefiles, and exit' },
@@ -184,6 +185,7 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     blocksExtra: read.value('blocks-extra'),
     compat: read.value('compat'),
     metricsCompat: read.value('metrics-compat'),
+    plugins: given.all('plugin'),
     pidFile: read.value('pidfile'),
     isQuiet: given.switch('quiet') ?? false,
     takeover: given.switch('takeover') ?? false,

@@ -37,6 +37,8 @@ export interface NodeCachePlan {
   readonly compat: OrderProfile | undefined;
   /** The CoreDNS version whose former metric names are shown beside the current ones. */
   readonly metricsCompat: FormerNames | undefined;
+  /** Plugins of others: `NAME=MODULE[:before=WORD]`. */
+  readonly plugins: readonly string[];
   readonly pidFile: string | undefined;
   /** Whether to omit zones and version from the start-up output. */
   readonly isQuiet: boolean;

@@ -66,9 +66,10 @@ export const QUERY_LOG_FLAGS = [
     name: 'control-socket',
     valueName: 'file',
     value: { kind: 'file' },
-    defaultNote: 'none',
-    help: 'Unix socket on which portolan control changes the log level and the query log',
-    details: 'Only the user that the server runs as may connect. See [Changing logs](#changing-logs).',
+    defaultNote: 'a place that commands in the same container find',
+    help: 'Unix socket on which the server answers portolan control, explain, tail, top and doctor; none: no socket',
+    details:
+      'Only the user that the server runs as may connect. See [The control socket](control-socket.md).',
     group: LOG_GROUP,
   },
 ] as const satisfies readonly Flag[];

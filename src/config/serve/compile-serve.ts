@@ -15,6 +15,7 @@ import {
   writeFirstPlugins,
   writeLocalNames,
   writePlainEngine,
+  writePlainListeners,
 } from '../server/plain-block.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { makeServeLocalSettings } from './local-settings.ts';
@@ -35,7 +36,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
   const { addresses, port, clients, udpReaders, udpCoalesce = 0, takeover } = listen;
   return {
     engine: compileEngine(plan, changing, machine),
-    listen: { kind: 'addresses', addresses, port, clients, udpCoalesce },
+    listen: { groups: [writePlainListeners({ addresses, port, clients })], udpCoalesce },
     udpReaders,
     takeover,
     objects: {
@@ -64,7 +65,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
   return writePlainEngine({
     clients,
     plugins: [
-      ...writeFirstPlugins(plan.sidecar && identityOf(plan)),
+      ...writeFirstPlugins(identityOf(plan)),
       ...writeClusterPlugins({
         zone: { domain, dialect, pods, ttl, ownAddresses: machine.ownAddresses },
         federations: federationsOf(plan, changing.config),
@@ -72,12 +73,13 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
           makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),
           clients,
         ),
-        resolver: { ...settings, cacheFilter: undefined },
+        resolver: settings,
       }),
     ],
     responses: {
       recursionAvailable: dialect.recursionAvailable || hasServers(plan),
       rotatesAddresses: resolver.dnsmasq?.cache.rotatesAddresses ?? true,
+      sendsExtendedErrors: true,
       domain,
     },
     cache: {
@@ -100,8 +102,10 @@ function hasServers({ resolver }: ServePlan): boolean {
   return upstreams.kind !== 'none' || makeResolverSettings(resolver, NO_SERVERS).forward.rules.length > 0;
 }
 
-function identityOf({ resolver, cluster }: ServePlan): IdentityOptions {
+/** Counts are for the sidecar, which makes metrics of them. */
+function identityOf({ resolver, cluster, sidecar }: ServePlan): IdentityOptions {
   const { cacheEntries, cacheOctets } = resolver;
   const cacheSize = cacheEntries ?? Math.floor(cacheOctets / OCTETS_PER_ANSWER);
-  return { identifies: true, ttl: cluster.ttl, cacheSize };
+  const hasCounts = sidecar !== undefined;
+  return { identifies: true, ttl: cluster.ttl, cacheSize, namesHost: true, hasCounts };
 }

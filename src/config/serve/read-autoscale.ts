@@ -8,12 +8,13 @@ import { GoJsonError } from '../autoscaler/go-json.ts';
 import { readScaleTargets } from '../autoscaler/scale-targets.ts';
 import type { NameIn } from '../flags/flag-reader.ts';
 import type { ValueReader } from '../values/value-reader.ts';
-import type { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
+import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 
 /** The flag reader of any server that can run the autoscaler. */
 export interface AutoscaleReader extends ValueReader {
   text(name: NameIn<typeof AUTOSCALE_FLAGS>): string | undefined;
   shown(name: NameIn<typeof AUTOSCALE_FLAGS>): string;
+  requireWith(name: NameIn<typeof AUTOSCALE_FLAGS>, other: 'autoscale', remedy: string): void;
 }
 
 /** Milliseconds; the autoscaler's default. */
@@ -22,6 +23,8 @@ const LEASE_DURATION = 15_000;
 
 /** @returns undefined if there is nothing to scale */
 export function readAutoscale(read: AutoscaleReader, hasApiServer: boolean): AutoscalerPlan | undefined {
+  for (const { name } of AUTOSCALE_FLAGS)
+    if (name !== 'autoscale') read.requireWith(name, 'autoscale', 'give');
   const text = read.text('autoscale');
   if (text === undefined) return undefined;
   const where = read.shown('autoscale');

@@ -160,6 +160,22 @@ describe('values', () => {
       { snapshotMaxAge: '1h' },
       '--snapshot-max-age: has no effect without --snapshot: "1h". Leave it out, or name a file with --snapshot.',
     ],
+    [
+      { queryLogSample: '10' },
+      '--query-log-sample: has no effect without --query-log: "10". Leave it out, or give --query-log.',
+    ],
+    [
+      { queryLogZone: ['corp.example'] },
+      '--query-log-zone: has no effect without --query-log: "corp.example". Leave it out, or give --query-log.',
+    ],
+    [
+      { autoscaleNamespace: 'dns' },
+      '--autoscale-namespace: has no effect without --autoscale: "dns". Leave it out, or give --autoscale.',
+    ],
+    [
+      { domain: 'clus ter' },
+      '--domain: not the name of a zone: "clus ter". Give letters, digits and dashes between dots, as in cluster.local.',
+    ],
     [{ snapshot: '' }, '--snapshot: empty: "". Give the path of a file, or leave the flag out.'],
     [
       { manifests: 'm', example: true },
@@ -210,6 +226,7 @@ describe('the query log', () => {
 
   it('names what it cannot select by', () => {
     const flags = {
+      queryLog: '-',
       queryLogRcode: ['NXDOMAN'],
       queryLogClient: ['10.0.0.0/33', 'x', '::/129'],
       queryLogZone: ['.'],

@@ -5,6 +5,7 @@ import { formatDuration } from '../../base/duration.ts';
 import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import type { LogPlan, ServePlan } from '../plan.ts';
+import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { readQueryLogSettings } from '../query-log/read-settings.ts';
 import { fileOf, type QueryLogPlan } from '../server/query-log-plan.ts';
 import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
@@ -181,6 +182,8 @@ function readBindAddresses(read: ServeFlagReader): ListenPlan['addresses'] {
 }
 
 function readQueryLog(read: ServeFlagReader, log: LogPlan): QueryLogPlan | undefined {
+  for (const { name } of QUERY_LOG_FLAGS)
+    if (name !== 'query-log' && name.startsWith('query-log-')) read.requireWith(name, 'query-log', 'give');
   const texts = {
     file: read.value('query-log'),
     format: read.text('query-log-format') ?? log.format,

@@ -12,10 +12,33 @@ import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
 import type { PluginPlan } from './plugin-plan.ts';
-import type { ClientsPlan, ResponsePlan } from './server-blocks-plan.ts';
+import type { ClientsPlan, ListenerGroupPlan, ResponsePlan, TcpPlan } from './server-blocks-plan.ts';
 
 /** The name of the only listener group. */
 export const PLAIN_GROUP = 'dns';
+
+export interface PlainListenerParts extends Pick<ListenerGroupPlan, 'addresses' | 'port' | 'clients'> {
+  readonly tcp?: Partial<TcpPlan>;
+  /** Threads that answer UDP from the start; 1: the shared threads, which start as needed. Default: 1. */
+  readonly readers?: number;
+}
+
+/** The listeners of the block. */
+export function writePlainListeners({ tcp, readers = 1, ...parts }: PlainListenerParts): ListenerGroupPlan {
+  return {
+    ...parts,
+    server: PLAIN_GROUP,
+    scheme: 'dns',
+    tls: undefined,
+    sites: [],
+    address: '',
+    tcp: { idle: undefined, read: undefined, write: undefined, queries: MAX_QUERIES, ...tcp },
+    readers,
+  };
+}
+
+/** The most queries on one TCP connection. */
+const MAX_QUERIES = 10_000;
 
 export interface PlainEngineParts {
   readonly clients: ClientsPlan | undefined;

@@ -1,6 +1,8 @@
 /**
  * Server blocks and the listener groups that they serve, for all front ends.
  */
+import type { ClientRules } from '../../listen/client-rules.ts';
+import type { TlsOptions } from '../../plugins/tls/options.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { PluginName, PluginOptions, PluginPlan } from './plugin-plan.ts';
@@ -46,6 +48,8 @@ export type ResponsePlan =
       readonly rotatesAddresses: boolean;
       /** Count names within this domain separately; undefined: count all names together. */
       readonly domain: NameKey | undefined;
+      /** Whether responses carry extended errors (RFC 8914). Default: no. */
+      readonly sendsExtendedErrors?: boolean;
     };
 
 /** Sockets that answer alike. */
@@ -64,9 +68,19 @@ export interface ListenerGroupPlan extends GroupPlan {
   readonly address: string;
   readonly port: number;
   readonly tcp: TcpPlan;
+  /** IP addresses to listen on in place of `address`; `all`: all families of the machine. */
+  readonly addresses?: 'all' | readonly string[] | undefined;
   /** Dedicated threads that answer UDP; 1: the group uses the shared threads. */
   readonly readers: number;
+  /** `dns`: over UDP and TCP. */
+  readonly scheme: ListenScheme;
+  /** Undefined: connections are not encrypted. */
+  readonly tls: TlsOptions | undefined;
+  /** What its clients may do; undefined: everything. */
+  readonly clients?: ClientRules | undefined;
 }
+
+export type ListenScheme = 'dns' | 'tls' | 'https';
 
 /** Limits of TCP connections; undefined: those of CoreDNS. */
 export interface TcpPlan {
@@ -78,6 +92,9 @@ export interface TcpPlan {
   readonly write: number | undefined;
   /** The most queries on one connection; -1: no limit, the default. */
   readonly queries: number | undefined;
+  /** The most connections of all clients, and of one client. Default: those of all front ends. */
+  readonly connections?: number | undefined;
+  readonly connectionsPerClient?: number | undefined;
 }
 
 /** A zone that a block serves on the listeners of a group. */
@@ -90,6 +107,11 @@ export interface SitePlan {
 /** The names of all plugins in a plan. */
 export function pluginNames({ blocks }: Pick<ServerBlocksPlan, 'blocks'>): readonly PluginName[] {
   return blocks.flatMap(({ plugins }) => plugins.map(({ name }) => name));
+}
+
+/** The name of a block's view; empty: none. */
+export function viewOf(block: ServerBlockPlan | undefined): string {
+  return optionsOf(block, 'view')?.name ?? '';
 }
 
 /** The options of a plugin in a block; undefined without the block or the plugin. */

@@ -13,7 +13,7 @@ export interface ServerPlan {
   /** The only part that may change at run time; the rest is fixed for the process. */
   readonly engine: EnginePlan;
   readonly listen: ListenerPlan;
-  /** The maximum number of threads that answer UDP, 1 to 31. */
+  /** The maximum number of threads that answer UDP for groups without threads of their own, up to 31; 0: there are no such groups. */
   readonly udpReaders: number;
   /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
@@ -29,13 +29,14 @@ export interface ServerPlan {
   readonly lameduck: number;
 }
 
-export type ListenerPlan =
-  /** Listen on fixed addresses. */
-  | ({ readonly kind: 'addresses' } & Pick<ListenPlan, 'addresses' | 'port' | 'clients' | 'udpCoalesce'>)
-  /** Listen for each group of server blocks separately. */
-  | { readonly kind: 'groups'; readonly groups: readonly ListenerGroupPlan[] }
-  /** Listen on the addresses of interfaces, including those that come up later. */
-  | ({ readonly kind: 'interfaces' } & InterfaceListenPlan);
+export interface ListenerPlan {
+  /** At least one. */
+  readonly groups: readonly ListenerGroupPlan[];
+  /** Interfaces that choose the addresses of the only group, including those that come up later. Default: the group has its addresses. */
+  readonly interfaces?: InterfaceListenPlan | undefined;
+  /** Milliseconds that a shared reader waits for more packets after it receives a single one, 0 to 10. Default: 0. */
+  readonly udpCoalesce?: number | undefined;
+}
 
 export interface ClusterObjectsPlan {
   readonly source: ObjectsPlan;
@@ -59,6 +60,8 @@ export interface EndpointPlan {
   readonly address: string;
   /** Whether the endpoint `ready` may go back to not ready. */
   readonly goesBack: boolean;
+  /** The path of a web configuration with the certificate of this address. Default: it is not encrypted. */
+  readonly webConfiguration?: string;
 }
 
 /** The source of the cluster objects. */

@@ -10,7 +10,6 @@ import {
 } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
-import type { ClientRules } from '../../listen/client-rules.ts';
 import type { EtcdZonesOptions } from '../../plugins/etcd-zones/options.ts';
 import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
@@ -25,6 +24,7 @@ import {
   writeLastPlugins,
   writeLocalNames,
   writePlainEngine,
+  writePlainListeners,
 } from '../server/plain-block.ts';
 import type { HttpPlan, ServerPlan } from '../server/server-plan.ts';
 import type { SkyDnsSettings } from './skydns-settings.ts';
@@ -50,11 +50,6 @@ export interface SkyDnsMachine {
 
 const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map((zone) => toKey(parseName(zone)));
 const CACHE_OCTETS = 16 * 2 ** 20;
-/** No access rules and no rate limits. */
-const CLIENTS: ClientRules = {
-  ...{ access: [], queryRate: undefined, responseRate: undefined, slip: 0 },
-  prefixLengths: { ipv4: 32, ipv6: 128 },
-};
 
 export function compileSkyDns(
   settings: SkyDnsSettings,
@@ -64,7 +59,7 @@ export function compileSkyDns(
   const { address, port } = settings.listen;
   return {
     engine: compileEngine(settings, inputs, machine.now),
-    listen: { kind: 'addresses', addresses: [address], port, clients: CLIENTS },
+    listen: { groups: [writePlainListeners({ addresses: [address], port })] },
     udpReaders: machine.udpReaders,
     takeover: false,
     objects: undefined,
@@ -91,7 +86,6 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
     stale: undefined,
     prefetch: false,
     filteredTypes: new Set(),
-    cacheFilter: undefined,
   };
   const localName = local && { alias: toKey(joinName('local', joinName('dns', domain))), name: local };
   const minLabels = noRecursion ? Number.POSITIVE_INFINITY : ndots;

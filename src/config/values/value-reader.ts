@@ -8,6 +8,9 @@ import type { NameKey } from '../../wire/types.ts';
 import type { Problem } from './problem.ts';
 import { formatSize, parseSize } from './size.ts';
 
+/** Clients cannot ask for others by way of a search path. */
+const ZONE = /^[\w-]+(\.[\w-]+)*\.?$/;
+
 /** Reads values and collects their problems. */
 export class ValueReader {
   readonly problems: Problem[];
@@ -88,13 +91,18 @@ export class ValueReader {
     return fallback;
   }
 
-  /** Reads a zone name: any absolute name except the root. */
+  /** Reads a zone name: letters, digits, dashes and underscores between dots; not the root. */
   zone(where: string, text: string | undefined, fallback: string): NameKey {
     const otherwise = toKey(parseName(fallback));
     if (text === undefined) return otherwise;
     try {
       const key = toKey(parseName(text));
-      if (key !== ROOT) return key;
+      if (key !== ROOT && ZONE.test(text)) return key;
+      if (key !== ROOT) {
+        const remedy = `Give letters, digits and dashes between dots, as in ${fallback}`;
+        this.addProblem(where, 'not the name of a zone', text, remedy);
+        return otherwise;
+      }
       this.addProblem(where, 'the root is not a zone of a cluster', text, `Give a name such as ${fallback}`);
     } catch (error) {
       if (!(error instanceof NameError)) throw error;

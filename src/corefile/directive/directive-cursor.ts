@@ -23,6 +23,14 @@ export class DirectiveError extends Error {
   }
 }
 
+/** One use of a directive, as it is written. */
+export interface DirectiveUse {
+  readonly head: Token;
+  readonly args: readonly Token[];
+  /** The lines of its block, without the braces around it. */
+  readonly lines: readonly (readonly Token[])[];
+}
+
 export class DirectiveCursor {
   readonly #node: DirectiveNode;
   readonly #findings: CorefileFindings;
@@ -45,11 +53,18 @@ export class DirectiveCursor {
 
   get #token(): Token {
     const token = this.#node.tokens[Math.max(this.#at, 0)];
-    return token ?? { text: '', position: this.#node.position, isCutByComment: false };
+    return token ?? { text: '', position: this.#node.position, start: 0, end: 0, isCutByComment: false };
   }
 
   get #next(): Token | undefined {
     return this.#node.tokens[this.#at + 1];
+  }
+
+  /** All uses with their words, for plugins that read them by themselves. */
+  uses(): readonly DirectiveUse[] {
+    const { tokens, heads } = this.#node;
+    const starts = tokens.flatMap((token, place) => (heads.has(token) ? [place] : []));
+    return starts.map((start, index) => useOf(tokens.slice(start, starts[index + 1])));
   }
 
   /** Reads each use of the directive. */
@@ -169,7 +184,7 @@ export class DirectiveCursor {
     const remedy =
       nearest === undefined
         ? `Take it out, or out of this block. Known here: ${known.join(', ')}.`
-        : `Did you mean '${nearest}'?`;
+        : `Did you mean ${nearest}?`;
     return this.error(`unknown property '${name}'`, remedy);
   }
 
@@ -245,4 +260,18 @@ export class DirectiveCursor {
       this.#advance();
     }
   }
+}
+
+function useOf([head, ...words]: readonly Token[]): DirectiveUse {
+  if (head === undefined) throw new RangeError('a use without a word');
+  const open = words.findIndex(({ text }) => text === '{');
+  if (open < 0) return { head, args: words, lines: [] };
+  const lines: Token[][] = [];
+  let last = words[open];
+  for (const word of words.slice(open + 1, -1)) {
+    if (last === undefined || !sharesLine(last, word)) lines.push([]);
+    lines.at(-1)?.push(word);
+    last = word;
+  }
+  return { head, args: words.slice(0, open), lines };
 }

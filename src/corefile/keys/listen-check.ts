@@ -4,6 +4,7 @@
 import type { CorefileFindings } from '../syntax/findings.ts';
 import { describePosition, type Position } from '../syntax/token.ts';
 import type { ServerKey } from './server-key.ts';
+import type { Scheme } from './zone-name.ts';
 
 export interface ListeningBlock {
   readonly keys: readonly ServerKey[];
@@ -30,15 +31,24 @@ export function checkListeners(blocks: readonly ListeningBlock[], findings: Core
   for (const block of blocks)
     for (const key of block.keys)
       for (const address of block.bound ?? ['']) check.add(key, address, block.hasView);
-  for (const { scheme, shown, port, position } of blocks.flatMap((block) => block.keys))
-    if (scheme !== 'dns')
+  for (const { scheme, shown, port, position } of blocks.flatMap((block) => block.keys)) {
+    const remedy = UNSERVED.get(scheme);
+    if (remedy !== undefined)
       findings.problems.push({
         phase: 'set-up',
         message: `cannot serve ${scheme}://${shown}:${port} - ${scheme} listeners are not built into Portolan`,
         position,
-        remedy: 'Serve the zone without a scheme, or stay with CoreDNS for this server block.',
+        remedy,
       });
+  }
 }
+
+/** What to write instead of schemes that are not served. */
+const UNSERVED: ReadonlyMap<Scheme, string> = new Map([
+  ['quic', 'Serve the zone over TLS in place of QUIC: tls://ZONE.'],
+  ['https3', 'Serve the zone over HTTP/2 in place of HTTP/3: https://ZONE.'],
+  ['grpc', 'Serve the zone as https://ZONE, or stay with CoreDNS for this server block.'],
+]);
 
 class OverlapCheck {
   readonly #findings: CorefileFindings;

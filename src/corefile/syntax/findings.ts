@@ -62,6 +62,11 @@ export function syntaxError(position: Position, found: string, expected: string)
   return `${describePosition(position)} - Syntax error: Unexpected token '${found}', expecting '${expected}'`;
 }
 
+/** Whether CoreDNS would accept what this problem is about. */
+export function isUnbuilt({ message }: CorefileProblem): boolean {
+  return message.includes('not built into Portolan');
+}
+
 /** Formats two lines: CoreDNS's message, then position and remedy. */
 export function describeCorefileProblem({ message, position, remedy }: CorefileProblem): string {
   return `${message}\n  ${describePosition(position)}: ${remedy}${importTrail(position)}`;

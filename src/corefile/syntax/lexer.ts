@@ -11,10 +11,15 @@ const BLANK = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u20
 
 /** @param file the path for the positions of the words */
 export function readTokens(text: string, file: string): readonly Token[] {
-  const lexer = new Lexer(text.startsWith('\ufeff') ? text.slice(1) : text, file);
+  const lexer = new Lexer(withoutMark(text), file);
   const tokens: Token[] = [];
   for (let token = lexer.next(); token !== undefined; token = lexer.next()) tokens.push(token);
   return tokens;
+}
+
+/** The text without a byte order mark: offsets of words count from here. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 class Lexer {
@@ -47,6 +52,7 @@ class Lexer {
   }
 
   #bareWord(): Token {
+    const start = this.#at;
     const line = this.#line;
     let word = '';
     let isComment = false;
@@ -58,10 +64,11 @@ class Lexer {
       if (!isComment && character !== '\r') word += character;
     }
     // As in CoreDNS, the blank that ends the word ends the comment too; the text after it is read.
-    return this.#token(word, line, isComment);
+    return this.#token(word, line, start, isComment);
   }
 
   #quotedWord(): Token | undefined {
+    const start = this.#at;
     const line = this.#line;
     let word = '';
     let isClosed = false;
@@ -79,10 +86,11 @@ class Lexer {
       }
     }
     // A lone quotation mark at the end of the file is not a word.
-    return word === '' && !isClosed ? undefined : this.#token(word, line, false);
+    return word === '' && !isClosed ? undefined : this.#token(word, line, start, false);
   }
 
-  #token(text: string, line: number, isCutByComment: boolean): Token {
-    return { text, position: { file: this.#file, line, imported: undefined }, isCutByComment };
+  #token(text: string, line: number, start: number, isCutByComment: boolean): Token {
+    const position = { file: this.#file, line, imported: undefined };
+    return { text, position, start, end: this.#at, isCutByComment };
   }
 }

@@ -99,6 +99,12 @@ describe('parseBlocks', () => {
     ]);
   });
 
+  it('names the package of a plugin that the command line can load', () => {
+    expect(parse('. {\nk8s_gateway example.org\n}\n').described).toEqual([
+      "/etc/Corefile:2 - Error during parsing: Unknown directive 'k8s_gateway'\n  /etc/Corefile:2: It comes with Portolan as a package: add --plugin=k8s_gateway=@portolan/k8s-gateway.",
+    ]);
+  });
+
   it('finds all problems at once, each with its place, what to do, and by which import it came', () => {
     const { described } = parse(
       '. {\nproxy . 192.0.2.1\nfoward . 192.0.2.1\nimport nosuch\nimport part\n}\n',
@@ -108,9 +114,9 @@ describe('parseBlocks', () => {
     );
     expect(described).toEqual([
       "/etc/Corefile:2 - Error during parsing: Unknown directive 'proxy'\n  /etc/Corefile:2: CoreDNS 1.5.0 removed it. Use forward.",
-      "/etc/Corefile:3 - Error during parsing: Unknown directive 'foward'\n  /etc/Corefile:3: Did you mean 'forward'?",
+      "/etc/Corefile:3 - Error during parsing: Unknown directive 'foward'\n  /etc/Corefile:3: Did you mean forward?",
       '/etc/Corefile:4 - Error during parsing: File to import not found: nosuch\n  /etc/Corefile:4: There is no /etc/nosuch, and no snippet (nosuch) is defined above this line. A path is relative to the file that holds the import.',
-      "/etc/part:2 - Error during parsing: Unknown directive 'Errors'\n  /etc/part:2: Did you mean 'errors'? (imported at /etc/Corefile:5)",
+      "/etc/part:2 - Error during parsing: Unknown directive 'Errors'\n  /etc/part:2: Did you mean errors? (imported at /etc/Corefile:5)",
     ]);
   });
 

@@ -10,6 +10,7 @@ import { type Environment, expandVariables } from './environment.ts';
 import type { CorefileFindings } from './findings.ts';
 import { Importer } from './importer.ts';
 import { readTokens } from './lexer.ts';
+import { flagOfPackage } from './packaged-plugins.ts';
 import { describePosition, type Position, sharesLine, startsNewLine, type Token } from './token.ts';
 import { TokenStream } from './token-stream.ts';
 
@@ -226,10 +227,12 @@ class Parser {
       return `If this is a server block, close the one that begins at ${describePosition(open.position)} before it.`;
     const successor = SUCCESSORS.get(name);
     if (successor !== undefined) return successor;
+    const flag = flagOfPackage(name);
+    if (flag !== undefined) return `It comes with Portolan as a package: add ${flag}.`;
     const nearest = findNearest(name.toLowerCase(), this.#settings.directives);
     return nearest === undefined
       ? 'There is no plugin of this name. Take the directive out.'
-      : `Did you mean '${nearest}'?`;
+      : `Did you mean ${nearest}?`;
   }
 
   /** Reads the rest of the line, and of the block that opens in it. */
@@ -349,5 +352,6 @@ const NOWHERE: Position = { file: 'Corefile', line: 1, imported: undefined };
 const SUCCESSORS: ReadonlyMap<string, string> = new Map([
   ['proxy', 'CoreDNS 1.5.0 removed it. Use forward.'],
   ['federation', 'CoreDNS 1.7.0 removed it, and nothing takes its place. Take it out.'],
+  ['portolan', 'CoreDNS does not have it. Take it out, or start without -compat.'],
   ['reverse', 'CoreDNS 1.5.0 removed it. Use template with the type PTR.'],
 ]);

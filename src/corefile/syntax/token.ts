@@ -23,6 +23,9 @@ export interface Token {
   /** Without the quotes around it. */
   readonly text: string;
   readonly position: Position;
+  /** Offsets into its file, with the quotes: of its first character, and behind its last one. */
+  readonly start: number;
+  readonly end: number;
   /** Whether a `#` ended the word, so the text up to the next blank was dropped as a comment. */
   readonly isCutByComment: boolean;
 }

@@ -1,19 +1,32 @@
 /**
  * Decides which packets server blocks accept as queries: all that CoreDNS answers, which is more than our own front ends do.
  */
+
+import { HEADER_OCTETS } from '../../wire/header.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { type ParsedQuery, parseQuery } from '../../wire/query.ts';
-import { type Message, OPCODE } from '../../wire/types.ts';
+import { type Header, type Message, OPCODE, RCODE } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
 
+/** `empty`: a header that announces one question, and nothing behind it. The server blocks see it, and none of them answers. */
+export type AcceptedQuery = ParsedQuery | { readonly kind: 'empty'; readonly header: Header };
+
 /** Accepts NOTIFY like a query. Ignores octets behind the last record, and a record or two in sections that should be empty. */
-export function acceptQuery(packet: Uint8Array): ParsedQuery {
+export function acceptQuery(packet: Uint8Array): AcceptedQuery {
   const strict = parseQuery(packet);
   if (strict.kind !== 'error') return strict;
+  if (packet.length === HEADER_OCTETS && strict.rcode === RCODE.FORMERR && announcesOne(packet))
+    return { kind: 'empty', header: strict.header };
   const message = decode(packet);
   const question = message?.questions[0];
   if (message === undefined || question === undefined || !isAccepted(message)) return strict;
-  return { kind: 'query', header: message.header, question, edns: message.edns };
+  const { header, edns, authorities } = message;
+  return { kind: 'query', header, question, edns, authorities };
+}
+
+/** Whether the header counts one question. */
+function announcesOne(packet: Uint8Array): boolean {
+  return packet[4] === 0 && packet[5] === 1;
 }
 
 function decode(packet: Uint8Array): Message | undefined {

@@ -3,10 +3,9 @@
  * block counts its queries.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { Query } from '../../chain/query.ts';
-import type { ServerBlocksPlan } from '../../config/server/server-blocks-plan.ts';
+import { type ServerBlocksPlan, viewOf } from '../../config/server/server-blocks-plan.ts';
 import { QueryMetrics } from '../../plugins/prometheus/query-metrics.ts';
-import { RCODE } from '../../wire/types.ts';
+import type { DroppedQuery } from './listener-group.ts';
 
 const COUNTER_OF_PLUGINS = 'prometheus';
 
@@ -21,7 +20,7 @@ export class BlockCounts {
   }
 
   /** From now on, shows only the handlers of the blocks that count. */
-  enabled({ groups }: ServerBlocksPlan, namesOf: (block: number) => readonly string[]): void {
+  enabled({ groups, blocks }: ServerBlocksPlan, namesOf: (block: number) => readonly string[]): void {
     if (!this.isCounting) return;
     const labels = ['server', 'zone', 'view', 'name'];
     const help = 'A metric that indicates whether a plugin is enabled on per server and zone basis.';
@@ -34,16 +33,15 @@ export class BlockCounts {
         // Show a block only once, for its first zone.
         if (shown.has(block) || !names.includes(COUNTER_OF_PLUGINS)) continue;
         shown.add(block);
-        for (const name of names) gauge.set({ server, zone, view: '', name }, 1);
+        const view = viewOf(blocks[block]);
+        for (const name of names) gauge.set({ server, zone, view, name }, 1);
       }
     }
   }
 
   /** Counts a query outside all zones. */
-  dropped({ site, sender: client, question, edns }: Query, responseSize: number): void {
-    const { type } = question;
-    const counted = { site, client, type, edns, rcode: RCODE.REFUSED, responseSize, plugin: '', seconds: 0 };
-    new QueryMetrics(this.#metrics).count(counted);
+  dropped(query: DroppedQuery, responseSize: number): void {
+    new QueryMetrics(this.#metrics).count({ ...query, responseSize, plugin: '', seconds: 0 });
   }
 
   /** Counts an internal error. */

@@ -13,6 +13,8 @@ import type { CountedZone, EntryOutcomes, OutcomeMeaning, ReaderCounts } from '.
 export interface ZoneOfBlock {
   readonly server: string;
   readonly zone: NameKey;
+  /** The name of the block's view; empty: none. */
+  readonly view: string;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
   /** Whether all answers are counted for the handler behind `prometheus`, as in CoreDNS. */
@@ -75,10 +77,11 @@ export class BlockOutcomes {
 
   /** The outcome of an answer of the chain that readers will give; undefined if no outcomes are left. */
   ofAnswer(
-    of: Omit<ZoneOfBlock, 'server' | 'zone'>,
+    of: Omit<ZoneOfBlock, 'server' | 'zone' | 'view'>,
     { site, answeredBy, counts }: Query,
   ): number | undefined {
-    const zone = { ...of, server: site.server, zone: site.zone as NameKey };
+    const { server, view } = site;
+    const zone = { ...of, server, zone: site.zone as NameKey, view };
     return this.#entriesOf(zone).numberOf({ plugin: pluginOf(zone, answeredBy), counts });
   }
 
@@ -86,13 +89,13 @@ export class BlockOutcomes {
   #entriesOf(of: ZoneOfBlock): EntryOutcomes {
     const cache = cacheOf(of);
     return cache === undefined
-      ? this.#counts.entriesOf(`zone ${of.server} ${of.zone}`, DERIVED)
+      ? this.#counts.entriesOf(`zone ${of.server} ${of.zone} ${of.view}`, DERIVED)
       : this.#counts.entriesOf(`cache ${cache.view}`, KEPT);
   }
 }
 
-function countedZone({ server, zone, handlers }: ZoneOfBlock): CountedZone {
-  return { server, zone, isCounted: handlers.some(({ name }) => name === COUNTER_OF_QUERIES) };
+function countedZone({ server, zone, view, handlers }: ZoneOfBlock): CountedZone {
+  return { server, zone, view, isCounted: handlers.some(({ name }) => name === COUNTER_OF_QUERIES) };
 }
 
 /** For each publisher, the meanings of answers with records, and of denials. */

@@ -7,8 +7,10 @@ import {
   type DirectServers,
   type Handler,
   type KeptReplies,
+  minLabelsForwarded,
 } from '../../chain/handler.ts';
 import type { QuerySite } from '../../chain/query.ts';
+import { type FlagChange, NO_FLAG_CHANGE } from '../../forward/caching/answer-form.ts';
 import type { Forwarder } from '../../forward/forwarder.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type {
@@ -27,6 +29,8 @@ import type { NameKey } from '../../wire/types.ts';
 export interface RoutedZone {
   readonly server: string;
   readonly zone: NameKey;
+  /** The name of the block's view; empty: none. */
+  readonly view: string;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
   /** Whether readers answer from the names that its publishers have in the table. */
@@ -61,7 +65,11 @@ export class BlockRoutes {
 }
 
 /** Undefined: readers may not forward. */
-function directServersOf({ zone, handlers, readsNodes }: RoutedZone): DirectServers | undefined {
+export function directServersOf({
+  zone,
+  handlers,
+  readsNodes,
+}: Pick<RoutedZone, 'zone' | 'handlers' | 'readsNodes'>): DirectServers | undefined {
   const forwarder = handlers.find((handler) => handler.role === 'forwarder');
   const cache = handlers.find((handler) => handler.role === 'cache');
   const before = addressesAnsweredBefore(handlers, readsNodes);
@@ -77,12 +85,16 @@ class BlockRoute implements ForwardedRoute {
   readonly #site: QuerySite;
   readonly #outcomes: RouteOutcomes;
   readonly #rotates: boolean;
+  readonly #flags: FlagChange;
+  readonly #minLabels: number;
 
-  constructor({ server, zone, handlers, outcomes }: RoutedZone, direct: DirectServers) {
+  constructor({ server, zone, view, handlers, outcomes }: RoutedZone, direct: DirectServers) {
     this.#rotates = handlers.some(({ name }) => name === 'loadbalance');
+    this.#flags = handlers.find(({ flags }) => flags !== undefined)?.flags ?? NO_FLAG_CHANGE;
+    this.#minLabels = minLabelsForwarded(handlers);
     this.#direct = direct;
     this.#kept = handlers.find((handler) => handler.role === 'cache')?.forwardedIn(zone);
-    this.#site = { server, zone, view: '', octets: 0 };
+    this.#site = { server, zone, view, octets: 0 };
     const { success, denial } = CACHE_OUTCOMES;
     const outcomeOf = (kept: number) => outcomes.cached + kept * VIEW_PATHS;
     this.#outcomes = {
@@ -96,9 +108,10 @@ class BlockRoute implements ForwardedRoute {
     const kept = this.#kept;
     return {
       exceptions: this.#direct.exceptions,
+      minLabels: this.#minLabels,
       believesDenials: true,
       servesStaleAtOnce: kept?.servesStale === true,
-      form: { kind: 'as-sent', caching: kept?.caching, rotates: this.#rotates },
+      form: { kind: 'as-sent', caching: kept?.caching, rotates: this.#rotates, flags: this.#flags },
       cacheView: kept?.view,
       outcomes: this.#outcomes,
     };
@@ -109,7 +122,7 @@ class BlockRoute implements ForwardedRoute {
 
   observe(reply: FillConsumer, upstream: Upstream | undefined): void {
     if (upstream !== undefined)
-      this.#direct.countReply(upstream.text, reply.rcode, reply.microseconds / 1000);
+      this.#direct.countReply(upstream.text, reply.rcode, reply.microseconds / 1000, reply.clients);
   }
 
   keep(reply: FillConsumer, isEncoded: boolean): void {

@@ -5,23 +5,22 @@
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
-import { type GroupPlan, optionsOf, type ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import {
+  type GroupPlan,
+  optionsOf,
+  type ServerBlockPlan,
+  type SitePlan,
+  viewOf,
+} from '../../config/server/server-blocks-plan.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import { readTtlOf } from '../../plugins/hosts/read-ttl.ts';
-import type {
-  AskRule,
-  ClientViews,
-  ListenerGroupViews,
-  ViewId,
-  ViewOutcomes,
-  ViewSettings,
-} from '../../table/types.ts';
+import type { AskRule, ListenerGroupViews, ViewId, ViewOutcomes, ViewSettings } from '../../table/types.ts';
 import { NO_ROUTE } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { encodeName } from '../../wire/name.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
 import { BlockRoutes, type RoutedZone } from './block-route.ts';
+import { classesOf, showClasses } from './client-classes.ts';
 import { MAX_PUBLICATIONS } from './derived-answers.ts';
 
 /** A block, as far as its views depend on it. */
@@ -54,18 +53,18 @@ const NOTHING: ViewSettings = {
  * For the chain: rare types with rules of their own. TXT is for `dns-version`, the only name with another TTL; the chain omits NS
  * if the name server has no address.
  */
-const RARE_TYPES: AskRule = {
-  name: { kind: 'any' },
-  // DS, DNSKEY, RRSIG, NSEC, NSEC3
-  types: new Set([TYPE.TXT, TYPE.ANY, TYPE.NS, TYPE.DS, 46, 47, 48, 50]),
-};
+// DS, DNSKEY, RRSIG, NSEC, NSEC3
+export const RARE_TYPE_NUMBERS: ReadonlySet<number> = new Set([
+  ...[TYPE.TXT, TYPE.ANY, TYPE.NS, TYPE.DS, 46, 47, 48, 50],
+]);
+const RARE_TYPES: AskRule = { name: { kind: 'any' }, types: RARE_TYPE_NUMBERS };
 const NO_GROUP: ListenerGroupViews = { prefixes: [], others: { kind: 'asked' } };
 
 export class BlockViews {
   readonly #dependencies: BlockViewsDependencies;
   #views: readonly ViewId[] = [];
-  /** By server and zone. */
-  readonly #derived = new Map<string, ViewId>();
+  /** By the handlers of a block, then by server and zone. */
+  readonly #derived = new Map<readonly Handler[], Map<string, ViewId>>();
 
   readonly #routes: BlockRoutes;
 
@@ -84,20 +83,18 @@ export class BlockViews {
     this.#views = views;
     const shown: ListenerGroupViews[] = [];
     for (const group of groups) {
-      const zones = new Map<NameKey, ViewId>([['.' as NameKey, chain]]);
-      for (const { zone, block } of group.sites.toReversed()) {
-        const viewed = blocks[block];
-        const view = viewed && this.#define(group.server, zone, viewed);
-        if (view !== undefined) views.push(view);
-        zones.set(zone, view ?? chain);
-      }
-      const others: ClientViews = {
-        kind: 'views',
-        // The chain has its own rules for odd queries.
-        asksOdd: true,
-        zones: [...zones].map(([zone, view]) => ({ zone: encodeName(zone), view })),
+      const { server } = group;
+      const defined = new Map<SitePlan, ViewId>();
+      const viewOf = (site: SitePlan | 'asked'): ViewId => {
+        const viewed = site === 'asked' ? undefined : blocks[site.block];
+        if (site === 'asked' || viewed === undefined) return chain;
+        const known = defined.get(site);
+        const view = known ?? this.#define(server, site.zone, viewed) ?? chain;
+        if (known === undefined && view !== chain) views.push(view);
+        defined.set(site, view);
+        return view;
       };
-      shown[numberOf(group.server)] = { prefixes: [], others };
+      shown[numberOf(server)] = showClasses(classesOf(group, blocks), chain, viewOf);
     }
     table.showViews(Array.from(shown, (each) => each ?? NO_GROUP));
   }
@@ -111,15 +108,15 @@ export class BlockViews {
   }
 
   /** The view with the derived answers of a zone; undefined: they are not stored, or these views are not shown. */
-  derivedViewOf(server: string, zone: string): ViewId | undefined {
-    return this.#derived.get(`${server} ${zone}`);
+  derivedViewOf(handlers: readonly Handler[], server: string, zone: string): ViewId | undefined {
+    return this.#derived.get(handlers)?.get(`${server} ${zone}`);
   }
 
   #define(server: string, zone: NameKey, block: ViewedBlock): ViewId | undefined {
     const { table } = this.#dependencies;
     const { plan, handlers } = block;
     const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
-    const of = { server, zone, handlers, isStrict: block.isStrict };
+    const of = { server, zone, view: viewOf(plan), handlers, isStrict: block.isStrict };
     const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes);
     const derives = mayDerive(handlers) && outcomes !== undefined;
     const route =
@@ -133,12 +130,18 @@ export class BlockViews {
       recursionAvailable: false,
       rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
       repeatsOpt: true,
+      sendsExtendedErrors: !block.isStrict,
+      // It takes any UDP size that a client offers, as CoreDNS does.
+      asksToCut: block.isStrict,
       maxUdpSize: optionsOf(plan, 'bufsize')?.size,
       ...(outcomes && { outcomes }),
       route,
     };
     const view = table.defineView(settings, cache);
-    if (derives) this.#derived.set(`${server} ${zone}`, view);
+    if (derives) {
+      const ofBlock = this.#derived.get(handlers) ?? new Map<string, ViewId>();
+      this.#derived.set(handlers, ofBlock.set(`${server} ${zone}`, view));
+    }
     return view;
   }
 
@@ -151,12 +154,12 @@ export class BlockViews {
 }
 
 /** The view with the cached answers that readers give; undefined: none. */
-function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
+export function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
   return handlers.find((handler) => handler.role === 'cache')?.view;
 }
 
 /** Whether there are names that readers answer as the chain would. */
-function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
+export function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
   // CoreDNS denies some names that exist.
   if (isStrict) return false;
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');

@@ -14,6 +14,7 @@ const TYPE_DS = 43;
 function makeGroup(zones: readonly string[], options: Partial<ListenerGroupOptions> = {}) {
   const sites = zones.map((zone) => ({
     zone: toKey(parseName(zone)),
+    view: '',
     accepts: () => true,
     chain: ({ question }: Query) =>
       ({
@@ -69,6 +70,7 @@ describe('the choice of a block', () => {
     const zones = ['example.org.', 'org.'];
     const sites = zones.map((zone) => ({
       zone: toKey(parseName(zone)),
+      view: '',
       accepts: () => zone === 'org.',
       chain: () => ({ kind: 'notimp' }) as const,
     }));
@@ -109,7 +111,7 @@ describe('the response', () => {
       query.repeat({ optionCodes: new Set([8]) });
       return { kind: 'refused' } as const;
     };
-    const group = makeGroup([], { sites: [{ zone: ROOT, chain, accepts: () => true }] });
+    const group = makeGroup([], { sites: [{ zone: ROOT, chain, view: '', accepts: () => true }] });
     expect((await exchange(group, { ...makeQuery('a.', 'A'), edns })).edns).toEqual(edns);
   });
 
@@ -118,9 +120,32 @@ describe('the response', () => {
     const chain = () => {
       throw new Error('inside');
     };
-    const sites = [{ zone: toKey(parseName('.')), accepts: () => true, chain }];
+    const sites = [{ zone: toKey(parseName('.')), view: '', accepts: () => true, chain }];
     const { header } = await exchange(makeGroup([], { sites, log }), makeQuery('a.', 'A'));
     expect(header.rcode).toBe(RCODE.SERVFAIL);
     expect(log.records).toMatchObject([{ level: 'error', message: 'internal error' }]);
+  });
+});
+
+describe('a header that announces a question, and nothing behind it', () => {
+  it('is answered SERVFAIL, and counts as outside all zones', async () => {
+    const dropped: (readonly [string, number, number])[] = [];
+    const onDropped: ListenerGroupOptions['onDropped'] = ({ site, type, rcode }, octets) =>
+      dropped.push([`${site.server} ${site.zone} ${type} ${rcode}`, site.octets, octets]);
+    const group = makeGroup(['.'], { onDropped });
+    const header = Uint8Array.of(0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0);
+    const response = await group.handleQuery(header, CLIENT);
+    expect(response && decodeMessage(response)).toMatchObject({
+      header: { id: 0x1234, rcode: RCODE.SERVFAIL },
+      questions: [],
+    });
+    expect(dropped).toEqual([['dns://:53 dropped 0 2', 12, 12]]);
+    // Without a question announced, it is malformed.
+    const none = await group.handleQuery(
+      header.map((octet, at) => (at === 5 ? 0 : octet)),
+      CLIENT,
+    );
+    expect(none && decodeMessage(none).header.rcode).toBe(RCODE.FORMERR);
+    expect(dropped).toHaveLength(1);
   });
 });

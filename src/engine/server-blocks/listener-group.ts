@@ -6,26 +6,44 @@
  * other.
  */
 import type { Log } from '../../base/log.ts';
-import type { WholeAnswer } from '../../chain/answer.ts';
+import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
-import { type Client, Query, type QuerySite } from '../../chain/query.ts';
+import { type Client, Query, type QuerySignature, type QuerySite } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import type { HandleQuery } from '../../listen/types.ts';
+import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
 import type { Asked, Query as ParsedQuery } from '../../wire/query.ts';
-import { CLASS, type NameKey, RCODE } from '../../wire/types.ts';
+import { readSignature } from '../../wire/tsig.ts';
+import { CLASS, type Edns, type Header, type NameKey, RCODE } from '../../wire/types.ts';
 import { acceptQuery } from './accept-query.ts';
 import { encodeAnswer } from './response.ts';
 
 const TYPE_DS = 43;
-const DROPPED = 'dropped';
+const NO_BLOCK = { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE } as const;
+/** The site of queries outside all blocks. */
+const OUTSIDE = { zone: 'dropped', view: '' };
+
+type SignedQuery = ParsedQuery & { readonly signature: QuerySignature };
 
 /** A zone of a block, as the group sees it. */
 export interface Site {
   readonly zone: NameKey;
   readonly chain: Chain;
+  /** The name of the block's view; empty: none. */
+  readonly view: string;
   /** Whether the block is for this query; without a view it is for all. */
   accepts(query: Query): boolean;
+}
+
+/** A query outside all blocks. */
+export interface DroppedQuery {
+  readonly site: QuerySite;
+  readonly client: Client;
+  /** 0: it has no question. */
+  readonly type: number;
+  readonly edns: Edns | undefined;
+  readonly rcode: number;
 }
 
 export interface ListenerGroupOptions {
@@ -35,8 +53,10 @@ export interface ListenerGroupOptions {
   readonly sites: readonly Site[];
   /** Whether classes other than IN reach the blocks; otherwise they are refused. */
   readonly servesOtherClasses: boolean;
-  /** Called for queries that no block accepts. @param octets of the refusal */
-  readonly onDropped?: ((query: Query, octets: number) => void) | undefined;
+  /** Whether responses carry extended errors (RFC 8914). Default: only those of plugins that send them in CoreDNS. */
+  readonly sendsExtendedErrors?: boolean;
+  /** Called for queries that no block accepts. @param octets of the answer */
+  readonly onDropped?: ((query: DroppedQuery, octets: number) => void) | undefined;
   /** Called on internal errors; the client gets SERVFAIL. */
   readonly onPanic?: () => void;
   readonly log: Log;
@@ -56,9 +76,12 @@ export class ListenerGroup {
   readonly handleQuery: HandleQuery = async (packet, client) => {
     const parsed = acceptQuery(packet);
     if (parsed.kind === 'drop') return undefined;
+    if (parsed.kind === 'empty') return this.#refuseEmpty(parsed.header, client, packet.length);
     if (parsed.kind === 'error')
       return encodeRejection({ ...parsed, question: undefined }, parsed.rcode, client);
-    return await this.#answer(parsed, client, packet.length);
+    const reading = readSignature(packet);
+    const signature = reading.kind === 'signed' ? reading.signature : reading.kind;
+    return await this.#answer({ ...parsed, signature }, client, packet.length);
   };
 
   /** The chain of the block for a query that another one led to; undefined: no block accepts it. */
@@ -66,21 +89,38 @@ export class ListenerGroup {
     return this.#choose(query)?.chain;
   }
 
-  async #answer(asked: ParsedQuery, client: Client, octets: number): Promise<Uint8Array | undefined> {
-    const query = this.#makeQuery(asked, client, DROPPED, octets);
+  /** The block for a query of a client; undefined: none accepts it. */
+  siteFor(asked: ParsedQuery, client: Client): Site | undefined {
+    return this.#mayServe(asked) ? this.#choose(this.#makeQuery(asked, client, OUTSIDE, 0)) : undefined;
+  }
+
+  #refuseEmpty(header: Header, client: Client, octets: number): Uint8Array {
+    const asked = { header, question: undefined, edns: undefined };
+    const answer = encodeRejection(asked, RCODE.SERVFAIL, client);
+    const site = { server: this.#options.server, ...OUTSIDE, octets };
+    const dropped = { site, client, type: 0, edns: undefined, rcode: RCODE.SERVFAIL };
+    this.#options.onDropped?.(dropped, answer.length);
+    return answer;
+  }
+
+  async #answer(asked: SignedQuery, client: Client, octets: number): Promise<Uint8Array | undefined> {
+    const query = this.#makeQuery(asked, client, OUTSIDE, octets);
     const mayServe = this.#mayServe(asked);
     if (mayServe && (asked.edns?.version ?? 0) > 0) return encodeRejection(asked, RCODE.BADVERS, client);
     const site = mayServe ? this.#choose(query) : undefined;
     if (site === undefined) {
-      const refusal = encodeAnswer(asked, query.repeated, { kind: 'refused' }, client);
-      this.#options.onDropped?.(query, refusal.length);
+      const refusal = encodeAnswer(asked, query.repeated, NO_BLOCK, client, this.#options);
+      const { type } = asked.question;
+      const dropped = { site: query.site, client, type, edns: asked.edns, rcode: RCODE.REFUSED };
+      if (client.look === undefined) this.#options.onDropped?.(dropped, refusal.length);
       return refusal;
     }
-    const own = this.#makeQuery(asked, client, site.zone, octets);
+    client.look?.choseBlock(site.zone);
+    const own = this.#makeQuery(asked, client, site, octets);
     try {
       const answer = await site.chain(own);
       if (answer.kind === 'drop') return undefined;
-      return encodeAnswer(asked, own.repeated, answer, client);
+      return await this.#encodeSeries(asked, own, answer, client);
     } catch (error) {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
       const { name, type } = asked.question;
@@ -90,8 +130,31 @@ export class ListenerGroup {
     }
   }
 
-  #makeQuery(asked: ParsedQuery, client: Client, zone: string, octets: number): Query {
-    const site: QuerySite = { server: this.#options.server, zone, view: '', octets };
+  /** Sends all responses but the last one. @returns the last one; undefined: the client takes no more */
+  async #encodeSeries(
+    asked: ParsedQuery,
+    { repeated, signer }: Query,
+    answer: Exclude<Answer, { kind: 'drop' }>,
+    client: Client,
+  ): Promise<Uint8Array | undefined> {
+    const { sendsExtendedErrors } = this.#options;
+    const options = { signer, sendsExtendedErrors };
+    let response = encodeAnswer(asked, repeated, answer, client, options);
+    if (answer.kind !== 'message') return response;
+    for (const answers of answer.following ?? []) {
+      if ((await client.send?.(response)) !== true) return undefined;
+      response = encodeAnswer(asked, repeated, { ...answer, answers }, client, options);
+    }
+    return response;
+  }
+
+  #makeQuery(
+    asked: ParsedQuery,
+    client: Client,
+    { zone, view }: Pick<QuerySite, 'zone' | 'view'>,
+    octets: number,
+  ): Query {
+    const site: QuerySite = { server: this.#options.server, zone, view, octets };
     return new Query(asked.question, asked, client, undefined, site);
   }
 

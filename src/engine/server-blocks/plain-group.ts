@@ -6,12 +6,14 @@ import { createHandleQuery } from '../../chain/handle-query.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Client } from '../../chain/query.ts';
 import type { HandleQuery } from '../../listen/types.ts';
+import { ROOT } from '../../wire/name.ts';
 import { type CountingOptions, countAnswers } from './answer-counts.ts';
 
 export interface PlainGroupOptions {
   readonly chain: Chain;
   readonly recursionAvailable: boolean;
   readonly udpSize: number;
+  readonly sendsExtendedErrors: boolean | undefined;
   readonly counting: CountingOptions;
   /** Whether a client gets an answer. */
   readonly admits: (client: Pick<Client, 'address'>) => boolean;
@@ -22,10 +24,15 @@ export class PlainGroup {
   readonly handleQuery: HandleQuery;
   readonly #chain: Chain;
 
-  constructor({ chain, recursionAvailable, udpSize, counting, admits, log }: PlainGroupOptions) {
+  constructor({ chain, counting, admits, ...options }: PlainGroupOptions) {
     this.#chain = chain;
-    const counted = countAnswers(createHandleQuery(chain, { recursionAvailable, udpSize, log }), counting);
-    this.handleQuery = async (packet, client) => (admits(client) ? await counted(packet, client) : undefined);
+    const uncounted = createHandleQuery(chain, options);
+    const counted = countAnswers(uncounted, counting);
+    this.handleQuery = async (packet, client) => {
+      if (!admits(client)) return undefined;
+      client.look?.choseBlock(ROOT);
+      return await (client.look === undefined ? counted : uncounted)(packet, client);
+    };
   }
 
   chainFor(): Chain {

@@ -47,13 +47,13 @@ export class PlainViews {
 /** The publications to look up, and the questions that handlers must see first. */
 export function compileView(
   handlers: readonly Handler[],
-  { recursionAvailable, rotatesAddresses, domain }: Omit<PlainResponses, 'kind'>,
+  { recursionAvailable, rotatesAddresses, domain, sendsExtendedErrors = false }: Omit<PlainResponses, 'kind'>,
   route?: number,
 ): ViewSettings {
   return {
     publications: handlers.flatMap((handler) => (handler.role === 'publisher' ? [handler.publication] : [])),
     askRules: [...askRulesOf(handlers)],
-    recursionAvailable,
+    ...{ recursionAvailable, sendsExtendedErrors },
     rotatesAddresses,
     // Readers answer these as the first handlers do.
     otherQuestions: handlers.some(({ name }) => name === 'chaos') ? 'refused-but-chaos' : 'refused',

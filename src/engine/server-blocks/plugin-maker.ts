@@ -15,22 +15,30 @@ export interface PluginMaker {
   outlivesPlans(name: PluginName): boolean;
 }
 
-export function createPluginMaker(definitions: readonly PluginDefinition<string, unknown>[]): PluginMaker {
-  const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+/** Finds a definition by its name. */
+export type FindDefinition = (name: string) => PluginDefinition<string, unknown> | undefined;
+
+export function createPluginMaker(find: FindDefinition): PluginMaker {
   const loaded = new Map<string, PluginModule<unknown>>();
   return {
     async load(names) {
       for (const name of new Set(names)) {
-        const module = loaded.has(name) ? undefined : await byName.get(name)?.load?.();
+        const module = loaded.has(name) ? undefined : await find(name)?.load?.();
         if (module !== undefined) loaded.set(name, module);
       }
     },
     make({ name, options }, context, former) {
-      const definition = byName.get(name);
+      const definition = find(name);
       const module = definition?.load === undefined ? definition : loaded.get(name);
       if (module === undefined) throw new TypeError(`plugin ${name} is not loaded`);
       return module.create === undefined ? { handler: undefined } : module.create(options, context, former);
     },
-    outlivesPlans: (name) => byName.get(name)?.outlivesPlans === true,
+    outlivesPlans: (name) => find(name)?.outlivesPlans === true,
   };
+}
+
+/** @param definitions that stay the same */
+export function finderIn(definitions: readonly PluginDefinition<string, unknown>[]): FindDefinition {
+  const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+  return (name) => byName.get(name);
 }

@@ -24,6 +24,8 @@ export interface OutcomeMeaning {
 export interface CountedZone {
   readonly server: string;
   readonly zone: NameKey;
+  /** The name of the block's view; empty: none. */
+  readonly view: string;
   /** Whether its block counts queries: it has `prometheus`. */
   readonly isCounted: boolean;
 }
@@ -160,7 +162,7 @@ export class ReaderCounts {
   }
 
   #rangeOf(zone: CountedZone, kind: string, meanings: number): Range | undefined {
-    const key = `${zone.server} ${zone.zone} ${kind}`;
+    const key = `${zone.server} ${zone.zone} ${zone.view} ${kind}`;
     const known = this.#ranges.get(key);
     if (known !== undefined) {
       known.zone = zone;
@@ -186,10 +188,10 @@ export class ReaderCounts {
     }
   }
 
-  #countGroup(group: AnswerGroup, { zone: { server, zone, isCounted }, first, meanings }: Range): void {
+  #countGroup(group: AnswerGroup, { zone: { server, zone, view, isCounted }, first, meanings }: Range): void {
     const path = PATHS[group.outcome % VIEW_PATHS];
     const meaning = meanings[Math.floor((group.outcome - first) / VIEW_PATHS)];
-    const site = { server, zone, view: '' };
+    const site = { server, zone, view };
     const of = `${group.outcome} ${group.pointers}`;
     const times = this.#growth(of, group.count);
     if (times > 0) for (const count of meaning?.counts ?? []) count.add(site, times);
@@ -206,10 +208,13 @@ export class ReaderCounts {
     if (times > 0) this.#queries.addMeans(site, path, { times, octets, milliseconds });
   }
 
-  #countQueries({ outcome, octets, dnssecOk, sizes }: QueriesOfOutcome, { server, zone }: CountedZone): void {
+  #countQueries(
+    { outcome, octets, dnssecOk, sizes }: QueriesOfOutcome,
+    { server, zone, view }: CountedZone,
+  ): void {
     const path = PATHS[outcome % VIEW_PATHS];
     if (path === undefined) return;
-    this.#queries.addRequests({ server, zone, view: '' }, path, {
+    this.#queries.addRequests({ server, zone, view }, path, {
       octets: this.#growth(`${outcome} query octets`, octets),
       dnssecOk: this.#growth(`${outcome} DO`, dnssecOk),
       sizes: sizes.map((count, bucket) => this.#growth(`${outcome} queries ${bucket}`, count)),

@@ -3,14 +3,22 @@
  * and takes the RA bit from the answer. Names are compressed only if the message would not fit otherwise.
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
-import type { Client, RepeatedParts } from '../../chain/query.ts';
-import { replyOf } from '../../chain/response.ts';
-import { encodeMessage } from '../../wire/message.ts';
+import type { Client, MessageSigner, RepeatedParts } from '../../chain/query.ts';
+import { extendedErrorOf, replyOf } from '../../chain/response.ts';
+import { isExtendedError, withExtendedError } from '../../wire/extended-error.ts';
+import { encodeMessage, encodeWhole } from '../../wire/message.ts';
 import { type Asked, respond } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
 import { type Edns, type Message, OPCODE } from '../../wire/types.ts';
 
 type Sendable = Exclude<Answer, { kind: 'drop' }>;
+
+export interface EncodeOptions {
+  /** Undefined: it is not signed. */
+  readonly signer?: MessageSigner | undefined;
+  /** Whether to add the extended error of the answer. A signed response has none. Default: no. */
+  readonly sendsExtendedErrors?: boolean | undefined;
+}
 
 /** EDNS options that are sent back as they came: NSID, EXPIRE, COOKIE, TCP keepalive, padding. */
 const REPEATED_OPTIONS: ReadonlySet<number> = new Set([3, 9, 10, 11, 12]);
@@ -24,6 +32,7 @@ export function encodeAnswer(
   repeated: RepeatedParts,
   answer: Sendable,
   client: Client,
+  { signer, sendsExtendedErrors = false }: EncodeOptions = {},
 ): Uint8Array {
   const reply = replyOf(answer);
   const question = asked.question;
@@ -36,8 +45,17 @@ export function encodeAnswer(
     edns: ednsOf(repeated, own, (reply.rcode ?? 0) >> 4),
   };
   const limit = maxResponseOctets(client.transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
-  const plain = encodeMessage(message, { compresses: false });
-  return plain.length <= Math.min(limit, maxPlainOctets(client)) ? plain : encodeMessage(message, { limit });
+  const maxPlain = Math.min(limit, maxPlainOctets(client));
+  const reserved = signer?.octets ?? 0;
+  const encoded =
+    encodeWhole(message, { limit: maxPlain, reserved, compresses: false }) ??
+    encodeMessage(message, { limit, reserved });
+  if (signer !== undefined) return signer.sign(encoded);
+  const code = sendsExtendedErrors ? extendedErrorOf(answer) : undefined;
+  const { edns } = message;
+  if (code === undefined || repeated.edns === undefined || edns?.options.some(isExtendedError) !== false)
+    return encoded;
+  return withExtendedError(encoded, limit, code, edns.options);
 }
 
 /** RD and CD are not repeated for NOTIFY. */

@@ -12,26 +12,41 @@ import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Client, Query } from '../../chain/query.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
 import type { PluginName } from '../../config/server/plugin-plan.ts';
-import type { GroupPlan, ResponsePlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import {
+  type GroupPlan,
+  optionsOf,
+  type ResponsePlan,
+  type ServerBlockPlan,
+  viewOf,
+} from '../../config/server/server-blocks-plan.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contract/plugin.ts';
 import type { Connect } from '../../forward/connect.ts';
+import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { HandleQuery, PacketPath } from '../../listen/types.ts';
+import { Metadata } from '../../plugins/metadata/metadata.ts';
+import { createViewTest } from '../../plugins/view/judge-view.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
 import { DEFAULT_VIEW } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import { parseAddress } from '../../wire/address.ts';
+import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
+import type { Query as ParsedQuery } from '../../wire/query.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { type CountingOptions, createAnswerCount } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
+import { areChosenByReaders, classesOf } from './client-classes.ts';
 import type { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
+import { type ExplainedGroup, explainQuestion } from './explain-question.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import { PlainGroup } from './plain-group.ts';
@@ -47,6 +62,7 @@ export interface ServerBlocksDependencies {
   readonly counts: ReaderCounts;
   /** Forwarding by readers. */
   readonly readerPath: ReaderPath;
+  readonly forwardTally: ForwardTally;
   /** The blocks that answer now. No reference to them is kept. */
   readonly former: ServerBlocks | undefined;
   /** Makes the plugins. */
@@ -111,6 +127,7 @@ export class ServerBlocks {
   readonly #groups: ReadonlyMap<string, AnsweringGroup>;
   /** By the name of the group. */
   readonly #handleQueries: ReadonlyMap<string, HandleQuery>;
+  readonly #isFirst: boolean;
   #inFlight = 0;
   #isShown = false;
   #isToStop = false;
@@ -125,6 +142,7 @@ export class ServerBlocks {
   constructor(plan: EnginePlan, { former, ...dependencies }: ServerBlocksDependencies) {
     this.#dependencies = dependencies;
     this.#plan = plan;
+    this.#isFirst = former === undefined;
     this.#outcomes = new BlockOutcomes(dependencies.counts);
     this.#views = makeViews(plan, dependencies, this.#outcomes);
     this.#counts = new BlockCounts(plan, dependencies.metrics);
@@ -177,9 +195,15 @@ export class ServerBlocks {
     for (const { plugin } of this.#plugins) plugin.serving?.();
   }
 
-  /** The names of plugins that are not ready yet, sorted, without duplicates. */
-  get notReady(): readonly string[] {
-    const waiting = this.#plugins.filter(({ plugin }) => plugin.isReady?.() === false);
+  /**
+   * The names of plugins that are not ready, sorted, without duplicates.
+   *
+   * @param wasReady whether all were ready before: then only those that may lose readiness
+   */
+  notReady(wasReady: boolean): readonly string[] {
+    const waiting = this.#plugins.filter(
+      ({ plugin }) => plugin.isReady?.() === false && (!wasReady || plugin.losesReadiness === true),
+    );
     return [...new Set(waiting.map(({ name }) => name))].sort();
   }
 
@@ -206,6 +230,11 @@ export class ServerBlocks {
     return Object.assign({}, ...this.#plugins.map(({ plugin }) => plugin.counts?.()));
   }
 
+  /** What the plugins hold, in order. */
+  inspect(): readonly PluginInspection[] {
+    return this.#plugins.flatMap(({ plugin }) => plugin.inspect?.() ?? []);
+  }
+
   /** Drops cached answers for a name and all names below it. */
   forget(domain: NameKey): void {
     for (const { plugin } of this.#plugins) plugin.forget?.(domain);
@@ -219,6 +248,24 @@ export class ServerBlocks {
   /** Undefined: the plan has no such group. */
   handleQueryOf(server: string): HandleQuery | undefined {
     return this.#handleQueries.get(server);
+  }
+
+  /** Starts the plugins of one name, for `explain`. @throws the error of the first that cannot start */
+  async startOnly(wanted: PluginName): Promise<void> {
+    for (const { name, plugin } of this.#plugins) if (name === wanted) await plugin.start?.();
+  }
+
+  /** How each group of listeners treats a query of a client. Only `forward` must have started. */
+  explain(asked: ParsedQuery, client: Client): readonly ExplainedGroup[] {
+    const octets = parseAddress(client.address) ?? new Uint8Array();
+    return this.#plan.groups.map((plan): ExplainedGroup => {
+      const group = this.#groups.get(plan.server);
+      const site = group instanceof ListenerGroup ? group.siteFor(asked, client) : undefined;
+      const block = this.#blocks.find(({ chain }) => chain === site?.chain);
+      if (site === undefined || block === undefined) return { server: plan.server, block: undefined };
+      const isChosen = areChosenByReaders(classesOf(plan, this.#blocks), site.zone, octets);
+      return { server: plan.server, block: explainQuestion(block, asked.question, site.zone, isChosen) };
+    });
   }
 
   /** Stops the plugins once the queries in flight are answered, or their clients no longer wait. */
@@ -271,7 +318,9 @@ export class ServerBlocks {
   formerOf(plan: ServerBlockPlan, maker: PluginMaker): readonly (Plugin | undefined)[] {
     if (this.#plan.isStrict) return [];
     const equal = this.#blocks.find((block) => isSameBlock(block.plan, plan));
-    const ofZones = this.#blocks.find((block) => isDeepStrictEqual(block.plan.zones, plan.zones));
+    const ofZones = this.#blocks.find(
+      (block) => viewOf(block.plan) === viewOf(plan) && isDeepStrictEqual(block.plan.zones, plan.zones),
+    );
     return plan.plugins.map(({ name }, place) => {
       if (!maker.outlivesPlans(name)) return equal?.plugins[place]?.plugin;
       return ofZones?.plugins.find((each) => each.name === name)?.plugin;
@@ -302,10 +351,11 @@ export class ServerBlocks {
   }
 
   /** Plugins keep the context, so it is created where no former block is in scope. */
-  #contextOf({ zones }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
+  #contextOf({ zones, plugins }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
     const { groups, isStrict, udpSize, responses } = this.#plan;
     return {
       zones,
+      pluginNames: plugins.map(({ name }) => name),
       server,
       // The chain is complete only when the last plugin is made.
       chain: (query) => made.chain(query),
@@ -313,14 +363,22 @@ export class ServerBlocks {
       handlers: () => made.handlers,
       handlerNames: () => namesOf(made.handlers),
       find: (kind) => findPlugin(made.plugins, kind),
-      chainFrom: (name) => chainFrom(made, name),
+      chainFrom: (name) => chainFrom(made, name, 0),
+      chainBehind: (name) => chainFrom(made, name, 1),
       changed: () => this.#viewsChanged(),
       listensAt: (address, port) =>
-        groups.some((group) => group.port === port && ['', address].includes(group.address ?? '')),
+        groups.some(
+          (group) =>
+            group.server.startsWith('dns:') &&
+            group.port === port &&
+            ['', address].includes(group.address ?? ''),
+        ),
       countAnswer: createAnswerCount(this.#counting()),
       countsByDomain: responses.kind === 'plain' && responses.domain !== undefined,
+      isFirst: this.#isFirst,
       isStrict,
       udpSize,
+      sendsExtendedErrors: responses.kind === 'plain' && responses.sendsExtendedErrors === true,
       ...this.#dependencies,
     };
   }
@@ -353,7 +411,8 @@ export class ServerBlocks {
       publications: () => publications,
       placeOf: (query) => {
         const { server, zone } = query.site;
-        const view = this.#views instanceof BlockViews ? this.#views.derivedViewOf(server, zone) : undefined;
+        const view =
+          this.#views instanceof BlockViews ? this.#views.derivedViewOf(handlers, server, zone) : undefined;
         const outcome = view && this.#outcomes.ofAnswer({ handlers, isStrict }, query);
         return view === undefined || outcome === undefined ? undefined : { view, outcome };
       },
@@ -365,13 +424,13 @@ export class ServerBlocks {
     return responses.kind === 'plain' ? this.#plainGroup(group, responses) : this.#corefileGroup(group);
   }
 
-  #plainGroup({ sites }: GroupPlan, { recursionAvailable }: PlainResponses): PlainGroup {
+  #plainGroup({ sites }: GroupPlan, { recursionAvailable, sendsExtendedErrors }: PlainResponses): PlainGroup {
     const { log, clientViews } = this.#dependencies;
     const block = this.#blocks[sites[0]?.block ?? 0];
     if (block === undefined) throw new RangeError('a group without a block');
     return new PlainGroup({
       chain: derivesAnswers(block) ? this.#storePlain(block.chain, recursionAvailable) : block.chain,
-      recursionAvailable,
+      ...{ recursionAvailable, sendsExtendedErrors },
       udpSize: this.#plan.udpSize,
       counting: this.#counting(),
       admits: ({ address }) => clientViews.admits(address),
@@ -402,8 +461,9 @@ export class ServerBlocks {
       server,
       sites: sites.flatMap(({ zone, block }): readonly Site[] => {
         const running = this.#blocks[block];
-        return running === undefined ? [] : [{ zone, chain: running.chain, accepts: () => true }];
+        return running === undefined ? [] : [siteOf(zone, running)];
       }),
+      sendsExtendedErrors: !this.#plan.isStrict,
       servesOtherClasses: blocks.some(({ plan }) => plan.plugins.some(({ name }) => OTHER_CLASSES.has(name))),
       onDropped: this.#counts.isCounting ? (query, octets) => this.#counts.dropped(query, octets) : undefined,
       onPanic: () => this.#counts.panicked(),
@@ -438,6 +498,16 @@ export class ServerBlocks {
   }
 }
 
+function siteOf(zone: NameKey, { plan, chain, plugins }: RunningBlock): Site {
+  const view = optionsOf(plan, 'view');
+  if (view === undefined) return { zone, chain, view: '', accepts: () => true };
+  const test = createViewTest(view);
+  const metadata = findPlugin(plugins, Metadata);
+  const accepts = (query: Query) =>
+    test(metadata === undefined ? query : query.describedBy(metadata.sources));
+  return { zone, chain, view: view.name, accepts };
+}
+
 type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
 
 /** Whether only the chain answers some names of ours, so that its answers are worth storing. */
@@ -457,8 +527,9 @@ function findPlugin<Made extends Plugin>(
   return undefined;
 }
 
-function chainFrom({ plugins }: MadeBlock, name: string): Chain {
-  const place = plugins.findIndex((each) => each.name === name);
+/** @param skipped how many plugins to leave out, beginning with the named one */
+function chainFrom({ plugins }: MadeBlock, name: string, skipped: number): Chain {
+  const place = plugins.findIndex((each) => each.name === name) + skipped;
   return composeChain(plugins.slice(place).flatMap(({ plugin }) => plugin.handler ?? []));
 }
 
@@ -482,7 +553,7 @@ function chainOf(handlers: readonly Handler[]): Chain {
   // A block without a handler refuses.
   const end: Answer =
     last === undefined
-      ? { kind: 'refused' }
+      ? { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE }
       : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
   return composeChain(handlers.map(noteHandler), (query) => {
     query.noteHandler('');

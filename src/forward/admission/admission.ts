@@ -108,7 +108,7 @@ export class Admission<Work> {
   enter(client: string, work: Work): Ticket<Work> {
     const expiresAt = this.#clock.monotonic() + this.#limits.queueDeadline;
     const ticket: Ticket<Work> = { client, work, state: 'waiting', expiresAt };
-    if (this.#mayRun(client)) this.#start(ticket);
+    if (this.mayRun(client)) this.#start(ticket);
     else this.#queue(ticket);
     return ticket;
   }
@@ -118,7 +118,7 @@ export class Admission<Work> {
     if (ticket.state !== 'waiting' || this.#load(client) >= this.#load(ticket.client)) return;
     this.#unqueue(ticket);
     ticket.client = client;
-    if (this.#mayRun(client)) this.#start(ticket);
+    if (this.mayRun(client)) this.#start(ticket);
     else this.#enqueue(ticket);
   }
 
@@ -140,20 +140,21 @@ export class Admission<Work> {
     for (const ticket of [...this.#all]) this.#refuse(ticket);
   }
 
+  /** Whether a question of this client would start at once. */
+  mayRun(client: string): boolean {
+    const { inFlight, perClient } = this.#limits;
+    const free = inFlight - this.#runningInAll();
+    if (free <= 0) return false;
+    if (free > inFlight >> 2) return true;
+    return this.#runningOf(client) + (this.#others?.runningOf(client) ?? 0) < perClient;
+  }
+
   #runningInAll(): number {
     return this.#runningCount + (this.#others?.running ?? 0);
   }
 
   #load(client: string): number {
     return this.#runningOf(client) + this.#waiting.count(client);
-  }
-
-  #mayRun(client: string): boolean {
-    const { inFlight, perClient } = this.#limits;
-    const free = inFlight - this.#runningInAll();
-    if (free <= 0) return false;
-    if (free > inFlight >> 2) return true;
-    return this.#runningOf(client) + (this.#others?.runningOf(client) ?? 0) < perClient;
   }
 
   #runningOf(client: string): number {
@@ -228,7 +229,7 @@ export class Admission<Work> {
   #nextTicket(): Ticket<Work> | undefined {
     if (this.#runningInAll() >= this.#limits.inFlight) return undefined;
     for (const [client, [oldest]] of this.#queues)
-      if (oldest !== undefined && this.#mayRun(client)) return oldest;
+      if (oldest !== undefined && this.mayRun(client)) return oldest;
     return undefined;
   }
 }

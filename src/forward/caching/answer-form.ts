@@ -15,12 +15,24 @@ export type AnswerForm =
       readonly caching: UniformCaching | undefined;
       /** Whether address sets start at a random record. */
       readonly rotates: boolean;
+      /** Flags that differ from those of the reply. */
+      readonly flags: FlagChange;
     };
+
+/** Bits of the second word of a header: first those of `clear` are cleared, then those of `set` are set. */
+export interface FlagChange {
+  readonly clear: number;
+  readonly set: number;
+}
+
+export const NO_FLAG_CHANGE: FlagChange = { clear: 0, set: 0 };
 
 /** The TTL rule of CoreDNS's plugin/cache: the lowest TTL of all records, within bounds. */
 export interface UniformCaching {
   readonly success: TtlBounds;
   readonly denial: TtlBounds;
+  /** Whether the chain must see each question for a new answer, to count them. */
+  readonly countsHits: boolean;
 }
 
 /** Seconds. */

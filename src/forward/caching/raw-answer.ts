@@ -42,7 +42,7 @@ export class RawAnswer {
     const isOwn = form.kind === 'own';
     const end = questionEnd + reply.recordsLength;
     if (!this.fits(query, reply, maxUdpSize)) return 0;
-    this.#writeHead(query, reply, isOwn);
+    this.#writeHead(query, reply, form);
     this.#writeRecords(questionEnd, reply);
     if (!isOwn && form.rotates && reply.addresses > 1) this.#rotate(questionEnd, reply);
     this.lifetime = isOwn
@@ -66,15 +66,17 @@ export class RawAnswer {
   #writeHead(
     { octets, start, questionEnd, hasOpt, question }: RawQuery,
     reply: RawReply,
-    isOwn: boolean,
+    form: AnswerForm,
   ): void {
+    const isOwn = form.kind === 'own';
+    const flags = isOwn ? 0 : (reply.flags & ~form.flags.clear) | form.flags.set;
     const to = this.octets;
     for (let at = 0; at < questionEnd; at += 1) to[at] = octets[start + at] ?? 0;
-    to[2] = isOwn ? FLAG.QR | FLAG.RD : reply.flags >> 8;
+    to[2] = isOwn ? FLAG.QR | FLAG.RD : flags >> 8;
     const asked = octets[start + 3] ?? 0;
     const wantsAd = (asked & FLAG.AD) !== 0 || question.dnssecOk;
     const authentic = wantsAd && reply.authenticData ? FLAG.AD : 0;
-    const kept = isOwn ? FLAG.RA | (asked & FLAG.CD) : reply.flags & (FLAG.RA | FLAG.CD);
+    const kept = isOwn ? FLAG.RA | (asked & FLAG.CD) : flags & (FLAG.RA | FLAG.CD);
     to[3] = kept | authentic | reply.rcode;
     to[7] = reply.answerCount;
     to[9] = reply.authorityCount;

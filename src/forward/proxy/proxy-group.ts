@@ -4,7 +4,9 @@
  * Queries share neither replies nor retries: each is forwarded separately, and its reply is returned unchanged.
  */
 import type { Clock } from '../../base/clock.ts';
+import { EXTENDED_ERROR, type ExtendedErrorCode } from '../../wire/extended-error.ts';
 import type { Message } from '../../wire/types.ts';
+import { formatSocketAddress } from './network-errors.ts';
 import { type ProxyQuestion, udpReplyOctets, writeProxyQuery } from './proxy-query.ts';
 import type { ProxyProtocol, ProxyReply, ProxyUpstream } from './proxy-upstream.ts';
 
@@ -40,14 +42,23 @@ export interface ProxyGroupOptions {
 }
 
 export type ProxyOutcome =
-  | { readonly kind: 'reply'; readonly message: Message }
+  /** `server`: the address and port that replied. */
+  | { readonly kind: 'reply'; readonly message: Message; readonly server: string }
   /** `reason`: the error of the last server that failed. */
-  | { readonly kind: 'failed' | 'overloaded'; readonly reason: string };
+  | {
+      readonly kind: 'failed' | 'overloaded';
+      readonly reason: string;
+      readonly extendedError?: ExtendedErrorCode | undefined;
+    };
 
 /** Milliseconds after which it tries no more servers. */
 const DEADLINE = 5000;
 const ATTEMPTS_PER_UPSTREAM = 2;
-const NO_HEALTHY: ProxyOutcome = { kind: 'failed', reason: 'no healthy proxies' };
+const NO_HEALTHY: ProxyOutcome = {
+  kind: 'failed',
+  reason: 'no healthy proxies',
+  extendedError: EXTENDED_ERROR.NO_REACHABLE_AUTHORITY,
+};
 
 export class ProxyGroup {
   readonly #options: ProxyGroupOptions;
@@ -101,7 +112,7 @@ export class ProxyGroup {
         failovers += 1;
         if (failovers < this.#options.upstreams.length) continue;
       }
-      return { kind: 'reply', message: reply.message };
+      return { kind: 'reply', message: reply.message, server: formatSocketAddress(upstream.peer) };
     }
     return failed;
   }

@@ -6,6 +6,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
+import { EXTENDED_ERROR, type ExtendedErrorCode } from '../../wire/extended-error.ts';
 import { CLASS, type Message, type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -49,7 +50,11 @@ export interface ProxyEvents {
 
 export type ProxyReply =
   | { readonly kind: 'reply'; readonly message: Message }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly extendedError?: ExtendedErrorCode | undefined;
+    };
 
 /** Milliseconds that a check waits for its reply. */
 const CHECK_TIMEOUT = 1000;
@@ -98,7 +103,10 @@ export class ProxyUpstream {
     }
     this.#local ??= findLocalAddress(peer);
     const local = await this.#local;
-    return { kind: 'failed', reason: describeFailure({ protocol, peer, local, code: outcome.reason }) };
+    const reason = describeFailure({ protocol, peer, local, code: outcome.reason });
+    const isSilent = outcome.reason === 'timeout';
+    const { NO_REACHABLE_AUTHORITY, NETWORK_ERROR } = EXTENDED_ERROR;
+    return { kind: 'failed', reason, extendedError: isSilent ? NO_REACHABLE_AUTHORITY : NETWORK_ERROR };
   }
 
   /** Starts a round of checks unless one is running. */

@@ -9,6 +9,7 @@ import type { NameKey, WireName } from '../../wire/types.ts';
 import type { OtherThreads } from '../admission/admission.ts';
 import type { AnswerForm } from '../caching/answer-form.ts';
 import type { DirectRoute } from '../direct-route.ts';
+import type { ForwardPlan } from '../forward-plan.ts';
 import type { Forwarder } from '../forwarder.ts';
 import type { GroupQuestion } from '../server-group.ts';
 import type { Upstream } from '../upstream/upstream.ts';
@@ -35,6 +36,8 @@ export interface ForwardedRoute {
 export interface RouteTerms {
   /** Names that others answer, with all names below them. */
   readonly exceptions: readonly NameKey[];
+  /** Names with fewer labels are answered by others. */
+  readonly minLabels: number;
   /** Whether there are no local names, so that a denial from upstream is true. */
   readonly believesDenials: boolean;
   /** Whether to serve an expired answer before a new one has come. */
@@ -155,8 +158,12 @@ export class LinkedForwarder implements OtherThreads {
 
   #publishTimeouts(): void {
     if (this.#openRoutes.length === 0) return;
-    for (const { upstream } of this.#direct?.servers ?? [])
-      this.#path.words.setTimeoutOf(this.#path.numberOf(upstream, this), upstream.roundTrip.timeout());
+    const { servers = [], plan } = this.#direct ?? {};
+    for (const { upstream } of servers) {
+      const { roundTrip } = upstream;
+      const timeout = hedgesForReaders(plan) ? roundTrip.hedgeDelay() : roundTrip.timeout();
+      this.#path.words.setTimeoutOf(this.#path.numberOf(upstream, this), timeout);
+    }
   }
 
   /** Accounts for the readers' work since the last call. @internal for `AllRoutes` */
@@ -168,7 +175,9 @@ export class LinkedForwarder implements OtherThreads {
       const [route] = this.#routes.values();
       route?.told(told.told, told.coalesced);
     }
-    const { servers = [], group } = this.#direct ?? {};
+    const { servers = [], group, plan } = this.#direct ?? {};
+    // The fastest server may be another one by now.
+    if (sent > 0 && plan?.policy === 'fastest' && this.forwarder.directRoute() === undefined) this.update();
     group?.budget.earn(sent);
     for (const { upstream } of servers) upstream.inFlightElsewhere = 0;
     const [first] = servers;
@@ -204,4 +213,9 @@ export class LinkedForwarder implements OtherThreads {
   publish(running: number): void {
     this.#path.words.setMainRunning(this.group, running);
   }
+}
+
+/** Whether readers hand questions over as soon as a second server is to be asked. */
+function hedgesForReaders(plan: ForwardPlan | undefined): boolean {
+  return plan !== undefined && (plan.hedgesAlways || (plan.hedging && plan.policy === 'fastest'));
 }

@@ -22,8 +22,11 @@ export interface OpenQuestion {
   readonly question: QuestionReader;
   /** The route number of its view if the table has no say on its name; else 0. */
   readonly route: number;
-  /** The kind of expired answer, if any: `recent` if no server was asked for a new one since it expired. */
-  readonly expired: 'none' | 'recent' | 'rechecked';
+  /**
+   * The kind of answer that must not be given any more, if any. `recent`: it has expired, and no server was asked for a new one
+   * since. `held`: it has not expired, but only the chain may give it.
+   */
+  readonly expired: 'none' | 'recent' | 'rechecked' | 'held';
   hashOf(name: Uint8Array): number;
 }
 

@@ -20,12 +20,13 @@ export function isPlainQuestion(
   const { octets } = packets;
   const start = packets.startOf(index);
   // Single-label names may have other rules.
-  if (packets.lengthOf(index) > MAX_QUERY || question.labels < 2) return false;
+  if (packets.lengthOf(index) > MAX_QUERY || question.labels < Math.max(2, route.minLabels)) return false;
   if (((octets[start + 2] ?? 0) & FLAGS) !== RECURSION_DESIRED) return false;
   // There must be no answers and no authorities.
   for (let at = start + 6; at < start + 10; at++) if (octets[at] !== 0) return false;
   if (question.dnsClass !== CLASS.IN || (question.type !== TYPE.A && question.type !== TYPE.AAAA))
     return false;
-  if (expired === 'rechecked' || (expired === 'recent' && route.servesStaleAtOnce)) return false;
+  if (expired === 'rechecked' || expired === 'held' || (expired === 'recent' && route.servesStaleAtOnce))
+    return false;
   return !exceptions.includes(question);
 }

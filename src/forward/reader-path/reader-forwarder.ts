@@ -32,6 +32,7 @@ import { UpstreamSockets } from './upstream-sockets.ts';
 import type { UpstreamStream } from './upstream-stream.ts';
 import { UpstreamStreams } from './upstream-streams.ts';
 
+const TAKEN = -2;
 /** Suspicious packets that a socket may receive. */
 const MAX_SUSPICIOUS = 3;
 
@@ -147,6 +148,8 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const { question } = this.#open;
     const hash = question.hashOfQuestion(0);
     const known = this.#findKnown(question, hash, route.number);
+    // The main thread has stored the answer since this packet's look-up: it need not be asked for again.
+    if (known === TAKEN) return false;
     const slot = known >= 0 ? known : this.#ask(running, question, hash, packets.startOf(index));
     if (slot < 0 || pending.state[slot] === STATE.TAKEN_OVER || !pending.hasRoomForClient) return false;
     const client = pending.join(slot, packets, index, packets.lengthOf(index), socket);
@@ -161,7 +164,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     return true;
   }
 
-  /** The slot of an equal question, or -1. */
+  /** The slot of an equal question; -1 if there is none; `TAKEN` if its reply has just gone into the cache. */
   #findKnown(question: QuestionReader, hash: number, route: number): number {
     const pending = this.#pending;
     const slot = pending.find(question, hash, route, this.#generation);
@@ -169,7 +172,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     // Once its record was taken, another one may be in its place.
     if (!this.#handover.isTaken(slot)) return slot;
     pending.free(slot);
-    return -1;
+    return TAKEN;
   }
 
   /** Asks upstream. @returns the slot, without clients yet; -1 if the reader must not or cannot ask */
@@ -342,7 +345,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const [at, length] = [pending.fillAt[slot] ?? 0, pending.fillLength[slot] ?? 0];
     if (plain.read(slot, this.#handover.octets, at, length, route.trustsAd) && plain.fits(slot, client)) {
       this.#respondAgain(route, slot, client);
-      this.#count(route.group, GROUP_COUNT.told);
+      if (plain.lifetime === 0) this.#count(route.group, GROUP_COUNT.told);
       this.#count(route.group, GROUP_COUNT.coalesced);
     } else {
       this.#about.ticket = 0;

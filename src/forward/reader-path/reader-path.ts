@@ -14,6 +14,7 @@ import type { Forwarder } from '../forwarder.ts';
 import { replyFrom } from '../transport/outstanding.ts';
 import type { ExchangeEvents } from '../transport/transport.ts';
 import { FORGERY_SUSPECTED } from '../transport/udp-transport.ts';
+import type { UpstreamReply } from '../transport/upstream-reply.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { FILL_FLAG, FillConsumer, makeFillRing } from './fill-ring.ts';
 import { type AllRoutes, type ForwardedRoute, LinkedForwarder } from './linked-forwarder.ts';
@@ -45,8 +46,13 @@ const TICKETS_PER_READER = 2 ** 32;
 /** Maximum of route numbers. */
 const MAX_ROUTES = 0xffff;
 
+type TakenExchange = Pick<ExchangeEvents, 'replied' | 'failed'>;
+
 interface Ticket {
-  exchange: Pick<ExchangeEvents, 'replied' | 'failed'> | undefined;
+  /** Undefined: the question still waits for its turn on the main thread. */
+  exchange: TakenExchange | undefined;
+  /** Reports what came before the exchange was taken. */
+  early: ((exchange: TakenExchange) => void) | undefined;
   readonly query: { readonly octets: Uint8Array; readonly questionEnd: number; readonly hasEdns: boolean };
   readonly until: number;
 }
@@ -333,11 +339,13 @@ export class ReaderPath implements AllRoutes {
     const questionEnd = question.end - start;
     const until = now + forwarder.deadline + TICKET_MARGIN;
     const query = { octets: octets.slice(start, start + questionEnd), questionEnd, hasEdns: true };
-    const kept: Ticket = { exchange: undefined, query, until };
+    const kept: Ticket = { exchange: undefined, early: undefined, query, until };
     this.#tickets.set(number, kept);
     const key = { name, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired: true };
-    const onTaken = (exchange: Ticket['exchange']) => {
+    const onTaken = (exchange: TakenExchange) => {
       kept.exchange = exchange;
+      kept.early?.(exchange);
+      kept.early = undefined;
     };
     forwarder.tried.add(key, { upstream: known.upstream, askedAt: now - elapsed, onTaken });
   }
@@ -360,22 +368,36 @@ export class ReaderPath implements AllRoutes {
     length: number,
   ): void {
     const kept = this.#tickets.get(reader * TICKETS_PER_READER + ticket);
-    if (kept?.exchange === undefined) return;
-    const reply = replyFrom(packet, start, length, isCut, kept.query);
-    if (reply === undefined) kept.exchange.failed('malformed');
-    else kept.exchange.replied(reply);
+    if (kept === undefined) return;
+    const { exchange, query } = kept;
+    if (exchange !== undefined) {
+      report(exchange, replyFrom(packet, start, length, isCut, query));
+      return;
+    }
+    // The packet is only lent.
+    const copy = packet.slice(start, start + length);
+    kept.early ??= (taken) => report(taken, replyFrom(copy, 0, length, isCut, query));
   }
 
   /** The network refused the query of such a question. @param errno 0: forged packets came */
   takeFailure(reader: number, ticket: number, errno: number): void {
     const kept = this.#tickets.get(reader * TICKETS_PER_READER + ticket);
-    kept?.exchange?.failed(errno === 0 ? FORGERY_SUSPECTED : libc().errorName(errno));
+    if (kept === undefined) return;
+    const code = errno === 0 ? FORGERY_SUSPECTED : libc().errorName(errno);
+    if (kept.exchange === undefined) kept.early ??= (taken) => taken.failed(code);
+    else kept.exchange.failed(code);
   }
 
   /** A reader's thread has died, and with it its questions in flight. */
   readerDied(reader: number): void {
     for (const fd of this.words.forgetReader(reader)) closeDescriptor(fd);
   }
+}
+
+/** @param reply undefined if it is malformed */
+function report(exchange: TakenExchange, reply: UpstreamReply | undefined): void {
+  if (reply === undefined) exchange.failed('malformed');
+  else exchange.replied(reply);
 }
 
 /**

@@ -36,6 +36,8 @@ export interface OpenRoute {
   readonly deadline: number;
   /** Names that handlers or other servers answer, with all names below them, in lower case. */
   readonly exceptions: readonly WireName[];
+  /** Names with fewer labels are answered by others. */
+  readonly minLabels: number;
   /** Whether an NXDOMAIN reply may be passed on unchanged. */
   readonly believesDenials: boolean;
   /** Whether to serve an expired answer before a new one has come. */

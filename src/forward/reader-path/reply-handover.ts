@@ -67,6 +67,7 @@ export class ReplyHandover {
       octets: plain.octets,
       recordsAt: 0,
       lifetime: 0,
+      isHeld: false,
       outcome: NO_OUTCOME,
       authoritative: false,
       recursionAvailable: true,
@@ -119,6 +120,7 @@ export class ReplyHandover {
     answer.octets = octets;
     answer.recordsAt = recordsAt;
     answer.lifetime = lifetime;
+    answer.isHeld = form.kind === 'as-sent' && form.caching?.countsHits === true;
     answer.outcome = raw.authorityCount > 0 ? outcomes.kept.negative : outcomes.kept.positive;
     // Some old clients discard cached answers without AA.
     answer.authoritative = form.kind === 'as-sent';

@@ -39,8 +39,8 @@ const GROUP_COUNTS = ['told', 'coalesced', 'lostFills'] as const;
  */
 export type ServerCounts = Record<(typeof SERVER_COUNTS)[number], number>;
 /**
- * told: clients that got such a reply. coalesced: those of them who shared the query of an equal question. lostFills:
- * replies that did not reach the main thread.
+ * told: clients that got such a reply, and not one on its way to the cache. coalesced: clients who shared the query of an
+ * equal question. lostFills: replies that did not reach the main thread.
  */
 export type GroupCounts = Record<(typeof GROUP_COUNTS)[number], number>;
 

@@ -45,8 +45,13 @@ export class PlainTransport implements Transport {
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
     const exchange = new PlainExchange(this, query, events);
-    exchange.first = this.#udp.ask(query, exchange);
+    exchange.start();
     return exchange;
+  }
+
+  /** @internal for `PlainExchange` */
+  askByUdp(query: QueryMessage, events: ExchangeEvents): Exchange {
+    return this.#udp.ask(query, events);
   }
 
   /** @internal for `PlainExchange` */
@@ -66,7 +71,7 @@ export class PlainTransport implements Transport {
 }
 
 class PlainExchange implements Exchange, ExchangeEvents {
-  first: Exchange | undefined;
+  #byUdp: Exchange | undefined;
   readonly #transport: PlainTransport;
   readonly #query: QueryMessage;
   readonly #events: ExchangeEvents;
@@ -80,45 +85,58 @@ class PlainExchange implements Exchange, ExchangeEvents {
     this.#events = events;
   }
 
+  start(): void {
+    if (this.#query.passedOnBy === 'tcp') this.#askByTcp(() => this.#askByUdp());
+    else this.#askByUdp();
+  }
+
   replied(reply: UpstreamReply): void {
     // Raw replies are never truncated.
-    if (reply.kind === 'raw' || !reply.message.header.truncated) this.#events.replied(reply);
-    else if (!this.#isDone) this.#askByTcp(reply);
+    const isWhole = reply.kind === 'raw' || !reply.message.header.truncated;
+    if (isWhole || this.#query.passedOnBy !== undefined) this.#events.replied(reply);
+    else if (!this.#isDone) {
+      this.#events.heard();
+      this.#askByTcp(() => this.#events.replied(reply));
+    }
   }
 
   heard(): void {}
 
   failed(code: string): void {
-    if (code === FORGERY_SUSPECTED && !this.#isDone) this.#askByTcp(undefined);
+    if (code === FORGERY_SUSPECTED && !this.#isDone && this.#byTcp === undefined)
+      this.#askByTcp((reason) => this.#events.failed(reason));
     else this.#events.failed(code);
   }
 
   overdue(): void {
-    (this.#byTcp ?? this.first)?.overdue();
+    (this.#byTcp ?? this.#byUdp)?.overdue();
   }
 
   cancel(): void {
     this.#isDone = true;
     this.#timer?.cancel();
-    this.first?.cancel();
+    this.#byUdp?.cancel();
     this.#byTcp?.cancel();
   }
 
-  /** @param truncated the answer if TCP fails */
-  #askByTcp(truncated: UpstreamReply | undefined): void {
+  #askByUdp(): void {
+    this.#byUdp = this.#transport.askByUdp(this.#query, this);
+  }
+
+  /** @param instead what happens if TCP fails */
+  #askByTcp(instead: (code: string) => void): void {
+    let isOver = false;
     const end = (): boolean => {
-      const isFirst = !this.#isDone;
-      this.#isDone = true;
+      const isFirst = !isOver && !this.#isDone;
+      isOver = true;
       this.#timer?.cancel();
       return isFirst;
     };
     const giveUp = (code: string) => {
       if (!end()) return;
       this.#byTcp?.cancel();
-      if (truncated === undefined) this.#events.failed(code);
-      else this.#events.replied(truncated);
+      instead(code);
     };
-    if (truncated !== undefined) this.#events.heard();
     this.#timer = this.#transport.afterTcpTimeout(() => giveUp(FORGERY_SUSPECTED));
     this.#byTcp = this.#transport.askByTcp(this.#query, {
       replied: (reply) => {

@@ -12,7 +12,14 @@ export interface ForwardQuestion extends Question {
   readonly dnssecOk: boolean;
   readonly checkingDisabled: boolean;
   readonly recursionDesired: boolean;
+  /**
+   * The transport of a client whose question is passed on as it came: over UDP a truncated reply will do, since the client then asks
+   * over TCP; over TCP the servers are asked over TCP at once. Undefined: over UDP, and over TCP if the reply is truncated.
+   */
+  readonly passedOnBy?: PassedOnBy;
 }
+
+export type PassedOnBy = 'udp' | 'tcp' | undefined;
 
 /** A query without its id, which each transport sets. */
 export interface QueryMessage {
@@ -21,6 +28,8 @@ export interface QueryMessage {
   /** The first octet after the question. */
   readonly questionEnd: number;
   readonly hasEdns: boolean;
+  /** As in `ForwardQuestion`. */
+  readonly passedOnBy?: PassedOnBy;
   /** The original query, if this one's name is in random case. */
   readonly plain?: QueryMessage;
 }
@@ -44,13 +53,15 @@ export function writeQuery(
   scratch[nameEnd + 1] = question.type;
   scratch[nameEnd + 2] = question.class >> 8;
   scratch[nameEnd + 3] = question.class;
-  if (udpSize === undefined) return { octets: scratch.slice(0, questionEnd), questionEnd, hasEdns: false };
+  const { passedOnBy } = question;
+  if (udpSize === undefined)
+    return { octets: scratch.slice(0, questionEnd), questionEnd, hasEdns: false, passedOnBy };
   scratch.fill(0, questionEnd, questionEnd + OPT_OCTETS);
   scratch[questionEnd + 2] = TYPE.OPT;
   scratch[questionEnd + 3] = udpSize >> 8;
   scratch[questionEnd + 4] = udpSize;
   scratch[questionEnd + 7] = question.dnssecOk ? 0x80 : 0;
-  return { octets: scratch.slice(0, questionEnd + OPT_OCTETS), questionEnd, hasEdns: true };
+  return { octets: scratch.slice(0, questionEnd + OPT_OCTETS), questionEnd, hasEdns: true, passedOnBy };
 }
 
 /** Queries are composed here and copied: small typed arrays are cheap as long as no code accesses their buffer. */

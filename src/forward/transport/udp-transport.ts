@@ -101,8 +101,13 @@ export class UdpTransport implements Transport {
     try {
       seat = this.#isQuiet(now) ? this.#singleSeat(now) : this.#pickSeat(now);
     } catch (error) {
-      events.failed(codeOf(error));
-      return NO_EXCHANGE;
+      // An old socket is better than no socket.
+      const old = this.#seats.find((each) => each !== undefined);
+      if (old === undefined) {
+        events.failed(codeOf(error));
+        return NO_EXCHANGE;
+      }
+      seat = old;
     }
     const sent = this.#options.mixesCase && this.#case.isUsed(now) ? mixCase(query) : query;
     const exchange = new UdpExchange(sent, events, seat, this);

@@ -7,6 +7,10 @@ import type { UpstreamState } from './upstream-state.ts';
 export interface UpstreamStatistics {
   readonly upstream: string;
   readonly state: UpstreamState;
+  /** Milliseconds for which it has been in this state; a further failure does not change it. */
+  readonly stateAge: number;
+  /** Milliseconds since its last reply; undefined: it has not replied yet. */
+  readonly lastReplyAge: number | undefined;
   readonly sent: number;
   /** Counts by response code. */
   readonly replies: ReadonlyMap<number, number>;

@@ -67,6 +67,8 @@ export class Upstream {
   #networkErrors = 0;
   #loops = 0;
   #isRetired = false;
+  #changedAt: number;
+  #repliedAt: number | undefined;
   /** Packets that other threads dropped. */
   readonly #dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   /** Queries of other threads in flight. */
@@ -80,9 +82,13 @@ export class Upstream {
     this.edns = new EdnsSupport(clock);
     this.roundTrip = new RoundTrip(transport.isReliable === true ? withoutLosses(timing) : timing);
     this.#transport = transport;
+    this.#changedAt = clock.monotonic();
     this.#pacing =
       queriesPerSecond === undefined ? undefined : new Pacing(queriesPerSecond, clock.monotonic());
-    this.#health = new UpstreamHealth(this.roundTrip, (from) => onChange(this, from));
+    this.#health = new UpstreamHealth(this.roundTrip, (from) => {
+      if (from.kind !== this.state.kind) this.#changedAt = clock.monotonic();
+      onChange(this, from);
+    });
   }
 
   get state(): UpstreamState {
@@ -141,6 +147,7 @@ export class Upstream {
     if (answers > 0) this.#replies.set(RCODE.NOERROR, (this.#replies.get(RCODE.NOERROR) ?? 0) + answers);
     if (denials > 0) this.#replies.set(RCODE.NXDOMAIN, (this.#replies.get(RCODE.NXDOMAIN) ?? 0) + denials);
     this.losses.noteAnswered(answers + denials);
+    if (answers + denials > 0) this.#repliedAt = this.clock.monotonic();
     this.#dropped.strange += strange;
     this.#dropped.otherQuestion += otherQuestion;
   }
@@ -163,6 +170,7 @@ export class Upstream {
 
   /** The first packet of a reply came `milliseconds` after its query. @param now by the clock's monotonic time */
   heard(milliseconds: number, now: number): void {
+    this.#repliedAt = now;
     this.#health.heard(milliseconds, now);
   }
 
@@ -201,9 +209,12 @@ export class Upstream {
   }
 
   statistics(): UpstreamStatistics {
+    const now = this.clock.monotonic();
     return {
       upstream: this.text,
       state: this.state,
+      stateAge: now - this.#changedAt,
+      lastReplyAge: this.#repliedAt === undefined ? undefined : now - this.#repliedAt,
       sent: this.#sent,
       replies: new Map(this.#replies),
       timeouts: this.#timeouts,

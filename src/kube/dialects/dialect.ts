@@ -3,14 +3,12 @@
  *
  * A dialect holds no state. Its functions depend only on the objects of one service, or on the labels of a question.
  */
-import type { Steps } from '../../base/steps.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
 import type { Endpoint } from '../names/endpoints.ts';
-import type { LabelGroup } from '../names/label-groups.ts';
 import type { PodMode } from '../names/pods.ts';
-import type { ReverseName } from '../names/reverse-index.ts';
+import type { ReverseName } from '../names/reverse-name.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 
 /** One service as the names of its domain are derived from it. */
@@ -25,8 +23,6 @@ export interface ServiceView {
   readonly domain: NameKey;
   /** Whether a service with cluster IPs and no ready endpoint has no names. */
   readonly ignoresEmptyServices: boolean;
-  /** Endpoints of a large service by `Dialect.endpointLabel`: an unchanged group is the same value in the next view, as a cache key. */
-  readonly keptGroups: readonly LabelGroup[] | undefined;
 }
 
 /** The names derived from one service. */
@@ -82,10 +78,7 @@ export interface Dialect {
   zone(apex: NameKey, view: ZoneView): Zone;
   /** The nodes of a zone besides those of services and namespaces: the apex first. */
   apexNodes(zone: Zone, view: ZoneView): readonly ZoneNode[];
-  /** The label of an endpoint below its service, which follows from its address and hostname. */
-  endpointLabel(endpoint: Endpoint): string;
-  /** In steps, since a service may have thousands of endpoints. */
-  derive(view: ServiceView): Steps<DerivedService>;
+  derive(view: ServiceView): DerivedService;
   /** The node of an existing namespace. `name`: its name below `svc`. */
   namespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode;
   /**

@@ -16,6 +16,11 @@ export class AddressPrefixes {
   readonly #added = new Set<string>();
   readonly #removed = new Set<string>();
 
+  /** Whether a question has been asked: until then, changes need not be reported. */
+  get isBuilt(): boolean {
+    return this.#sorted !== undefined;
+  }
+
   /** Call it when an address was added. */
   add(address: string): void {
     if (this.#sorted === undefined) return;

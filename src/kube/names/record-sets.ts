@@ -1,7 +1,6 @@
 /**
  * The record sets of names of a cluster.
  */
-import { inSteps, type Steps } from '../../base/steps.ts';
 import { type AbsoluteName, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { type NamedSet, type RecordSet, recordSet } from '../../zone/record-set.ts';
@@ -27,38 +26,6 @@ function setOfAddress(address: string, ttl: number): RecordSet {
   return isIpv6(address)
     ? recordSet(TYPE.AAAA, ttl, [{ kind: 'AAAA', address }])
     : recordSet(TYPE.A, ttl, [{ kind: 'A', address }]);
-}
-
-/** As `addressSets`, for thousands of items, without duplicate addresses. */
-export function* distinctAddressSets(
-  items: readonly { readonly address: string }[],
-  ttl: number,
-): Steps<readonly RecordSet[]> {
-  const seen = new Set<string>();
-  const distinct: { readonly address: string }[] = [];
-  yield* inSteps(items, (item) => {
-    if (seen.has(item.address)) return;
-    seen.add(item.address);
-    distinct.push(item);
-  });
-  return yield* orderedAddressSets(distinct, ttl);
-}
-
-/** As `distinctAddressSets`, for items whose equal addresses are adjacent. */
-export function* orderedAddressSets(
-  items: readonly { readonly address: string }[],
-  ttl: number,
-): Steps<readonly RecordSet[]> {
-  const ipv4: RecordData[] = [];
-  const ipv6: RecordData[] = [];
-  let before = '';
-  yield* inSteps(items, ({ address }) => {
-    if (address === before) return;
-    before = address;
-    if (isIpv6(address)) ipv6.push({ kind: 'AAAA', address });
-    else ipv4.push({ kind: 'A', address });
-  });
-  return presentSets(ipv4, ipv6, ttl);
 }
 
 function presentSets(

@@ -2,11 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryObjects } from '../testing/arbitrary-objects.ts';
 import { checkLine, ObjectLineError, readLine, writeLine } from './object-line.ts';
+import type { ClusterObject } from './objects.ts';
+
+/** Lines of this format do not say whether services select pods. */
+const withoutSelectors = arbitraryObjects.map((objects) =>
+  objects.map((object): ClusterObject => {
+    if (object.kind !== 'Service') return object;
+    const { selects: _selects, ...rest } = object;
+    return rest;
+  }),
+);
 
 describe('lines of objects', () => {
   it('are read back as the objects that they were made of', () => {
     fc.assert(
-      fc.property(arbitraryObjects, (objects) => {
+      fc.property(withoutSelectors, (objects) => {
         expect(objects.map((object) => readLine(writeLine(object)))).toEqual(objects);
         expect(objects.map((object) => checkLine(writeLine(object)))).toEqual(objects);
       }),

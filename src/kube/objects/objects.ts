@@ -21,6 +21,10 @@ export interface ServiceObject {
     | { readonly kind: 'headless' }
     | { readonly kind: 'externalName'; readonly name: string };
   readonly ports: readonly ServicePort[];
+  /** Whether its endpoints are the pods that it selects. Default: no. */
+  readonly selects?: boolean;
+  /** Addresses and names for clients outside the cluster: its external IPs, then its load balancer's. Default: none. */
+  readonly external?: readonly string[];
 }
 
 export interface EndpointAddress {
@@ -32,6 +36,14 @@ export interface EndpointAddress {
 export interface EndpointGroup {
   readonly addresses: readonly EndpointAddress[];
   readonly ports: readonly ServicePort[];
+  /** Endpoints that are not ready. Default: none. */
+  readonly others?: readonly UnreadyAddress[];
+}
+
+/** An endpoint that is not ready has no names. */
+export interface UnreadyAddress {
+  readonly address: string;
+  readonly isTerminating: boolean;
 }
 
 /** An EndpointSlice (any version) or an Endpoints object. One service may have several. */
@@ -57,7 +69,19 @@ export interface PodObject {
   readonly namespace: string;
   readonly name: string;
   readonly addresses: readonly string[];
+  /** Undefined: not read. */
+  readonly search?: PodSearch;
+  /** Undefined: not read. */
+  readonly labels?: ReadonlyMap<string, string>;
 }
+
+/** The search domains in the resolv.conf of a pod, as far as its specification determines them. */
+export type PodSearch =
+  /** Those of its namespace and its node, then `more`. */
+  | { readonly kind: 'cluster'; readonly more: readonly string[] }
+  | { readonly kind: 'own'; readonly domains: readonly string[] }
+  /** Its address does not identify it, or its resolver searches otherwise. */
+  | { readonly kind: 'unknown' };
 
 /** A node's place. */
 export interface NodeObject {
@@ -85,17 +109,25 @@ export interface ConfigMapObject {
   readonly data: ReadonlyMap<string, string>;
 }
 
+/** An object of a kind that a plugin of others follows, as far as the plugin has read it. */
+export interface OtherObject {
+  readonly kind: 'Other';
+  readonly key: ObjectKey;
+  readonly value: unknown;
+}
+
 /** The objects that names are derived from. */
 export type ClusterObject = ServiceObject | EndpointsObject | NamespaceObject | PodObject;
 export type ObjectKind = ClusterObject['kind'];
 
 /** All objects that can be followed on an API server. */
-export type WatchedObject = ClusterObject | NodeObject | NodeCapacityObject | ConfigMapObject;
+export type WatchedObject = ClusterObject | NodeObject | NodeCapacityObject | ConfigMapObject | OtherObject;
 
 /** `namespace/name`, or the bare name of an object without namespace. */
 export type ObjectKey = string;
 
 export function keyOfObject(object: WatchedObject): ObjectKey {
+  if (object.kind === 'Other') return object.key;
   return 'namespace' in object ? `${object.namespace}/${object.name}` : object.name;
 }
 
@@ -112,4 +144,6 @@ export interface ObjectSink<Kind extends WatchedObject> {
   remove(key: ObjectKey): void;
   /** Number of objects held, for the server check. */
   count(): number;
+  /** Whether it takes objects that are valid only during the call, which cost less. Default: no. */
+  readonly takesDrafts?: boolean;
 }

@@ -1,9 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { encodeName, parseName, toKey } from '../../wire/name.ts';
+import { parseName, toKey } from '../../wire/name.ts';
 import type { EndpointsObject, ServiceObject } from '../objects/objects.ts';
 import { Cluster } from './cluster.ts';
 import { findDialect } from './find-dialect.ts';
@@ -18,12 +17,12 @@ const service = (name: string, address: string): ServiceObject => ({
   ports: PORTS,
 });
 
-const endpoints = (of: string, address: string): EndpointsObject => ({
+const slice = (of: string, ...addresses: readonly string[]): EndpointsObject => ({
   kind: 'Endpoints',
   namespace: 'blue',
   name: `${of}-1`,
   service: of,
-  groups: [{ addresses: [{ address, hostname: undefined }], ports: PORTS }],
+  groups: [{ addresses: addresses.map((address) => ({ address, hostname: undefined })), ports: PORTS }],
 });
 
 function makeCluster() {
@@ -31,79 +30,57 @@ function makeCluster() {
   const table = new TableWriter({ readers: 0, reservation: 64 * 2 ** 20, seed: 4711 });
   const domain = toKey(parseName('cluster.local.'));
   const dialect = findDialect('coredns');
-  const cluster = new Cluster(
-    { domain, dialect, pods: 'disabled', ttl: 30, ownAddresses: [] },
-    table,
-    clock,
-    silentLog,
-  );
-  const isPublished = (name: string) =>
-    table.find(encodeName(toKey(parseName(`${name}.blue.svc.cluster.local.`)))) !== undefined;
-  const quiet = async () => {
-    do await nextTurn();
-    while (cluster.state().waiting > 0);
-  };
-  return { clock, cluster, isPublished, quiet };
+  const options = { domain, dialect, pods: 'disabled', ttl: 30, ownAddresses: [] } as const;
+  const cluster = new Cluster(options, table, clock, silentLog);
+  const has = (name: string) =>
+    cluster.names.findStanding(toKey(parseName(`${name}.blue.svc.cluster.local.`))) !== undefined;
+  return { cluster, has };
 }
 
-describe('a cluster that is listed for the first time', () => {
-  it('publishes services as soon as their endpoints have come, and others when all have', async () => {
-    const { cluster, isPublished, quiet } = makeCluster();
+describe('a cluster', () => {
+  it('has the names of a service as soon as the object has come', () => {
+    const { cluster, has } = makeCluster();
     cluster.services.listStarted();
-    cluster.endpoints.listStarted();
     cluster.services.upsert(service('web', '10.96.0.1'));
-    cluster.services.upsert(service('idle', '10.96.0.2'));
-    await quiet();
-    expect([isPublished('web'), isPublished('idle')]).toEqual([false, false]);
-    cluster.endpoints.upsert(endpoints('web', '10.244.0.1'));
-    cluster.settle();
-    expect(isPublished('10-244-0-1.web')).toBe(true);
-    cluster.endpoints.listCompleted();
-    cluster.settle();
-    expect(isPublished('idle')).toBe(true);
+    expect([has('web'), has('10-244-0-1.web')]).toEqual([true, false]);
+    cluster.endpoints.upsert(slice('web', '10.244.0.1'));
+    expect(has('10-244-0-1.web')).toBe(true);
   });
 
-  it('does not wait for endpoints that do not come', async () => {
-    const { clock, cluster, isPublished, quiet } = makeCluster();
+  it('counts objects whose names cannot be labels, and removes them with the others', () => {
+    const { cluster } = makeCluster();
     cluster.services.listStarted();
     cluster.services.upsert(service('web', '10.96.0.1'));
-    await quiet();
-    expect(isPublished('web')).toBe(false);
-    clock.advance(500);
-    await quiet();
-    expect(isPublished('web')).toBe(true);
-    cluster.services.upsert(service('late', '10.96.0.2'));
-    clock.advance(10);
-    await quiet();
-    expect(isPublished('late')).toBe(true);
+    cluster.services.upsert(service('Odd.Name', '10.96.0.2'));
+    cluster.services.listCompleted();
+    expect(cluster.services.count()).toBe(2);
+    cluster.services.remove('blue/Odd.Name');
+    expect(cluster.services.count()).toBe(1);
+    cluster.services.listStarted();
+    cluster.services.listCompleted();
+    expect(cluster.services.count()).toBe(0);
   });
 
-  it('waits for nothing where endpoints are not followed', async () => {
-    const clock = new ManualClock();
-    const table = new TableWriter({ readers: 0, reservation: 64 * 2 ** 20, seed: 4711 });
-    const domain = toKey(parseName('cluster.local.'));
-    const options = { domain, dialect: findDialect('coredns'), pods: 'disabled', ttl: 30 } as const;
-    const cluster = new Cluster(
-      { ...options, ownAddresses: [], hasEndpoints: false },
-      table,
-      clock,
-      silentLog,
-    );
-    cluster.services.listStarted();
+  it('gives back all memory of its records in the end', () => {
+    const { cluster } = makeCluster();
     cluster.services.upsert(service('web', '10.96.0.1'));
-    do await nextTurn();
-    while (cluster.state().waiting > 0);
-    expect(table.find(encodeName(toKey(parseName('web.blue.svc.cluster.local.'))))).toBeDefined();
+    cluster.endpoints.upsert(slice('web', '10.244.0.1', '10.244.0.2', 'fd00::1'));
+    cluster.namespaces.upsert({ kind: 'Namespace', name: 'blue' });
+    cluster.pods.upsert({ kind: 'Pod', namespace: 'blue', name: 'web-1', addresses: ['10.244.0.1'] });
+    for (const _ of cluster.clear());
+    expect(cluster.state().addresses).toBe(0);
+    expect([...cluster.snapshot()]).toEqual([]);
+    expect(cluster.octets).toBe(0);
   });
 });
 
 describe('a cluster that is restored from a snapshot', () => {
   it('passes over lines that are no objects, and knows the others', () => {
-    const { cluster, isPublished } = makeCluster();
+    const { cluster, has } = makeCluster();
     const odd = ['', 'no JSON', '["constructor"]', '["S","__proto__"]', '{"__proto__":1}', 'null'];
     cluster.restore([...odd, '["S","blue","web",["10.96.0.1"],[]]', '["E"]', '["S","blue","shop",0,[]]']);
     cluster.settle();
-    expect(isPublished('web')).toBe(true);
+    expect(has('web')).toBe(true);
     expect([...cluster.snapshot()]).toHaveLength(2);
   });
 });

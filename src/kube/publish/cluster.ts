@@ -1,35 +1,37 @@
 /**
- * Publishes a Kubernetes cluster in the answer table: takes objects through sinks and writes their names to the table.
+ * A Kubernetes cluster: takes objects through sinks, keeps them as records in the answer table, and answers from them.
  *
- * The order of events does not matter: each change marks a service, and a marked service is derived again from all its
- * objects.
+ * The order of events does not matter: each object is a record of its own, and answers are composed from those that exist.
  */
-
 import { ChangeQueue } from '../../base/change-queue.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
-import type { PublicationId } from '../../table/types.ts';
+import type { Steps } from '../../base/steps.ts';
+import { copyRecords, isRecordLine, putRecordLine } from '../../records/record-lines.ts';
+import { RecordWriter } from '../../records/record-writer.ts';
+import { DEFAULT_PUBLICATION, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
 import type { PodMode } from '../names/pods.ts';
-import { checkLine, type ObjectLine, readLine } from '../objects/object-line.ts';
-import { type ListState, ObjectStore } from '../objects/object-store.ts';
+import { checkLine, ObjectLineError, writeLine } from '../objects/object-line.ts';
 import type {
   ClusterObject,
   EndpointsObject,
   NamespaceObject,
-  ObjectKey,
   ObjectKind,
   PodObject,
   ServiceObject,
 } from '../objects/objects.ts';
+import { ClusterContents } from '../records/cluster-contents.ts';
+import { keepNamespaces, keepServices, keepSlices } from '../records/keepers.ts';
+import { PodKeeper } from '../records/pod-keeper.ts';
+import { type ListState, type RecordKeeper, RecordSink } from '../records/record-sink.ts';
 import { ClusterModel } from './model.ts';
 import { KubernetesNames } from './names.ts';
-import { Publication } from './publication.ts';
-import type { ServiceUnit } from './service-units.ts';
+import { ZonePublication } from './zone-publication.ts';
 
 export interface ClusterOptions {
   readonly domain: NameKey;
@@ -45,6 +47,8 @@ export interface ClusterOptions {
   readonly hasEndpoints?: boolean;
   /** Whether services with cluster IPs and no ready endpoint have no names. Default: no. */
   readonly ignoresEmptyServices?: boolean;
+  /** Whether loopback and other special addresses have reverse names, as in CoreDNS. Default: no. */
+  readonly namesSpecialAddresses?: boolean;
   /** Types of records that are left out of all answers. */
   readonly filteredTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
@@ -56,8 +60,6 @@ export interface ClusterState {
   readonly known: boolean;
   /** The needed kinds, each with its list state and number of objects. */
   readonly kinds: ReadonlyMap<ObjectKind, { readonly state: ListState; readonly count: number }>;
-  /** Services that wait for their names to be published. */
-  readonly waiting: number;
   /** Addresses with names. */
   readonly addresses: number;
 }
@@ -66,29 +68,30 @@ export interface ClusterState {
 const REVERSE_ZONES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
 /** Characters of a domain that leave room for a namespace and a service. */
 const MAX_DOMAIN_CHARACTERS = 120;
-/** Milliseconds that services wait for endpoints that are listed. */
-const MAX_HOLD = 500;
+/** A list that no object is from. */
+const NO_LIST = -1;
 
 export class Cluster {
   readonly names: KubernetesNames;
-  readonly services: ObjectStore<ServiceObject>;
-  readonly endpoints: ObjectStore<EndpointsObject>;
-  readonly namespaces: ObjectStore<NamespaceObject>;
-  readonly pods: ObjectStore<PodObject>;
+  /** For people who ask about the cluster. */
+  readonly contents: ClusterContents;
+  readonly services: RecordSink<ServiceObject>;
+  readonly endpoints: RecordSink<EndpointsObject>;
+  readonly namespaces: RecordSink<NamespaceObject>;
+  readonly pods: RecordSink<PodObject>;
+  readonly #writer: RecordWriter;
+  readonly #pods: PodKeeper;
   readonly #model: ClusterModel;
-  readonly #publication: Publication;
+  readonly #publication: ZonePublication;
   readonly #queue: ChangeQueue;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #needed: ReadonlyMap<ObjectKind, ObjectStore<never>>;
+  readonly #needed: ReadonlyMap<ObjectKind, RecordSink<never>>;
   readonly #whenKnown: (() => void)[] = [];
   #isKnown = false;
   #hasBeenKnown = false;
   #isIncomplete = false;
   #generation = 0;
-  #endpointsTimer: Timer | undefined;
-  /** Whether services have waited for their endpoints for long enough. */
-  #endpointsOverdue: boolean;
   /** The generation in which the zones themselves were made. */
   #published = 0;
 
@@ -99,33 +102,45 @@ export class Cluster {
         `cluster domain too long: ${options.domain}; at most ${MAX_DOMAIN_CHARACTERS} characters`,
       );
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
-    const { hasEndpoints = true, ignoresEmptyServices = false } = options;
+    const { hasEndpoints = true, ignoresEmptyServices = false, filteredTypes = new Set() } = options;
+    const { publication = DEFAULT_PUBLICATION } = options;
     this.#clock = clock;
     this.#log = log;
-    this.#model = new ClusterModel({
-      ...{ domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices },
+    const space = table.recordsOf(publication);
+    this.#writer = new RecordWriter(space, {
+      namesExternalAddresses: dialect.name === 'kube-dns',
+      namesSpecialAddresses: options.namesSpecialAddresses ?? false,
     });
+    this.contents = new ClusterContents(this.#writer);
+    this.#pods = new PodKeeper(this.#writer);
+    this.#model = new ClusterModel(
+      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices },
+      this.#writer,
+      this.#pods,
+    );
     this.#model.renewZones(this.#seconds());
     this.names = new KubernetesNames(this.#model);
-    this.#publication = new Publication(this.#model, table, { clock, log }, options);
+    this.#publication = new ZonePublication(
+      this.#model,
+      { table, space },
+      { clock, log },
+      { publication, filteredTypes },
+    );
     this.#queue = new ChangeQueue(
       clock,
-      () => this.#publication.step(),
+      () => false,
       () => this.#settled(),
     );
     const listed = () => this.#queue.schedule();
-    this.services = new ObjectStore(
-      (key, _before, after, object) => this.#serviceChanged(key, after, object),
-      listed,
-    );
-    this.endpoints = new ObjectStore(
-      (_key, before, after, object) => this.#endpointsChanged(before, after, object),
-      () => this.#endpointsListed(),
-    );
-    this.namespaces = new ObjectStore((key, _before, after) => this.#namespaceChanged(key, after), listed);
-    this.pods = new ObjectStore((_key, before, after) => this.#podChanged(before, after), listed);
-    this.#endpointsOverdue = !hasEndpoints;
-    this.#needed = this.#neededStores(dialect.usesNamespaces, hasEndpoints, pods);
+    this.services = this.#sink(keepServices(this.#writer), listed);
+    this.endpoints = this.#sink(keepSlices(this.#writer), () => this.#endpointsListed());
+    this.namespaces = this.#sink(keepNamespaces(this.#writer), listed);
+    this.pods = this.#sink(this.#pods, listed);
+    this.#needed = this.#neededSinks(dialect.usesNamespaces, hasEndpoints, pods);
+  }
+
+  #sink<Kind extends ClusterObject>(keeper: RecordKeeper<Kind>, listed: () => void): RecordSink<Kind> {
+    return new RecordSink(keeper, () => this.#changed(), listed, this.#log);
   }
 
   /** Grows with every change of an object: answers from an older generation may be stale. */
@@ -133,7 +148,7 @@ export class Cluster {
     return this.#generation;
   }
 
-  /** Whether a missing name may be denied: all kinds are listed and published, and none is incomplete now. */
+  /** Whether a missing name may be denied: all kinds are listed, and none is incomplete now. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
@@ -157,20 +172,24 @@ export class Cluster {
 
   state(): ClusterState {
     const kinds = new Map(
-      Array.from(this.#needed, ([kind, store]) => [kind, { state: store.state, count: store.count() }]),
+      Array.from(this.#needed, ([kind, sink]) => [kind, { state: sink.state, count: sink.count() }]),
     );
-    return {
-      known: this.#isKnown,
-      kinds,
-      waiting: this.#publication.waiting,
-      addresses: this.#model.reverse.size,
-    };
+    return { known: this.#isKnown, kinds, addresses: this.#writer.claims.count };
+  }
+
+  /** Octets of the records and their indexes. */
+  get octets(): number {
+    return this.#writer.space.octets;
   }
 
   /** Whether a service has no address of its own. */
   isHeadless(namespace: string, name: string): boolean {
-    const line = this.#model.units.find(namespace, name)?.service;
-    return line !== undefined && readLine<ServiceObject>(line).address.kind === 'headless';
+    return this.#model.isHeadless(namespace, name);
+  }
+
+  /** Whether the object of a namespace exists. */
+  hasNamespace(namespace: string): boolean {
+    return this.#model.hasNamespaceObject(namespace);
   }
 
   /** Calls `run` once when the zones have become known, at once if they are. */
@@ -179,16 +198,30 @@ export class Cluster {
     else this.#whenKnown.push(run);
   }
 
-  /** Publishes all pending changes now. */
+  /** Makes all pending changes of the zones now. */
   settle(): void {
-    if (this.#endpointsTimer !== undefined) this.#publishMissing();
     this.#queue.settle();
   }
 
-  /** Stops publishing. */
+  /** Takes no more changes. */
   stop(): void {
-    this.#endpointsTimer?.cancel();
     this.#queue.stop();
+  }
+
+  /** Removes all records, in steps. Readers see none from the first one on. */
+  *clear(): Steps<void> {
+    this.stop();
+    this.#publication.hide();
+    yield;
+    for (const sweep of [
+      () => this.#writer.sweepSlices(NO_LIST),
+      () => this.#writer.sweepServices(NO_LIST),
+      () => this.#writer.sweepNamespaces(NO_LIST),
+      () => this.#pods.sweep(NO_LIST),
+    ]) {
+      sweep();
+      yield;
+    }
   }
 
   /** The zone as kube-dns prints it: JSON, in pieces that are made as the caller takes them. */
@@ -196,9 +229,15 @@ export class Cluster {
     return writeCacheTree(this.#model.options.domain, this.#model);
   }
 
-  /** All objects, one per line. */
-  *snapshot(): Iterable<string> {
-    for (const store of [this.services, this.endpoints, this.namespaces, this.pods]) yield* store.lines();
+  /** All objects as they are now, one per line. */
+  snapshot(): Iterable<string> {
+    return joinLines(copyRecords(this.#writer), this.#otherLines());
+  }
+
+  *#otherLines(): Iterable<string> {
+    for (const name of this.#model.namespaces())
+      if (this.#model.hasNamespaceObject(name)) yield writeLine({ kind: 'Namespace', name });
+    for (const pod of this.#pods.objects()) yield writeLine(pod);
   }
 
   /**
@@ -208,18 +247,29 @@ export class Cluster {
    * Invalid lines are skipped.
    */
   restore(lines: Iterable<string>): void {
-    this.#model.endpointsKnown = true;
+    this.#knowEndpoints();
     const fence = new ItemFence({ source: 'snapshot', clock: this.#clock, log: this.#log });
     let number = 0;
     for (const line of lines) {
       number += 1;
       fence.take(
         () => `object ${number}`,
-        () => this.#restoreObject(checkLine(line)),
+        () => this.#restoreLine(line),
       );
     }
   }
 
+  #restoreLine(line: string): void {
+    if (!isRecordLine(line)) {
+      this.#restoreObject(checkLine(line));
+      return;
+    }
+    // The number of no list: the first list removes what it does not contain.
+    if (!putRecordLine(this.#writer, line, 0)) throw new ObjectLineError(line);
+    this.#changed();
+  }
+
+  /** Lines of the former format have services and slices as objects too. */
   #restoreObject(object: ClusterObject): void {
     if (object.kind === 'Service') this.services.upsert(object);
     else if (object.kind === 'Endpoints') this.endpoints.upsert(object);
@@ -227,95 +277,28 @@ export class Cluster {
     else this.pods.upsert(object);
   }
 
-  #neededStores(
+  #neededSinks(
     usesNamespaces: boolean,
     hasEndpoints: boolean,
     pods: PodMode,
-  ): ReadonlyMap<ObjectKind, ObjectStore<never>> {
-    const stores = new Map<ObjectKind, ObjectStore<never>>([['Service', this.services]]);
-    if (hasEndpoints) stores.set('Endpoints', this.endpoints);
-    if (usesNamespaces) stores.set('Namespace', this.namespaces);
-    if (pods === 'verified') stores.set('Pod', this.pods);
-    return stores;
-  }
-
-  #serviceChanged(key: ObjectKey, after: ObjectLine | undefined, object: ServiceObject | undefined): void {
-    const slash = key.indexOf('/');
-    const { namespace, name } = object ?? { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-    const unit = this.#model.units.unit(namespace, name);
-    unit.service = after;
-    if (after !== undefined && object !== undefined) this.#model.recent.keep(after, object);
-    if (!this.#holdsBack(unit)) this.#publication.serviceChanged(unit);
-    this.#changed();
-  }
-
-  /**
-   * Whether the names of a service wait until its endpoints arrive, so that they are not derived twice. A service without
-   * endpoints waits until all are listed, at most `MAX_HOLD`.
-   */
-  #holdsBack(unit: ServiceUnit): boolean {
-    if (this.#endpointsOverdue || this.#model.endpointsKnown || unit.endpoints.length > 0) return false;
-    this.#endpointsTimer ??= this.#clock.after(MAX_HOLD, () => this.#releaseServices());
-    return true;
-  }
-
-  #releaseServices(): void {
-    this.#endpointsOverdue = true;
-    this.#publishMissing();
-    this.#queue.schedule();
-  }
-
-  #endpointsChanged(
-    before: ObjectLine | undefined,
-    after: ObjectLine | undefined,
-    object: EndpointsObject | undefined,
-  ): void {
-    if (before !== undefined) {
-      const unit = this.#unitOfEndpoints(readLine<EndpointsObject>(before));
-      unit.endpoints = unit.endpoints.toSpliced(unit.endpoints.indexOf(before), 1);
-    }
-    if (after !== undefined && object !== undefined) {
-      const unit = this.#unitOfEndpoints(object);
-      unit.endpoints = unit.endpoints.length === 0 ? [after] : [...unit.endpoints, after];
-      this.#model.recent.keep(after, object);
-    }
-    this.#changed();
-  }
-
-  /** The unit of the service that the endpoints belong to; marks it as changed. */
-  #unitOfEndpoints({ namespace, service }: EndpointsObject): ServiceUnit {
-    const unit = this.#model.units.unit(namespace, service);
-    this.#publication.serviceChanged(unit);
-    return unit;
+  ): ReadonlyMap<ObjectKind, RecordSink<never>> {
+    const sinks = new Map<ObjectKind, RecordSink<never>>([['Service', this.services]]);
+    if (hasEndpoints) sinks.set('Endpoints', this.endpoints);
+    if (usesNamespaces) sinks.set('Namespace', this.namespaces);
+    if (pods === 'verified') sinks.set('Pod', this.pods);
+    return sinks;
   }
 
   #endpointsListed(): void {
-    if (!this.#model.endpointsKnown) {
-      this.#model.endpointsKnown = true;
-      this.#endpointsTimer?.cancel();
-      this.#publishMissing();
-    }
+    this.#knowEndpoints();
     this.#queue.schedule();
   }
 
-  /** Services that were held back until now: headless ones, and those without endpoints. */
-  #publishMissing(): void {
-    for (const unit of this.#model.units.services()) {
-      if (unit.service !== undefined && unit.standing.length === 0) this.#publication.serviceChanged(unit);
-    }
-  }
-
-  #namespaceChanged(name: string, after: ObjectLine | undefined): void {
-    const unit = this.#model.units.namespace(name);
-    unit.hasObject = after !== undefined;
-    this.#publication.namespaceChanged(unit);
-    this.#changed();
-  }
-
-  #podChanged(before: ObjectLine | undefined, after: ObjectLine | undefined): void {
-    if (before !== undefined) this.#model.podIndex.remove(readLine<PodObject>(before));
-    if (after !== undefined) this.#model.podIndex.add(readLine<PodObject>(after));
-    this.#changed();
+  #knowEndpoints(): void {
+    if (this.#model.derived.areEndpointsKnown) return;
+    this.#model.derived.areEndpointsKnown = true;
+    this.#publication.showCluster();
+    this.#publication.objectsChanged();
   }
 
   #changed(): void {
@@ -325,8 +308,7 @@ export class Cluster {
   }
 
   #settled(): void {
-    this.#model.recent.clear();
-    const isListed = [...this.#needed.values()].every((store) => store.state === 'listed');
+    const isListed = [...this.#needed.values()].every((sink) => sink.state === 'listed');
     this.#isKnown = isListed && !this.#isIncomplete;
     const becameKnown = this.#isKnown && !this.#hasBeenKnown;
     this.#hasBeenKnown ||= this.#isKnown;
@@ -341,4 +323,8 @@ export class Cluster {
   #seconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
+}
+
+function* joinLines(...parts: readonly Iterable<string>[]): Iterable<string> {
+  for (const lines of parts) yield* lines;
 }

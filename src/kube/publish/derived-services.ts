@@ -1,12 +1,16 @@
 /**
- * The services of recent questions that the table did not answer, derived once for all questions about them.
- *
- * A kept service is valid while the objects it was derived from are unchanged. A service with many endpoints is never derived
- * for a question: its names are those in the table.
+ * Services as names are derived from them, for the handler chain: those of recent questions are kept.
  */
+import { SERVICE } from '../../records/layout.ts';
+import type { RecordWriter } from '../../records/record-writer.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { ZoneNode } from '../../zone/node.ts';
 import type { NodeFinder, ServiceView } from '../dialects/dialect.ts';
-import type { ClusterModel } from './model.ts';
-import type { KeptService, ServiceUnit } from './service-units.ts';
+import { mergeEndpoints } from '../names/endpoints.ts';
+import { nameBelow } from '../names/labels.ts';
+import type { ReverseName } from '../names/reverse-name.ts';
+import { RecordViews } from '../records/record-views.ts';
+import type { ModelOptions } from './model-options.ts';
 
 /** A service may have thousands of endpoints: few are kept. */
 const MAX_KEPT = 8;
@@ -15,53 +19,67 @@ const MAX_KEPT = 8;
 export interface NamedService {
   readonly view: ServiceView;
   readonly nodeOf: NodeFinder;
+  readonly reverse: readonly ReverseName[];
 }
 
 interface Kept {
-  readonly from: readonly [
-    service: string | undefined,
-    endpoints: readonly string[],
-    endpointsKnown: boolean,
-  ];
+  readonly version: number;
+  readonly areEndpointsKnown: boolean;
   readonly service: NamedService | undefined;
 }
 
 export class DerivedServices {
-  readonly #model: ClusterModel;
-  readonly #kept = new Map<ServiceUnit, Kept>();
+  readonly #writer: RecordWriter;
+  readonly #views: RecordViews;
+  readonly #options: ModelOptions;
+  /** By the octets of their entries. */
+  readonly #kept = new Map<number, Kept>();
+  /** Whether endpoints are known; until then a headless service would have too few of them. */
+  areEndpointsKnown = false;
 
-  constructor(model: ClusterModel) {
-    this.#model = model;
+  constructor(writer: RecordWriter, options: ModelOptions) {
+    this.#writer = writer;
+    this.#views = new RecordViews(writer);
+    this.#options = options;
   }
 
-  find(namespace: string, name: string): NamedService | undefined {
-    const unit = this.#model.units.find(namespace, name);
-    if (unit === undefined) return undefined;
-    if (unit.kept?.view !== undefined) return { view: unit.kept.view, nodeOf: standingNodes(unit.kept) };
-    const from = [unit.service, unit.endpoints, this.#model.endpointsKnown] as const;
-    const kept = this.#kept.get(unit);
-    if (kept?.from.every((part, index) => part === from[index])) return kept.service;
-    const service = this.#derive(unit);
-    this.#keep(unit, { from, service });
+  /** @param entry the octet of a service's entry, 0 for none */
+  find(entry: number): NamedService | undefined {
+    if (entry === 0) return undefined;
+    const version = this.#writer.space.views.atoms[(entry + SERVICE.VERSION) >> 2] ?? 0;
+    const { areEndpointsKnown } = this;
+    const kept = this.#kept.get(entry);
+    if (kept?.version === version && kept.areEndpointsKnown === areEndpointsKnown) return kept.service;
+    const service = this.#derive(entry);
+    this.#keep(entry, { version, areEndpointsKnown, service });
     return service;
   }
 
-  #derive(unit: ServiceUnit): NamedService | undefined {
-    const view = this.#model.viewOf(unit);
-    const { nodes } = this.#model.derive(view);
-    if (view === undefined || nodes.length === 0) return undefined;
-    const byName = new Map(nodes.map((node) => [node.name, node]));
-    return { view, nodeOf: (name) => byName.get(name) };
+  /** A service with its endpoints; undefined if only its slices are known. */
+  viewOf(entry: number): ServiceView | undefined {
+    const { domain, ttl, ignoresEmptyServices } = this.#options;
+    const service = this.#views.service(entry);
+    if (service === undefined) return undefined;
+    const name = nameBelow(`${service.name}.${service.namespace}.svc`, domain);
+    if (name === undefined) return undefined;
+    const endpoints = mergeEndpoints(this.#views.endpoints(entry));
+    return { name, service, endpoints, ttl, domain, ignoresEmptyServices };
   }
 
-  #keep(unit: ServiceUnit, kept: Kept): void {
-    this.#kept.delete(unit);
-    this.#kept.set(unit, kept);
+  #derive(entry: number): NamedService | undefined {
+    const view = this.viewOf(entry);
+    if (view === undefined) return undefined;
+    if (view.service.address.kind === 'headless' && !this.areEndpointsKnown) return undefined;
+    const { nodes, reverse } = this.#options.dialect.derive(view);
+    if (nodes.length === 0 && reverse.length === 0) return undefined;
+    const byName = new Map<NameKey, ZoneNode>(nodes.map((node) => [node.name, node]));
+    return { view, nodeOf: (name) => byName.get(name), reverse };
+  }
+
+  #keep(entry: number, kept: Kept): void {
+    this.#kept.delete(entry);
+    this.#kept.set(entry, kept);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
-}
-
-function standingNodes({ nodes }: KeptService): NodeFinder {
-  return (name) => nodes?.byName.get(name)?.node;
 }

@@ -1,115 +1,59 @@
 /**
- * The cluster that names are derived from: objects, indexes, and the dialect that interprets them.
+ * The cluster that names are derived from: records, and the dialect that interprets them.
  */
-import { completeSteps, type Steps } from '../../base/steps.ts';
+import { NAMESPACE, NAMESPACE_FLAG, SERVICE, SERVICE_FLAG } from '../../records/layout.ts';
+import type { RecordWriter } from '../../records/record-writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
-import type {
-  ClusterDirectory,
-  DerivedService,
-  Dialect,
-  ServiceView,
-  ZoneView,
-} from '../dialects/dialect.ts';
-import { EndpointIndex } from '../names/endpoint-index.ts';
-import { canonicalAddresses, type Endpoint, endpointsOf, mergeEndpoints } from '../names/endpoints.ts';
-import { isLabel, nameBelow } from '../names/labels.ts';
-import { PodIndex, type PodMode } from '../names/pods.ts';
-import { ReverseIndex } from '../names/reverse-index.ts';
-import type { ObjectLine } from '../objects/object-line.ts';
-import type { EndpointsObject, ServiceObject } from '../objects/objects.ts';
-import { RecentObjects } from '../objects/recent-objects.ts';
-import { type KeptService, type NamespaceUnit, type ServiceUnit, ServiceUnits } from './service-units.ts';
-
-export interface ModelOptions {
-  readonly domain: NameKey;
-  readonly dialect: Dialect;
-  readonly pods: PodMode;
-  /** Seconds, 0 to 3600. */
-  readonly ttl: number;
-  /** Whether services with cluster IPs and no ready endpoint have no names. */
-  readonly ignoresEmptyServices: boolean;
-  /** Apexes at or below `in-addr.arpa.` and `ip6.arpa.`. */
-  readonly reverseZones: readonly NameKey[];
-  /** The addresses of this machine: to find the service that clients reach us by, or as a fallback if there is no such service. */
-  readonly ownAddresses: readonly string[];
-}
-
-/** A service with more Endpoints objects is derived incrementally. A slice has 100 endpoints by default. */
-const MAX_OBJECTS = 4;
-
-const NOTHING: DerivedService = { nodes: [], reverse: [] };
+import type { ClusterDirectory, ServiceView, ZoneView } from '../dialects/dialect.ts';
+import { canonicalAddresses } from '../names/endpoints.ts';
+import type { PodMode } from '../names/pods.ts';
+import { labelOf, serviceKey } from '../records/fill-drafts.ts';
+import type { PodKeeper } from '../records/pod-keeper.ts';
+import { RecordViews } from '../records/record-views.ts';
+import { DerivedServices, type NamedService } from './derived-services.ts';
+import type { ModelOptions } from './model-options.ts';
+import { ReverseNames } from './reverse-names.ts';
 
 export class ClusterModel implements ClusterDirectory {
   readonly options: ModelOptions;
-  readonly units = new ServiceUnits();
-  readonly reverse: ReverseIndex;
-  readonly podIndex = new PodIndex();
-  readonly recent = new RecentObjects();
-  /** Whether endpoints are known; until then a headless service would have too few of them. */
-  endpointsKnown = false;
+  readonly reverse: ReverseNames;
+  readonly derived: DerivedServices;
+  readonly #writer: RecordWriter;
+  readonly #views: RecordViews;
+  readonly #pods: PodKeeper;
   #zones: readonly Zone[] = [];
   #ownNodes: ReadonlyMap<NameKey, ZoneNode> = new Map();
 
-  constructor(options: ModelOptions) {
+  constructor(options: ModelOptions, writer: RecordWriter, pods: PodKeeper) {
     this.options = options;
-    this.reverse = new ReverseIndex(options.ttl);
+    this.#writer = writer;
+    this.#pods = pods;
+    this.#views = new RecordViews(writer);
+    this.derived = new DerivedServices(writer, options);
+    this.reverse = new ReverseNames(writer, this.derived, options.ttl);
     this.renewZones(0);
   }
 
-  /** A service with its endpoints; undefined if it does not exist, or its names cannot be labels. */
+  /** A service that has names. */
+  service(namespace: string, name: string): NamedService | undefined {
+    return this.derived.find(this.#entryOf(namespace, name));
+  }
+
   view(namespace: string, service: string): ServiceView | undefined {
-    const unit = this.units.find(namespace, service);
-    // For a service with many endpoints, the view that the table has: it is updated within moments.
-    return unit && (unit.kept?.view ?? this.viewOf(unit));
+    const entry = this.#entryOf(namespace, service);
+    return entry === 0 ? undefined : (this.derived.find(entry)?.view ?? this.derived.viewOf(entry));
   }
 
-  viewOf(unit: ServiceUnit): ServiceView | undefined {
-    return completeSteps(this.viewInSteps(unit));
+  /** The entry of a service, 0 for none. */
+  #entryOf(namespace: string, service: string): number {
+    const key = serviceKey(namespace, service);
+    return key === undefined ? 0 : this.#writer.findService(key);
   }
 
-  *viewInSteps(unit: ServiceUnit): Steps<ServiceView | undefined> {
-    const { domain, ttl, ignoresEmptyServices } = this.options;
-    if (unit.service === undefined || !isLabel(unit.name)) return undefined;
-    const parent = this.namespaceName(unit.namespace.name);
-    const name = parent && nameBelow(unit.name, parent);
-    if (name === undefined) return undefined;
-    const service = this.recent.take<ServiceObject>(unit.service);
-    const about = { name, service, ttl, domain, ignoresEmptyServices };
-    if (unit.endpoints.length > MAX_OBJECTS) {
-      const { endpoints } = this.#keep(unit);
-      yield* endpoints.update(() => unit.endpoints, this.#readEndpoints);
-      return { ...about, endpoints: endpoints.endpoints, keptGroups: endpoints.groups };
-    }
-    unit.kept = undefined;
-    const endpoints = mergeEndpoints(unit.endpoints.map(this.#readEndpoints));
-    return { ...about, endpoints, keptGroups: undefined };
-  }
-
-  readonly #readEndpoints = (line: ObjectLine): readonly Endpoint[] =>
-    endpointsOf(this.recent.take<EndpointsObject>(line));
-
-  /** Keeps the endpoints of a service with many objects, so that unchanged objects are not read again. */
-  #keep(unit: ServiceUnit): KeptService {
-    const endpoints = () => new EndpointIndex(this.options.dialect.endpointLabel);
-    unit.kept ??= { endpoints: endpoints(), nodes: undefined, view: undefined };
-    return unit.kept;
-  }
-
-  /** `namespace.svc.<domain>`, if the namespace can be a label. */
-  namespaceName(namespace: string): NameKey | undefined {
-    return isLabel(namespace) ? nameBelow(`${namespace}.svc`, this.options.domain) : undefined;
-  }
-
-  derive(view: ServiceView | undefined): DerivedService {
-    return completeSteps(this.deriveInSteps(view));
-  }
-
-  *deriveInSteps(view: ServiceView | undefined): Steps<DerivedService> {
-    if (view === undefined) return NOTHING;
-    if (view.service.address.kind === 'headless' && !this.endpointsKnown) return NOTHING;
-    return yield* this.options.dialect.derive(view);
+  isHeadless(namespace: string, service: string): boolean {
+    return this.#views.service(this.#entryOf(namespace, service))?.address.kind === 'headless';
   }
 
   get pods(): PodMode {
@@ -121,30 +65,51 @@ export class ClusterModel implements ClusterDirectory {
   }
 
   hasPod(namespace: string, address: string): boolean {
-    return this.podIndex.has(namespace, address);
+    return this.#pods.has(namespace, address);
   }
 
   namespaceExists(namespace: string): boolean {
-    const unit = this.units.findNamespace(namespace);
-    return unit !== undefined && this.isServed(unit);
+    const entry = this.#namespaceOf(namespace);
+    if (entry === 0) return false;
+    const { usesNamespaces } = this.options.dialect;
+    return this.#get(entry + NAMESPACE.LIVE) > 0 || (usesNamespaces && this.hasNamespaceObject(namespace));
   }
 
-  /** Whether a namespace exists, by the rules of the dialect. */
-  isServed(unit: NamespaceUnit): boolean {
-    if (!isLabel(unit.name)) return false;
-    return unit.live > 0 || (unit.hasObject && this.options.dialect.usesNamespaces);
+  /** Whether the Namespace object exists. */
+  hasNamespaceObject(namespace: string): boolean {
+    const entry = this.#namespaceOf(namespace);
+    return entry !== 0 && (this.#get(entry + NAMESPACE.FLAGS) & NAMESPACE_FLAG.HAS_OBJECT) !== 0;
   }
 
   *namespaces(): Iterable<string> {
-    for (const { name } of this.units.namespaces()) yield name;
+    for (const entry of this.#writer.namespaces()) yield this.#views.labelAt(entry + NAMESPACE.KEY);
   }
 
-  services(namespace: string): Iterable<string> {
-    return this.units.findNamespace(namespace)?.services.keys() ?? [];
+  *services(namespace: string): Iterable<string> {
+    yield* this.#servicesWith(namespace, 0);
   }
 
-  externalNames(namespace: string): Iterable<string> {
-    return this.units.findNamespace(namespace)?.externalNames ?? [];
+  *externalNames(namespace: string): Iterable<string> {
+    yield* this.#servicesWith(namespace, SERVICE_FLAG.EXTERNAL);
+  }
+
+  /** The services of a namespace that have these flags. */
+  *#servicesWith(namespace: string, flags: number): Iterable<string> {
+    const parent = this.#namespaceOf(namespace);
+    if (parent === 0) return;
+    if (flags !== 0 && this.#get(parent + NAMESPACE.EXTERNALS) === 0) return;
+    for (const entry of this.#writer.servicesOf(parent))
+      if ((this.#get(entry + SERVICE.FLAGS) & flags) === flags)
+        yield this.#views.labelAt(entry + SERVICE.KEY);
+  }
+
+  #namespaceOf(namespace: string): number {
+    const label = labelOf(namespace);
+    return label === undefined ? 0 : this.#writer.findNamespace(label);
+  }
+
+  #get(at: number): number {
+    return this.#writer.space.views.atoms[at >> 2] ?? 0;
   }
 
   /** The zones, the cluster's domain first. */

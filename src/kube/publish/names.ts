@@ -4,23 +4,20 @@
  * It gives the same answers as the table, and also those that the table cannot hold: pods and other infinite sets of
  * names.
  */
-import { isWithin, splitLabels } from '../../wire/name.ts';
+import { isWithin, parentOf, splitLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
 import { OUTCOME } from '../names/outcomes.ts';
-import { DerivedServices } from './derived-services.ts';
 import type { ClusterModel } from './model.ts';
 
 export class KubernetesNames implements NameSource {
   readonly hasCuts = false;
   readonly hasWildcards = false;
   readonly #model: ClusterModel;
-  readonly #services: DerivedServices;
 
   constructor(model: ClusterModel) {
     this.#model = model;
-    this.#services = new DerivedServices(model);
   }
 
   /** The apexes of all zones. */
@@ -44,9 +41,12 @@ export class KubernetesNames implements NameSource {
     return zone !== undefined && !this.mayBelongToOthers(zone, name);
   }
 
-  /** Whether an upstream may know the name: a name of the reverse tree that belongs to none of our addresses. */
+  /** Whether an upstream may know the name: a name of the reverse tree that is neither that of one of our addresses nor below it. */
   mayBelongToOthers(zone: Zone, name: NameKey): boolean {
-    return zone.apex !== this.#model.options.domain && this.findStanding(name) === undefined;
+    if (zone.apex === this.#model.options.domain) return false;
+    for (let at: NameKey | undefined = name; at !== undefined && at !== zone.apex; at = parentOf(at))
+      if (this.findStanding(at) !== undefined) return false;
+    return true;
   }
 
   find(name: NameKey): ZoneNode | undefined {
@@ -66,12 +66,23 @@ export class KubernetesNames implements NameSource {
     }
     if (labels.at(-1) !== 'svc') return undefined;
     if (labels.length === 2) return this.#findNamespace(namespace, name);
-    return this.#services.find(namespace, labels.at(-3) ?? '')?.nodeOf(name);
+    return this.#findOfService(name, namespace, labels);
+  }
+
+  /** @param labels those left of the domain, at least three */
+  #findOfService(name: NameKey, namespace: string, labels: readonly string[]): ZoneNode | undefined {
+    const service = this.#model.service(namespace, labels.at(-3) ?? '');
+    if (service === undefined || service.view.name === name) return service?.nodeOf(name);
+    const { dialect } = this.#model.options;
+    return (
+      service.nodeOf(name) ??
+      dialect.nameBelowService(service.view, name, labels.slice(0, -3), service.nodeOf)
+    );
   }
 
   /** Whether a service has a target: an endpoint or an external name. */
   isServed(namespace: string, service: string): boolean {
-    const view = this.#services.find(namespace, service)?.view;
+    const view = this.#model.service(namespace, service)?.view;
     if (view === undefined) return false;
     return view.service.address.kind === 'externalName' || view.endpoints.length > 0;
   }
@@ -99,10 +110,7 @@ export class KubernetesNames implements NameSource {
     // The tree of kube-dns has only services below the domain, no pods.
     if (dialect.hasWildcards && labels.includes('*') && (top === 'svc' || top === '*'))
       return dialect.wildcardName(name, labels.slice(0, -1), this.#model);
-    if (top !== 'svc') return undefined;
-    if (labels.length < 4) return undefined;
-    const service = this.#services.find(labels.at(-2) ?? '', labels.at(-3) ?? '');
-    return service && dialect.nameBelowService(service.view, name, labels.slice(0, -3), service.nodeOf);
+    return undefined;
   }
 
   /** Names of the reverse tree above addresses: they have names below them, so they exist (RFC 8020). */

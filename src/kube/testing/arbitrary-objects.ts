@@ -24,6 +24,7 @@ export const ADDRESSES = [
   'fd00::1',
   'FD00:0::2',
   'fd00::',
+  '169.254.169.254',
 ];
 const EXTERNAL_NAMES = [
   'www.example.com',
@@ -54,6 +55,7 @@ export const arbitraryService: fc.Arbitrary<ServiceObject> = fc.record({
     fc.record({ kind: fc.constant('externalName'), name: fc.constantFrom(...EXTERNAL_NAMES) }),
   ),
   ports,
+  selects: fc.boolean(),
 });
 
 const group: fc.Arbitrary<EndpointGroup> = fc.record({

@@ -25,7 +25,10 @@ const MESSAGES: Readonly<Record<string, string>> = {
     'creationTimestamp=8 Time, labels=11 @s, annotations=12 @s, managedFields=17 *ManagedFields',
   Time: 'seconds=1 i, nanos=2 i',
   ManagedFields: 'manager=1 s, operation=2 s',
-  Service: 'metadata=1 ObjectMeta, spec=2 ServiceSpec, status=3 Nothing',
+  Service: 'metadata=1 ObjectMeta, spec=2 ServiceSpec, status=3 ServiceStatus',
+  ServiceStatus: 'loadBalancer=1 LoadBalancerStatus',
+  LoadBalancerStatus: 'ingress=1 *LoadBalancerIngress',
+  LoadBalancerIngress: 'ip=1 s, hostname=2 s, ipMode=3 s?',
   Nothing: '',
   ServiceSpec:
     'ports=1 *ServicePort, selector=2 @s, clusterIP=3 s, type=4 s, externalIPs=5 *s, sessionAffinity=7 s, ' +
@@ -45,7 +48,11 @@ const MESSAGES: Readonly<Record<string, string>> = {
   NodeSpec: 'podCIDR=1 s, providerID=3 s, unschedulable=4 b, taints=5 *Nothing, podCIDRs=7 *s',
   NodeStatus: 'capacity=1 %s, allocatable=2 %s, phase=3 s, conditions=4 *NodeCondition, images=8 *Nothing',
   NodeCondition: 'type=1 s, status=2 s, reason=5 s, message=6 s',
-  Pod: 'metadata=1 ObjectMeta, spec=2 Nothing, status=3 PodStatus',
+  Pod: 'metadata=1 ObjectMeta, spec=2 PodSpec, status=3 PodStatus',
+  PodSpec:
+    'restartPolicy=3 s, dnsPolicy=6 s, nodeSelector=7 @s, nodeName=10 s, hostNetwork=11 b, dnsConfig=26 PodDNSConfig?, os=36 PodOS?',
+  PodDNSConfig: 'nameservers=1 *s, searches=2 *s',
+  PodOS: 'name=1 s',
   PodStatus: 'phase=1 s, message=3 s, reason=4 s, hostIP=5 s, podIP=6 s, qosClass=9 s, podIPs=12 *PodIP',
   PodIP: 'ip=1 s',
   ConfigMap: 'metadata=1 ObjectMeta, data=2 @s, immutable=4 b?',

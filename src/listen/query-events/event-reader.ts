@@ -75,51 +75,51 @@ export class QueryEventReader {
       if (taken >= max) return true;
       const at = head & (octets.length - 1);
       const size = words[at >> 2] ?? 0;
-      if (size !== 0 && isWanted()) take(this.#read(at));
+      if (size !== 0 && isWanted()) take(readEventAt(this.#views, at));
       head = (head + (size === 0 ? octets.length - at : size)) | 0;
       Atomics.store(control, CONTROL.HEAD, head);
     }
     return false;
   }
+}
 
-  #read(at: number): QueryEvent {
-    const { words, octets, doubles } = this.#views;
-    const first = at >> 2;
-    const word = (offset: number) => words[first + offset] ?? 0;
-    const flags = word(WORD.FLAGS);
-    const addressWords = (endpointWords(word(WORD.ENDPOINTS)) - 1) / 2;
-    const client = at + (WORD.ENDPOINTS + 1) * 4;
-    const server = client + addressWords * 4;
-    const question = server + addressWords * 4;
-    const questionOctets = flags >>> 16;
-    const response = question + ((questionOctets + 3) & ~3);
-    const responseOctets = word(WORD.KEPT) >>> 16;
-    // One pooled copy for all parts: events come by the hundred thousand.
-    const end = response + responseOctets;
-    const copied = Buffer.allocUnsafe(end - client);
-    copied.set(octets.subarray(client, end));
-    const part = (from: number, length: number) =>
-      new Uint8Array(copied.buffer, copied.byteOffset + from - client, length);
-    return {
-      received: doubles[(first + WORD.RECEIVED) >> 1] ?? 0,
-      sent: doubles[(first + WORD.SENT) >> 1] ?? 0,
-      transport: TRANSPORTS[flags & FLAG.TRANSPORT] ?? 'udp',
-      source: (flags & FLAG.CHAIN) === 0 ? 'table' : 'chain',
-      client: part(client, addressWords * 4),
-      clientPort: word(WORD.ENDPOINTS) & 0xffff,
-      server: part(server, addressWords * 4),
-      id: word(WORD.QUERY) & 0xffff,
-      queryFlags: word(WORD.QUERY) >>> 16,
-      responseFlags: word(WORD.RESPONSE) & 0xffff,
-      queryOctets: word(WORD.QUERY_SIZE) & 0xffff,
-      responseOctets: word(WORD.RESPONSE) >>> 16,
-      ednsSize: (flags & FLAG.OPT) === 0 ? undefined : word(WORD.QUERY_SIZE) >>> 16,
-      dnssecOk: (flags & FLAG.DNSSEC_OK) !== 0,
-      answers: word(WORD.COUNTS) & 0xffff,
-      authorities: word(WORD.COUNTS) >>> 16,
-      additionals: word(WORD.KEPT) & 0xffff,
-      question: part(question, questionOctets),
-      response: part(response, responseOctets),
-    };
-  }
+/** The event at an offset of the records, which is complete. */
+export function readEventAt({ words, octets, doubles }: EventRingViews, at: number): QueryEvent {
+  const first = at >> 2;
+  const word = (offset: number) => words[first + offset] ?? 0;
+  const flags = word(WORD.FLAGS);
+  const addressWords = (endpointWords(word(WORD.ENDPOINTS)) - 1) / 2;
+  const client = at + (WORD.ENDPOINTS + 1) * 4;
+  const server = client + addressWords * 4;
+  const question = server + addressWords * 4;
+  const questionOctets = flags >>> 16;
+  const response = question + ((questionOctets + 3) & ~3);
+  const responseOctets = word(WORD.KEPT) >>> 16;
+  // One pooled copy for all parts: events come by the hundred thousand.
+  const end = response + responseOctets;
+  const copied = Buffer.allocUnsafe(end - client);
+  copied.set(octets.subarray(client, end));
+  const part = (from: number, length: number) =>
+    new Uint8Array(copied.buffer, copied.byteOffset + from - client, length);
+  return {
+    received: doubles[(first + WORD.RECEIVED) >> 1] ?? 0,
+    sent: doubles[(first + WORD.SENT) >> 1] ?? 0,
+    transport: TRANSPORTS[flags & FLAG.TRANSPORT] ?? 'udp',
+    source: (flags & FLAG.CHAIN) === 0 ? 'table' : 'chain',
+    client: part(client, addressWords * 4),
+    clientPort: word(WORD.ENDPOINTS) & 0xffff,
+    server: part(server, addressWords * 4),
+    id: word(WORD.QUERY) & 0xffff,
+    queryFlags: word(WORD.QUERY) >>> 16,
+    responseFlags: word(WORD.RESPONSE) & 0xffff,
+    queryOctets: word(WORD.QUERY_SIZE) & 0xffff,
+    responseOctets: word(WORD.RESPONSE) >>> 16,
+    ednsSize: (flags & FLAG.OPT) === 0 ? undefined : word(WORD.QUERY_SIZE) >>> 16,
+    dnssecOk: (flags & FLAG.DNSSEC_OK) !== 0,
+    answers: word(WORD.COUNTS) & 0xffff,
+    authorities: word(WORD.COUNTS) >>> 16,
+    additionals: word(WORD.KEPT) & 0xffff,
+    question: part(question, questionOctets),
+    response: part(response, responseOctets),
+  };
 }

@@ -1,12 +1,16 @@
 /**
  * The rings of query events of a process: one per reader thread, and one for the main thread.
  */
-import { type EventMode, makeEventRing, setEventMode } from './event-ring.ts';
+import { EVENT_MODE, type EventMode, makeEventRing, setEventMode } from './event-ring.ts';
 import { MainThreadEvents } from './main-events.ts';
 
 export class QueryEventRings {
   readonly #readers: readonly SharedArrayBuffer[];
   readonly #main = makeEventRing();
+  #readerMode: EventMode = EVENT_MODE.OFF;
+  #mainMode: EventMode = EVENT_MODE.OFF;
+  #hasConsumer = false;
+  #isTapped = false;
   /** The main thread's writer. */
   readonly main: MainThreadEvents = new MainThreadEvents(this.#main);
 
@@ -27,11 +31,37 @@ export class QueryEventRings {
 
   /** Sets what reader threads record from their next batch on. */
   setReaderMode(mode: EventMode): void {
-    for (const memory of this.#readers) setEventMode(memory, mode);
+    this.#readerMode = mode;
+    this.#apply();
   }
 
   /** Sets what all threads record from the next batch on. */
   setMode(mode: EventMode): void {
-    for (const memory of this.all) setEventMode(memory, mode);
+    this.#mainMode = mode;
+    this.setReaderMode(mode);
+  }
+
+  /** The consumer of the readers' events has ended: from now on a tap takes them out. */
+  consumerEnded(): void {
+    this.#hasConsumer = false;
+  }
+
+  /** Whether a consumer takes out the events of a ring; otherwise a tap must. */
+  hasConsumer(memory: SharedArrayBuffer): boolean {
+    return this.#hasConsumer && (memory !== this.#main || this.#mainMode !== EVENT_MODE.OFF);
+  }
+
+  /** Makes all threads record events while somebody watches, whether or not there is a consumer. */
+  setTapped(isTapped: boolean): void {
+    this.#isTapped = isTapped;
+    this.#apply();
+  }
+
+  #apply(): void {
+    const least = this.#isTapped ? EVENT_MODE.QUERIES : EVENT_MODE.OFF;
+    const moreOf = (mode: EventMode): EventMode => (mode > least ? mode : least);
+    this.#hasConsumer ||= this.#readerMode !== EVENT_MODE.OFF || this.#mainMode !== EVENT_MODE.OFF;
+    for (const memory of this.#readers) setEventMode(memory, moreOf(this.#readerMode));
+    setEventMode(this.#main, moreOf(this.#mainMode));
   }
 }

@@ -5,7 +5,7 @@ import type { WatchStats } from '../../kube/api/list-watch/state.ts';
 import type { Stats } from '../stats.ts';
 import { type Metric, one, type Sample, seconds } from './metric.ts';
 
-const WATCH_STATES = ['idle', 'listing', 'watching', 'waiting'] as const;
+const WATCH_STATES = ['idle', 'listing', 'watching', 'silent', 'waiting'] as const;
 
 const perWatch = (read: (watch: WatchStats) => number | undefined) => (stats: Stats) =>
   stats.watches.flatMap((watch): readonly Sample[] => {

@@ -61,20 +61,23 @@ const BEFORE_1_7: readonly Former[] = [
   },
 ];
 
-const FORMER: Readonly<Record<FormerNames, readonly Former[]>> = { '1.6': BEFORE_1_7, '1.10': BEFORE_1_11 };
+const FORMER: Readonly<Record<FormerNames, readonly Former[]>> = {
+  '1.6': BEFORE_1_7,
+  '1.10': BEFORE_1_11,
+  '1.14': [],
+};
 
 /** Writes Prometheus text format. Families without current samples are left out. */
 export function writeFormerNames(version: FormerNames, families: readonly FamilyValues[]): string {
   const byName = new Map(families.map((family) => [family.name, family]));
-  return writeMetrics([
-    ...FORMER[version].map((former) => ({
+  return writeMetrics(
+    FORMER[version].map((former) => ({
       name: former.name,
       help: `Former name of ${former.of}.`,
       type: former.type,
       samples: samplesOf(former, byName.get(former.of)?.values ?? []),
     })),
-    ...runtimeFamilies(),
-  ]);
+  );
 }
 
 function samplesOf(former: Former, values: readonly FamilyValue[]): readonly TextSample[] {
@@ -97,19 +100,4 @@ function suffixOf({ of, type }: Former, { metricName }: FamilyValue): string | u
   const suffix = metricName === undefined ? '' : metricName.slice(of.length);
   if (type === 'histogram') return suffix;
   return suffix === '' || suffix === '_count' ? '' : undefined;
-}
-
-/** The Go runtime metrics that dashboards show, approximated for this runtime. */
-function runtimeFamilies(): readonly MetricFamily[] {
-  const gauge = (name: string, help: string, value: number): MetricFamily => ({
-    ...{ name, help, type: 'gauge', samples: [['', value]] },
-  });
-  return [
-    gauge(
-      'go_goroutines',
-      'Resources that keep the event loop busy: the nearest there is.',
-      process.getActiveResourcesInfo().length,
-    ),
-    gauge('go_memstats_alloc_bytes', 'Octets of the heap in use.', process.memoryUsage().heapUsed),
-  ];
 }

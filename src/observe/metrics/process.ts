@@ -2,6 +2,7 @@
  * Metrics of the process, under the standard names of exporters.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { maxDescriptors } from '../../base/descriptors.ts';
 import { type Metric, one, type Sample } from './metric.ts';
 
 /** These metrics do not need a server's statistics, so other programs have them too. */
@@ -56,11 +57,6 @@ export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable
 function virtualMemory(): number | undefined {
   const [, kibibytes] = /^VmSize:\s+(\d+) kB$/m.exec(readProcessFile('status')) ?? [];
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
-}
-
-function maxDescriptors(): number | undefined {
-  const [, max] = /^Max open files\s+(\d+) /m.exec(readProcessFile('limits')) ?? [];
-  return max === undefined ? undefined : Number(max);
 }
 
 function openDescriptors(): number | undefined {

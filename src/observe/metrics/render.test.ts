@@ -12,10 +12,14 @@ import { Metrics } from './render.ts';
 
 const bare: Stats = {
   ready: false,
+  findings: [],
+  foreignDenials: 0,
   queries: { byTypeAndRcode: [], byOutcome: new Map(), groups: [], queries: [] },
   table: {
     nodes: 12,
     nodeOctets: 3_400,
+    records: 7,
+    recordOctets: 560,
     cached: 5,
     cachedOctets: 600,
     indexSlots: 64,
@@ -25,45 +29,45 @@ const bare: Stats = {
     evictions: 0,
     refusals: 0,
   },
-  resolver: {
-    forward: {
-      inFlight: 3,
-      queued: 1,
-      coalesced: 4,
-      refused: 2,
-      hedged: 5,
-      retried: 7,
-      droppedRecords: 6,
-      upstreams: [
-        {
-          upstream: '192.0.2.1:53',
-          state: { kind: 'well' },
-          sent: 20,
-          timeouts: 2,
-          networkErrors: 1,
-          loops: 0,
-          inFlight: 3,
-          timeout: 100,
-          replies: new Map([
-            [0, 15],
-            [3, 2],
-          ]),
-          dropped: { strange: 1, otherQuestion: 0, otherCase: 0 },
-          smoothedRoundTrip: 12.5,
-        },
-      ],
-    },
-    forwarding: {
-      latency: {
-        buckets: [
-          [0.001, 3],
-          [0.002, 5],
-        ],
-        sum: 1.5,
-        count: 6,
+  forward: {
+    inFlight: 3,
+    queued: 1,
+    coalesced: 4,
+    refused: 2,
+    hedged: 5,
+    retried: 7,
+    droppedRecords: 6,
+    upstreams: [
+      {
+        upstream: '192.0.2.1:53',
+        state: { kind: 'well' },
+        stateAge: 0,
+        lastReplyAge: undefined,
+        sent: 20,
+        timeouts: 2,
+        networkErrors: 1,
+        loops: 0,
+        inFlight: 3,
+        timeout: 100,
+        replies: new Map([
+          [0, 15],
+          [3, 2],
+        ]),
+        dropped: { strange: 1, otherQuestion: 0, otherCase: 0 },
+        smoothedRoundTrip: 12.5,
       },
-      failures: new Map([['no-upstream', 7]]),
+    ],
+    latency: {
+      buckets: [
+        [0.001, 3],
+        [0.002, 5],
+      ],
+      sum: 1.5,
+      count: 6,
     },
+    failures: new Map([['no-upstream', 7]]),
+  },
+  resolver: {
     cachingResolver: { hits: 1, misses: 30, stale: 2 },
     prefetched: 9,
   },

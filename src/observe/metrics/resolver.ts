@@ -2,15 +2,14 @@
  * Metrics of names outside the cluster: upstream queries, and cache hits.
  */
 import { RESOLVER_OUTCOME } from '../../resolver/outcomes.ts';
-import type { ResolverStats } from '../../resolver/resolver.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import type { Stats } from '../stats.ts';
 import { type HistogramMetric, type Metric, one, type Sample } from './metric.ts';
 
-type Upstream = ResolverStats['forward']['upstreams'][number];
+type Upstream = Stats['forward']['upstreams'][number];
 
 const perUpstream = (read: (upstream: Upstream) => number | undefined) => (stats: Stats) =>
-  stats.resolver.forward.upstreams.flatMap((each): readonly Sample[] => {
+  stats.forward.upstreams.flatMap((each): readonly Sample[] => {
     const value = read(each);
     return value === undefined ? [] : [[{ upstream: each.upstream }, value]];
   });
@@ -30,8 +29,8 @@ const UPSTREAM_METRICS: readonly Metric[] = [
     name: 'portolan_upstream_results_total',
     help: 'Results of these queries: a response code, timeout, or network.',
     labels: ['upstream', 'result'],
-    read: ({ resolver }) =>
-      resolver.forward.upstreams.flatMap(({ upstream, replies, timeouts, networkErrors }) => [
+    read: ({ forward }) =>
+      forward.upstreams.flatMap(({ upstream, replies, timeouts, networkErrors }) => [
         ...Array.from(replies, ([rcode, count]): Sample => [{ upstream, result: rcodeName(rcode) }, count]),
         [{ upstream, result: 'timeout' }, timeouts],
         [{ upstream, result: 'network' }, networkErrors],
@@ -42,8 +41,8 @@ const UPSTREAM_METRICS: readonly Metric[] = [
     name: 'portolan_upstream_dropped_replies_total',
     help: 'Packets from the address of an upstream server that match no pending query, or another question.',
     labels: ['upstream', 'reason'],
-    read: ({ resolver }) =>
-      resolver.forward.upstreams.flatMap(({ upstream, dropped }) => [
+    read: ({ forward }) =>
+      forward.upstreams.flatMap(({ upstream, dropped }) => [
         [{ upstream, reason: 'strange' }, dropped.strange],
         [{ upstream, reason: 'other_question' }, dropped.otherQuestion],
         [{ upstream, reason: 'other_case' }, dropped.otherCase],
@@ -61,8 +60,8 @@ const UPSTREAM_METRICS: readonly Metric[] = [
     name: 'portolan_upstream_state',
     help: '1 for the current state of an upstream server.',
     labels: ['upstream', 'state'],
-    read: ({ resolver }) =>
-      resolver.forward.upstreams.flatMap(({ upstream, state }) =>
+    read: ({ forward }) =>
+      forward.upstreams.flatMap(({ upstream, state }) =>
         UPSTREAM_STATES.map((each): Sample => [{ upstream, state: each }, each === state.kind ? 1 : 0]),
       ),
   },
@@ -95,7 +94,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     formerName: 'portolan_forward_in_flight',
     help: 'Questions in flight to upstream servers, equal ones counted once.',
     labels: [],
-    read: ({ resolver }) => one(resolver.forward.inFlight),
+    read: ({ forward }) => one(forward.inFlight),
   },
   {
     kind: 'gauge',
@@ -103,7 +102,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     formerName: 'portolan_forward_queued',
     help: 'Questions queued for forwarding.',
     labels: [],
-    read: ({ resolver }) => one(resolver.forward.queued),
+    read: ({ forward }) => one(forward.queued),
   },
   {
     kind: 'counter',
@@ -111,7 +110,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     formerName: 'portolan_forward_coalesced_total',
     help: 'Questions answered with the reply to an equal in-flight question.',
     labels: [],
-    read: ({ resolver }) => one(resolver.forward.coalesced),
+    read: ({ forward }) => one(forward.coalesced),
   },
   {
     kind: 'counter',
@@ -119,16 +118,16 @@ const FORWARD_METRICS: readonly Metric[] = [
     formerName: 'portolan_forward_hedged_total',
     help: 'Queries to a second server sent because the first was slower than usual.',
     labels: [],
-    read: ({ resolver }) => one(resolver.forward.hedged),
+    read: ({ forward }) => one(forward.hedged),
   },
   {
     kind: 'counter',
     name: 'portolan_forward_failures_total',
     help: 'Questions that no upstream server answered, by reason; overloaded: refused by a limit of this server.',
     labels: ['reason'],
-    read: ({ resolver }) =>
+    read: ({ forward }) =>
       Array.from(
-        resolver.forwarding.failures,
+        forward.failures,
         ([reason, count]): Sample => [{ reason: reason.replaceAll('-', '_') }, count],
       ),
   },
@@ -137,7 +136,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     name: 'portolan_forward_dropped_records_total',
     help: 'Records left out of replies since they did not belong to the question.',
     labels: [],
-    read: ({ resolver }) => one(resolver.forward.droppedRecords),
+    read: ({ forward }) => one(forward.droppedRecords),
   },
 ];
 
@@ -203,6 +202,6 @@ export const RESOLVER_HISTOGRAMS: readonly HistogramMetric[] = [
   {
     name: 'portolan_forward_duration_seconds',
     help: 'Time from a question to its answer from an upstream server.',
-    read: ({ resolver }) => resolver.forwarding.latency,
+    read: ({ forward }) => forward.latency,
   },
 ];

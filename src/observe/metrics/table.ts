@@ -7,10 +7,11 @@ export const TABLE_METRICS: readonly Metric[] = [
   {
     kind: 'gauge',
     name: 'portolan_table_entries',
-    help: 'Entries of the answer table: names of our zones, and cached answers.',
+    help: 'Entries of the answer table: names of our zones, records of clusters, and cached answers.',
     labels: ['kind'],
     read: (stats) => [
       [{ kind: 'name' }, stats.table.nodes],
+      [{ kind: 'record' }, stats.table.records],
       [{ kind: 'cached' }, stats.table.cached],
     ],
   },
@@ -21,6 +22,7 @@ export const TABLE_METRICS: readonly Metric[] = [
     labels: ['kind'],
     read: (stats) => [
       [{ kind: 'name' }, stats.table.nodeOctets],
+      [{ kind: 'record' }, stats.table.recordOctets],
       [{ kind: 'cached' }, stats.table.cachedOctets],
       [{ kind: 'touched' }, stats.table.touchedOctets],
     ],

@@ -4,7 +4,7 @@
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   readonly samples: readonly TextSample[];
 }
 

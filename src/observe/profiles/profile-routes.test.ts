@@ -12,7 +12,7 @@ const waiting: TakeProfile = async (wait) => {
 };
 
 /** The reply of a path after the given time. */
-async function get(path: string, query = '', seconds = 300) {
+async function get(path: string, query = '', seconds = 60) {
   const clock = new ManualClock();
   const routes = profileRoutes({ clock, takeCpu: waiting, takeHeap: waiting });
   const route = routes.get(path);
@@ -37,13 +37,19 @@ it('says what there is not', async () => {
   expect(await get('/debug/pprof/nosuch')).toBeUndefined();
 });
 
-it('takes one profile at a time', async () => {
+it('takes one profile at a time, for a minute at most, and gives it to all who ask meanwhile', async () => {
   const clock = new ManualClock();
-  const route = profileRoutes({ clock, takeCpu: waiting }).get('/debug/pprof/profile');
+  let taken = 0;
+  const takeCpu: TakeProfile = (wait) => {
+    taken += 1;
+    return waiting(wait);
+  };
+  const route = profileRoutes({ clock, takeCpu }).get('/debug/pprof/profile');
+  expect((await route?.(new URLSearchParams('seconds=61')))?.status).toBe(400);
   const first = route?.(new URLSearchParams());
-  expect((await route?.(new URLSearchParams()))?.status).toBe(500);
+  const other = route?.(new URLSearchParams('seconds=60'));
   clock.advance(30_000);
-  expect((await first)?.status).toBe(200);
+  expect([(await first)?.status, (await other)?.status, taken]).toEqual([200, 200, 1]);
   const again = route?.(new URLSearchParams());
   clock.advance(30_000);
   expect((await again)?.status).toBe(200);

@@ -19,7 +19,8 @@ const ROOT = '/debug/pprof';
 const BINARY = 'application/octet-stream';
 /** Seconds. The CPU default is that of Go's package; a heap profile is sampled, so it takes time too. */
 const DEFAULT_SECONDS = { profile: 30, heap: 5 } as const;
-const MAX_SECONDS = 300;
+/** One client must not keep the profiler for long: others wait for its profile. */
+const MAX_SECONDS = 60;
 /** Profiles that Go has but V8 lacks. */
 const MISSING = ['block', 'goroutine', 'mutex', 'symbol', 'threadcreate', 'trace'] as const;
 
@@ -32,22 +33,22 @@ export function profileRoutes({
   takeCpu = async (wait) => (await fromV8()).profileCpu(wait),
   takeHeap = async (wait) => (await fromV8()).profileHeap(wait),
 }: ProfileRoutesOptions): ReadonlyMap<string, HttpRoute> {
-  const taking = new Set<string>();
+  const taking = new Map<string, Promise<HttpReply>>();
+  const takeFor = async (seconds: number, take: TakeProfile): Promise<HttpReply> => {
+    const wait = () =>
+      new Promise<number>((resolve) => void clock.after(seconds * 1000, () => resolve(clock.now())));
+    return { status: 200, type: BINARY, body: await encodeProfile(await take(wait)) };
+  };
   const route =
     (name: 'profile' | 'heap', take: TakeProfile): HttpRoute =>
     async (query) => {
       const seconds = readSeconds(query.get('seconds'), DEFAULT_SECONDS[name]);
       if (seconds === undefined)
         return text(400, `seconds: not a number from 1 to ${MAX_SECONDS}: ${query.get('seconds')}\n`);
-      if (taking.has(name)) return text(500, `${name}: another client takes one: try again\n`);
-      taking.add(name);
-      try {
-        const wait = () =>
-          new Promise<number>((resolve) => void clock.after(seconds * 1000, () => resolve(clock.now())));
-        return { status: 200, type: BINARY, body: await encodeProfile(await take(wait)) };
-      } finally {
-        taking.delete(name);
-      }
+      // All who ask while one is taken get that one.
+      const running = taking.get(name) ?? takeFor(seconds, take).finally(() => taking.delete(name));
+      taking.set(name, running);
+      return await running;
     };
   const heap = route('heap', takeHeap);
   return new Map<string, HttpRoute>([

@@ -10,6 +10,7 @@ import { className, opcodeName, rcodeName, typeName } from '../../wire/mnemonics
 import { readName } from '../../wire/name-wire.ts';
 import { CLASS, OPCODE } from '../../wire/types.ts';
 import { renderLine } from '../log.ts';
+import type { EventExplanation } from './explained-event.ts';
 
 /** Header flag bits, with dig's names. */
 const FLAG_BITS: readonly (readonly [string, number])[] = [
@@ -22,8 +23,13 @@ const FLAG_BITS: readonly (readonly [string, number])[] = [
 ];
 
 /** @param time of receipt, in milliseconds since the epoch @returns the line with its newline */
-export function describeEvent(event: QueryEvent, time: number, format: QueryLogSettings['format']): string {
-  return `${renderLine(format, formatTime(time), 'info', 'query', fieldsOf(event))}\n`;
+export function describeEvent(
+  event: QueryEvent,
+  time: number,
+  format: QueryLogSettings['format'],
+  explanation?: EventExplanation,
+): string {
+  return `${renderLine(format, formatTime(time), 'info', 'query', fieldsOf(event, explanation))}\n`;
 }
 
 /** Formats microseconds too: `2026-01-02T03:04:05.678901Z`. */
@@ -33,7 +39,7 @@ function formatTime(milliseconds: number): string {
   return `${new Date(whole).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
 }
 
-function fieldsOf(event: QueryEvent): LogFields {
+function fieldsOf(event: QueryEvent, explanation: EventExplanation | undefined): LogFields {
   const { queryFlags, responseFlags } = event;
   const opcode = (queryFlags >> 11) & 0x0f;
   return {
@@ -51,7 +57,8 @@ function fieldsOf(event: QueryEvent): LogFields {
     answers: event.answers,
     bytes: event.responseOctets,
     duration: formatElapsed(Math.max(0, event.sent - event.received)),
-    source: event.source,
+    source: explanation?.source ?? event.source,
+    reason: explanation?.reason,
   };
 }
 

@@ -6,6 +6,7 @@ import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { encodeName, parseName, toKey } from '../../wire/name.ts';
 import { EventOrder, ORDER_WINDOW } from './event-order.ts';
+import type { ExplainEvents } from './explained-event.ts';
 import { QueryLogConsumer } from './query-log-consumer.ts';
 
 const ALL: QueryLogSettings = { format: 'text', sample: 1, zones: [], rcodes: [], clients: [] };
@@ -175,5 +176,69 @@ describe('the order', () => {
         expect(released).toHaveLength(events.length);
       }),
     );
+  });
+});
+
+describe('explanations', () => {
+  const consumerOf = (explain: ExplainEvents) => {
+    const rings = new QueryEventRings(0);
+    rings.setMode(EVENT_MODE.QUERIES);
+    const lines: string[] = [];
+    let now = 1_000;
+    const consumer = new QueryLogConsumer({
+      rings: rings.all,
+      settings: ALL,
+      write: (text) => lines.push(...text.split('\n').slice(0, -1)),
+      now: () => EPOCH,
+      monotonic: () => now,
+      random: () => 0,
+      explain,
+    });
+    const answer = (name: string) => {
+      const query = queryFor(name);
+      const about = { received: now - 100, source: 'table', transport: 'udp' } as const;
+      rings.main.add(query, query, { address: '192.0.2.7', port: 4_000 }, about);
+    };
+    const wait = (milliseconds: number) => {
+      now += milliseconds;
+    };
+    return { consumer, lines, answer, wait };
+  };
+  const sourcesIn = (lines: readonly string[]) =>
+    lines.map((line) => / (source=\S+(?: reason=\S+)?)/.exec(line)?.[1]);
+
+  it('are asked for once a question, and lines keep their order', async () => {
+    const asked: number[] = [];
+    const { consumer, lines, answer } = consumerOf(async (events) => {
+      asked.push(events.length);
+      return events.map(() => ({ source: 'cluster', reason: 'no-such-service' }));
+    });
+    for (const name of ['a.example.', 'A.example.', 'b.example.']) answer(name);
+    consumer.poll();
+    expect(lines).toEqual([]);
+    await Promise.resolve();
+    await new Promise(setImmediate);
+    expect(sourcesIn(lines)).toEqual(new Array(3).fill('source=cluster reason=no-such-service'));
+    answer('b.example.');
+    consumer.poll();
+    expect(lines).toHaveLength(4);
+    expect(asked).toEqual([2]);
+  });
+
+  it('are not waited for longer than a second, and asked for a few at a time', () => {
+    const asked: number[] = [];
+    const { consumer, lines, answer, wait } = consumerOf((events) => {
+      asked.push(events.length);
+      return new Promise(() => {});
+    });
+    for (let number = 0; number < 100; number += 1) answer(`n${number}.example.`);
+    consumer.poll();
+    wait(999);
+    consumer.poll();
+    expect(lines).toEqual([]);
+    wait(1);
+    consumer.poll();
+    expect(sourcesIn(lines)).toEqual(new Array(100).fill('source=table'));
+    expect(asked).toEqual([20]);
   });
 });

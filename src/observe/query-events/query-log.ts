@@ -12,6 +12,7 @@ import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import { QueryEventReader } from '../../listen/query-events/event-reader.ts';
 import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
 import type { QueryEventRings } from '../../listen/query-events/event-rings.ts';
+import type { ExplainEvents, ExplainedEvent } from './explained-event.ts';
 import type { QueryLogOrder, QueryLogReport, QueryLogThreadData } from './query-log-thread.ts';
 
 export interface QueryLogOptions {
@@ -34,6 +35,7 @@ export class QueryLog {
   readonly #warnings: RateLimitedWarnings;
   readonly #readers: readonly QueryEventReader[];
   #running: Running | undefined;
+  #explain: ExplainEvents | undefined;
   #failures = 0;
   #changing: Promise<void> = Promise.resolve();
 
@@ -70,6 +72,11 @@ export class QueryLog {
     return changed;
   }
 
+  /** Gives lines the source and the reason of their answers. Call it before the log is turned on. */
+  explainBy(explain: ExplainEvents): void {
+    this.#explain = explain;
+  }
+
   /** Reopens the file after rotation. */
   reopen(): void {
     this.#order({ kind: 'reopen' });
@@ -91,6 +98,7 @@ export class QueryLog {
       this.#options.rings.setMode(EVENT_MODE.OFF);
       this.#order({ kind: 'stop' });
       await running.ended;
+      this.#options.rings.consumerEnded();
       this.#running = undefined;
     }
     if (plan !== undefined) await this.#start(plan);
@@ -98,7 +106,7 @@ export class QueryLog {
 
   async #start(plan: QueryLogPlan): Promise<void> {
     const { rings, threadEntry, log } = this.#options;
-    const data: QueryLogThreadData = { rings: rings.all, plan };
+    const data: QueryLogThreadData = { rings: rings.all, plan, isExplained: this.#explain !== undefined };
     // Do not inherit options: the port of a debugger, for example, belongs to the main thread.
     const worker = new Worker(threadEntry, { workerData: data, execArgv: [], name: 'query log' });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
@@ -106,6 +114,7 @@ export class QueryLog {
       worker.once('error', reject);
       worker.on('message', (report: QueryLogReport) => {
         if (report.kind === 'started') resolve();
+        if (report.kind === 'explain') void this.#explainTo(worker, report.events);
         if (report.kind === 'failed') this.#onFailure(report.reason);
       });
     });
@@ -116,6 +125,11 @@ export class QueryLog {
     });
     this.#running = { worker, plan, ended };
     rings.setMode(EVENT_MODE.QUERIES);
+  }
+
+  async #explainTo(worker: Worker, events: readonly ExplainedEvent[]): Promise<void> {
+    const explanations = (await this.#explain?.(events).catch(() => [])) ?? [];
+    worker.postMessage({ kind: 'explained', explanations } satisfies QueryLogOrder);
   }
 
   #onFailure(reason: string): void {

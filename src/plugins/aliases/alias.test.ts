@@ -3,6 +3,7 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { addresses, alias, denial, makeQuery, told } from '../../chain/testing/queries.ts';
+import { RCODE } from '../../wire/types.ts';
 import { createAliasFollower } from './alias.ts';
 
 /** Follows aliases among these answers, by name; all other names are refused. */
@@ -22,6 +23,18 @@ function row(length: number): Record<string, Answer> {
   for (let step = 0; step < length; step += 1) answers[`${step}.`] = alias(`${step}.`, `${step + 1}.`);
   return answers;
 }
+
+/** What the server of a target outside says. */
+const refusedByServer: Answer = {
+  ...{
+    kind: 'forwarded',
+    rcode: RCODE.REFUSED,
+    authoritative: false,
+    truncated: false,
+    authenticData: false,
+  },
+  ...{ answers: [], authorities: [], additionals: [], memory: undefined },
+};
 
 describe('following aliases', () => {
   it('puts the records of the target behind the alias', async () => {
@@ -54,10 +67,12 @@ describe('following aliases', () => {
     // RFC 6604 section 3.
     ['alias', denial('nxdomain'), ['nxdomain', 'a. 30 IN CNAME b.']],
     ['alias', { kind: 'refused' }, ['records', 'a. 30 IN CNAME b.']],
+    ['alias', refusedByServer, ['records', 'a. 30 IN CNAME b.']],
     ['alias', { kind: 'servfail' }, ['servfail']],
     ['nodata', denial('nodata'), ['nodata']],
     ['nodata', denial('nxdomain'), ['nodata']],
     ['nodata', { kind: 'refused' }, ['nodata']],
+    ['nodata', refusedByServer, ['nodata']],
     ['nodata', { kind: 'servfail' }, ['servfail']],
     ['nodata', { kind: 'drop' }, ['drop']],
   ] as const)('to a target without an answer (%s, %j)', async (unanswered, target, expected) => {

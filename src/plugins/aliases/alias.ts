@@ -9,7 +9,7 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import { toKey } from '../../wire/name.ts';
-import type { ResourceRecord } from '../../wire/types.ts';
+import { RCODE, type ResourceRecord } from '../../wire/types.ts';
 
 type Alias = Extract<Answer, { kind: 'alias' }>;
 
@@ -52,6 +52,8 @@ function join(first: Alias, aliases: readonly ResourceRecord[], end: Exclude<Ans
     case 'records':
       return { ...end, records: [...aliases, ...end.records], authoritative };
     case 'forwarded':
+      // The server of the target refuses; the alias is ours, so we do not.
+      if (end.rcode === RCODE.REFUSED) return withoutEnd(first, aliases);
       // The rest of the answer is cached under its own name, not under ours.
       return {
         ...end,

@@ -3,15 +3,26 @@
  * entries, with further data about them, so that each cache keeps to its own capacity.
  *
  * An answer is in one of two places: where readers find it, or where only the cache does. A question may have an answer of each
- * kind; readers find only one.
+ * kind; readers find only one. They leave an answer that is *held* to the cache, which counts the questions for it.
  */
 import type { WholeAnswer } from '../../chain/answer.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
 import { type QuestionText, questionOfText, textOfQuestion } from '../../forward/question-text.ts';
 import { replyFromBody } from '../../resolver/cached-reply.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
-import type { CachedAnswer, CachedEntry, CachedQuestion, ViewId, ViewSettings } from '../../table/types.ts';
+import type { CutBody } from '../../table/cut-body.ts';
+import type {
+  AnswerBody,
+  CachedAnswer,
+  CachedEntry,
+  CachedQuestion,
+  ViewId,
+  ViewSettings,
+} from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import { isWithin, toKey } from '../../wire/name.ts';
+import { readName } from '../../wire/name-wire.ts';
+import type { NameKey } from '../../wire/types.ts';
 import { CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
 
 /**
@@ -24,8 +35,10 @@ export interface CacheItem {
   readonly ttl: number;
   /** Whether readers give it as the chain would. */
   readonly isReadable: boolean;
-  /** Whether it is where readers find it. */
+  /** Whether readers give it. */
   isShared: boolean;
+  /** Whether readers find it, but leave it to the cache. */
+  isHeld: boolean;
   /** Consecutive questions that it has answered, without a long pause between two of them. */
   hits: number;
   lastHit: number;
@@ -48,6 +61,9 @@ export interface EncodedEntry {
   readonly entryWord: number;
   readonly entryLength: number;
 }
+
+/** Cuts a stored answer; see `cutBody`. */
+export type CutAnswer = (body: AnswerBody) => CutBody;
 
 export interface CacheStoreOptions {
   /** Now, in milliseconds of the monotonic clock. */
@@ -103,7 +119,8 @@ export class CacheStore {
     return items.size > 0 && items.has(textOfQuestion(toCachedQuestion(key)));
   }
 
-  find(kind: CacheKind, key: QuestionKey): FoundAnswer | undefined {
+  /** @param cut keeps the records of a stored answer that the response has room for */
+  find(kind: CacheKind, key: QuestionKey, cut: CutAnswer = uncut): FoundAnswer | undefined {
     const question = toCachedQuestion(key);
     const text = textOfQuestion(question);
     const item = this.#items[kind].get(text);
@@ -111,7 +128,7 @@ export class CacheStore {
     const entry = this.#table.readCached(question, this.#placeOf(item));
     // The table has evicted it.
     if (entry === undefined) this.#items[kind].delete(text);
-    return entry && { item, answer: answerOf(entry), wasRead: item.isShared && entry.used };
+    return entry && { item, answer: answerOf(entry, cut(entry.body)), wasRead: item.isShared && entry.used };
   }
 
   /**
@@ -131,30 +148,31 @@ export class CacheStore {
     const question = toCachedQuestion(key);
     const text = textOfQuestion(question);
     if (isShared) this.#hide(otherThan(kind), text, question);
+    const isHeld = !isShared && !this.#items[otherThan(kind)].has(text);
     const cached: CachedAnswer = {
       ...question,
       body: written.body,
       ttlOffsets: this.#options.keepsTtl ? [] : written.ttlOffsets,
       recursionAvailable: answer.recursionAvailable,
-      lifetime: isShared ? readSeconds : ttl,
+      ...lifeOf(ttl, isShared ? readSeconds : 0, now),
       outcome: CACHE_OUTCOMES[kind],
     };
-    if (!this.#table.cache(cached, now, isShared ? this.shared : this.#hidden)) return 'refused';
-    const item = this.#makeItem({ ttl, isReadable, isShared, now });
+    if (!this.#table.cache(cached, now, isShared || isHeld ? this.shared : this.#hidden)) return 'refused';
+    const item = this.#makeItem({ ttl, isReadable, isShared, isHeld, now });
     return this.#keep(kind, text, item) ? 'evicted' : 'stored';
   }
 
-  /** Stores an entry that a reader has made, unless the question has an answer of the other kind. */
+  /** Stores an entry that a reader has made, held or not, unless the question has an answer of the other kind. */
   putEncoded(
     kind: CacheKind,
     text: QuestionText,
     { words, entryWord, entryLength }: EncodedEntry,
-    { ttl, now }: { readonly ttl: number; readonly now: number },
+    { ttl, isHeld, now }: { readonly ttl: number; readonly isHeld: boolean; readonly now: number },
   ): 'stored' | 'evicted' | 'refused' {
     const others = this.#items[otherThan(kind)];
     if (this.#users === 0 || (others.size > 0 && others.has(text))) return 'refused';
     if (!this.#table.cacheEncoded(words, entryWord, entryLength, this.shared)) return 'refused';
-    const item = this.#makeItem({ ttl, isReadable: true, isShared: true, now });
+    const item = this.#makeItem({ ttl, isReadable: true, isShared: !isHeld, isHeld, now });
     return this.#keep(kind, text, item) ? 'evicted' : 'stored';
   }
 
@@ -162,8 +180,9 @@ export class CacheStore {
     ttl,
     isReadable,
     isShared,
+    isHeld,
     now,
-  }: Pick<CacheItem, 'ttl' | 'isReadable' | 'isShared'> & { readonly now: number }): CacheItem {
+  }: Pick<CacheItem, 'ttl' | 'isReadable' | 'isShared' | 'isHeld'> & { readonly now: number }): CacheItem {
     const storedAt = Math.floor(now - this.since);
     // Written out, since it is made for each answer.
     return {
@@ -171,6 +190,7 @@ export class CacheStore {
       ttl,
       isReadable,
       isShared,
+      isHeld,
       hits: 0,
       lastHit: storedAt,
       isRefreshing: false,
@@ -183,7 +203,8 @@ export class CacheStore {
     if (seconds <= 0 || !item.isReadable || item.isShared || this.#users === 0) return;
     const question = toCachedQuestion(key);
     this.#hide(otherThan(kind), textOfQuestion(question), question);
-    item.isShared = this.#move(question, this.#hidden, this.shared, seconds);
+    item.isShared = this.#move(question, item, this.shared, seconds);
+    if (item.isShared) item.isHeld = false;
   }
 
   remove(kind: CacheKind, key: QuestionKey): void {
@@ -203,6 +224,17 @@ export class CacheStore {
     }
   }
 
+  /** Drops the answers for a name and all names below it. */
+  removeWithin(domain: NameKey): void {
+    for (const items of Object.values(this.#items))
+      for (const [text, item] of items) {
+        const question = questionOfText(text);
+        if (!isWithin(toKey(readName(question.name, 0).name), domain)) continue;
+        items.delete(text);
+        this.#table.dropCached(question, this.#placeOf(item));
+      }
+  }
+
   /** Another cache has the same entries from now on. */
   retain(): this {
     this.#users += 1;
@@ -218,15 +250,15 @@ export class CacheStore {
     this.#table.removeView(this.#hidden);
   }
 
-  #placeOf({ isShared }: CacheItem): ViewId {
-    return isShared ? this.shared : this.#hidden;
+  #placeOf({ isShared, isHeld }: CacheItem): ViewId {
+    return isShared || isHeld ? this.shared : this.#hidden;
   }
 
   /** @returns whether another answer was evicted */
   #keep(kind: CacheKind, text: QuestionText, item: CacheItem): boolean {
     const items = this.#items[kind];
     const former = items.get(text);
-    if (former !== undefined && former.isShared !== item.isShared)
+    if (former !== undefined && this.#placeOf(former) !== this.#placeOf(item))
       this.#table.dropCached(questionOfText(text), this.#placeOf(former));
     const isFull = former === undefined && items.size >= this.#options.capacity[kind];
     if (former !== undefined) items.delete(text);
@@ -237,18 +269,22 @@ export class CacheStore {
 
   #hide(kind: CacheKind, text: QuestionText, question: CachedQuestion): void {
     const item = this.#items[kind].get(text);
-    if (item?.isShared !== true) return;
-    this.#move(question, this.shared, this.#hidden, item.ttl);
+    if (item === undefined || this.#placeOf(item) === this.#hidden) return;
+    this.#move(question, item, this.#hidden, 0);
     item.isShared = false;
+    item.isHeld = false;
   }
 
-  #move(question: CachedQuestion, from: ViewId, to: ViewId, lifetime: number): boolean {
+  /** @param seconds for which readers may give it, from when it was stored */
+  #move(question: CachedQuestion, item: CacheItem, to: ViewId, seconds: number): boolean {
+    const from = this.#placeOf(item);
     const entry = this.#table.readCached(question, from);
     if (entry === undefined) return false;
     const { body, ttlOffsets, recursionAvailable, outcome, stored } = entry;
-    const answer = { ...question, body, ttlOffsets, recursionAvailable, outcome, lifetime };
+    const life = lifeOf(item.ttl, seconds, stored * 1000);
+    const answer = { ...question, body, ttlOffsets, recursionAvailable, outcome, ...life };
     if (!this.#table.cache(answer, stored * 1000, to)) return false;
-    this.#table.dropCached(question, from);
+    if (from !== to) this.#table.dropCached(question, from);
     return true;
   }
 
@@ -272,6 +308,20 @@ export class CacheStore {
   }
 }
 
+/**
+ * @param ttl seconds
+ * @param seconds for which readers may give it
+ * @param now when it is stored, in milliseconds
+ */
+function lifeOf(
+  ttl: number,
+  seconds: number,
+  now: number,
+): Pick<CachedAnswer, 'lifetime' | 'freshUntil' | 'isHeldOnceStale'> {
+  if (seconds >= ttl) return { lifetime: ttl };
+  return { lifetime: ttl, freshUntil: Math.floor(now / 1000) + seconds, isHeldOnceStale: true };
+}
+
 function otherThan(kind: CacheKind): CacheKind {
   return kind === 'success' ? 'denial' : 'success';
 }
@@ -282,14 +332,16 @@ export function isReadAsStored({ answers }: WholeAnswer, hasRotation: boolean): 
   return (hasRotation || count(['A', 'AAAA']) < 2) && count(['MX']) < 2;
 }
 
-function answerOf(entry: CachedEntry): WholeAnswer {
-  const { rcode, authenticData, answers, authorities, additionals } = replyFromBody(entry, entry.body, 0);
+const uncut: CutAnswer = (body) => ({ body, isCut: false });
+
+function answerOf(entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
+  const { rcode, authenticData, answers, authorities, additionals } = replyFromBody(entry, body, 0);
   return {
     kind: 'message',
     ...{ rcode, authenticData, answers, authorities, additionals },
     // Some old clients discard answers without it.
     authoritative: true,
-    truncated: false,
+    truncated: isCut,
     recursionAvailable: entry.recursionAvailable,
   };
 }

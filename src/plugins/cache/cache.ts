@@ -5,7 +5,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { type AnswerKeeper, type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
-import type { Handler, KeptReplies, Next } from '../../chain/handler.ts';
+import type { Chain, Handler, KeptReplies, Next } from '../../chain/handler.ts';
+import type { Look } from '../../chain/look.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
@@ -14,8 +15,12 @@ import type { QuestionKey } from '../../forward/question-key.ts';
 import { questionOfFill, textOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import { messageFromEntry } from '../../resolver/cached-reply.ts';
+import { Prefetching } from '../../resolver/prefetching.ts';
+import { cutBody } from '../../table/cut-body.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { decodeMessage } from '../../wire/message.ts';
+import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type Message, type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
@@ -26,6 +31,12 @@ export interface CacheDependencies {
   readonly clock: Clock;
   readonly table: TableWriter;
   readonly metrics: PluginMetrics;
+  /** The handlers behind the cache; undefined: it refreshes nothing by itself. */
+  readonly behind?: Chain;
+  /** Whether clients get any UDP size that they offer, as in CoreDNS. */
+  readonly isStrict: boolean;
+  /** The names of the handlers of the block, in order. */
+  readonly handlerNames: () => readonly string[];
 }
 
 /** Number of shards in CoreDNS, and minimum capacity of each. */
@@ -50,11 +61,20 @@ export class Cache implements AnswerKeeper {
   readonly #sites = new Map<string, QuerySite>();
   #lastSite: QuerySite | undefined;
   readonly #endCollecting: () => void;
+  /** Undefined: answers are refreshed only when a query finds them due. */
+  readonly #prefetching: Prefetching | undefined;
+  readonly #maxUdpSize: number;
+  readonly #handlerNames: () => readonly string[];
+  /** Whether sets of addresses start at a random one; undefined until the block is complete. */
+  #rotates: boolean | undefined;
   #isStopped = false;
 
   /** @param former another cache whose entries it takes over */
-  constructor(options: CacheOptions, { clock, table, metrics }: CacheDependencies, former?: Cache) {
+  constructor(options: CacheOptions, dependencies: CacheDependencies, former?: Cache) {
+    const { clock, table, metrics } = dependencies;
     this.options = options;
+    this.#maxUdpSize = dependencies.isStrict ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE;
+    this.#handlerNames = dependencies.handlerNames;
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, options.zones);
     this.#endCollecting = metrics.collectBy(() => this.#showSizes());
@@ -73,6 +93,7 @@ export class Cache implements AnswerKeeper {
       success: new Set(options.uncachedSuccess),
       denial: new Set(options.uncachedDenial),
     };
+    this.#prefetching = this.#makePrefetching(dependencies);
     this.handler = {
       name: 'cache',
       role: 'cache',
@@ -111,13 +132,40 @@ export class Cache implements AnswerKeeper {
     this.#store.put(kind, key, wholeOfMessage(message), this.#lifetimeOf(kind, key, answer.lifetime, now));
   }
 
+  /** Queries are received now. */
+  serving(): void {
+    this.#prefetching?.start();
+  }
+
+  /** Drops the answers for a name and all names below it. */
+  forget(domain: NameKey): void {
+    this.#store.removeWithin(domain);
+  }
+
   stop(): void {
+    this.#prefetching?.stop();
     if (!this.#isStopped) this.#store.release();
     this.#endCollecting();
     this.#isStopped = true;
   }
 
+  #makePrefetching({ clock, table, behind }: CacheDependencies): Prefetching | undefined {
+    if (this.options.refreshesUsed !== true || behind === undefined) return undefined;
+    const view = this.#store.shared;
+    return new Prefetching({
+      table: { scanCached: (from, max, isDue) => table.scanCached(from, max, isDue, view) },
+      refresh: async (query) => {
+        this.#counts.prefetched(query);
+        await this.#refresh(query, behind, true);
+      },
+      site: () => this.#lastSite,
+      isWanted: () => true,
+      clock,
+    });
+  }
+
   async #handle(query: Query, next: Next): Promise<Answer> {
+    if (query.look !== undefined) return await this.#look(query, query.look, next);
     const before = query.dependence;
     this.#counts.requested(query);
     const hit = this.#find(query);
@@ -135,7 +183,16 @@ export class Cache implements AnswerKeeper {
     if (this.#isDue(hit)) this.#prefetch(query, hit, next, false);
     this.#store.share(hit.kind, query.questionKey, hit.item, this.#readSecondsOf(hit.item));
     this.#noteKept(query, before, hit);
-    return this.#present(query, hit.answer, this.options.keepTtl ? hit.item.ttl : hit.left);
+    const cached = this.#present(query, hit.answer, this.options.keepTtl ? hit.item.ttl : hit.left);
+    return { ...cached, extendedError: extendedErrorOfCached(cached.rcode, false) };
+  }
+
+  /** Gives an answer as it is stored: it is not refreshed, and its popularity does not change. */
+  async #look(query: Query, look: Look, next: Next): Promise<Answer> {
+    const hit = this.#find(query);
+    if (hit === undefined) return await next(query);
+    look.foundEntry({ name: query.key, age: hit.item.ttl - hit.left, left: hit.left });
+    return this.#present(query, hit.answer, Math.max(0, hit.left));
   }
 
   #find(query: Query): Hit | undefined {
@@ -153,11 +210,18 @@ export class Cache implements AnswerKeeper {
 
   #findIn(kind: CacheKind, query: Query): Hit | undefined {
     const { serveStale } = this.options;
-    const found = this.#store.find(kind, query.questionKey);
+    const room = query.roomFor(this.#maxUdpSize);
+    const found = this.#store.find(kind, query.questionKey, (body) => cutBody(body, room, this.#pick()));
     if (found === undefined) return undefined;
     const left = found.item.ttl - Math.floor((this.#now() - found.item.storedAt) / 1000);
     const isUsable = left > 0 || (serveStale !== undefined && -left < serveStale.duration / 1000);
     return isUsable ? { ...found, kind, left } : undefined;
+  }
+
+  /** How a cut set of addresses is rotated, as `loadbalance` would if it saw all of them. */
+  #pick(): ((count: number) => number) | undefined {
+    this.#rotates ??= this.#handlerNames().includes('loadbalance');
+    return this.#rotates ? (count) => Math.floor(Math.random() * count) : undefined;
   }
 
   /** @returns the answer of the handlers behind, with the TTLs that it is cached with */
@@ -223,12 +287,12 @@ export class Cache implements AnswerKeeper {
     else query.forbidStoring();
   }
 
-  /** With `prefetch`, the cache must see each question to count the popularity of its answer, so readers may not forward. */
+  /** With `prefetch`, the cache must see each question for a new answer, to count its popularity. */
   #forwardedIn(zone: NameKey): KeptReplies | undefined {
     const { success, denial, serveStale, prefetch, keepTtl } = this.options;
-    if (prefetch !== undefined || !isWithinAny(zone, this.#zones)) return undefined;
+    if (!isWithinAny(zone, this.#zones)) return undefined;
     return {
-      caching: { success, denial },
+      caching: { success, denial, countsHits: prefetch !== undefined },
       view: keepTtl ? undefined : this.#store.shared,
       servesStale: serveStale !== undefined,
       exceptions: [...this.#uncached.success, ...this.#uncached.denial],
@@ -243,7 +307,11 @@ export class Cache implements AnswerKeeper {
     const now = this.#clock.monotonic();
     const stored =
       isEncoded && this.options.serveStale?.prefersPositive !== true
-        ? this.#store.putEncoded(kind, textOfFill(reply), reply, { ttl: reply.entryLifetime, now })
+        ? this.#store.putEncoded(kind, textOfFill(reply), reply, {
+            ttl: reply.entryLifetime,
+            isHeld: this.options.prefetch !== undefined,
+            now,
+          })
         : 'refused';
     if (stored === 'refused') this.#keepMessage(questionOfFill(reply), reply, site);
     else if (stored === 'evicted') this.#counts.evicted(site, kind);
@@ -274,7 +342,8 @@ export class Cache implements AnswerKeeper {
       if (fresh !== undefined) return fresh;
     } else this.#prefetch(query, hit, next, true);
     this.#counts.servedStale(query);
-    return this.#present(query, hit.answer, serveStale.ttl);
+    const stale = this.#present(query, hit.answer, serveStale.ttl);
+    return { ...stale, extendedError: extendedErrorOfCached(stale.rcode, true) };
   }
 
   /** Asks again before a stale answer is given. @returns undefined if that failed, or took too long */

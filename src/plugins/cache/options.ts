@@ -12,6 +12,8 @@ export interface CacheOptions {
   readonly denial: CacheLimits;
   /** Undefined: answers are never refreshed before they expire. */
   readonly prefetch: CachePrefetch | undefined;
+  /** Whether answers that clients have asked for again are refreshed shortly before they expire, from `portolan`. Default: no. */
+  readonly refreshesUsed?: boolean;
   /** Undefined: expired answers are not served. */
   readonly serveStale: CacheServeStale | undefined;
   /** How long SERVFAIL is cached: milliseconds, 0 to 300,000. */

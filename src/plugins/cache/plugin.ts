@@ -61,7 +61,11 @@ export const cache = definePlugin({
     return draft;
   },
   create: (options, context, former) =>
-    new Cache(options, context, former instanceof Cache ? former : undefined),
+    new Cache(
+      options,
+      { ...context, behind: (query) => context.chainBehind('cache')(query) },
+      former instanceof Cache ? former : undefined,
+    ),
 });
 
 function readProperties(cursor: DirectiveCursor, draft: Draft): void {

@@ -2,6 +2,7 @@
  * The zone of a cluster, whose objects the server follows. It outlives plans, and keeps the options of the first plan.
  */
 import type { Handler } from '../../chain/handler.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
@@ -22,6 +23,10 @@ export class ClusterZone implements Plugin {
 
   get cluster(): Cluster {
     return this.#lasting.value;
+  }
+
+  inspect(): PluginInspection {
+    return { cluster: { cluster: this.cluster, status: undefined } };
   }
 
   stop(): Promise<void> {

@@ -8,8 +8,12 @@ import { ErrorsHandler } from './errors.ts';
 import type { ErrorConsolidation } from './options.ts';
 
 function makeErrors(...consolidations: ErrorConsolidation[]) {
+  return makeErrorsIn(false, consolidations);
+}
+
+function makeErrorsIn(isStrict: boolean, consolidations: readonly ErrorConsolidation[] = []) {
   const [clock, log] = [new ManualClock(), new RecordingLog()];
-  const errors = new ErrorsHandler({ stacktrace: false, consolidations }, { clock, log });
+  const errors = new ErrorsHandler({ stacktrace: false, consolidations }, { clock, log, isStrict });
   const note = (answer: Answer) => errors.handler.handle(makeQuery('Web.example.'), () => answer);
   const lines = () => log.records.map(({ level, message }) => `${level} ${message}`);
   return { errors, clock, note, lines };
@@ -48,4 +52,23 @@ it('counts errors that fit a pattern, and tells them after the period or at the 
     'error plugin/errors: 2 web.example. A: connection refused',
     "warn plugin/errors: 1 errors like 'refused$' occurred in last 1s",
   ]);
+});
+
+it('logs a few errors a minute, and the number of others', async () => {
+  const { errors, clock, note, lines } = makeErrorsIn(false);
+  for (let count = 0; count < 20; count += 1) await note(refused);
+  expect(lines()).toHaveLength(8);
+  clock.advance(60_000);
+  expect(lines().slice(8)).toEqual(['error plugin/errors: 12 more errors in last 1m0s']);
+  for (let count = 0; count < 9; count += 1) await note(refused);
+  errors.stop();
+  expect(lines().at(-1)).toBe('error plugin/errors: 1 more errors in last 1m0s');
+  expect(lines()).toHaveLength(18);
+  expect(clock.pending).toBe(0);
+});
+
+it('logs each error where CoreDNS is to be matched', async () => {
+  const { note, lines } = makeErrorsIn(true);
+  for (let count = 0; count < 20; count += 1) await note(refused);
+  expect(lines()).toHaveLength(20);
 });

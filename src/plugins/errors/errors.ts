@@ -1,7 +1,8 @@
 /**
  * Logs errors of the handlers behind it: `plugin/errors: 2 example.org. A: read udp …: i/o timeout`.
  *
- * Errors that match a pattern are counted for a time, and logged in one line.
+ * Errors that match a pattern are counted for a time, and logged in one line. Of others a few lines a minute are logged, then
+ * their number: clients can cause any number of errors, and a line costs as much as an answer.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
@@ -19,20 +20,33 @@ import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
 export interface ErrorsDependencies {
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether each error is logged, as in CoreDNS. */
+  readonly isStrict: boolean;
 }
+
+/** Lines for errors that match no pattern, and the milliseconds that they are for. */
+const [MAX_LINES, PERIOD] = [8, 60_000];
 
 const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error' } as const;
 
 export class ErrorsHandler {
   readonly handler: Handler;
   readonly #counts: readonly ConsolidatedCount[];
+  readonly #clock: Clock;
   readonly #log: Log;
+  readonly #maxLines: number;
+  /** Errors of the period that match no pattern. */
+  #others = 0;
+  #timer: Timer | undefined;
 
-  constructor({ consolidations }: ErrorsOptions, { clock, log }: ErrorsDependencies) {
+  constructor({ consolidations }: ErrorsOptions, { clock, log, isStrict }: ErrorsDependencies) {
+    this.#clock = clock;
     this.#log = log;
+    this.#maxLines = isStrict ? Number.POSITIVE_INFINITY : MAX_LINES;
     this.#counts = consolidations.map((settings) => new ConsolidatedCount(settings, { clock, log }));
     this.handler = {
       name: 'errors',
+      isObserver: true,
       role: 'other',
       questions: NO_QUESTIONS,
       answers: 'unchanged',
@@ -48,6 +62,8 @@ export class ErrorsHandler {
   /** Logs errors that were counted but not logged yet. */
   stop(): void {
     for (const count of this.#counts) count.stop();
+    this.#timer?.cancel();
+    this.#tellOthers();
   }
 
   #note({ rewrittenQuestion: { name, type } }: Query, answer: Answer, reason: string): void {
@@ -56,8 +72,21 @@ export class ErrorsHandler {
       this.#log.error(
         `plugin/errors: ${codeOf(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
       );
-    if (count === undefined) line();
-    else if (count.add()) line();
+    if (count === undefined ? this.#addOther() : count.add()) line();
+  }
+
+  /** @returns whether the error is logged by itself */
+  #addOther(): boolean {
+    this.#others += 1;
+    if (this.#others === 1 && this.#maxLines < Number.POSITIVE_INFINITY)
+      this.#timer = this.#clock.after(PERIOD, () => this.#tellOthers());
+    return this.#others <= this.#maxLines;
+  }
+
+  #tellOthers(): void {
+    const more = this.#others - this.#maxLines;
+    this.#others = 0;
+    if (more > 0) this.#log.error(`plugin/errors: ${more} more errors in last ${formatGoDuration(PERIOD)}`);
   }
 }
 
@@ -68,11 +97,11 @@ function codeOf(answer: Answer): number {
 
 class ConsolidatedCount {
   readonly #settings: ErrorConsolidation;
-  readonly #dependencies: ErrorsDependencies;
+  readonly #dependencies: Omit<ErrorsDependencies, 'isStrict'>;
   #count = 0;
   #timer: Timer | undefined;
 
-  constructor(settings: ErrorConsolidation, dependencies: ErrorsDependencies) {
+  constructor(settings: ErrorConsolidation, dependencies: Omit<ErrorsDependencies, 'isStrict'>) {
     this.#settings = settings;
     this.#dependencies = dependencies;
   }

@@ -154,3 +154,34 @@ it('fails while there is no file, and looks for it again', async () => {
   clock.advance(60_000);
   expect((await ask())[0]).toBe('0 aa');
 });
+
+it('gives only records that a response has room for, from a random address with loadbalance', async () => {
+  const folder = await makeTemporaryFolder();
+  const many = Array.from(
+    { length: 1000 },
+    (_, index) => `many IN A 10.0.${index >> 8}.${index & 255}\nmany IN SRV 1 1 ${index} web\n`,
+  );
+  const path = await folder.write('db', ZONE + many.join(''));
+  const zone = { origin: key('example.'), path, reload: 0, reloadByMtime: false };
+  const make = (...names: readonly string[]) => {
+    const file = new File(
+      { zones: [zone], fallthrough: [] },
+      { clock: new ManualClock(), log: silentLog, chain: behind, handlerNames: () => names },
+    );
+    file.start();
+    return async (type: string) => {
+      const answer = await file.handler.handle(makeQuery('many.example.', type), behind);
+      if (answer.kind !== 'message') throw new Error(answer.kind);
+      return answer;
+    };
+  };
+  const ask = make('file');
+  const [one, other] = [await ask('A'), await ask('A')];
+  expect(one).toMatchObject({ truncated: true, authorities: [], additionals: [] });
+  expect(one.answers.length).toBeLessThan(60);
+  expect(other.answers).toEqual(one.answers);
+  expect(await ask('SRV')).toMatchObject({ truncated: true, additionals: [] });
+  const askAny = make('loadbalance', 'file');
+  const firsts = await Promise.all(Array.from({ length: 20 }, async () => (await askAny('A')).answers[0]));
+  expect(new Set(firsts.map((first) => first && presentRecord(first))).size).toBeGreaterThan(5);
+});

@@ -8,13 +8,12 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { replyOf } from '../../chain/response.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { parentOf } from '../../wire/name.ts';
-import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
-import { type FileAnswer, FileLookUp } from './look-up.ts';
+import { type NameKey, TYPE } from '../../wire/types.ts';
+import type { TransferSource } from '../transfer/transfer-source.ts';
 import type { FileOptions, FileZone } from './options.ts';
 import { readZone, type ZoneReading } from './read-zone.ts';
+import { lookUpInZone, presentZoneAnswer, refuseIfLast } from './zone-answers.ts';
 import type { ZoneNames } from './zone-names.ts';
 
 export interface FileDependencies {
@@ -24,6 +23,10 @@ export interface FileDependencies {
   readonly chain: Chain;
   /** Whether records of `$GENERATE` have the TTL that CoreDNS gives them. Default: no. */
   readonly isStrict?: boolean;
+  /** Called when a zone has changed. Default: not called. */
+  readonly onChange?: ((origin: NameKey) => void) | undefined;
+  /** The names of the handlers of the block, in order. Default: none. */
+  readonly handlerNames?: () => readonly string[];
 }
 
 interface FollowedZone {
@@ -34,12 +37,7 @@ interface FollowedZone {
   timer: Timer | undefined;
 }
 
-/** Reason of the answer at the end of the chain, if this handler is the last one. */
-const NO_NEXT_PLUGIN = 'plugin/file: no next plugin found';
-/** Maximum number of aliases that lead from one zone to another. */
-const MAX_DEPTH = 8;
-
-export class File {
+export class File implements TransferSource {
   readonly handler: Handler;
   readonly #dependencies: FileDependencies;
   readonly #fence: ItemFence;
@@ -70,6 +68,14 @@ export class File {
       this.#read(zone, undefined);
       this.#lookAgain(zone);
     }
+  }
+
+  origins(): Iterable<NameKey> {
+    return [...this.#zones].flatMap(([origin, { names }]) => (names === undefined ? [] : origin));
+  }
+
+  zoneAt(origin: NameKey): ZoneNames | undefined {
+    return this.#zones.get(origin)?.names;
   }
 
   stop(): void {
@@ -113,37 +119,24 @@ export class File {
     if (reading.kind !== 'read') return reading;
     zone.names = reading.names;
     zone.modified = reading.modified;
+    this.#dependencies.onChange?.(zone.plan.origin);
     return reading;
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
     query.forbidStoring();
     const zone = this.#zoneOf(query.key);
-    if (zone === undefined) return refuseIfLast(await next(query));
+    if (zone === undefined) return refuseIfLast(await next(query), 'file');
     const { type } = query.question;
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
     if (zone.names === undefined) return { kind: 'servfail' };
-    const answer = await this.#lookUp(zone.names, query);
+    const answer = await lookUpInZone(zone.names, query, this.#dependencies.chain, {
+      isStrict: this.#dependencies.isStrict,
+      rotates: this.#dependencies.handlerNames?.().includes('loadbalance'),
+    });
     const isMissing =
       answer.answers.length === 0 && (answer.result === 'nxdomain' || answer.result === 'nonterminal');
-    return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : present(answer);
-  }
-
-  async #lookUp(names: ZoneNames, query: Query): Promise<FileAnswer> {
-    const isSigned = query.edns?.dnssecOk === true;
-    const lookUp = new FileLookUp(names, { question: query.question, isSigned }, async (question) =>
-      query.depth >= MAX_DEPTH ? { result: 'servfail', answers: [] } : this.#elsewhere(query, question),
-    );
-    return lookUp.answer();
-  }
-
-  async #elsewhere(query: Query, question: Question): Promise<Pick<FileAnswer, 'result' | 'answers'>> {
-    const answer = await this.#dependencies.chain(query.about(question));
-    if (answer.kind === 'drop') return { result: 'success', answers: [] };
-    const { rcode = RCODE.NOERROR, answers = [] } = replyOf(answer);
-    if (rcode === RCODE.NXDOMAIN) return { result: 'nxdomain', answers };
-    if (rcode === RCODE.SERVFAIL) return { result: 'servfail', answers };
-    return { result: rcode === RCODE.NOERROR && answers.length === 0 ? 'nodata' : 'success', answers };
+    return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : presentZoneAnswer(answer);
   }
 
   #zoneOf(name: NameKey): FollowedZone | undefined {
@@ -153,19 +146,4 @@ export class File {
     }
     return undefined;
   }
-}
-
-/** An authoritative server asks no upstream: it refuses names outside its zones. */
-function refuseIfLast(answer: Answer): Answer {
-  return answer.kind === 'servfail' && answer.reason === NO_NEXT_PLUGIN ? { kind: 'refused' } : answer;
-}
-
-function present({ result, answers, authorities, additionals }: FileAnswer): Answer {
-  if (result === 'servfail' && answers.length === 0) return { kind: 'servfail' };
-  return {
-    ...EMPTY_ANSWER,
-    rcode: result === 'nxdomain' ? RCODE.NXDOMAIN : result === 'servfail' ? RCODE.SERVFAIL : RCODE.NOERROR,
-    authoritative: result !== 'delegation' || answers.length > 0,
-    ...{ answers, authorities, additionals },
-  };
 }

@@ -4,18 +4,21 @@
  *
  * Aliases are followed inside the zone; for names elsewhere the whole server is asked.
  */
-import { joinName, parentOf, splitLabels, toKey } from '../../wire/name.ts';
+import { isWithin, joinName, parentOf, splitLabels, toKey } from '../../wire/name.ts';
 import {
   type AbsoluteName,
   CLASS,
   type NameKey,
   type Question,
+  type RecordData,
   type ResourceRecord,
   TYPE,
 } from '../../wire/types.ts';
-import type { ZoneName, ZoneNames } from './zone-names.ts';
+import { TYPE_NSEC } from './denial-chains.ts';
+import type { ZoneName } from './zone-name.ts';
+import type { ZoneNames } from './zone-names.ts';
 
-const [TYPE_DS, TYPE_NSEC] = [43, 47];
+const TYPE_DS = 43;
 /** Maximum number of aliases that are followed for one question. */
 const MAX_ALIASES = 8;
 /** Octets of a name. */
@@ -29,6 +32,8 @@ export interface FileAnswer {
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
+  /** Whether answers are missing since the response has no room for them. Default: no. */
+  readonly isCut?: boolean;
 }
 
 /** Asks the whole server a question about another name. */
@@ -38,6 +43,10 @@ export interface FileQuestion {
   readonly question: Question;
   /** Whether the client wants signatures. */
   readonly isSigned: boolean;
+  /** How many records a response may have. Default: any number. */
+  readonly maxRecords?: number;
+  /** Chooses the record that a cut set of addresses starts at, from 0 to below `count`. Default: the first. */
+  readonly pick?: ((count: number) => number) | undefined;
 }
 
 const SERVFAIL: FileAnswer = { result: 'servfail', answers: [], authorities: [], additionals: [] };
@@ -47,11 +56,13 @@ export class FileLookUp {
   readonly #elsewhere: LookUpElsewhere;
   readonly #isSigned: boolean;
   readonly #question: Question;
+  readonly #asked: FileQuestion;
 
-  constructor(zone: ZoneNames, { question, isSigned }: FileQuestion, elsewhere: LookUpElsewhere) {
+  constructor(zone: ZoneNames, asked: FileQuestion, elsewhere: LookUpElsewhere) {
     this.#zone = zone;
-    this.#question = question;
-    this.#isSigned = isSigned;
+    this.#asked = asked;
+    this.#question = asked.question;
+    this.#isSigned = asked.isSigned;
     this.#elsewhere = elsewhere;
   }
 
@@ -99,13 +110,25 @@ export class FileLookUp {
   #delegationAt(at: ZoneName, key: NameKey): FileAnswer | undefined {
     const nameservers = at.records(TYPE.NS);
     if (nameservers.length === 0 || (this.#question.type === TYPE_DS && at.name === key)) return undefined;
-    const proofs = this.#isSigned ? at.signed(TYPE_DS, true) : [];
     return {
       result: 'delegation',
       answers: [],
-      authorities: [...nameservers, ...proofs],
+      authorities: [...nameservers, ...this.#securityOf(at)],
       additionals: this.#addressesOf(nameservers),
     };
+  }
+
+  /** The DS records of a delegation, or the proof that there are none. */
+  #securityOf(at: ZoneName): readonly ResourceRecord[] {
+    if (!this.#isSigned) return [];
+    const signers = at.signed(TYPE_DS, true);
+    return signers.length > 0 ? signers : (this.#zone.denial?.ofDelegation(at.name) ?? []);
+  }
+
+  /** What shows that a name has no records of the type, or only those of a wildcard. */
+  #proofOf(name: NameKey): readonly ResourceRecord[] {
+    if (!this.#isSigned || !isWithin(name, this.#zone.origin)) return [];
+    return this.#zone.denial?.of(name, this.#question.type) ?? [];
   }
 
   async #substitute(at: ZoneName, dname: ResourceRecord): Promise<FileAnswer> {
@@ -127,12 +150,19 @@ export class FileLookUp {
     const own = (records: readonly ResourceRecord[]) =>
       owner === undefined ? records : records.map((record) => ({ ...record, name: owner }));
     const aliases = type === TYPE.CNAME ? [] : (at?.signed(TYPE.CNAME, this.#isSigned) ?? []);
-    if (aliases.length > 0) return this.#follow(own(aliases));
+    const expansion = owner === undefined ? [] : this.#proofOf(toKey(owner));
+    if (aliases.length > 0) {
+      const followed = await this.#follow(own(aliases));
+      return { ...followed, authorities: joinRecords(followed.authorities, expansion) };
+    }
     const records = at?.signed(type, this.#isSigned) ?? [];
     if (records.length === 0) return this.#negative('nodata', at);
+    const { maxRecords = records.length } = this.#asked;
+    if (records.length > maxRecords)
+      return { ...this.#positive(own(this.#cut(records, maxRecords)), []), isCut: true };
     if (type === TYPE.SOA && at?.name === this.#zone.origin)
       return this.#positive(own(records), this.#nameservers());
-    return this.#positive(own(records), this.#nameservers(), this.#targetsOf(records));
+    return this.#positive(own(records), [...this.#nameservers(), ...expansion], this.#targetsOf(records));
   }
 
   /** @param aliases a CNAME, and perhaps its signatures */
@@ -148,7 +178,10 @@ export class FileLookUp {
       const isOfApex = key === this.#zone.origin && type === TYPE.SOA;
       if (at?.hasRecords !== true || type === TYPE.NS || isOfApex) return this.#goElsewhere(answers, target);
       const further = at.signed(TYPE.CNAME, this.#isSigned);
-      answers.push(...(further.length > 0 ? further : at.signed(type, this.#isSigned)));
+      const last = further.length > 0 ? further : at.signed(type, this.#isSigned);
+      answers.push(...last);
+      const proof = last.length === 0 ? this.#proofOf(key) : [];
+      if (proof.length > 0) return this.#positive(answers, [...this.#soa(), ...proof]);
       target = targetOf(further);
     }
     return this.#positive(answers, this.#nameservers(), this.#targetsOf(answers));
@@ -167,7 +200,10 @@ export class FileLookUp {
     const { result, answers: more } = await this.#elsewhere({ ...this.#question, name: target });
     const all = [...answers, ...more];
     const isNegative = result === 'nxdomain' || result === 'nodata';
-    const authorities = isNegative ? this.#zone.apex.signed(TYPE.SOA, this.#isSigned) : this.#nameservers();
+    const authorities = [
+      ...(isNegative ? this.#soa() : this.#nameservers()),
+      ...this.#proofOf(toKey(target)),
+    ];
     return { result, answers: all, authorities, additionals: this.#targetsOf(all) };
   }
 
@@ -189,9 +225,23 @@ export class FileLookUp {
   }
 
   #negative(result: 'nodata' | 'nonterminal' | 'nxdomain', at: ZoneName | undefined): FileAnswer {
-    const proof = this.#isSigned ? (at?.signed(TYPE_NSEC, true) ?? []) : [];
-    const authorities = [...this.#zone.apex.signed(TYPE.SOA, this.#isSigned), ...proof];
+    const { denial } = this.#zone;
+    // A zone that is signed only here and there: what its file has.
+    const partial = denial === undefined && this.#isSigned ? (at?.signed(TYPE_NSEC, true) ?? []) : [];
+    const authorities = [...this.#soa(), ...partial, ...this.#proofOf(toKey(this.#question.name))];
     return { result, answers: [], authorities, additionals: [] };
+  }
+
+  #cut(records: readonly ResourceRecord[], count: number): readonly ResourceRecord[] {
+    const { type } = this.#question;
+    const isRotated = type === TYPE.A || type === TYPE.AAAA;
+    const start = isRotated ? (this.#asked.pick?.(records.length) ?? 0) : 0;
+    const first = records.slice(start, start + count);
+    return [...first, ...records.slice(0, count - first.length)];
+  }
+
+  #soa(): readonly ResourceRecord[] {
+    return this.#zone.apex.signed(TYPE.SOA, this.#isSigned);
   }
 
   #nameservers(): readonly ResourceRecord[] {
@@ -204,12 +254,10 @@ export class FileLookUp {
 
   /** The addresses that the zone has of the names in an answer (RFC 1035 section 3.3, RFC 2782, RFC 9460). */
   #targetsOf(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
-    return this.#addresses(
-      records.flatMap(({ data }) => {
-        if (data.kind === 'MX') return [data.exchange];
-        return data.kind === 'SRV' || data.kind === 'SVCB' || data.kind === 'HTTPS' ? [data.target] : [];
-      }),
-    );
+    if (!records.some(({ data }) => targetFor(data) !== undefined)) return [];
+    const find = () => this.#addresses(records.flatMap(({ data }) => targetFor(data) ?? []));
+    // Signatures come with the addresses.
+    return this.#isSigned ? find() : this.#zone.onceFor(records, find);
   }
 
   #addresses(names: readonly AbsoluteName[]): readonly ResourceRecord[] {
@@ -218,6 +266,20 @@ export class FileLookUp {
       return [TYPE.A, TYPE.AAAA].flatMap((type) => at?.signed(type, this.#isSigned) ?? []);
     });
   }
+}
+
+/** The name whose addresses a client will need next. */
+function targetFor(data: RecordData): AbsoluteName | undefined {
+  if (data.kind === 'MX') return data.exchange;
+  return data.kind === 'SRV' || data.kind === 'SVCB' || data.kind === 'HTTPS' ? data.target : undefined;
+}
+
+/** The records of both, each once. */
+function joinRecords(
+  one: readonly ResourceRecord[],
+  other: readonly ResourceRecord[],
+): readonly ResourceRecord[] {
+  return [...new Set([...one, ...other])];
 }
 
 function targetOf(aliases: readonly ResourceRecord[]): AbsoluteName | undefined {

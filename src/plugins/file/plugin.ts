@@ -9,6 +9,7 @@ import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { checkZoneFile } from '../../corefile/directive/zone-file-check.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { Transfer } from '../transfer/transfer.ts';
 import { File } from './file.ts';
 import type { FileOptions, FileZone } from './options.ts';
 
@@ -53,7 +54,15 @@ export const file = definePlugin({
     if (openFault !== undefined) noteMissingFile(openFault, draft.reload, cursor);
     return { zones: [...zones.values()], fallthrough: draft.fallthrough };
   },
-  create: (options, context) => new File(options, { ...context, chain: context.lookUp }),
+  create(options, context) {
+    const transfer = context.find(Transfer);
+    const file = new File(options, {
+      ...{ ...context, chain: context.lookUp },
+      onChange: (origin) => transfer?.notify(origin),
+    });
+    transfer?.add(file);
+    return file;
+  },
 });
 
 /** A missing file may appear later, unless it is read only once. */

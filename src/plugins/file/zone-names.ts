@@ -1,55 +1,23 @@
 /**
  * The names of a zone file, and their records.
  */
-import { parentOf, toKey } from '../../wire/name.ts';
+import { parentOf, splitLabels, toKey } from '../../wire/name.ts';
 import { typeOfData } from '../../wire/record-data.ts';
 import { type NameKey, type ResourceRecord, TYPE } from '../../wire/types.ts';
-
-const TYPE_RRSIG = 46;
-const NO_RECORDS: readonly ResourceRecord[] = [];
-
-/** All records of one name, each as the file has it. */
-export class ZoneName {
-  readonly name: NameKey;
-  readonly #byType = new Map<number, ResourceRecord[]>();
-
-  constructor(name: NameKey) {
-    this.name = name;
-  }
-
-  /** Whether it has any record. If not, it exists because of the names below it (RFC 8020). */
-  get hasRecords(): boolean {
-    return this.#byType.size > 0;
-  }
-
-  add(record: ResourceRecord): void {
-    const type = typeOfData(record.data);
-    const before = this.#byType.get(type);
-    if (before === undefined) this.#byType.set(type, [record]);
-    else before.push(record);
-  }
-
-  records(type: number): readonly ResourceRecord[] {
-    return this.#byType.get(type) ?? NO_RECORDS;
-  }
-
-  /** The records of a type, with their signatures for clients that want these (RFC 4034 section 3.1.1). */
-  signed(type: number, isSigned: boolean): readonly ResourceRecord[] {
-    const records = this.records(type);
-    return isSigned && records.length > 0 ? [...records, ...this.signatures(type)] : records;
-  }
-
-  signatures(type: number): readonly ResourceRecord[] {
-    return this.records(TYPE_RRSIG).filter(
-      ({ data }) => data.kind === 'unknown' && (((data.bytes[0] ?? 0) << 8) | (data.bytes[1] ?? 0)) === type,
-    );
-  }
-}
+import { TYPE_NSEC3 } from './denial-chains.ts';
+import { DenialProofs } from './denial-proofs.ts';
+import { coveredType, ZoneName } from './zone-name.ts';
 
 export class ZoneNames {
   readonly origin: NameKey;
   readonly apex: ZoneName;
+  /** The NSEC3 records by the hash in their first label. Their owners are no names of the zone (RFC 5155 section 7.2.8). */
+  readonly hashed: ReadonlyMap<string, ZoneName>;
+  /** Undefined: the zone is not signed. */
+  readonly denial: DenialProofs | undefined;
   readonly #names = new Map<NameKey, ZoneName>();
+  readonly #found = new WeakMap<readonly ResourceRecord[], readonly ResourceRecord[]>();
+  readonly #hashed = new Map<string, ZoneName>();
 
   /** @param records those outside the zone are left out */
   constructor(origin: NameKey, records: readonly ResourceRecord[]) {
@@ -59,7 +27,23 @@ export class ZoneNames {
     // Of several SOA records the last one counts.
     const soa = records.findLast(({ name, data }) => data.kind === 'SOA' && toKey(name) === origin);
     for (const record of records)
-      if (record.data.kind !== 'SOA' || record === soa) this.#at(toKey(record.name))?.add(record);
+      if (record.data.kind !== 'SOA' || record === soa) this.#placeOf(record)?.add(record);
+    this.hashed = this.#hashed;
+    this.denial = DenialProofs.of(this);
+  }
+
+  [Symbol.iterator](): Iterator<ZoneName> {
+    return this.#names.values();
+  }
+
+  #placeOf(record: ResourceRecord): ZoneName | undefined {
+    const name = toKey(record.name);
+    const isHashed = typeOfData(record.data) === TYPE_NSEC3 || coveredType(record) === TYPE_NSEC3;
+    if (!isHashed || parentOf(name) !== this.origin) return this.#at(name);
+    const [hash = ''] = splitLabels(name);
+    const at = this.#hashed.get(hash) ?? new ZoneName(name);
+    this.#hashed.set(hash, at);
+    return at;
   }
 
   get soa(): ResourceRecord | undefined {
@@ -71,9 +55,27 @@ export class ZoneNames {
     return data?.kind === 'SOA' ? data.serial : undefined;
   }
 
+  /** All records but the SOA record: those of the apex first. */
+  *records(): Generator<ResourceRecord> {
+    for (const name of this.#names.values())
+      for (const record of name.all()) if (record.data.kind !== 'SOA') yield record;
+  }
+
   /** A name that exists, perhaps only because of names below it. */
   find(name: NameKey): ZoneName | undefined {
     return this.#names.get(name);
+  }
+
+  /** What belongs to a set of records, found once: a zone that was read does not change. */
+  onceFor(
+    records: readonly ResourceRecord[],
+    find: () => readonly ResourceRecord[],
+  ): readonly ResourceRecord[] {
+    const known = this.#found.get(records);
+    if (known !== undefined) return known;
+    const found = find();
+    this.#found.set(records, found);
+    return found;
   }
 
   #at(name: NameKey): ZoneName | undefined {

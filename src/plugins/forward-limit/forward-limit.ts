@@ -12,7 +12,10 @@ export function createForwardLimit(minLabels: number): Handler {
     name: 'forward-limit',
     role: 'other',
     answers: 'unchanged',
-    questions: { includes: isShort, matches: () => [{ name: { kind: 'any' }, types: 'all' }] },
+    questions: {
+      includes: isShort,
+      matches: () => [{ name: { kind: 'any' }, types: 'all', maxLabels: minLabels - 1 }],
+    },
     handle(query, next) {
       if (!isShort(query.key)) return next(query);
       return { kind: 'servfail', reason: 'the name has too few labels to be forwarded' };

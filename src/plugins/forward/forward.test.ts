@@ -3,12 +3,14 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import { addresses, makeQuery, told } from '../../chain/testing/queries.ts';
+import { Query } from '../../chain/query.ts';
+import { addresses, CLIENT, makeQuery, told } from '../../chain/testing/queries.ts';
+import { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
-import { type Message, RCODE } from '../../wire/types.ts';
+import { type Message, OPCODE, RCODE } from '../../wire/types.ts';
 import { Forward } from './forward.ts';
 import type { ForwardRule } from './options.ts';
 
@@ -81,6 +83,7 @@ async function forwardTo(
       isStrict,
       clock,
       metrics: new PluginMetrics(),
+      forwardTally: new ForwardTally(),
       log,
       isOurselves: (address, port) => address === '127.0.0.53' && port === 53,
       random: () => 0,
@@ -88,9 +91,10 @@ async function forwardTo(
     },
   );
   await forward.start();
-  const ask = (name: string) =>
-    Promise.resolve(forward.handler.handle(makeQuery(name), () => addresses(name, '192.0.2.9')));
-  return { clock, log, seen, ask, asked: () => seen.map(({ server }) => server) };
+  const askWith = (query: Query) =>
+    Promise.resolve(forward.handler.handle(query, () => addresses(query.question.name, '192.0.2.9')));
+  const ask = (name: string) => askWith(makeQuery(name));
+  return { clock, log, seen, ask, askWith, asked: () => seen.map(({ server }) => server) };
 }
 
 const at = (address: string) =>
@@ -130,6 +134,27 @@ it('asks another server when the first is overdue, long before its client gives 
   expect(await answer).toMatchObject({ kind: 'message', rcode: RCODE.NOERROR });
   expect(asked()).toEqual(['192.0.2.1', '192.0.2.2']);
 });
+
+it.each([true, undefined])(
+  'asks in order, and a second server while the first is late: %s',
+  async (hedges) => {
+    const rule = { upstreams: [at('192.0.2.1'), at('192.0.2.2')], ...(hedges && { hedges }) };
+    let isSilent = false;
+    const { ask, clock, asked } = await forwardTo([rule], {
+      '192.0.2.1': () => (isSilent ? 'silence' : RCODE.NOERROR),
+      '192.0.2.2': () => RCODE.NOERROR,
+    });
+    // Hedges have a budget, which questions add to.
+    for (let index = 0; index < 200; index += 1) await ask(`n${index}.example.`);
+    isSilent = true;
+    const { length } = asked();
+    void ask('slow.example.');
+    for (let step = 0; step < 15; step += 1) clock.advance(20);
+    await new Promise((resolve) => setImmediate(resolve));
+    // Without hedges it is asked after 400 ms.
+    expect(asked().slice(length).includes('192.0.2.2')).toBe(hedges === true);
+  },
+);
 
 it('says in the end that nothing came, as CoreDNS does', async () => {
   const { ask, clock } = await forwardTo([{ upstreams: [at('127.0.0.1')] }], {
@@ -219,7 +244,7 @@ it('strictly leaves a server out after failed checks, and takes it back after on
   await ask('a.');
   const before = asked().length;
   for (let round = 0; round < 3; round += 1) await pass();
-  expect(await ask('b.')).toEqual({ kind: 'servfail', reason: 'no healthy proxies' });
+  expect(await ask('b.')).toEqual({ kind: 'servfail', reason: 'no healthy proxies', extendedError: 22 });
   expect(asked()).toHaveLength(before);
   isDead = false;
   await pass();
@@ -262,4 +287,20 @@ it('leaves out servers of a file that are this one, and says so', async () => {
       message: `plugin/forward: ${path} names 127.0.0.53, which is this server: it is left out, 1 others are asked. Name the servers of the network.`,
     }),
   ]);
+});
+
+it('sends NOTIFY on as it came, and notes the server that replied', async () => {
+  const { askWith, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], {
+    '192.0.2.1': () => RCODE.NOERROR,
+  });
+  const { question, header } = makeQuery('a.test', 'SOA');
+  const notify = new Query(
+    question,
+    { question, header: { ...header, opcode: OPCODE.NOTIFY }, edns: undefined },
+    CLIENT,
+  );
+  notify.collectMetadata();
+  await askWith(notify);
+  expect(seen.map(({ query }) => query.header.opcode)).toEqual([OPCODE.NOTIFY]);
+  expect(notify.metadata('forward/upstream')).toBe('192.0.2.1:53');
 });

@@ -6,9 +6,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { DirectServers, Handler, Next } from '../../chain/handler.ts';
+import { type Look, openQuestionOf } from '../../chain/look.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
+import type { ForwardTally } from '../../forward/forward-tally.ts';
+import { formatSocketAddress } from '../../forward/proxy/network-errors.ts';
 import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
@@ -19,13 +23,15 @@ import {
   type OpenTransports,
   openServers,
   proxyTo,
+  type TapServer,
 } from './open-upstreams.ts';
-import type { ForwardOptions, ForwardRule } from './options.ts';
+import type { ForwardOptions, ForwardRule, ForwardUpstream } from './options.ts';
 import { canResolve, ResolvingServers } from './resolving-servers.ts';
 
 export interface ForwardDependencies {
   readonly clock: Clock;
   readonly metrics: PluginMetrics;
+  readonly forwardTally: ForwardTally;
   readonly log: Log;
   /** Whether a server from a file is this one, so that it is left out. Default: always false. */
   readonly isOurselves?: IsOurselves;
@@ -33,6 +39,8 @@ export interface ForwardDependencies {
   readonly isStrict: boolean;
   /** How servers are reached. Default: by sockets. */
   readonly openTransports?: OpenTransports;
+  /** Shows what goes to servers. Default: nothing does. */
+  readonly tap?: TapServer | undefined;
   /** From 0 to below 1, for the choice of servers. */
   readonly random?: () => number;
 }
@@ -66,6 +74,7 @@ export class Forward {
       name: 'forward',
       role: 'forwarder',
       directFor: (zone) => this.#directFor(zone),
+      ruleFor: (name) => this.#rules.find((running) => isFor(running, name)),
       questions: namesWithin(new Set(forwards.map(({ from }) => from))),
       answers: 'unchanged',
       handle: (query, next) => this.#handle(query, next),
@@ -82,6 +91,8 @@ export class Forward {
       isStrict,
       log,
       random = Math.random,
+      tap,
+      forwardTally: tally,
     } = this.#dependencies;
     const counts = countForwarding(metrics);
     this.#counts = counts;
@@ -89,12 +100,12 @@ export class Forward {
       const { rule } = running;
       const places = await findServers(rule, { isOurselves, log });
       const opened = openServers(rule, places, {
-        ...{ clock, openTransports, log },
+        ...{ clock, openTransports, tap, log },
         onSwitch: () => running.servers?.forwarder.onRouteChange(),
       });
       if (!isStrict && canResolve(rule, places))
         running.servers = new ResolvingServers({
-          ...{ rule, servers: opened, counts, clock, log, random },
+          ...{ rule, servers: opened, counts, tap, tally, clock, log, random },
           opensDatagrams: openTransports === undefined,
         });
       const upstreams = proxyTo(rule, opened, { clock, events: counts });
@@ -112,6 +123,10 @@ export class Forward {
       servers?.stop();
     }
     this.#counts?.stop();
+  }
+
+  inspect(): PluginInspection {
+    return { forwarders: this.#rules.flatMap(({ servers }) => servers?.forwarder ?? []) };
   }
 
   /** The servers for names of a zone that no other rule covers; undefined: readers may not ask them. */
@@ -134,12 +149,35 @@ export class Forward {
     for (const [index, running] of this.#rules.entries()) {
       if (!isFor(running, query.key)) continue;
       query.forbidStoring();
+      if (query.look !== undefined) return look(running, query.key, query.look);
       const outcome = await ask(running, query);
       if (outcome === undefined) return { kind: 'servfail' };
+      if (outcome.kind === 'reply') query.noteMetadata('forward/upstream', outcome.server);
       const isLast = index === this.#rules.length - 1;
       if (isLast || !asksNext(running, outcome)) return answerOf(query, outcome);
     }
     return next(query);
+  }
+}
+
+/** Notes the servers without asking them. */
+function look({ servers, rule }: RunningRule, name: NameKey, looking: Look): Answer {
+  looking.wouldAsk(
+    servers === undefined
+      ? { name, servers: rule.upstreams.map(describeUpstream), problem: undefined }
+      : openQuestionOf(name, servers.forwarder.serversFor(name)),
+  );
+  return { kind: 'servfail' };
+}
+
+function describeUpstream(upstream: ForwardUpstream): string {
+  switch (upstream.kind) {
+    case 'address':
+      return formatSocketAddress(upstream);
+    case 'name':
+      return upstream.name;
+    case 'file':
+      return upstream.path;
   }
 }
 
@@ -161,7 +199,11 @@ function asksNext({ rule, nextRcodes }: RunningRule, outcome: ProxyOutcome): boo
 
 function answerOf(query: Query, outcome: ProxyOutcome): Answer {
   if (outcome.kind !== 'reply')
-    return { kind: outcome.kind === 'failed' ? 'servfail' : 'overloaded', reason: outcome.reason };
+    return {
+      kind: outcome.kind === 'failed' ? 'servfail' : 'overloaded',
+      reason: outcome.reason,
+      ...(outcome.extendedError !== undefined && { extendedError: outcome.extendedError }),
+    };
   const { header, answers, authorities, additionals, edns } = outcome.message;
   const { authoritative, truncated, recursionAvailable, authenticData } = header;
   const { recursionDesired, checkingDisabled } = header;

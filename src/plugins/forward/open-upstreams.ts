@@ -48,8 +48,16 @@ export interface OpenServersOptions {
   readonly openTransports?: OpenTransports | undefined;
   /** Whether a server from a file is this one, so that it is left out. Default: always false. */
   readonly isOurselves?: IsOurselves | undefined;
+  readonly tap?: TapServer | undefined;
   readonly log: Log;
 }
+
+/** Wraps the transport to a server, to show what it carries. */
+export type TapServer = (
+  transport: Transport,
+  place: Pick<UpstreamPlace, 'address' | 'port'>,
+  protocol: ProxyProtocol,
+) => Transport;
 
 export type IsOurselves = (address: string, port: number) => boolean;
 
@@ -73,13 +81,24 @@ export async function findServers(
 export function openServers(
   rule: ForwardRule,
   places: readonly UpstreamPlace[],
-  { clock, openTransports = openSockets, log, onSwitch }: OpenServersOptions,
+  { clock, openTransports = openSockets, tap, log, onSwitch }: OpenServersOptions,
 ): readonly OpenedServer[] {
   const warnings = new RateLimitedWarnings(log, clock);
-  return places.map((place) => ({
-    place,
-    transports: withFallback(openTransports(place, rule, clock), place, { rule, clock, warnings, onSwitch }),
-  }));
+  return places.map((place) => {
+    const opened = tapBoth(openTransports(place, rule, clock), place, tap);
+    return { place, transports: withFallback(opened, place, { rule, clock, warnings, onSwitch }) };
+  });
+}
+
+/** Encrypted transports are the same for both protocols. */
+function tapBoth(
+  { udp, tcp }: Readonly<Record<ProxyProtocol, Transport>>,
+  place: UpstreamPlace,
+  tap: TapServer | undefined,
+): Readonly<Record<ProxyProtocol, Transport>> {
+  if (tap === undefined) return { udp, tcp };
+  const tapped = tap(tcp, place, 'tcp');
+  return { udp: udp === tcp ? tapped : tap(udp, place, 'udp'), tcp: tapped };
 }
 
 /** The servers as a proxy asks them. */

@@ -1,6 +1,7 @@
 /**
  * Questions that go to other servers.
  */
+import type { AdmissionLimits } from '../../forward/admission/admission.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 export interface ForwardOptions {
@@ -49,6 +50,10 @@ export interface ForwardRule {
   readonly dohMethod: 'POST' | 'GET';
   /** The address that queries are sent from. */
   readonly sourceAddress: string | undefined;
+  /** Bounds in place of the default ones, from `portolan`. */
+  readonly admission?: Partial<AdmissionLimits>;
+  /** Whether to ask a second server before the first is overdue, from `portolan`. Undefined: unless the policy is `sequential`. */
+  readonly hedges?: boolean;
   /** Servers that resolve upstreams given by name, as `address` or `address:port`; empty: those of the system. */
   readonly resolvers: readonly string[];
 }

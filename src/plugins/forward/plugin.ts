@@ -8,6 +8,7 @@ import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
+import { Dnstap } from '../dnstap/dnstap.ts';
 import { Forward } from './forward.ts';
 import type { ForwardOptions, ForwardRule, ForwardTls, ForwardUpstream } from './options.ts';
 import { readForwardProperties } from './read-properties.ts';
@@ -57,8 +58,14 @@ export const forward = definePlugin({
     });
     return { forwards };
   },
-  create: (options, context) =>
-    new Forward(options, { ...context, ...(!context.isStrict && { isOurselves: context.listensAt }) }),
+  create(options, context) {
+    const dnstap = context.find(Dnstap);
+    return new Forward(options, {
+      ...context,
+      ...(!context.isStrict && { isOurselves: context.listensAt }),
+      tap: dnstap && ((...server) => dnstap.tapServer(...server)),
+    });
+  },
 });
 
 function readRule(cursor: DirectiveCursor, context: DirectiveContext): ForwardRule {

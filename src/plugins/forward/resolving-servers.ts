@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { DirectServers } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { type Connect, connectBySockets } from '../../forward/connect.ts';
 import {
@@ -14,6 +15,8 @@ import {
   type ForwardPlan,
   type Policy,
 } from '../../forward/forward-plan.ts';
+import { extendedErrorOfFailure } from '../../forward/forward-reply.ts';
+import type { ForwardTally } from '../../forward/forward-tally.ts';
 import { Forwarder, type ForwardReply } from '../../forward/forwarder.ts';
 import {
   describeFailure,
@@ -25,9 +28,9 @@ import type { ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../forward/transport/transport.ts';
 import { rcodeOf } from '../../forward/transport/upstream-reply.ts';
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
-import { CLASS } from '../../wire/types.ts';
+import { CLASS, OPCODE } from '../../wire/types.ts';
 import type { ForwardCounts } from './forward-metrics.ts';
-import type { OpenedServer, UpstreamPlace } from './open-upstreams.ts';
+import type { OpenedServer, TapServer, UpstreamPlace } from './open-upstreams.ts';
 import type { ForwardRule } from './options.ts';
 
 export interface ResolvingServersOptions {
@@ -36,7 +39,9 @@ export interface ResolvingServersOptions {
   readonly servers: readonly OpenedServer[];
   /** Whether servers over UDP are asked from its own sockets, so that readers may ask them too. */
   readonly opensDatagrams: boolean;
+  readonly tap?: TapServer | undefined;
   readonly counts: ForwardCounts;
+  readonly tally: ForwardTally;
   readonly clock: Clock;
   readonly log: Log;
   /** From 0 to below 1. */
@@ -95,53 +100,61 @@ export class ResolvingServers {
         },
       },
     );
+    options.tally.follow(this.forwarder);
   }
 
-  /** Whether a query asks for records, and has only its question and flags. */
-  accepts({ question, edns }: Query): boolean {
+  /** Whether a query asks for records, and has only its question and flags. NOTIFY goes on as it is. */
+  accepts({ question, edns, header }: Query): boolean {
     const isOfRecords =
       question.class === CLASS.IN && (question.type < FIRST_META_TYPE || question.type > 255);
-    return isOfRecords && (edns === undefined || edns.options.length === 0);
+    return header.opcode === OPCODE.QUERY && isOfRecords && (edns === undefined || edns.options.length === 0);
   }
 
   async ask(query: Query): Promise<ProxyOutcome> {
     const question = { ...query.questionKey, name: query.question.name };
     const reply = await this.forwarder.resolve(question, { address: query.account });
     if (reply.kind === 'failed') return await this.#fail(reply);
-    const { message } = reply;
+    const { message, milliseconds } = reply;
+    this.#options.tally.observe(milliseconds);
     // We always ask the server whether it has validated the answer, but not every client does (RFC 6840 section 5.8).
     const wantsAd = query.header.authenticData || query.edns?.dnssecOk === true;
     const authenticData = message.header.authenticData && wantsAd;
-    return { kind: 'reply', message: { ...message, header: { ...message.header, authenticData } } };
+    const header = { ...message.header, authenticData };
+    const server = this.#peers.get(reply.upstream)?.label ?? reply.upstream;
+    return { kind: 'reply', message: { ...message, header }, server };
   }
 
   /** Counts a reply that a reader has taken. */
-  countReply(server: string, rcode: number, milliseconds: number): void {
-    const { counts } = this.#options;
+  countReply(...[server, rcode, milliseconds, clients]: Parameters<DirectServers['countReply']>): void {
+    const { counts, tally } = this.#options;
+    for (let client = 0; client < clients; client += 1) tally.observe(milliseconds);
     const { label = server, protocol = 'udp' } = this.#peers.get(server) ?? {};
     counts.asked(label, protocol, false);
     counts.replied(label, rcode, milliseconds);
   }
 
   stop(): void {
+    this.#options.tally.leave(this.forwarder);
     this.forwarder.stop();
   }
 
   #connect(...[server, address, settings, clock]: Parameters<Connect>): Transport {
-    const { rule, opensDatagrams, counts } = this.#options;
+    const { rule, opensDatagrams, counts, tap } = this.#options;
     const text = formatUpstream(server);
     const peer = this.#peers.get(text);
     const { label = text, protocol = 'udp' } = peer ?? {};
-    const transport =
-      peer === undefined || (protocol === 'udp' && opensDatagrams)
-        ? connectBySockets(server, address, settings, clock)
-        : peer.transports[protocol];
+    const opensOwn = peer === undefined || (protocol === 'udp' && opensDatagrams);
+    const own = opensOwn ? connectBySockets(server, address, settings, clock) : undefined;
+    const tapped = own !== undefined && peer !== undefined ? (tap?.(own, peer.place, protocol) ?? own) : own;
+    const transport = tapped ?? peer?.transports[protocol];
+    if (transport === undefined) throw new RangeError(`no transport to ${text}`);
     const { expire } = rule;
     return new CountedTransport(transport, { server: label, protocol, expire, counts, clock });
   }
 
   async #fail({ reason, detail }: Extract<ForwardReply, { kind: 'failed' }>): Promise<ProxyOutcome> {
-    const { rule, counts } = this.#options;
+    const { rule, counts, tally } = this.#options;
+    tally.noteFailure(reason);
     if (reason === 'overloaded') {
       counts.rejected();
       const { maxConcurrent } = rule;
@@ -150,8 +163,10 @@ export class ResolvingServers {
         reason: maxConcurrent === 0 ? detail : `concurrent queries exceeded maximum ${maxConcurrent}`,
       };
     }
-    if (reason === 'down' || reason === 'loop') return { kind: 'failed', reason: 'no healthy proxies' };
-    return { kind: 'failed', reason: await this.#describe(detail) };
+    const extendedError = extendedErrorOfFailure(reason);
+    if (reason === 'down' || reason === 'loop')
+      return { kind: 'failed', reason: 'no healthy proxies', extendedError };
+    return { kind: 'failed', reason: await this.#describe(detail), extendedError };
   }
 
   /** @param detail `SERVER: CODE; SERVER: CODE`, or another text */
@@ -190,7 +205,7 @@ function toUpstreamAddress(
 }
 
 function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): ForwardPlan {
-  const { policy, failoverRcodes, maxConcurrent } = rule;
+  const { policy, failoverRcodes, maxConcurrent, admission, hedges = true } = rule;
   const { limits, timing } = DEFAULT_FORWARD_PLAN;
   return {
     ...DEFAULT_FORWARD_PLAN,
@@ -200,12 +215,14 @@ function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): Forwa
     // A server is down only if it has not replied at all. One question tests it; the others do not wait.
     failFast: true,
     // The servers of a rule know the same names.
-    timing: { ...timing, negativeWait: 0 },
+    timing: { ...timing, negativeWait: 0, ...(rule.hedges === true && { failover: 0 }) },
     // The plugin `loop` detects loops.
     loopDetection: false,
     // Clients decide whether they trust the AD bit of servers, as in CoreDNS.
     trustsAd: true,
-    limits: maxConcurrent === 0 ? limits : { ...limits, inFlight: maxConcurrent, queued: 0 },
+    limits: { ...limits, ...(maxConcurrent > 0 && { inFlight: maxConcurrent, queued: 0 }), ...admission },
+    hedging: hedges,
+    hedgesAlways: rule.hedges === true,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { FlagChange } from '../../forward/caching/answer-form.ts';
 import type { Header } from '../../wire/types.ts';
 import type { HeaderFlagRule, HeaderOptions } from './options.ts';
 
@@ -23,11 +24,22 @@ export function createHeaderHandler({ query: queryRules, response: responseRules
     role: 'other',
     questions: hasRules ? ALL_QUESTIONS : NO_QUESTIONS,
     answers: 'unchanged',
+    // Readers forward only questions with RD.
+    ...(hasRules && ofQueries.recursionDesired !== false && { flags: changeOf(ofResponses) }),
     async handle(query, next) {
       if (!hasRules) return await next(query);
       return changeResponse(await next(changeQuery(query, ofQueries)), ofResponses);
     },
   };
+}
+
+const BITS = { authoritative: 0x0400, recursionDesired: 0x0100, recursionAvailable: 0x0080 } as const;
+
+function changeOf(flags: Flags): FlagChange {
+  const change = { clear: 0, set: 0 };
+  for (const [flag, value] of Object.entries(flags))
+    change[value ? 'set' : 'clear'] |= BITS[flag as keyof Flags];
+  return change;
 }
 
 type Flags = Partial<Pick<Header, (typeof FIELDS)[keyof typeof FIELDS]>>;

@@ -35,7 +35,12 @@ class Subject {
   readonly clock = new ManualClock();
   readonly metrics = new PluginMetrics();
   readonly log = silentLog;
-  readonly table = new TableWriter({ readers: 1, cacheOctets: 2 ** 20, cacheEntries: 0 });
+  readonly table = new TableWriter({
+    readers: 1,
+    reservation: 2 ** 22,
+    cacheOctets: 2 ** 20,
+    cacheEntries: 0,
+  });
   readonly hosts: Hosts;
 
   constructor(options: Partial<HostsOptions>) {

@@ -60,3 +60,18 @@ it('knows nothing where it is not to identify itself', async () => {
     kind: 'notimp',
   });
 });
+
+it('knows the names of the host where it is to, and leaves all further names to others without counts', async () => {
+  const named = createChaosHandler({ ...options, hostName: 'kube-dns-7', hasCounts: false });
+  const askNamed = async (name: string, type = 'TXT') =>
+    named.handle(makeQuery(name, type, CLASS.CH), () => passed);
+  expect(told(await askNamed('hostname.bind.'))).toEqual(['records', 'hostname.bind. 9 CH TXT "kube-dns-7"']);
+  expect(told(await askNamed('id.server.'))).toEqual(['records', 'id.server. 9 CH TXT "kube-dns-7"']);
+  expect(told(await askNamed('version.server.'))).toEqual([
+    'records',
+    'version.server. 9 CH TXT "portolan-1.2.3"',
+  ]);
+  for (const name of ['hits.bind.', 'nobody.bind.']) expect(await askNamed(name)).toBe(passed);
+  expect(await askNamed('hostname.bind.', 'A')).toBe(passed);
+  expect(await ask('hostname.bind.')).toEqual({ kind: 'notimp' });
+});

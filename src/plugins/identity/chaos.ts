@@ -35,6 +35,10 @@ export interface ChaosOptions {
   readonly version: string;
   readonly authors: string;
   readonly copyright: string;
+  /** For `hostname.bind` and `id.server`; undefined: they are not known, nor is `version.server`. */
+  readonly hostName?: string | undefined;
+  /** Whether counts are answered, and all further names with NOTIMP. Default: yes. */
+  readonly hasCounts?: boolean | undefined;
   /** TTL of constant answers, in seconds. Counts have TTL 0. */
   readonly ttl: number;
   readonly stats: () => ChaosStats;
@@ -43,21 +47,23 @@ export interface ChaosOptions {
 /** Maximum length of one string in a TXT record. */
 const MAX_OCTETS = 255;
 
-/** Answers all questions of class CHAOS; passes on other classes. */
+/** Answers questions of class CHAOS; passes on other classes. */
 export function createChaosHandler(options: ChaosOptions): Handler {
-  const { identifies, version, authors, copyright, ttl, stats } = options;
+  const { identifies, version, authors, copyright, hostName, hasCounts = true, ttl, stats } = options;
   const constants: ReadonlyMap<string, string> = new Map([
     ['version.bind.', version],
     ['authors.bind.', authors],
     ['copyright.bind.', copyright],
+    ...(hostName === undefined ? [] : namesOfHost(hostName, version)),
   ]);
   const handle: Handler['handle'] = (query, next): Answer | Promise<Answer> => {
     const { question, key } = query;
     if (question.class !== CLASS.CH) return next(query);
     const constant = constants.get(key);
-    const counts = COUNTS.get(key);
+    const counts = hasCounts ? COUNTS.get(key) : undefined;
     const isAsked = identifies && (question.type === TYPE.TXT || question.type === TYPE.ANY);
-    if (!isAsked || (constant === undefined && counts === undefined)) return { kind: 'notimp' };
+    if (!isAsked || (constant === undefined && counts === undefined))
+      return hasCounts ? { kind: 'notimp' } : next(query);
     const strings = counts === undefined ? [constant ?? ''] : counts(stats());
     // A TXT record has one string at least.
     const data = { kind: 'TXT', strings: (strings.length > 0 ? strings : ['']).map(octetsOf) } as const;
@@ -65,6 +71,15 @@ export function createChaosHandler(options: ChaosOptions): Handler {
     return { kind: 'records', records: [record], additionals: [], authoritative: true };
   };
   return { name: 'chaos', role: 'other', questions: NO_QUESTIONS, answers: 'unchanged', handle };
+}
+
+/** RFC 4892, and the names of BIND before it. */
+function namesOfHost(hostName: string, version: string): readonly (readonly [string, string])[] {
+  return [
+    ['hostname.bind.', hostName],
+    ['id.server.', hostName],
+    ['version.server.', version],
+  ];
 }
 
 const COUNTS: ReadonlyMap<string, (stats: ChaosStats) => readonly string[]> = new Map([

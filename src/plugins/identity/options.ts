@@ -8,4 +8,8 @@ export interface IdentityOptions {
   readonly ttl: number;
   /** The answer for `cachesize.bind`. */
   readonly cacheSize: number;
+  /** Whether `hostname.bind`, `id.server` and `version.server` are answered too. Default: no, as dnsmasq does. */
+  readonly namesHost?: boolean;
+  /** Whether counts are answered, and all further names with NOTIMP; otherwise the next handler answers them. Default: yes. */
+  readonly hasCounts?: boolean;
 }

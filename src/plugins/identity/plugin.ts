@@ -1,6 +1,7 @@
 /**
  * `identity`: describes the server in class CHAOS. A block without it refuses that class.
  */
+import { hostname } from 'node:os';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
 import { Resolving } from '../resolver/resolving.ts';
@@ -11,16 +12,19 @@ import { describeServers } from './server-statistics.ts';
 
 export const identity = definePlainPlugin({
   name: 'identity',
-  create({ identifies, ttl, cacheSize }: IdentityOptions, context) {
+  create({ identifies, ttl, cacheSize, namesHost, hasCounts }: IdentityOptions, context) {
     const stats = () => countAll(cacheSize, context);
-    return { handler: createChaosHandler({ identifies, ...identityOf(context.version), ttl, stats }) };
+    const hostName = namesHost === true ? hostname() : undefined;
+    const names = { ...identityOf(context.version), hostName };
+    return { handler: createChaosHandler({ identifies, ...names, hasCounts, ttl, stats }) };
   },
 });
 
 function countAll(cacheSize: number, { find, table }: PluginContext): ChaosStats {
-  const { insertions, evictions } = table.statistics();
   const resolving = find(Resolving);
+  // First of all: it takes in what readers have forwarded.
   const { cachingResolver, forward } = resolving?.resolver.stats() ?? {};
+  const { insertions, evictions } = table.statistics();
   return {
     ...{ cacheSize, insertions, evictions },
     misses: cachingResolver?.misses ?? 0,

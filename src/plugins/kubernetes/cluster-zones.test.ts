@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -87,8 +87,9 @@ function answering({ options = {}, objects = OBJECTS, isListed = true, isStrict 
     isStrict,
     chain: (query) => zones.handle(query, () => outside(query.question.name)),
   });
-  return async (name: string, type = 'A') =>
+  const ask = async (name: string, type = 'A') =>
     tell(await zones.handle(makeQuery(name, type), () => ({ kind: 'refused' })));
+  return Object.assign(ask, { zones, cluster });
 }
 
 function tell(answer: Answer): readonly string[] {
@@ -116,6 +117,7 @@ it('passes on what does not exist, within the zones of fallthrough', async () =>
   expect(await ask('nosuch.shop.svc.cluster.local.')).toEqual(['refused']);
   expect(await ask('nosuch.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
   expect(await ask('96.10.in-addr.arpa.', 'PTR')).toEqual(['refused']);
+  expect(await ask('10.in-addr.arpa.', 'SOA')).toEqual(['nodata', 'in-addr.arpa.']);
 });
 
 it('passes on no name of a cluster that was not listed, unless it is to do as CoreDNS', async () => {
@@ -190,4 +192,47 @@ it('hides namespaces whose labels do not match, and names their addresses all th
 it('has no names for services without endpoints, where it is told so', async () => {
   const ask = answering({ options: { ignoresEmptyService: true } });
   expect(await ask('cart.shop.svc.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
+});
+
+describe('a transferred zone', () => {
+  const transferred = (asked?: Asked, origin = 'cluster.local.') => {
+    const zone = answering(asked).zones.zoneAt(key(origin));
+    return zone && Array.from(zone.records(), presentRecord);
+  };
+
+  it('has the records of all services that are shown', () => {
+    const records = transferred({ options: { namespaces: ['shop'] } });
+    expect(records?.toSorted()).toEqual([
+      '_http._tcp.cart.shop.svc.cluster.local. 5 IN SRV 0 100 80 cart.shop.svc.cluster.local.',
+      'alias.shop.svc.cluster.local. 5 IN CNAME cart.shop.svc.cluster.local.',
+      'cart.shop.svc.cluster.local. 5 IN A 10.96.0.10',
+      'cart.shop.svc.cluster.local. 5 IN SRV 0 100 80 cart.shop.svc.cluster.local.',
+      'cluster.local. 5 IN NS ns.dns.cluster.local.',
+      'ext.shop.svc.cluster.local. 5 IN CNAME www.example.com.',
+      'lost.shop.svc.cluster.local. 5 IN CNAME nosuch.shop.svc.cluster.local.',
+    ]);
+    expect(transferred()?.some((record) => record.startsWith('db.data.svc.'))).toBe(true);
+  });
+
+  it('has the names of a second zone', () => {
+    const options = { zones: [...OPTIONS.zones, key('other.test.')] };
+    expect(transferred({ options }, 'other.test.')).toContain('cart.shop.svc.other.test. 5 IN A 10.96.0.10');
+  });
+
+  it('is none below its origin, in the reverse tree, or before the cluster is listed', () => {
+    expect(transferred(undefined, 'svc.cluster.local.')).toBe(undefined);
+    expect(transferred(undefined, 'in-addr.arpa.')).toBe(undefined);
+    expect(transferred({ isListed: false })).toBe(undefined);
+  });
+
+  it('leaves out what is gone when its turn comes', () => {
+    const { zones, cluster } = answering();
+    const left: string[] = [];
+    for (const record of zones.zoneAt(key('cluster.local.'))?.records() ?? []) {
+      cluster.services.remove('shop/cart');
+      left.push(presentRecord(record));
+    }
+    expect(left.some((record) => record.startsWith('cart.shop.'))).toBe(false);
+    expect(left.length).toBeGreaterThan(3);
+  });
 });

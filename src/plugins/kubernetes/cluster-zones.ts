@@ -9,13 +9,16 @@ import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { isWithin, splitLabels, toKey } from '../../wire/name.ts';
-import { type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
 import type { NameSource } from '../../zone/node.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
+import type { TransferableZone } from '../transfer/transfer-source.ts';
+import { isReverse } from './followed-cluster.ts';
 import { answerWhileUnknown, toAnswer } from './kubernetes.ts';
 import type { KubernetesOptions } from './options.ts';
 import { strictAnswer, strictAnswerWhileUnknown } from './strict-answers.ts';
+import { TransferredZone } from './transferred-zone.ts';
 import { translateZone, type ZoneTranslation } from './zone-translation.ts';
 
 export interface ClusterZonesOptions {
@@ -46,6 +49,7 @@ export class ClusterZones {
   readonly #chain: Chain;
   /** The longest first. */
   readonly #zones: readonly ClusterZone[];
+  readonly #ttl: number;
   readonly #namespaces: ReadonlySet<string>;
   readonly #selectsNamespaces: boolean;
   readonly #fallthrough: ReadonlySet<NameKey>;
@@ -55,6 +59,7 @@ export class ClusterZones {
     this.#cluster = cluster;
     this.#domain = domain;
     this.#chain = chain;
+    this.#ttl = options.ttl;
     this.#namespaces = new Set(options.namespaces);
     this.#selectsNamespaces = options.namespaceLabels !== undefined;
     this.#fallthrough = new Set(options.fallthrough);
@@ -73,9 +78,27 @@ export class ClusterZones {
     const answer = await this.#answer(zone, query, query.question, 0);
     const isMissing =
       answer.kind === 'nxdomain' ||
-      (answer.kind === 'nodata' && !this.#isStrict && this.#isOnlyAbove(zone, query)) ||
+      (answer.kind === 'nodata' && !this.#isStrict && type !== TYPE.SOA && this.#isOnlyAbove(zone, query)) ||
       (this.#isStrict && !this.#cluster.isKnown && isFailure(answer));
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : answer;
+  }
+
+  /** A zone with the names of services, for transfers; undefined: none has this origin, or the cluster is not listed. */
+  zoneAt(origin: NameKey): TransferableZone | undefined {
+    const zone = this.#zones.find(({ apex }) => apex === origin);
+    if (zone === undefined || isReverse(origin) || !this.#cluster.isKnown) return undefined;
+    const { names, contents } = this.#cluster;
+    const own = names.zoneOf(toKey(zone.toCluster(origin)));
+    if (own === undefined) return undefined;
+    const found = lookUp(names, own, { name: own.apex, type: TYPE.NS, class: CLASS.IN });
+    const { records = [], additionals = [] } = found.kind === 'records' ? found : {};
+    // CoreDNS gives these addresses without a TTL here.
+    const servers = [...records, ...additionals.map((each) => (this.#isStrict ? { ...each, ttl: 0 } : each))];
+    const [soa] = zone.fromCluster([negativeSoa(own)]);
+    const isShown = (namespace: string) => this.#isExposed(namespace);
+    const parts = { apex: origin, ttl: this.#ttl, contents, isShown };
+    const transferred = new TransferredZone({ ...parts, nameServers: zone.fromCluster(servers) });
+    return { soa, serial: own.soa.serial, records: () => transferred.records() };
   }
 
   async #answer(zone: ClusterZone, query: Query, question: Question, aliases: number): Promise<Answer> {
@@ -102,7 +125,10 @@ export class ClusterZones {
     return soa === undefined ? answer : strictAnswerWhileUnknown(answer, soa);
   }
 
-  /** Whether a name of the reverse tree exists only because of names below it: others may know it. */
+  /**
+   * Whether a name of the reverse tree exists only because of names below it: others may know it. SOA is not asked of them, as in
+   * CoreDNS: the zone is ours.
+   */
   #isOnlyAbove({ toCluster }: ClusterZone, { question }: Query): boolean {
     const key = toKey(toCluster(question.name));
     return !isWithin(key, this.#domain) && this.#cluster.names.findStanding(key) === undefined;
@@ -116,7 +142,7 @@ export class ClusterZones {
   }
 
   #isExposed(namespace: string): boolean {
-    if (this.#selectsNamespaces) return this.#cluster.namespaces.has(namespace);
+    if (this.#selectsNamespaces) return this.#cluster.hasNamespace(namespace);
     return this.#namespaces.size === 0 || this.#namespaces.has(namespace);
   }
 

@@ -1,77 +1,73 @@
 /**
  * `kubernetes` of a Corefile: follows a cluster, and answers for its names.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
-import { type ClusterSinks, ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
-import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
-import { Cluster } from '../../kube/publish/cluster.ts';
-import type { PublicationId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
-import { isWithin, ROOT } from '../../wire/name.ts';
+import type { FactSource } from '../../chain/query.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
+import type { Plugin } from '../../contract/plugin.ts';
+import type { PodSearches } from '../../kube/names/pod-searches.ts';
+import type { Cluster } from '../../kube/publish/cluster.ts';
+import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { observeRequests } from './api-requests.ts';
+import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
 import { ClusterZones } from './cluster-zones.ts';
-import { openCluster } from './open-cluster.ts';
-import type { KubernetesApi, KubernetesOptions } from './options.ts';
-import { observeChanges } from './programming-latency.ts';
+import type { ExternalServices } from './external-services.ts';
+import { FollowedCluster, type FollowedClusterDependencies, isReverse } from './followed-cluster.ts';
+import type { KubernetesOptions } from './options.ts';
+import { QueryFacts } from './query-facts.ts';
 
-export interface KubernetesDependencies {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: PluginMetrics;
-  readonly table: TableWriter;
+export interface KubernetesDependencies extends FollowedClusterDependencies {
   /** The whole server. */
   readonly chain: Chain;
-  /** Addresses at which clients reach us. */
-  readonly ownAddresses: readonly string[];
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether names fall through before the cluster is listed, as in CoreDNS. */
-  readonly isStrict: boolean;
-  /** How the API server is reached. Default: by sockets. */
-  readonly connect?: (api: KubernetesApi) => Promise<Connection>;
+  /** Whether clients wait for its start. Default: yes. */
+  readonly isFirst?: boolean;
 }
 
-// Keys by inspection.
-const REVERSE_TREES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
-/** Replaces the root zone, in which the names of zones have no room. */
-const ROOT_DOMAIN = 'root.invalid.' as NameKey;
+/** The cluster as `k8s_external` uses it. */
+export interface ExposedCluster {
+  readonly cluster: Cluster;
+  readonly services: ExternalServices;
+  /** Seconds. */
+  readonly ttl: number;
+  /** The namespaces whose services have names; empty: all that exist. */
+  readonly namespaces: readonly string[];
+  readonly ownAddresses: readonly string[];
+}
+
 /** Milliseconds between two log lines while the start waits. */
 const WAIT_LINE = 500;
+/** Milliseconds that a changed Corefile waits for its cluster at least: until then the former one answers, and nobody misses a name. */
+const CHANGE_WAIT = 30_000;
 
-export class Kubernetes {
+export class Kubernetes implements Plugin, TransferSource {
   readonly handler: Handler;
+  /** For `metadata`. */
+  readonly facts: FactSource;
   readonly #options: KubernetesOptions;
   readonly #dependencies: KubernetesDependencies;
-  readonly #cluster: Cluster;
-  readonly #publication: PublicationId;
-  #connection: Connection | undefined;
-  #watch: ClusterWatch | undefined;
+  readonly #followed: FollowedCluster;
+  readonly #zones: ClusterZones;
   #isToProceed = false;
   #endWait: () => void = () => {};
 
-  /** @throws RangeError for a zone that leaves no room for services */
-  constructor(options: KubernetesOptions, dependencies: KubernetesDependencies) {
-    const { table, clock, log, chain, ownAddresses } = dependencies;
+  /**
+   * @param former shares its cluster if the options name the same
+   * @throws RangeError for a zone that leaves no room for services
+   */
+  constructor(options: KubernetesOptions, dependencies: KubernetesDependencies, former?: Kubernetes) {
+    const { chain, isStrict } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
-    this.#publication = table.definePublication();
-    const domain = options.primaryZone === ROOT ? ROOT_DOMAIN : options.primaryZone;
-    const isReverse = (zone: NameKey) => REVERSE_TREES.some((tree) => isWithin(zone, tree));
-    const { pods, ttl, hasEndpoints, ignoresEmptyService } = options;
-    const reverseZones = options.zones.filter((zone) => isReverse(zone) && zone !== domain);
-    const settings = {
-      ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints },
-      ignoresEmptyServices: ignoresEmptyService,
-      publication: this.#publication,
-    };
-    this.#cluster = new Cluster(settings, table, clock, withoutNews(log));
-    const { isStrict } = dependencies;
-    const zones = new ClusterZones({ options, cluster: this.#cluster, domain, chain, isStrict });
+    const known = former?.followed;
+    this.#followed =
+      known?.isFor(options, dependencies) === true
+        ? known.share()
+        : new FollowedCluster(options, withoutPlan(dependencies));
+    const { cluster, domain, reverseZones, publication } = this.#followed;
+    this.facts = new QueryFacts(options.zones, this.#followed.identities, isStrict);
+    const zones = new ClusterZones({ options, cluster, domain, chain, isStrict });
+    this.#zones = zones;
     const parts = {
       name: 'kubernetes',
       questions: namesWithin(new Set(options.zones)),
@@ -79,12 +75,7 @@ export class Kubernetes {
       handle: (query, next) => zones.handle(query, next),
     } satisfies Omit<Handler, 'role'>;
     this.handler = isWholeInTable(options, [domain, ...reverseZones])
-      ? {
-          ...parts,
-          role: 'publisher',
-          publication: this.#publication,
-          unpublished: namesWithin(new Set(options.fallthrough)),
-        }
+      ? { ...parts, role: 'publisher', publication, unpublished: namesWithin(new Set(options.fallthrough)) }
       : {
           ...parts,
           role: 'other',
@@ -96,22 +87,56 @@ export class Kubernetes {
         };
   }
 
+  /** For the plugin of the next plan. */
+  get followed(): FollowedCluster {
+    return this.#followed;
+  }
+
   /** Begins to follow the cluster, and waits for its first state. @throws ClusterNotFoundError, ClusterConfigurationError */
   async start(): Promise<void> {
-    const { api, labels, namespaceLabels, endpointPodNames } = this.#options;
-    const { clock, log, environment } = this.#dependencies;
-    const { connect = (which: KubernetesApi) => openCluster(which, { environment, clock }) } =
-      this.#dependencies;
-    this.#connection = observeRequests(await connect(api), api, this.#dependencies);
-    this.#watch = new ClusterWatch({
-      connection: this.#connection,
-      sinks: this.#sinks(),
-      selection: { services: labels, namespaces: namespaceLabels, namesPods: endpointPodNames },
-      clock,
-      log: withoutNews(log),
-    });
-    this.#watch.start();
-    await this.#firstState();
+    const isRestored = await this.#followed.begin();
+    if (this.#followed.cluster.isKnown) return;
+    if (!isRestored || this.#dependencies.isFirst === false) await this.#firstState();
+  }
+
+  /** How pods search; undefined: the cluster is followed without it. */
+  get searches(): PodSearches | undefined {
+    return this.#followed.searches;
+  }
+
+  /** The zones with the names of services. */
+  get serviceZones(): readonly NameKey[] {
+    return this.#options.zones.filter((zone) => !isReverse(zone));
+  }
+
+  origins(): Iterable<NameKey> {
+    return this.serviceZones;
+  }
+
+  zoneAt(origin: NameKey): TransferableZone | undefined {
+    return this.#zones.zoneAt(origin);
+  }
+
+  /** Whether a service exists, whatever its endpoints. */
+  hasService(namespace: string, name: string): boolean {
+    return this.#followed.cluster.contents.service(namespace, name) !== undefined;
+  }
+
+  /** How services are reached from outside the cluster; undefined: the cluster is followed without it. */
+  get exposed(): ExposedCluster | undefined {
+    const { cluster, external } = this.#followed;
+    const { ttl, namespaces } = this.#options;
+    const { ownAddresses } = this.#dependencies;
+    return external && { cluster, services: external, ttl, namespaces, ownAddresses };
+  }
+
+  /** Queries are received now. */
+  serving(): void {
+    this.#followed.serving();
+  }
+
+  inspect(): PluginInspection {
+    return this.#followed.inspect();
   }
 
   proceed(): void {
@@ -120,34 +145,25 @@ export class Kubernetes {
   }
 
   isReady(): boolean {
-    return this.#cluster.hasBeenKnown;
+    return this.#followed.cluster.hasBeenKnown;
   }
 
   async stop(): Promise<void> {
-    await this.#watch?.stop();
-    this.#connection?.close();
-    this.#cluster.stop();
-    const steps = this.#dependencies.table.dropPublication(this.#publication);
-    while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+    await this.#followed.release();
   }
 
-  #sinks(): ClusterSinks {
-    const { services, endpoints, namespaces, pods } = this.#cluster;
-    const { hasEndpoints, pods: podMode } = this.#options;
-    const isHeadless = (namespace: string, name: string) => this.#cluster.isHeadless(namespace, name);
-    return {
-      ...{ services, namespaces },
-      endpoints: hasEndpoints ? observeChanges(endpoints, { ...this.#dependencies, isHeadless }) : undefined,
-      pods: podMode === 'verified' ? pods : undefined,
-      markIncomplete: (isIncomplete) => this.#cluster.markIncomplete(isIncomplete),
-    };
+  /** Milliseconds that the start waits for the first state. */
+  get #patience(): number {
+    const { isFirst = true, isStrict } = this.#dependencies;
+    const { startupTimeout } = this.#options;
+    return isFirst || isStrict ? startupTimeout : Math.max(startupTimeout, CHANGE_WAIT);
   }
 
   /** Resolves when all objects are listed, or the time to wait is over. */
   #firstState(): Promise<void> {
     const { clock, log } = this.#dependencies;
     return new Promise((resolve) => {
-      const deadline = clock.after(this.#options.startupTimeout, () => {
+      const deadline = clock.after(this.#patience, () => {
         line.cancel();
         log.warn('plugin/kubernetes: starting server with unsynced Kubernetes API');
         resolve();
@@ -163,10 +179,29 @@ export class Kubernetes {
         line.cancel();
         resolve();
       };
-      this.#cluster.whenKnown(() => this.#endWait());
+      this.#followed.cluster.whenKnown(() => this.#endWait());
       if (this.#isToProceed) this.#endWait();
     });
   }
+}
+
+/** What a cluster needs that outlives its first plan. The rest would keep that plan in memory. */
+function withoutPlan(dependencies: FollowedClusterDependencies): FollowedClusterDependencies {
+  const {
+    clock,
+    log,
+    metrics,
+    table,
+    ownAddresses,
+    environment,
+    isStrict,
+    needs = [],
+    connect,
+  } = dependencies;
+  return {
+    ...{ clock, log, metrics, table, ownAddresses, environment, isStrict, needs },
+    ...(connect && { connect }),
+  };
 }
 
 /**
@@ -184,14 +219,4 @@ function isWholeInTable(options: KubernetesOptions, published: readonly NameKey[
     namespaceLabels === undefined &&
     !fallthrough.some(concernsCluster)
   );
-}
-
-/** Logs the info lines of the cluster's watch at level debug: in a Corefile, each info line would be printed. */
-function withoutNews(log: Log): Log {
-  return {
-    error: (message, fields) => log.error(message, fields),
-    warn: (message, fields) => log.warn(message, fields),
-    info: (message, fields) => log.debug(message, fields),
-    debug: (message, fields) => log.debug(message, fields),
-  };
 }

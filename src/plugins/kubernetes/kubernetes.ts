@@ -6,6 +6,7 @@ import type { Handler } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import type { KubernetesNames } from '../../kube/publish/names.ts';
 import { DEFAULT_PUBLICATION } from '../../table/types.ts';
+import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
 import { setOf } from '../../zone/node.ts';
 import { recordsOf } from '../../zone/record-set.ts';
@@ -45,7 +46,8 @@ export function createKubernetesHandler(cluster: ClusterSource): Handler {
 export function answerWhileUnknown(names: KubernetesNames, { key, question }: Query): Answer {
   const node = names.findStanding(key);
   const set = node && setOf(node, question.type);
-  if (set === undefined || set.additional === 'elsewhere') return { kind: 'servfail' };
+  if (set === undefined || set.additional === 'elsewhere')
+    return { kind: 'servfail', extendedError: EXTENDED_ERROR.NOT_READY };
   const additionals = set.additional.flatMap((named) => recordsOf(named.name, named.set));
   return { kind: 'records', records: recordsOf(question.name, set), additionals, authoritative: true };
 }

@@ -28,6 +28,15 @@ export interface KubernetesOptions {
   readonly fallthrough: readonly NameKey[];
   /** How long listening waits for the first state of the cluster: milliseconds. */
   readonly startupTimeout: number;
+  /** From `portolan`; undefined: none is kept. */
+  readonly snapshot?: KubernetesSnapshot | undefined;
+}
+
+/** A file with the last good state of the cluster. */
+export interface KubernetesSnapshot {
+  readonly file: string;
+  /** Milliseconds: an older one is not used. 0: any age. */
+  readonly maxAge: number;
 }
 
 export interface KubernetesApi {

@@ -3,17 +3,28 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ofKind } from '../../contract/plugin.ts';
 import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { findSelectorFault } from '../../corefile/directive/label-selector.ts';
 import { isReverseZone, parseZones } from '../../corefile/keys/zone-name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { Metadata } from '../metadata/metadata.ts';
+import { Transfer } from '../transfer/transfer.ts';
+import type { ClusterNeed } from './followed-cluster.ts';
 import type { KubernetesApi, KubernetesOptions } from './options.ts';
 import { addressesOfServer } from './own-addresses.ts';
 
 const MAX_TTL = 3600;
 const PODS: readonly KubernetesOptions['pods'][] = ['disabled', 'insecure', 'verified'];
+
+/** What other plugins of its block need of the cluster. */
+const NEEDS: readonly (readonly [plugin: string, need: ClusterNeed])[] = [
+  ['autopath', 'searches'],
+  ['k8s_external', 'external'],
+  ['metadata', 'identities'],
+];
 
 type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
 type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
@@ -26,6 +37,7 @@ type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
 export const kubernetes = definePlugin({
   name: 'kubernetes',
   answers: true,
+  outlivesPlans: true,
   syntax: [
     'kubernetes [ZONES…] {',
     '    endpoint URL',
@@ -67,10 +79,15 @@ export const kubernetes = definePlugin({
   async load() {
     const { Kubernetes } = await import('./kubernetes-plugin.ts');
     return {
-      create(options, context) {
+      create(options, context, former) {
         const ownAddresses = addressesOfServer(context.server);
         const chain = context.lookUp;
-        return new Kubernetes(options, { ...context, chain, ownAddresses, environment: process.env });
+        const needs = NEEDS.flatMap(([plugin, need]) => (context.pluginNames.includes(plugin) ? need : []));
+        const dependencies = { ...context, chain, ownAddresses, environment: process.env, needs };
+        const made = new Kubernetes(options, dependencies, ofKind(Kubernetes, former));
+        context.find(Metadata)?.add(made.facts);
+        context.find(Transfer)?.add(made);
+        return made;
       },
     };
   },

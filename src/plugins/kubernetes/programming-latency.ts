@@ -27,6 +27,7 @@ export function observeChanges(
   );
   let isListing = false;
   return {
+    ...(sink.takesDrafts === true ? { takesDrafts: true } : {}),
     listStarted() {
       isListing = true;
       sink.listStarted();

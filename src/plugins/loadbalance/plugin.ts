@@ -2,47 +2,109 @@
  * `loadbalance`: the order of addresses in an answer.
  */
 
+import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { type DirectiveContext, resolvePath } from '../../corefile/directive/directive.ts';
+import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration } from '../../corefile/directive/go-values.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
+import { FollowedWeights, OPEN_FAULT } from './followed-weights.ts';
 import { createLoadbalanceHandler } from './loadbalance.ts';
-import type { LoadbalanceOptions } from './options.ts';
+import type { LoadbalanceOptions, WeightsFile } from './options.ts';
+import { Weights, WeightsError } from './weights.ts';
 
-/** Source: plugin/loadbalance of CoreDNS 1.14.7. Its policy `weighted` and its property `prefer` are not supported. */
+/**
+ * `loadbalance [round_robin | weighted FILE { reload DURATION }] { prefer CIDR… }`. Source: plugin/loadbalance of CoreDNS 1.14.7.
+ */
 export const loadbalance = definePlugin({
   name: 'loadbalance',
-  syntax: ['loadbalance [round_robin]'],
-  read(cursor): LoadbalanceOptions {
+  syntax: ['loadbalance [round_robin | weighted FILE] {', '    reload DURATION', '    prefer CIDR…', '}'],
+  read(cursor, context): LoadbalanceOptions {
+    let weighted: WeightsFile | undefined;
+    const preferred: AddressRange[] = [];
     cursor.eachUse(() => {
       const words = cursor.remainingArguments();
       const [policy = 'round_robin'] = words;
-      if (policy === 'weighted') readWeighted(cursor, words.length);
-      else if (policy !== 'round_robin')
+      weighted = undefined;
+      if (policy === 'weighted') {
+        weighted = readWeighted(cursor, words, context, preferred);
+        return;
+      }
+      if (policy !== 'round_robin')
         throw cursor.bareError(
           `unknown policy: ${policy}`,
-          'The policy is round_robin, which needs not be written.',
+          'The policy is round_robin, which needs not be written, or weighted FILE.',
         );
-      else if (words.length > 1)
+      if (words.length > 1)
         throw cursor.error(`unknown property for ${policy}`, 'Take what stands behind round_robin out.');
-      cursor.properties({ prefer: () => readPrefer(cursor) });
+      cursor.properties({ prefer: () => void preferred.push(...readPrefer(cursor)) });
     });
-    return { policy: 'round_robin' };
+    return { weighted, preferred };
   },
-  create: () => ({ handler: createLoadbalanceHandler() }),
+  create({ weighted, preferred }, context) {
+    if (weighted === undefined) return { handler: createLoadbalanceHandler({ preferred }) };
+    const followed = new FollowedWeights(weighted, context);
+    return {
+      handler: createLoadbalanceHandler({ preferred }, { weights: () => followed.weights }),
+      start: () => followed.start(),
+      stop: () => followed.stop(),
+    };
+  },
 });
 
-function readWeighted(cursor: DirectiveCursor, words: number): never {
+const DEFAULT_RELOAD = 30_000;
+
+function readWeighted(
+  cursor: DirectiveCursor,
+  words: readonly string[],
+  context: DirectiveContext,
+  preferred: AddressRange[],
+): WeightsFile {
   const remedy = 'Write weighted FILE.';
-  if (words < 2) throw cursor.error('missing weight file argument', remedy);
-  if (words > 2) throw cursor.error('unexpected argument(s)', remedy);
-  cursor.properties({ reload: () => readReload(cursor) });
-  throw cursor.bareError(
-    'weighted is not built into Portolan',
-    'Take it out: addresses are then shuffled alike.',
+  const place = cursor.bareError(
+    '',
+    'Write a line with a name, then lines with an address and its weight, 1 to 255.',
   );
+  if (words.length < 2) throw cursor.error('missing weight file argument', remedy);
+  if (words.length > 2) throw cursor.error('unexpected argument(s)', remedy);
+  const path = resolvePath(words[1] ?? '', context);
+  let reload = DEFAULT_RELOAD;
+  cursor.properties({
+    reload: () => {
+      reload = readReload(cursor);
+    },
+    prefer: () => void preferred.push(...readPrefer(cursor)),
+  });
+  const fault = faultOf(path, context);
+  if (fault === OPEN_FAULT && reload !== 0)
+    cursor.warn(
+      'Addresses have equal weights until the file is there.',
+      `Failed to open weight file:${fault}. Will try again in ${formatGoDuration(reload)}`,
+    );
+  else if (fault !== undefined) throw new DirectiveError(fault, place.position, place.remedy);
+  return { path, reload };
 }
 
-function readReload(cursor: DirectiveCursor): void {
+/** @returns undefined for a file without faults */
+function faultOf(path: string, { files }: DirectiveContext): string | undefined {
+  if (files.kindOf(path) !== 'file') return OPEN_FAULT;
+  let text = '';
+  try {
+    text = files.read(path);
+  } catch {
+    return OPEN_FAULT;
+  }
+  try {
+    Weights.parse(text, path);
+  } catch (error) {
+    if (error instanceof WeightsError) return error.message;
+    throw error;
+  }
+  return undefined;
+}
+
+/** @returns milliseconds */
+function readReload(cursor: DirectiveCursor): number {
   const words = cursor.remainingArguments();
   const [text] = words;
   const remedy = 'Give one duration such as 30s.';
@@ -51,19 +113,17 @@ function readReload(cursor: DirectiveCursor): void {
   const duration = parseGoDuration(text);
   if (duration.kind === 'bad') throw cursor.error(`invalid reload duration '${text}'`, remedy);
   if (duration.value < 0) throw cursor.error(`invalid reload duration '${text}'`, remedy);
+  return duration.value;
 }
 
-function readPrefer(cursor: DirectiveCursor): void {
-  for (const word of cursor.remainingArguments()) {
+function readPrefer(cursor: DirectiveCursor): readonly AddressRange[] {
+  return cursor.remainingArguments().map((word) => {
     const range = parseCidr(word);
     if (range.kind === 'bad')
       throw cursor.error(
         `invalid CIDR ${JSON.stringify(word)}: ${range.fault}`,
         'Write ranges as in 10.0.0.0/8.',
       );
-  }
-  throw cursor.bareError(
-    'prefer is not built into Portolan',
-    'Take the line out: addresses are then shuffled alike.',
-  );
+    return range.value;
+  });
 }

@@ -40,20 +40,32 @@ const WORDS: ReadonlyMap<string, WriteWord> = new Map([
   ['duration', ({ milliseconds }: LoggedQuery) => `${Number((milliseconds / 1000).toFixed(9))}s`],
 ]);
 
-/** Unknown words stay as they are; words of metadata, `{/label}`, are empty. */
+/** Unknown words stay as they are. */
 export function compileLogFormat(format: string): WriteWord {
-  return compileWords(format, WORDS);
+  return compileWords(
+    format,
+    WORDS,
+    (label) =>
+      ({ query }) =>
+        query.metadata(label) ?? NOTHING,
+  );
 }
 
-/** The same for other sets of words. */
+/** Whether a format has words of metadata. */
+export function namesMetadata(format: string): boolean {
+  return /\{\/[^{}]*\}/.test(format);
+}
+
+/** The same for other sets of words. @param ofLabel writes the word of a label of metadata */
 export function compileWords<Logged>(
   format: string,
   words: ReadonlyMap<string, (logged: Logged) => string>,
+  ofLabel: (label: string) => (logged: Logged) => string = () => () => NOTHING,
 ): (logged: Logged) => string {
   const parts = format.split(/(\{[^{}]*\})/).map((part): string | ((logged: Logged) => string) => {
     if (!part.startsWith('{') || !part.endsWith('}')) return part;
     const word = part.slice(1, -1);
-    return word.startsWith('/') ? NOTHING : (words.get(word) ?? part);
+    return word.startsWith('/') ? ofLabel(word.slice(1)) : (words.get(word) ?? part);
   });
   return (logged) => {
     let line = '';

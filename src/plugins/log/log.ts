@@ -5,18 +5,26 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { classifyResponse, describeSent } from '../../chain/described-response.ts';
 import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
+import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
 import { isWithin } from '../../wire/name.ts';
-import { compileLogFormat } from './log-format.ts';
+import { compileLogFormat, namesMetadata } from './log-format.ts';
 import type { LogOptions } from './options.ts';
 
 export interface LogDependencies {
   readonly clock: Clock;
   readonly log: Log;
+  /** The names of the block's handlers; complete once the block is. */
+  readonly handlerNames: () => readonly string[];
 }
 
 /** The first rule whose zone contains the name decides, even if its class does not match. */
-export function createLogHandler({ rules }: LogOptions, { clock, log }: LogDependencies): Handler {
+export function createLogHandler(
+  { rules }: LogOptions,
+  { clock, log, handlerNames }: LogDependencies,
+): Handler {
+  // Readers do not know the facts that plugins note.
+  const needsPlugins = (): boolean =>
+    handlerNames().includes('metadata') && rules.some(({ format }) => namesMetadata(format));
   const compiled = rules.map(({ zone, format, classes }) => ({
     zone,
     write: compileLogFormat(format),
@@ -24,8 +32,12 @@ export function createLogHandler({ rules }: LogOptions, { clock, log }: LogDepen
   }));
   return {
     name: 'log',
+    isObserver: true,
     role: 'other',
-    questions: NO_QUESTIONS,
+    questions: {
+      includes: () => needsPlugins(),
+      matches: () => (needsPlugins() ? ALL_QUESTIONS : NO_QUESTIONS).matches(),
+    },
     answers: 'unchanged',
     handle: async (query, next) => {
       const rule = compiled.find(({ zone }) => isWithin(query.key, zone));

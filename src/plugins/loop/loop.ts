@@ -1,33 +1,45 @@
 /**
- * Ends the process when queries that it forwards come back: a loop answers no client, and keeps every server in it busy.
+ * Detects queries that come back from the servers that they were forwarded to: a loop answers no client, and keeps every server in
+ * it busy.
  *
- * Once queries are received, it sends one for a name that no server knows. If it then sees that name more than twice, the query
- * has come back.
+ * Once queries are received, the handler sends one for a name that no server knows. If it then sees that name more than twice, the
+ * query has come back. While a loop is known, questions that would take it are answered SERVFAIL at once, and are not forwarded. A
+ * further test every few seconds finds out whether the loop is still there.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import { Query } from '../../chain/query.ts';
-import { isWithin, parseName, ROOT, toKey } from '../../wire/name.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { encodeName, isWithin, parseName, ROOT, toKey } from '../../wire/name.ts';
 import { CLASS, type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { LoopOptions } from './options.ts';
 
 export interface LoopDependencies {
   readonly clock: Clock;
+  readonly log: Log;
   /** The whole server block. */
   readonly chain: Chain;
   /** `dns://:53`. */
   readonly server: string;
-  /** Ends the process. @param message in a form that people search for */
-  readonly onLoop: (message: string) => void;
+  /** The handlers of the block, in order. */
+  readonly handlers: () => readonly Handler[];
+  /** Updates the views: readers forward no questions while there is a loop. */
+  readonly changed: () => boolean;
+  /** Ends the process; undefined: the loop is logged, and the process goes on. @param message CoreDNS's */
+  readonly endProcess: ((message: string) => void) | undefined;
 }
 
 const MAX_SIGHTINGS = 2;
-/** Milliseconds: how long tests are sent, the pause between two of them, and the maximum time until one comes back. */
+/** Milliseconds: how long failing tests are repeated, the pause between two, and the maximum time until one comes back. */
 const TESTING = 30_000;
 const PAUSE = 1000;
 const COMING_BACK = 2000;
+/** Milliseconds between two tests of a loop. */
+const RETEST = 5000;
 
 const RANDOM = 2 ** 47;
 
@@ -35,30 +47,59 @@ export class Loop {
   readonly handler: Handler;
   readonly #dependencies: LoopDependencies;
   readonly #zone: NameKey;
-  readonly #name: NameKey;
+  #name: NameKey;
   #sightings = 0;
+  #isLooping: boolean;
+  /** Whether a test is under way: only then do sightings mean anything. */
+  #isTesting = false;
   #isOver = false;
   #timer: Timer | undefined;
   #since = 0;
 
-  constructor({ zone }: LoopOptions, dependencies: LoopDependencies) {
+  /** @param former the loop that it replaces: a loop that this knows is there until a test has found it gone */
+  constructor({ zone }: LoopOptions, dependencies: LoopDependencies, former?: Loop) {
     this.#dependencies = dependencies;
     this.#zone = zone;
-    const labels = `${randomInt(RANDOM)}.${randomInt(RANDOM)}.`;
-    this.#name = toKey(parseName(zone === ROOT ? labels : `${labels}${zone}`));
+    this.#name = randomName(zone);
+    this.#isLooping = former?.isLooping ?? false;
     this.handler = {
       name: 'loop',
       role: 'other',
       answers: 'unchanged',
       questions: {
-        includes: (name, type) => type === TYPE.HINFO && name === this.#name,
-        matches: () => [{ name: { kind: 'exact', name: this.#name }, types: new Set([TYPE.HINFO]) }],
+        includes: (name, type) => (this.#isLooping && this.#takesLoop(name)) || this.#isTest(name, type),
+        matches: () =>
+          this.#isLooping
+            ? [{ name: { kind: 'any' }, types: 'all' }]
+            : [{ name: { kind: 'exact', name: this.#name }, types: new Set([TYPE.HINFO]) }],
       },
       handle: (query, next) => {
-        this.#see(query);
-        return next(query);
+        const isTest = this.#isTest(query.key, query.question.type);
+        if (isTest) this.#see(query);
+        // A test must not go round for ever.
+        const isRefused = isTest
+          ? this.#sightings > MAX_SIGHTINGS
+          : this.#isLooping && this.#takesLoop(query.key);
+        if (!isRefused) return next(query);
+        query.forbidStoring();
+        return { kind: 'servfail', reason: 'plugin/loop: Loop detected' };
       },
     };
+  }
+
+  get isLooping(): boolean {
+    return this.#isLooping;
+  }
+
+  /** Not ready while questions would loop. */
+  isReady(): boolean {
+    return !this.#isLooping;
+  }
+
+  readonly losesReadiness = true;
+
+  inspect(): PluginInspection {
+    return this.#isLooping ? { loopingZone: this.#zone } : {};
   }
 
   serving(): void {
@@ -67,38 +108,92 @@ export class Loop {
   }
 
   stop(): void {
-    this.#end();
+    this.#isOver = true;
+    this.#isTesting = false;
+    this.#timer?.cancel();
   }
 
-  #see({ key, question, sender }: Query): void {
-    if (this.#isOver || question.type !== TYPE.HINFO || !isWithin(key, this.#zone)) return;
-    if (key === this.#name) this.#sightings += 1;
-    if (this.#sightings <= MAX_SIGHTINGS) return;
-    this.#end();
-    const address = this.#dependencies.server.replace(/^\w+:\/\//, '');
-    this.#dependencies.onLoop(
+  #isTest(name: NameKey, type: number): boolean {
+    return this.#isTesting && type === TYPE.HINFO && name === this.#name;
+  }
+
+  /** Whether a question would be forwarded as the test is. */
+  #takesLoop(name: NameKey): boolean {
+    const rule = this.#ruleOf(this.#name);
+    return rule === undefined ? isWithin(name, this.#zone) : rule === this.#ruleOf(name);
+  }
+
+  /** What distinguishes the servers to which a name is forwarded; undefined: no handler knows. */
+  #ruleOf(name: NameKey): unknown {
+    for (const handler of this.#dependencies.handlers()) {
+      const rule = handler.role === 'forwarder' ? handler.ruleFor?.(name) : undefined;
+      if (rule !== undefined) return rule;
+    }
+    return undefined;
+  }
+
+  #see({ sender }: Query): void {
+    this.#sightings += 1;
+    if (this.#isOver || this.#sightings !== MAX_SIGHTINGS + 1 || this.#isLooping) return;
+    const { endProcess, log, server } = this.#dependencies;
+    const address = server.replace(/^\w+:\/\//, '');
+    const message =
       `plugin/loop: Loop (${sender.address}:${sender.port} -> ${address}) detected for zone ` +
-        `${JSON.stringify(this.#zone)}, see https://coredns.io/plugins/loop#troubleshooting. ` +
-        `Query: "HINFO ${this.#name}"`,
-    );
+      `${JSON.stringify(this.#zone)}, see https://coredns.io/plugins/loop#troubleshooting. ` +
+      `Query: "HINFO ${this.#name}"`;
+    if (endProcess !== undefined) {
+      this.stop();
+      endProcess(message);
+      return;
+    }
+    log.error(message);
+    this.#become(true);
   }
 
   async #test(): Promise<void> {
     const { chain, clock } = this.#dependencies;
     if (this.#isOver) return;
-    const answer = await chain(this.#makeQuery());
-    if (!isFailure(answer)) {
-      this.#timer = clock.after(COMING_BACK, () => this.#end());
-      return;
-    }
+    this.#isTesting = true;
     this.#sightings = 0;
-    if (clock.monotonic() - this.#since >= TESTING) this.#end();
-    else this.#timer = clock.after(PAUSE, () => void this.#test());
+    const answer = await chain(this.#makeQuery());
+    if (this.#isOver) return;
+    if (!isFailure(answer)) this.#after(COMING_BACK, () => this.#judge());
+    else if (this.#isLooping) this.#testLater();
+    else if (clock.monotonic() - this.#since < TESTING) this.#after(PAUSE, () => void this.#test());
+    else this.#isTesting = false;
   }
 
-  #end(): void {
-    this.#isOver = true;
+  /** The test was answered, and had time to come back. */
+  #judge(): void {
+    if (!this.#isLooping) {
+      this.#isTesting = false;
+      return;
+    }
+    if (this.#sightings > MAX_SIGHTINGS) {
+      this.#testLater();
+      return;
+    }
+    this.#isTesting = false;
+    this.#dependencies.log.info(`plugin/loop: Loop for zone ${JSON.stringify(this.#zone)} is gone`);
+    this.#become(false);
+  }
+
+  #testLater(): void {
+    this.#after(RETEST, () => {
+      // Servers may have cached what they know of the former name.
+      this.#name = randomName(this.#zone);
+      void this.#test();
+    });
+  }
+
+  #become(isLooping: boolean): void {
+    this.#isLooping = isLooping;
+    this.#dependencies.changed();
+  }
+
+  #after(milliseconds: number, act: () => void): void {
     this.#timer?.cancel();
+    this.#timer = this.#dependencies.clock.after(milliseconds, act);
   }
 
   #makeQuery(): Query {
@@ -108,11 +203,19 @@ export class Loop {
       ...{ authoritative: false, truncated: false, recursionAvailable: false },
       ...{ authenticData: false, checkingDisabled: false },
     };
-    return new Query(question, { header, question, edns: undefined }, OURSELVES);
+    // It counts as a query that the listeners have received.
+    const octets = HEADER_OCTETS + encodeName(this.#name).length + 4;
+    const site = { server: this.#dependencies.server, zone: this.#zone, view: '', octets };
+    return new Query(question, { header, question, edns: undefined }, OURSELVES, undefined, site);
   }
 }
 
 const OURSELVES = { address: '127.0.0.1', port: 0, transport: 'udp' } as const;
+
+function randomName(zone: NameKey): NameKey {
+  const labels = `${randomInt(RANDOM)}.${randomInt(RANDOM)}.`;
+  return toKey(parseName(zone === ROOT ? labels : `${labels}${zone}`));
+}
 
 /** Whether the query did not reach a server that answered. */
 function isFailure({ kind }: Answer): boolean {

@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ofKind } from '../../contract/plugin.ts';
 import { ROOT } from '../../wire/name.ts';
 import { endProcess } from './end-process.ts';
 import { Loop } from './loop.ts';
@@ -19,5 +20,8 @@ export const loop = definePlugin({
     });
     return { zone: zones[0] ?? ROOT };
   },
-  create: (options, context) => new Loop(options, { ...context, onLoop: endProcess }),
+  create: (options, context, former) => {
+    const dependencies = { ...context, endProcess: context.isStrict ? endProcess : undefined };
+    return new Loop(options, dependencies, ofKind(Loop, former));
+  },
 });

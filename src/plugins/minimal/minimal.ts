@@ -3,7 +3,7 @@
  */
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS } from '../../chain/match.ts';
+import { anyName } from '../../chain/match.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 
@@ -11,8 +11,8 @@ export function createMinimalHandler(): Handler {
   return {
     name: 'minimal',
     role: 'other',
-    questions: ALL_QUESTIONS,
-    answers: 'unchanged',
+    questions: WITH_ADDITIONALS,
+    answers: 'chain',
     async handle(query, next) {
       const answer = await next(query);
       const { type } = query.question;
@@ -21,6 +21,9 @@ export function createMinimalHandler(): Handler {
     },
   };
 }
+
+/** The types of names in the table whose answers may have further sections. Replies that readers forward have none. */
+const WITH_ADDITIONALS = anyName(new Set([TYPE.NS, TYPE.MX, TYPE.SRV]));
 
 function minimize(answer: Answer): Answer {
   if (answer.kind === 'drop' || !isResponse(answer)) return answer;

@@ -27,6 +27,7 @@ export function createPrometheusHandler({
   const queries = new QueryMetrics(metrics);
   return {
     name: 'prometheus',
+    isObserver: true,
     role: 'other',
     questions: NO_QUESTIONS,
     answers: 'unchanged',

@@ -3,9 +3,16 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
-import { addressesAnsweredBefore, type Chain, type Handler, reachesForwarder } from '../../chain/handler.ts';
+import {
+  addressesAnsweredBefore,
+  type Chain,
+  type Handler,
+  minLabelsForwarded,
+  reachesForwarder,
+} from '../../chain/handler.ts';
 import { ALL_QUESTIONS } from '../../chain/match.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { PacketPath } from '../../listen/types.ts';
@@ -36,10 +43,10 @@ export class Resolving implements Plugin {
 
   constructor(options: ResolverOptions, context: PluginContext, former: Resolving | undefined) {
     this.#context = context;
-    this.#isFiltered = options.cacheFilter !== undefined;
+    this.#isFiltered = options.cachedTypes !== undefined;
     this.#settings = () => settingsOf(options, context);
     this.#lasting = (
-      former === undefined ? lastingResolver(options, this.#settings(), context) : former.#lasting
+      former === undefined ? lastingResolver(this.#settings(), context) : former.#lasting
     ).retain();
     const { resolver } = this;
     this.handler = {
@@ -54,10 +61,10 @@ export class Resolving implements Plugin {
       },
     };
     context.find(LocalNames)?.keepInStep(this);
-    const { handlers, udpSize, countAnswer } = context;
+    const { handlers, udpSize, sendsExtendedErrors, countAnswer } = context;
     const path = resolver.packetPath({
       isExternal: (name, type) => reachesForwarder(handlers(), name, type),
-      udpSize,
+      ...{ udpSize, sendsExtendedErrors },
       onAnswer: countAnswer,
     });
     this.packetPath = (pending) => path.ask(pending);
@@ -121,16 +128,17 @@ export class Resolving implements Plugin {
     return { resolver: this.resolver.stats() };
   }
 
+  inspect(): PluginInspection {
+    return { forwarders: [this.resolver.forwarder] };
+  }
+
   stop(): Promise<void> {
     return this.#lasting.release();
   }
 }
 
 /** The settings of the resolver, with the reply filters of local names. */
-function settingsOf(
-  { cacheFilter: _, ...options }: ResolverOptions,
-  { find }: PluginContext,
-): ResolverSettings {
+function settingsOf(options: ResolverOptions, { find }: PluginContext): ResolverSettings {
   const local = find(LocalNames)?.handlers;
   if (local === undefined) return { ...options, changes: NO_CHANGES };
   const { replyChanges, leavesAddresses, mayExist } = local;
@@ -139,24 +147,28 @@ function settingsOf(
 
 const NO_CHANGES: ResolverSettings['changes'] = [];
 
-function lastingResolver(
-  { cacheFilter }: ResolverOptions,
-  settings: ResolverSettings,
-  context: PluginContext,
-): Lasting<Followed> {
-  const { table, connectUpstream: connect, clock, log, readerPath, countsByDomain } = context;
+function lastingResolver(settings: ResolverSettings, context: PluginContext): Lasting<Followed> {
+  const {
+    table,
+    connectUpstream: connect,
+    clock,
+    log,
+    readerPath,
+    forwardTally: tally,
+    countsByDomain,
+  } = context;
   const block = { context };
   const chain: Chain = (query) => block.context.chain(query);
   const resolver = new Resolver(settings, {
-    ...{ table, clock, log, chain },
+    ...{ table, clock, log, chain, tally },
     ...(connect && { connect }),
     resolveName: createNameResolver(() => chain),
-    before: cacheFilter === undefined ? [] : [cacheFilter],
   });
   const local = () => block.context.find(LocalNames)?.handlers;
   const route = resolver.openRoute(readerPath, {
     exceptions: () =>
       local()?.isPublished === false ? undefined : addressesAnsweredBefore(block.context.handlers()),
+    minLabels: () => minLabelsForwarded(block.context.handlers()),
     believesDenials: () => local()?.mayKnowNames !== true,
     outcome: countsByDomain ? CHAIN_OUTCOME.others : NO_OUTCOME,
   });

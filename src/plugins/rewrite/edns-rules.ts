@@ -68,6 +68,7 @@ function dataOf(rule: RewriteEdns, query: Query): Uint8Array | undefined {
 
 function octetsOf(value: RewriteEdnsValue, query: Query): Uint8Array | undefined {
   if (value.kind === 'octets') return value.octets;
+  if (value.kind === 'metadata') return textOf(query.metadata(value.label));
   const { question } = query;
   switch (value.name) {
     case 'qname':
@@ -85,6 +86,10 @@ function octetsOf(value: RewriteEdnsValue, query: Query): Uint8Array | undefined
     case 'protocol':
       return Buffer.from(query.client.transport === 'udp' ? 'udp' : 'tcp');
   }
+}
+
+function textOf(text: string | undefined): Uint8Array | undefined {
+  return text === undefined || text === '' ? undefined : Buffer.from(text);
 }
 
 function sixteenBits(number: number): Uint8Array {

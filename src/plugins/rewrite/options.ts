@@ -93,6 +93,8 @@ export type RewriteEdns = { readonly field: 'edns0'; readonly action: RewriteEdn
 /** The value of a local option: octets, or a property of the query. */
 export type RewriteEdnsValue =
   | { readonly kind: 'octets'; readonly octets: Uint8Array }
+  /** A fact that a plugin notes: `forward/upstream`. */
+  | { readonly kind: 'metadata'; readonly label: string }
   | {
       readonly kind: 'variable';
       readonly name:

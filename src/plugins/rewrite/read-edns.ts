@@ -65,16 +65,18 @@ function requireCount(
   } else if (count !== 2) throw fault(`EDNS0 ${option} rules require three or four args`);
 }
 
+/** A label of metadata: at least one character before and behind its first slash. */
+const LABEL = /^\{([^/]+\/.+)\}$/s;
+
 function readValue(text: string, cursor: DirectiveCursor): RewriteEdnsValue {
   if (text.startsWith('{') && text.endsWith('}')) {
     const name = VARIABLES.find((known) => `{${known}}` === text);
     if (name !== undefined) return { kind: 'variable', name };
-    const isMetadata = text.startsWith('{/');
+    const [, label] = LABEL.exec(text) ?? [];
+    if (label !== undefined) return { kind: 'metadata', label };
     throw cursor.bareError(
       `unsupported variable name ${JSON.stringify(text)}`,
-      isMetadata
-        ? 'Metadata is not built into Portolan. Take the rule out.'
-        : `Known are ${VARIABLES.map((known) => `{${known}}`).join(', ')}.`,
+      `Known are ${VARIABLES.map((known) => `{${known}}`).join(', ')}, and labels of metadata as in {view/name}.`,
     );
   }
   return {

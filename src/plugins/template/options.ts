@@ -2,6 +2,7 @@
  * Answers made from templates.
  */
 import type { Pattern } from '../../base/pattern.ts';
+import type { Expression } from '../../corefile/expression/expression.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 
@@ -18,11 +19,20 @@ export interface TemplateRule {
   readonly zones: readonly NameKey[];
   /** The first that matches a name counts; empty: every name matches. */
   readonly patterns: readonly Pattern[];
+  /** Computed in order, each from those before it. */
+  readonly variables: readonly TemplateVariable[];
+  /** All must be true for a name that matches. */
+  readonly conditions: readonly Expression[];
   readonly answer: readonly TextTemplate[];
   readonly additional: readonly TextTemplate[];
   readonly authority: readonly TextTemplate[];
   readonly rcode: number;
   readonly extendedError: { readonly code: number; readonly text: string } | undefined;
-  /** Zones in which names that match no pattern go to the next handler. Elsewhere they are SERVFAIL. */
+  /** Zones in which names that match no pattern, or do not meet a condition, go to the next handler. Elsewhere they are SERVFAIL. */
   readonly fallthrough: readonly NameKey[];
+}
+
+export interface TemplateVariable {
+  readonly name: string;
+  readonly expression: Expression;
 }

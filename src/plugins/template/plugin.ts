@@ -5,18 +5,22 @@
 import type { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';
 import { exactClassOf, exactRcodeOf, exactTypeOf } from '../../corefile/directive/type-names.ts';
-import type { TemplateOptions, TemplateRule } from './options.ts';
+import type { ValueType } from '../../corefile/expression/built-in-functions.ts';
+import { readTypedExpression, type VariableTypes } from '../../corefile/expression/check-expression.ts';
+import { type Expression, ExpressionError } from '../../corefile/expression/expression.ts';
+import type { TemplateOptions, TemplateRule, TemplateVariable } from './options.ts';
 import { createTemplateHandler } from './template.ts';
+import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';
 import { TextTemplate, TextTemplateError } from './text-template/text-template.ts';
 
 type Section = 'answer' | 'additional' | 'authority';
 type Draft = { -readonly [Name in keyof TemplateRule]: TemplateRule[Name] };
 
-/** Source: plugin/template of CoreDNS 1.14.7. Its properties `var` and `expr` are not supported. */
+/** Source: plugin/template of CoreDNS 1.14.7. */
 export const template = definePlugin({
   name: 'template',
   answers: true,
@@ -24,6 +28,8 @@ export const template = definePlugin({
   syntax: [
     'template CLASS TYPE [ZONES…] {',
     '    match REGEX…',
+    '    var NAME EXPRESSION',
+    '    expr EXPRESSION',
     '    answer RECORD…',
     '    additional RECORD…',
     '    authority RECORD…',
@@ -59,6 +65,8 @@ function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): Templ
     type,
     zones: zonesOrBlock(cursor.remainingArguments(), context),
     patterns: [],
+    variables: [],
+    conditions: [],
     answer: [],
     additional: [],
     authority: [],
@@ -71,12 +79,7 @@ function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): Templ
 }
 
 function readProperties(cursor: DirectiveCursor, draft: Draft): void {
-  const unbuilt = (name: string) => () => {
-    throw cursor.bareError(
-      `${name} is not built into Portolan`,
-      'Use match with a regular expression instead.',
-    );
-  };
+  const types = new Map<string, ValueType>();
   const section = (name: Section) => () => {
     draft[name] = [...draft[name], ...readRecords(name, cursor)];
   };
@@ -100,12 +103,55 @@ function readProperties(cursor: DirectiveCursor, draft: Draft): void {
       cursor.remainingArguments();
       cursor.warn('"upstream" has had no effect since CoreDNS 1.7.0. Take it out.');
     },
-    var: unbuilt('var'),
-    expr: unbuilt('expr'),
+    var: () => {
+      draft.variables = [...draft.variables, readVariable(cursor, types)];
+    },
+    expr: () => {
+      draft.conditions = [...draft.conditions, readCondition(cursor, types)];
+    },
   };
   cursor.properties(known, () =>
-    cursor.argumentError('Known here: match, answer, additional, authority, rcode, ederror, fallthrough.'),
+    cursor.argumentError(
+      'Known here: match, var, expr, answer, additional, authority, rcode, ederror, fallthrough.',
+    ),
   );
+}
+
+const EXPRESSION_REMEDY =
+  "Write an expression of expr-lang, as in int(group('n')) > 1 or incidr(client_ip(), '10.0.0.0/8').";
+
+/** @param types of the variables so far; the new one is added */
+function readVariable(cursor: DirectiveCursor, types: Map<string, ValueType>): TemplateVariable {
+  const [name = '', ...words] = cursor.remainingArguments();
+  if (words.length === 0) throw cursor.argumentError('Give a name and an expression, as in var ttl 60.');
+  if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name))
+    throw cursor.error(
+      `invalid variable name ${JSON.stringify(name)}`,
+      'A name has letters, digits and underscores, and no digit in front.',
+    );
+  if (types.has(name) || isReservedName(name))
+    throw cursor.error(`variable name ${JSON.stringify(name)} is reserved`, 'Give it another name.');
+  const fault = (message: string) =>
+    cursor.error(`could not compile expression: ${name}, ${message}`, EXPRESSION_REMEDY);
+  const { expression, type } = readTyped(words.join(' '), types, fault);
+  types.set(name, type);
+  return { name, expression };
+}
+
+function readCondition(cursor: DirectiveCursor, types: VariableTypes): Expression {
+  const words = cursor.remainingArguments();
+  if (words.length === 0) throw cursor.argumentError("Give a condition, as in expr name() == 'a.example.'.");
+  const fault = (message: string) =>
+    cursor.error(`could not compile expression: ${message}`, EXPRESSION_REMEDY);
+  return readTyped(words.join(' '), types, fault).expression;
+}
+
+function readTyped(text: string, types: VariableTypes, fault: (message: string) => DirectiveError) {
+  try {
+    return readTypedExpression(text, TEMPLATE_FUNCTIONS, types);
+  } catch (error) {
+    throw error instanceof ExpressionError ? fault(error.message) : error;
+  }
 }
 
 function readPatterns(cursor: DirectiveCursor): readonly Pattern[] {

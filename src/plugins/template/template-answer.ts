@@ -5,6 +5,7 @@ import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { Variables } from '../../corefile/expression/evaluate.ts';
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
 import { parseRecord } from '../../sources/zone-files/zone-file.ts';
 import { extendedError } from '../../wire/extended-error.ts';
@@ -22,6 +23,8 @@ export interface TemplateAnswerParts {
   /** The zone of the rule that contains the name. */
   readonly zone: NameKey;
   readonly match: NameMatch;
+  /** The values of the rule's variables. */
+  readonly variables: Variables;
   readonly chain: Chain;
   readonly counts: TemplateMetrics;
 }
@@ -34,10 +37,10 @@ export class TemplateAnswer {
   #truncated = false;
 
   constructor(parts: TemplateAnswerParts) {
-    const { query, rule, zone, match } = parts;
+    const { query, rule, zone, match, variables } = parts;
     const { server, view } = query.site;
     this.#parts = parts;
-    this.#data = templateDataOf(query, rule, zone, match);
+    this.#data = templateDataOf(query, rule, { zone, match, variables });
     this.#labels = { server, zone, view, ...classAndTypeOf(query, rule) };
   }
 

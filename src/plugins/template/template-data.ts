@@ -3,6 +3,8 @@
  */
 import type { PatternGroups } from '../../base/pattern.ts';
 import type { Query } from '../../chain/query.ts';
+import type { Variables } from '../../corefile/expression/evaluate.ts';
+import type { Value } from '../../corefile/expression/expression.ts';
 import { knownClassName, knownTypeName } from '../../wire/mnemonics.ts';
 import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
@@ -15,12 +17,19 @@ export interface NameMatch {
   readonly groupNames: ReadonlyMap<string, number>;
 }
 
-/** @param zone the zone of the rule that contains the name */
+/** What a rule found in a question. */
+export interface RuleMatch {
+  /** The zone of the rule that contains the name. */
+  readonly zone: NameKey;
+  readonly match: NameMatch;
+  /** The values of the rule's variables. */
+  readonly variables: Variables;
+}
+
 export function templateDataOf(
   query: Query,
   rule: TemplateRule,
-  zone: NameKey,
-  match: NameMatch,
+  { zone, match, variables }: RuleMatch,
 ): TemplateStruct {
   const { key } = query;
   const { class: dnsClass, type } = classAndTypeOf(query, rule);
@@ -39,10 +48,22 @@ export function templateDataOf(
       Question: questionOf(query),
       // Only answers of templates that name the client depend on the client.
       Remote: () => query.client.address,
-      Var: { kind: 'map', entries: new Map() },
-      Meta: () => '',
+      Var: { kind: 'map', entries: new Map([...variables].map(([name, value]) => [name, shown(value)])) },
+      Meta: ([label]) => metadataOf(query, label),
     },
   };
+}
+
+/** In templates, as in Go, nil has no value. */
+function shown(value: Value): TemplateValue {
+  if (value === null) return undefined;
+  return typeof value === 'object' ? value.map(shown) : value;
+}
+
+/** The answer is not stored: facts may differ between clients. */
+function metadataOf(query: Query, label: TemplateValue): TemplateValue {
+  query.forbidStoring();
+  return typeof label === 'string' ? (query.metadata(label) ?? '') : '';
 }
 
 /** Names of the class and type, or empty strings. For questions for ANY, those of the rule. */

@@ -4,11 +4,14 @@ import type { Answer } from '../../chain/answer.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { ValueType } from '../../corefile/expression/built-in-functions.ts';
+import { readTypedExpression } from '../../corefile/expression/check-expression.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { CLASS, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
 import { createTemplateHandler } from './template.ts';
+import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';
 import { TextTemplate } from './text-template/text-template.ts';
 
 const zoneOf = (...names: readonly string[]) => names.map((name) => toKey(parseName(name)));
@@ -19,6 +22,8 @@ const RULE: TemplateRule = {
   type: TYPE.A,
   zones: zoneOf('example.'),
   patterns: [],
+  variables: [],
+  conditions: [],
   answer: lines('{{ .Name }} 60 IN A 192.0.2.1'),
   additional: [],
   authority: [],
@@ -164,5 +169,67 @@ describe('the questions of template', () => {
     expect(
       [makeQuery('b.example.'), makeQuery('a.example.')].map(({ key }) => includes(key, TYPE.A)),
     ).toEqual([true, false]);
+  });
+});
+
+describe('expressions of a template', () => {
+  const types = new Map<string, ValueType>();
+  const read = (text: string, known = types) => readTypedExpression(text, TEMPLATE_FUNCTIONS, known);
+  /** The parts of a rule with these variables and conditions. */
+  function withExpressions(variables: Readonly<Record<string, string>>, ...conditions: readonly string[]) {
+    const known = new Map<string, ValueType>();
+    const made = Object.entries(variables).map(([name, text]) => {
+      const { expression, type } = read(text, known);
+      known.set(name, type);
+      return { name, expression };
+    });
+    return { variables: made, conditions: conditions.map((text) => read(text, known).expression) };
+  }
+  const numbered = { patterns: [new Pattern('^(?P<n>[0-9]+)-(?P<m>[0-9]+)[.]example[.]$')] };
+
+  it('fill in variables, each from those before it', async () => {
+    const rule = {
+      ...numbered,
+      ...withExpressions({
+        num: "int(group('n'))",
+        double: 'num * 2',
+        whole: 'group(0)',
+        none: "group('x')",
+      }),
+      answer: lines('{{ .Var.whole }} 60 IN A 10.{{ .Var.num }}.{{ .Var.double }}.{{ len .Var.none }}'),
+    };
+    expect(await told([rule], makeQuery('4-2.example.'))).toBe('0 | 4-2.example. 60 IN A 10.4.8.0');
+  });
+
+  it('are conditions, and fall through where these are not met', async () => {
+    const rule = { ...numbered, ...withExpressions({ num: "int(group('n'))" }, 'num > 1', "type() == 'A'") };
+    expect(await told([rule], makeQuery('2-1.example.'))).toContain('192.0.2.1');
+    expect((await answerOf([rule], makeQuery('1-1.example.'))).kind).toBe('servfail');
+    const falling = { ...rule, fallthrough: zoneOf('example.') };
+    expect(await told([falling], makeQuery('1-1.example.'))).toBe('passed');
+    expect(await told([{ ...falling, ...withExpressions({}, '1') }], makeQuery('1-1.example.'))).toBe(
+      'passed',
+    );
+  });
+
+  it('that have no value are SERVFAIL, even with fallthrough', async () => {
+    const rule = { ...withExpressions({}, "incidr('none', '10.0.0.0/8')"), fallthrough: zoneOf('example.') };
+    expect((await answerOf([rule])).kind).toBe('servfail');
+  });
+
+  it.each([
+    ['client_ip()', true],
+    ['do()', true],
+    ['name()', false],
+    ["'constant'", false],
+  ])('with %s are for one client alone: %s', async (text, isForOne) => {
+    const query = makeQuery('a.example.');
+    await answerOf([withExpressions({ value: text })], query);
+    expect(query.clientWasRead).toBe(isForOne);
+  });
+
+  it('cannot be named as words of the language', () => {
+    expect(['len', 'true', 'let', 'name', 'group', 'bitushr'].every(isReservedName)).toBe(true);
+    expect(isReservedName('ttl')).toBe(false);
   });
 });

@@ -10,6 +10,7 @@ import type { TemplateOptions, TemplateRule } from './options.ts';
 import { questionsOfTemplates } from './questions.ts';
 import { TemplateAnswer } from './template-answer.ts';
 import type { NameMatch } from './template-data.ts';
+import { createRuleEvaluation } from './template-expressions.ts';
 import { TemplateMetrics } from './template-metrics.ts';
 
 export interface TemplateDependencies {
@@ -23,6 +24,7 @@ export function createTemplateHandler(
   { chain, metrics }: TemplateDependencies,
 ): Handler {
   const counts = new TemplateMetrics(metrics);
+  const evaluateRule = createRuleEvaluation();
   return {
     name: 'template',
     role: 'other',
@@ -33,8 +35,10 @@ export function createTemplateHandler(
         const zone = zoneFor(query, rule);
         if (zone === undefined) continue;
         const match = matchName(rule, query.key);
-        if (match !== undefined)
-          return new TemplateAnswer({ query, rule, zone, match, chain, counts }).make();
+        const variables = match && evaluateRule(rule, query, match);
+        if (variables === 'failed') return { kind: 'servfail' };
+        if (match !== undefined && variables !== undefined)
+          return new TemplateAnswer({ query, rule, zone, match, variables, chain, counts }).make();
         if (!fallsThrough(rule, query.key)) return { kind: 'servfail' };
       }
       return next(query);

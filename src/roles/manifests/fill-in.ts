@@ -6,6 +6,7 @@
  */
 import { type Document, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { DEFAULT_DNS_SERVER, DEFAULT_DOMAIN } from '../../config/manifests/manifests-flags.ts';
+import { imageOfPart } from './image-of-part.ts';
 import { type ManifestFile, ManifestFileError } from './layout-files.ts';
 
 /** Each is inserted as it is: the templates of the addon manager have placeholders here. */
@@ -80,11 +81,7 @@ function chooseImage(shipped: string, chosen: string): string {
   const part = /^portolan(-[a-z0-9-]+)?:/.exec(shipped);
   if (part === null) return shipped;
   const [, name = ''] = part;
-  const [repository = ''] = chosen.split(/(?::[^:/]*)?(?:@|$)/);
-  if (repository.endsWith(name)) return chosen;
-  // A digest identifies a single image, so it cannot be used for a part.
-  if (chosen.includes('@')) return shipped;
-  return chosen.replace(/(:[^:/]*)?$/, (tag) => `${name}${tag}`);
+  return imageOfPart(chosen, name) ?? shipped;
 }
 
 /** Arguments of a container, and texts of a ConfigMap. */

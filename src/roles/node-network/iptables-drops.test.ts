@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findDrop } from './iptables-drops.ts';
+import { findDrop, isUntracked } from './iptables-drops.ts';
 
 const ENDPOINTS = { addresses: ['169.254.20.10', '10.96.0.10'], dnsPort: 53, healthPort: 8080 };
 
@@ -86,4 +86,43 @@ it('rules of IPv6 are read alike', () => {
   const endpoints = { ...ENDPOINTS, addresses: ['fd00::10'] };
   expect(findDrop(save(['-A INPUT -d fd00::/8 -j DROP']), endpoints)).toBe('-A INPUT -d fd00::/8 -j DROP');
   expect(findDrop(save(['-A INPUT -d fe80::/10 -j DROP']), endpoints)).toBeUndefined();
+});
+
+describe('an ACCEPT before a drop', () => {
+  const ours = [
+    '-A INPUT -d 169.254.20.10/32 -p udp -m udp --dport 53 -m comment --comment "DNS cache" -j ACCEPT',
+    '-A INPUT -d 169.254.20.10/32 -p tcp -m tcp --dport 53 -j ACCEPT',
+  ];
+  const one = { addresses: ['169.254.20.10'], dnsPort: 53 };
+  const find = (rules: readonly string[], policies = {}) =>
+    findDrop(save(rules, policies), one, { heedsAccepts: true });
+
+  it('saves packets that it certainly matches', () => {
+    expect(find([...ours, '-A INPUT -j DROP'], { INPUT: 'DROP' })).toBeUndefined();
+    expect(
+      find(['-A INPUT -j OURS', ...ours.map((rule) => rule.replace('INPUT', 'OURS'))], { INPUT: 'DROP' }),
+    ).toBe(undefined);
+    expect(findDrop(save([...ours, '-A INPUT -j DROP']), one)).toBe('-A INPUT -j DROP');
+  });
+
+  it('saves no others', () => {
+    const [udp = ''] = ours;
+    expect(find([udp, '-A INPUT -j DROP'])).toBe('-A INPUT -j DROP');
+    expect(find([udp], { INPUT: 'DROP' })).toBe('-P INPUT DROP');
+    expect(find(['-A INPUT -m mark --mark 0x1 -j ACCEPT', '-A INPUT -j DROP'])).toBe('-A INPUT -j DROP');
+    expect(
+      find(['-A INPUT -s 10.0.0.0/8 -j OURS', ...ours.map((rule) => rule.replace('INPUT', 'OURS'))], {
+        INPUT: 'DROP',
+      }),
+    ).toBe('-P INPUT DROP');
+  });
+});
+
+it('queries are not tracked by NOTRACK, or by CT with --notrack', () => {
+  const raw = (target: string, address = '169.254.20.10') =>
+    `*raw\n:PREROUTING ACCEPT [0:0]\n-A PREROUTING -d ${address}/32 -p udp -m udp --dport 53 ${target}\nCOMMIT\n`;
+  expect(isUntracked(raw('-j NOTRACK'), '169.254.20.10', 53)).toBe(true);
+  expect(isUntracked(raw('-j CT --notrack'), '169.254.20.10', 53)).toBe(true);
+  expect(isUntracked(raw('-j CT --zone 1'), '169.254.20.10', 53)).toBe(false);
+  expect(isUntracked(raw('-j NOTRACK', '10.0.0.1'), '169.254.20.10', 53)).toBe(false);
 });

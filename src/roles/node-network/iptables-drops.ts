@@ -10,7 +10,8 @@ import type { LocalEndpoints } from './packet-rules.ts';
 
 /** The known fields of a packet between a pod and the cache. */
 interface KnownPacket {
-  readonly chain: 'INPUT' | 'OUTPUT';
+  /** Whether it goes to the cache; otherwise it is an answer. */
+  readonly isQuery: boolean;
   readonly protocol: 'tcp' | 'udp';
   /** Our address: the destination of a query, the source of an answer. */
   readonly address: string;
@@ -38,17 +39,40 @@ const DROPPING_TARGETS: ReadonlySet<string> = new Set(['DROP', 'REJECT']);
 /** A chain of the kubelet on nearly every node: it drops packets marked by kube-proxy, and martian packets to 127.0.0.0/8. */
 const KUBELET_CHAIN = 'KUBE-FIREWALL';
 
+/** What is read of the rules besides drops. */
+export interface DropOptions {
+  /** Whether an ACCEPT before a drop saves a packet that it certainly matches. Default: no, since that rule may go. */
+  readonly heedsAccepts?: boolean;
+}
+
 /** @param text table `filter` as saved @returns the first policy or rule that may drop, as a line of iptables */
-export function findDrop(text: string, { addresses, dnsPort: port }: LocalEndpoints): string | undefined {
+export function findDrop(
+  text: string,
+  { addresses, dnsPort: port }: Pick<LocalEndpoints, 'addresses' | 'dnsPort'>,
+  { heedsAccepts = false }: DropOptions = {},
+): string | undefined {
   const table = parseTable(text);
+  const find = heedsAccepts ? findVerdict : findDropOf;
   for (const address of addresses)
     for (const protocol of ['udp', 'tcp'] as const)
-      for (const chain of ['INPUT', 'OUTPUT'] as const) {
-        const line = findDropOf({ chain, protocol, address, port }, table);
+      for (const isQuery of [true, false]) {
+        const line = find({ isQuery, protocol, address, port }, table);
         if (line !== undefined) return line;
       }
   return undefined;
 }
+
+/** @param text table `raw` as saved @returns whether queries over UDP to this address are certainly not tracked */
+export function isUntracked(text: string, address: string, port: number): boolean {
+  const packet: KnownPacket = { isQuery: true, protocol: 'udp', address, port };
+  const rules = parseTable(text).chains.get('PREROUTING') ?? [];
+  return rules.some(({ line, options, target }) => {
+    const isNotrack = target === 'NOTRACK' || (target === 'CT' && line.includes('--notrack'));
+    return isNotrack && options.every((option) => mustMatch(option, packet));
+  });
+}
+
+const chainOf = ({ isQuery }: KnownPacket): string => (isQuery ? 'INPUT' : 'OUTPUT');
 
 function findDropOf(packet: KnownPacket, table: SavedTable): string | undefined {
   const visited = new Set<string>();
@@ -62,8 +86,31 @@ function findDropOf(packet: KnownPacket, table: SavedTable): string | undefined 
     }
     return undefined;
   };
-  const isDropped = table.policies.get(packet.chain) === 'DROP';
-  return isDropped ? `-P ${packet.chain} DROP` : search(packet.chain);
+  const isDropped = table.policies.get(chainOf(packet)) === 'DROP';
+  return isDropped ? `-P ${chainOf(packet)} DROP` : search(chainOf(packet));
+}
+
+/** A rule that may drop, before any that certainly accepts; or the policy. */
+function findVerdict(packet: KnownPacket, table: SavedTable): string | undefined {
+  const visited = new Set<string>();
+  const search = (chain: string): string | 'accepted' | undefined => {
+    if (visited.has(chain) || chain === KUBELET_CHAIN) return undefined;
+    visited.add(chain);
+    for (const { line, options, target } of table.chains.get(chain) ?? []) {
+      if (target === undefined || !options.every((option) => mayMatch(option, packet))) continue;
+      const isCertain = options.every((option) => mustMatch(option, packet));
+      if (DROPPING_TARGETS.has(target)) return line;
+      if (target === 'ACCEPT' && isCertain) return 'accepted';
+      const found = search(target);
+      // A chain that certainly accepts decides only if the packet certainly comes there.
+      if (found !== undefined && (found !== 'accepted' || isCertain)) return found;
+    }
+    return undefined;
+  };
+  const chain = chainOf(packet);
+  const found = search(chain);
+  if (found !== undefined) return found === 'accepted' ? undefined : found;
+  return table.policies.get(chain) === 'DROP' ? `-P ${chain} DROP` : undefined;
 }
 
 /** False only if it certainly does not match. */
@@ -72,9 +119,17 @@ function mayMatch({ name, isNegated, value }: SavedOption, packet: KnownPacket):
   return matches === undefined || matches !== isNegated;
 }
 
+/** Options that say no more than others beside them. */
+const NEUTRAL: ReadonlySet<string> = new Set(['-m', '--comment']);
+
+/** False unless it certainly matches. */
+function mustMatch({ name, isNegated, value }: SavedOption, packet: KnownPacket): boolean {
+  return NEUTRAL.has(name) || matchesOption(name, value, packet) === !isNegated;
+}
+
 /** Undefined if it depends on the packet. */
 function matchesOption(name: string, value: string, packet: KnownPacket): boolean | undefined {
-  const isQuery = packet.chain === 'INPUT';
+  const { isQuery } = packet;
   switch (name) {
     case '-p':
       return value === packet.protocol || value === 'all';

@@ -16,21 +16,29 @@ const OPCODE_STATUS = 2;
 
 type Outcome = 'answered' | 'closed' | 'silent';
 
+/** The message of a query with this id. */
+export type WriteProbe = (id: number) => Buffer;
+
 /** Whether one query is answered in time. Never rejects. */
-export async function isAnsweredAt(address: string, port: number, clock: Clock): Promise<boolean> {
-  return (await probe(address, port, clock)) === 'answered';
+export async function isAnsweredAt(
+  address: string,
+  port: number,
+  clock: Clock,
+  write: WriteProbe = statusQuery,
+): Promise<boolean> {
+  return (await probe(address, port, clock, write)) === 'answered';
 }
 
 /** Whether a server has the port, even if it is too busy to answer at once. Never rejects. */
 export async function isServedAt(address: string, port: number, clock: Clock): Promise<boolean> {
   for (let silent = 0; silent < MAX_SILENT; silent++) {
-    const outcome = await probe(address, port, clock);
+    const outcome = await probe(address, port, clock, statusQuery);
     if (outcome !== 'silent') return outcome === 'answered';
   }
   return false;
 }
 
-function probe(address: string, port: number, clock: Clock): Promise<Outcome> {
+function probe(address: string, port: number, clock: Clock, write: WriteProbe): Promise<Outcome> {
   return new Promise((resolve) => {
     const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
     const id = randomId();
@@ -53,7 +61,7 @@ function probe(address: string, port: number, clock: Clock): Promise<Outcome> {
     // Connected, so that a closed port is reported at once.
     socket.connect(port, address, (error?: Error) => {
       if (error !== undefined) end('closed');
-      else socket.send(statusQuery(id));
+      else socket.send(write(id));
     });
   });
 }

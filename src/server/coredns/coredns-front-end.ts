@@ -29,8 +29,10 @@ export interface CoreDnsFrontEndOptions {
   readonly metrics: () => PluginMetrics;
   /** All metrics in Prometheus text format. */
   readonly metricsText: () => Promise<string>;
-  /** The plugins that are not ready. */
-  readonly notReady: () => readonly string[];
+  /** What is wrong with the settings that the Corefile is made from; default: nothing. */
+  readonly settingsProblems?: (() => readonly string[]) | undefined;
+  /** The plugins that are not ready. @param wasReady whether all were before: only those that may lose readiness */
+  readonly notReady: (wasReady: boolean) => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -115,7 +117,9 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 
   stats(): FrontEndStats {
-    return { config: undefined, watches: [] };
+    const { settingsProblems = () => [] } = this.#options;
+    const problems = [...(this.#failed === undefined ? [] : [this.#failed.message]), ...settingsProblems()];
+    return { config: undefined, problems, watches: [], httpDrops: this.#endpoints.drops };
   }
 
   async stop(): Promise<void> {
@@ -243,7 +247,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
         await this.#endpoints.add([plan]);
       } catch (error) {
         if (!(error instanceof EndpointError)) throw error;
-        this.#options.log.error(`plugin/${PLUGINS[plan.kind]}: ${error.message}`);
+        this.#options.log.error(`${OPENING[plan.kind]}: ${error.message}`);
       }
     }
     this.#endpoints.show(plans);
@@ -269,7 +273,11 @@ export class CoreDnsFrontEnd implements FrontEnd {
 }
 
 /** The plugin of each endpoint. */
-const PLUGINS = { health: 'health', ready: 'ready', metrics: 'prometheus', profile: 'pprof' } as const;
+/** How a line about an address that cannot be opened begins, in the words of CoreDNS. */
+const OPENING = {
+  ...{ health: 'plugin/health', ready: 'plugin/ready', profile: 'plugin/pprof' },
+  metrics: 'Failed to start metrics handler',
+} as const;
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,7 +1,8 @@
 /**
  * The log in CoreDNS's format: `[INFO] plugin/reload: …`, without a time.
  */
-import type { Log, LogFields, LogLevel } from '../../base/log.ts';
+import type { LogFields, LogLevel } from '../../base/log.ts';
+import { type AdjustableLog, isWritten } from '../../observe/log.ts';
 
 export interface CoreDnsLogOptions {
   /** Whether to write debug lines: the plugin `debug`. */
@@ -17,19 +18,22 @@ const LEVELS: Readonly<Record<LogLevel, string>> = {
   debug: 'DEBUG',
 };
 
-export function createCoreDnsLog({ isDebug, write }: CoreDnsLogOptions): Log {
+export function createCoreDnsLog({ isDebug, write }: CoreDnsLogOptions): AdjustableLog {
   const writerOf =
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
+      if (!isWritten(level, log.level)) return;
       const words = Object.entries(fields).flatMap(([key, value]) =>
         value === undefined ? [] : `${key}=${String(value)}`,
       );
       write(`[${LEVELS[level]}] ${[message, ...words].join(' ')}\n`);
     };
-  return {
+  const log: AdjustableLog = {
+    level: isDebug ? 'debug' : 'info',
     error: writerOf('error'),
     warn: writerOf('warn'),
     info: writerOf('info'),
-    debug: isDebug ? writerOf('debug') : () => {},
+    debug: writerOf('debug'),
   };
+  return log;
 }

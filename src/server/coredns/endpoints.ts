@@ -2,14 +2,21 @@
  * The HTTP endpoints of a Corefile: health, readiness and metrics. Each address has one server, which all blocks share. It stays open
  * across changes of the Corefile that keep the address.
  */
+import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { EndpointPlan } from '../../config/server/server-plan.ts';
+import { TlsServer, type TlsServerOptions } from '../../listen/secure/tls-server.ts';
 import { METRICS_TEXT } from '../../observe/health.ts';
+import type { DropCounts } from '../../observe/http-connections.ts';
+import { HttpHost } from '../../observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
-import { HttpServer, HttpServerError } from '../../observe/http-server.ts';
+import { type HttpServer, HttpServerError } from '../../observe/http-server.ts';
 import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
 import { openSharedPort } from '../../observe/shared-port.ts';
+import { readWebConfiguration } from '../../plugins/prometheus/web-configuration.ts';
+import type { TlsOptions } from '../../plugins/tls/options.ts';
+import { ListenerCertificates } from '../listener-certificates.ts';
 
 export interface EndpointsDependencies {
   /** Whether to share ports with another process, or to wait for them, instead of failing. */
@@ -18,19 +25,19 @@ export interface EndpointsDependencies {
   readonly metricsText: () => Promise<string>;
   /** Why a changed Corefile is not applied, for readiness requests; empty: no trouble. */
   readonly trouble: () => string;
-  /** The plugins that are not ready. */
-  readonly notReady: () => readonly string[];
+  /** The plugins that are not ready. @param wasReady whether all were before: only those that may lose readiness */
+  readonly notReady: (wasReady: boolean) => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** An address cannot be bound. The message is CoreDNS's: `listen tcp 127.0.0.1:8080: bind: address already in use`. */
+/** An address cannot be opened. The message is CoreDNS's: `listen tcp 127.0.0.1:8080: bind: address already in use`. */
 export class EndpointError extends Error {
   override readonly name = 'EndpointError';
+}
 
-  constructor(address: string, code: string | undefined) {
-    super(`listen tcp ${address}: bind: ${REASONS.get(code ?? '') ?? code ?? 'failed'}`);
-  }
+function bindError(address: string, { code }: HttpServerError): EndpointError {
+  return new EndpointError(`listen tcp ${address}: bind: ${REASONS.get(code ?? '') ?? code ?? 'failed'}`);
 }
 
 const REASONS: ReadonlyMap<string, string> = new Map([
@@ -40,21 +47,29 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 interface Endpoint {
-  readonly server: HttpServer;
   readonly routes: Map<string, HttpRoute>;
   kinds: ReadonlySet<EndpointPlan['kind']>;
 }
 
 export class Endpoints {
   readonly #dependencies: EndpointsDependencies;
+  readonly #host: HttpHost;
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #profiles: ReadonlyMap<string, HttpRoute>;
+  readonly #certificates: ListenerCertificates<HttpServer>;
   #wasReady = false;
   #lastTold = '';
 
   constructor(dependencies: EndpointsDependencies) {
     this.#dependencies = dependencies;
+    this.#host = new HttpHost(dependencies.clock, dependencies.log);
     this.#profiles = profileRoutes(dependencies);
+    this.#certificates = new ListenerCertificates(dependencies.clock, dependencies.log);
+  }
+
+  /** Connections that were closed before their requests were answered. */
+  get drops(): DropCounts {
+    return this.#host.drops;
   }
 
   /** Listens on all addresses of a plan in addition to the open ones. @throws EndpointError, with nothing changed */
@@ -62,13 +77,18 @@ export class Endpoints {
     const opened: string[] = [];
     try {
       for (const [address, kinds] of kindsByAddress(plans)) {
-        if (this.#endpoints.has(address)) continue;
+        if (this.#endpoints.has(address)) {
+          this.#certificates.change(address, readTlsOf(address, plans));
+          continue;
+        }
         await this.#open(address, kinds, plans);
         opened.push(address);
       }
     } catch (error) {
       await this.#close(opened);
-      throw error;
+      throw error instanceof HttpServerError || error instanceof EndpointError
+        ? error
+        : new EndpointError(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -99,19 +119,24 @@ export class Endpoints {
   }
 
   async #open(address: string, kinds: Endpoint['kinds'], plans: readonly EndpointPlan[]): Promise<void> {
-    const { takeover, clock, log } = this.#dependencies;
+    const { takeover } = this.#dependencies;
     const routes = new Map<string, HttpRoute>();
     const { host, port } = splitHostPort(address);
     const takesTime = kinds.has('profile');
     const sharing = { waitForPort: takeover, openPort: takeover ? openSharedPort : undefined };
-    const options = { address: host, port, ...sharing, flag: address, answersAsGo: true, takesTime };
-    const server = new HttpServer(options, routes, clock, log);
-    const endpoint: Endpoint = { server, routes, kinds };
+    const makeTlsServer = (tls: TlsServerOptions) => new TlsServer(tls);
+    const options = {
+      ...{ address: host, port, ...sharing, flag: address, answersAsGo: true, takesTime },
+      makeTlsServer,
+    };
+    const endpoint: Endpoint = { routes, kinds };
     this.#route(endpoint, kinds, plans);
     try {
-      await server.start();
+      await this.#certificates.open(address, readTlsOf(address, plans), (encryption) =>
+        this.#host.open(address, { ...options, encryption }, routes),
+      );
     } catch (error) {
-      throw error instanceof HttpServerError ? new EndpointError(address, error.code) : error;
+      throw error instanceof HttpServerError ? bindError(address, error) : error;
     }
     this.#endpoints.set(address, endpoint);
   }
@@ -133,7 +158,7 @@ export class Endpoints {
   }
 
   #tellReadiness(goesBack: boolean): HttpReply {
-    const waiting = this.#wasReady && !goesBack ? [] : this.#dependencies.notReady();
+    const waiting = this.#dependencies.notReady(this.#wasReady && !goesBack);
     const names = waiting.join(',');
     if (names === '') this.#wasReady = true;
     else if (names !== this.#lastTold)
@@ -143,9 +168,11 @@ export class Endpoints {
   }
 
   async #close(addresses: readonly string[]): Promise<void> {
-    const endpoints = addresses.flatMap((address) => this.#endpoints.get(address) ?? []);
-    for (const address of addresses) this.#endpoints.delete(address);
-    await Promise.all(endpoints.map(({ server }) => server.stop()));
+    for (const address of addresses) {
+      this.#endpoints.delete(address);
+      this.#certificates.forget(address);
+    }
+    await this.#host.close(addresses);
   }
 }
 
@@ -161,6 +188,22 @@ function kindsByAddress(
   const kinds = new Map<string, Set<EndpointPlan['kind']>>();
   for (const { address, kind } of plans) kinds.set(address, (kinds.get(address) ?? new Set()).add(kind));
   return kinds;
+}
+
+/** The certificate of an address; undefined: it has none. @throws Error with the reason why the files cannot be used */
+function readTlsOf(address: string, plans: readonly EndpointPlan[]): TlsOptions | undefined {
+  const path = plans.find(
+    (plan) => plan.address === address && plan.webConfiguration !== undefined,
+  )?.webConfiguration;
+  if (path === undefined) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException; // Errors of the file system are of this type.
+    throw new EndpointError(code === 'ENOENT' ? `TLS config file does not exist: ${path}` : message);
+  }
+  return readWebConfiguration(text, path);
 }
 
 /** @param address with a colon before its port, as the Corefile reader ensures */

@@ -79,7 +79,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
 
   /** Applies the servers of the nanny's folder. */
   followNanny(nanny: NannyServers): void {
-    this.#change({ nanny }, false);
+    void this.#change({ nanny }, false);
   }
 
   async reload(): Promise<void> {
@@ -102,9 +102,9 @@ export class DnsmasqFrontEnd implements FrontEnd {
     this.#queryLog?.stop();
   }
 
-  #change(changed: Partial<DnsmasqInputs>, clearsCache: boolean): void {
+  #change(changed: Partial<DnsmasqInputs>, clearsCache: boolean): Promise<void> {
     this.#servers = { ...this.#servers, ...changed };
-    void this.#onChange(this.plan, clearsCache);
+    return this.#onChange(this.plan, clearsCache);
   }
 
   #makeWatching(): Watching | undefined {

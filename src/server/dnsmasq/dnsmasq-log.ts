@@ -6,14 +6,15 @@
  */
 import { writeSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
-import type { Log, LogFields, LogLevel } from '../../base/log.ts';
+import type { LogFields, LogLevel } from '../../base/log.ts';
 import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
+import { type AdjustableLog, isWritten } from '../../observe/log.ts';
 import { connectUnixDatagram } from '../../socket/unix-datagram.ts';
 import { LogFile } from './log-file.ts';
 import { formatPriority, formatTimestamp, onOneLine } from './log-line.ts';
 
 /** A log that can reopen its file after rotation. */
-export interface DnsmasqLog extends Log {
+export interface DnsmasqLog extends AdjustableLog {
   /** Reopens the file (SIGUSR2). @throws LogFileError and keeps the current file */
   reopen(): void;
   /** Call this before the process ends. */
@@ -43,11 +44,12 @@ export function openDnsmasqLog(options: DnsmasqLogOptions): DnsmasqLog {
     (sink) => sink !== undefined,
   );
   const say = (level: LogLevel) => (message: string, fields?: LogFields) => {
-    if (level === 'debug' && !plan.debug) return;
+    if (!isWritten(level, log.level)) return;
     const text = onOneLine(`${message}${textOf(fields)}`);
     for (const sink of sinks) sink(level, text);
   };
-  return {
+  const log: DnsmasqLog = {
+    level: plan.debug ? 'debug' : 'info',
     error: say('error'),
     warn: say('warn'),
     info: say('info'),
@@ -55,6 +57,7 @@ export function openDnsmasqLog(options: DnsmasqLogOptions): DnsmasqLog {
     reopen: () => file?.reopen(),
     flush: () => file?.flush(),
   };
+  return log;
 }
 
 function openSink(options: DnsmasqLogOptions, file: LogFile | undefined): Sink | undefined {

@@ -9,27 +9,35 @@ import { planOf } from '../../config/dnsmasq/testing/plan-of.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
 import { UpstreamSources } from './upstream-sources.ts';
 
-async function follow(lines: string) {
+function begin(lines: string, takeUp = async (): Promise<void> => {}) {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const passed: string[] = [];
   const sources = new UpstreamSources({
     plan: planOf(lines).upstreams,
     isOurselves: ({ port }) => port === 5399,
-    onChange: ({ fromResolvFile, moreRoutes }, isReload) =>
-      void passed.push(`${fromResolvFile.map(formatUpstream).join()} ${moreRoutes.length} ${isReload}`),
+    onChange: ({ fromResolvFile, moreRoutes }, isReload) => {
+      passed.push(`${fromResolvFile.map(formatUpstream).join()} ${moreRoutes.length} ${isReload}`);
+      return takeUp();
+    },
     clock,
     log,
   });
   onTestFinished(() => sources.stop());
-  await sources.start();
+  const started = sources.start();
   const until = (last: string) =>
     waitUntil(last, () => passed.at(-1) === last, { step: () => clock.advance(500) });
   const hear = (start: string) =>
     waitUntil(start, () => log.records.some(({ message }) => message.startsWith(start)), {
       step: () => clock.advance(500),
     });
-  return { sources, passed, until, hear, said: () => log.records.map(({ message }) => message) };
+  return { sources, started, passed, until, hear, said: () => log.records.map(({ message }) => message) };
+}
+
+async function follow(lines: string) {
+  const following = begin(lines);
+  await following.started;
+  return following;
 }
 
 it('takes the newest of several resolv files, as they change', async () => {
@@ -68,4 +76,19 @@ it('reads the servers file when it is told to', async () => {
 it('says when there is nobody to ask', async () => {
   const { said } = await follow('no-resolv');
   expect(said()).toEqual(['warning: no upstream servers configured']);
+});
+
+it('names servers in the log once they are in use', async () => {
+  const { write } = await makeTemporaryFolder();
+  const file = await write('servers', 'server=/a.test/192.0.2.1\n');
+  let use = (): void => {};
+  const used = new Promise<void>((resolve) => {
+    use = resolve;
+  });
+  const { passed, said, started } = begin(`no-resolv\nservers-file=${file}`, () => used);
+  await waitUntil('the servers to be passed on', () => passed.length > 0);
+  expect(said()).toEqual([]);
+  use();
+  await started;
+  expect(said()).toEqual(['using nameserver 192.0.2.1#53 for domain a.test']);
 });

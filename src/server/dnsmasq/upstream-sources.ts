@@ -18,8 +18,12 @@ export interface UpstreamSourcesOptions {
   readonly plan: UpstreamsPlan;
   /** Whether the address belongs to this server. */
   readonly isOurselves: (server: UpstreamAddress) => boolean;
-  /** @param isReload whether a resolv file has changed since the start */
-  readonly onChange: (servers: ServersOfFiles, isReload: boolean) => void;
+  /**
+   * Resolves when questions are answered by these servers, also if they were refused. Never rejects.
+   *
+   * @param isReload whether a resolv file has changed since the start
+   */
+  readonly onChange: (servers: ServersOfFiles, isReload: boolean) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,14 +52,14 @@ export class UpstreamSources {
   async start(): Promise<void> {
     await this.#readServers();
     await this.#resolvFiles.start();
-    this.#pass(false);
+    await this.#pass(false);
   }
 
   /** Rereads all files. */
   async reload(): Promise<void> {
     await this.#readServers();
     await this.#resolvFiles.reload();
-    this.#pass(false);
+    await this.#pass(false);
   }
 
   stop(): void {
@@ -72,7 +76,7 @@ export class UpstreamSources {
         for (const { line, message } of problems) log.warn(`${path}:${line}: ${message}`);
       },
       empty: (path) => log.warn(`no servers found in ${path}, will retry`),
-      changed: () => this.#pass(true),
+      changed: () => void this.#pass(true),
     };
   }
 
@@ -91,15 +95,17 @@ export class UpstreamSources {
     }
   }
 
-  #pass(isReload: boolean): void {
-    const { plan, onChange } = this.#options;
-    onChange({ fromResolvFile: this.#resolvFiles.servers, moreRoutes: this.#moreRoutes }, isReload);
-    for (const server of this.#resolvFiles.servers) this.#announceServer(server, '');
+  /** Passes the servers on. The log names them once they are in use: its readers ask as soon as they see the line. */
+  async #pass(isReload: boolean): Promise<void> {
+    const { plan, onChange, log } = this.#options;
+    const fromResolvFile = this.#resolvFiles.servers;
+    const moreRoutes = this.#moreRoutes;
+    await onChange({ fromResolvFile, moreRoutes }, isReload);
+    for (const server of fromResolvFile) this.#announceServer(server, '');
     this.#announceRoutes(plan.routes);
-    this.#announceRoutes(this.#moreRoutes);
-    const hasServers = hasServer(plan.routes) || hasServer(this.#moreRoutes);
-    if (this.#resolvFiles.servers.length === 0 && !hasServers)
-      this.#options.log.warn('warning: no upstream servers configured');
+    this.#announceRoutes(moreRoutes);
+    const hasServers = hasServer(plan.routes) || hasServer(moreRoutes);
+    if (fromResolvFile.length === 0 && !hasServers) log.warn('warning: no upstream servers configured');
   }
 
   /** Logs routes with dnsmasq's messages. */

@@ -5,12 +5,13 @@
  */
 
 import { existsSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { readVariable } from '../../base/environment.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import {
   EMPTY_NODE_CACHE_CONFIG,
   NODE_CACHE_KEYS,
@@ -54,6 +55,8 @@ export class RenderedCorefile {
   #written: string | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isStarted = false;
+  /** What is wrong with the latest ConfigMap. */
+  #problems: readonly string[] = [];
 
   constructor(options: RenderedCorefileOptions) {
     this.#options = options;
@@ -105,6 +108,11 @@ export class RenderedCorefile {
     await this.#writing;
   }
 
+  /** What is wrong with the latest ConfigMap, so that an earlier one is in force; empty: nothing. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
   #takeTemplate(octets: Buffer | undefined): void {
     const { plan, log, onError } = this.#options;
     if (octets === undefined) {
@@ -122,13 +130,15 @@ export class RenderedCorefile {
       () => readNodeCacheConfig(texts),
     );
     if (reading?.kind !== 'good') {
-      for (const problem of reading?.problems ?? []) {
+      this.#problems = reading?.problems.map(describeProblem) ?? ['the ConfigMap cannot be read'];
+      for (const problem of reading === undefined ? [] : this.#problems) {
         this.#fence.count('malformed');
-        this.#options.log.error(`Invalid config: ${describeProblem(problem)}`);
+        this.#options.log.error(`Invalid config: ${problem}`);
       }
       this.#options.onError();
       return;
     }
+    this.#problems = [];
     this.#config = reading.value;
     this.#render();
   }
@@ -160,10 +170,8 @@ export class RenderedCorefile {
   /** Replaces the file atomically, or writes in place if the folder does not allow new files. */
   async #write(text: string): Promise<boolean> {
     const { corefile } = this.#options.plan;
-    const temporary = join(dirname(corefile), `.${basename(corefile)}.new`);
     try {
-      await writeFile(temporary, text);
-      await rename(temporary, corefile);
+      await replaceFile(corefile, 0o644, (file) => file.writeFile(text));
       return true;
     } catch {
       return await this.#writeInPlace(text);

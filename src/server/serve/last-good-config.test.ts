@@ -38,6 +38,9 @@ it('takes in what is good, and keeps it while there is nothing better', () => {
       ['federations', 0],
     ]),
     isLastGood: true,
+    problems: [
+      'upstreamNameservers: not JSON: "x". Give a list of addresses, as in ["8.8.8.8", "8.8.4.4:53"].',
+    ],
     changes: 1,
     changedAt: clock.now() - 1000,
   });

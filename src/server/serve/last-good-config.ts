@@ -33,7 +33,8 @@ export class LastGoodConfig {
   readonly #fence: ItemFence;
   readonly #errors = new Map<ConfigKey, number>(CONFIG_KEYS.map((key) => [key, 0]));
   #read: string | undefined;
-  #isHeldBack = false;
+  /** What is wrong with the latest settings. */
+  #problems: readonly string[] = [];
   #changes = 0;
   #changedAt: number | undefined;
 
@@ -49,7 +50,7 @@ export class LastGoodConfig {
     if (fingerprint === this.#read) return;
     this.#read = fingerprint;
     const checked = this.#check(texts);
-    if (checked === undefined) this.#isHeldBack = true;
+    if (checked === undefined) this.#problems = ['the ConfigMap cannot be read'];
     else if (checked.kind === 'bad') this.#reject(checked.problems);
     else {
       this.#accept(checked.value, this.#options.source);
@@ -66,7 +67,8 @@ export class LastGoodConfig {
   stats(): ConfigStats {
     return {
       errors: this.#errors,
-      isLastGood: this.#isHeldBack,
+      isLastGood: this.#problems.length > 0,
+      problems: this.#problems,
       changes: this.#changes,
       changedAt: this.#changedAt,
     };
@@ -81,7 +83,7 @@ export class LastGoodConfig {
 
   #accept(config: KubeDnsConfig, from: string): void {
     const { clock, log, onChange } = this.#options;
-    this.#isHeldBack = false;
+    this.#problems = [];
     this.#changes += 1;
     this.#changedAt = clock.now();
     const { stubDomains, upstreams, federations } = config;
@@ -97,7 +99,7 @@ export class LastGoodConfig {
 
   #reject(problems: readonly Problem[]): void {
     const { log, source } = this.#options;
-    this.#isHeldBack = true;
+    this.#problems = problems.slice(0, MAX_TOLD).map(describeProblem);
     for (const key of CONFIG_KEYS)
       if (problems.some(({ where }) => where === key)) {
         this.#errors.set(key, this.#countOf(key) + 1);

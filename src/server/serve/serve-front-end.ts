@@ -96,9 +96,15 @@ export class ServeFrontEnd implements FrontEnd {
     };
   }
 
-  announce({ source, addresses, udpReaders, healthPort, metricsPort }: ServingFacts): void {
+  announce({ source, manifests, addresses, udpReaders, healthPort, metricsPort }: ServingFacts): void {
     const { cluster, health, skyDnsMetrics } = this.#settings;
     const { version, log } = this.#dependencies;
+    if (manifests !== undefined && manifests.files === 0 && manifests.badFiles > 0) {
+      const remedy = 'correct the manifests, which are read again when they change';
+      const fields = { zone: cluster.domain, from: source, bad: manifests.badFiles, addresses, remedy };
+      log.error('no manifest can be used, names of the zone are answered SERVFAIL', fields);
+      return;
+    }
     log.info('serving', {
       zone: cluster.domain,
       from: source,

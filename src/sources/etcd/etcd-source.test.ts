@@ -24,7 +24,7 @@ function makeBusyClock(): Clock {
 }
 
 function makeSource(clock: Clock = makeBusyClock()) {
-  const table = new TableWriter({ readers: 0 });
+  const table = new TableWriter({ readers: 0, reservation: 2 ** 26 });
   const apex = toKey(parseName('test.'));
   const numbers = { serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 1 };
   const soa = { kind: 'SOA', primary: apex, mailbox: apex, ...numbers } as const;

@@ -4,8 +4,9 @@
  * It is replaced atomically, and is valid only as a whole.
  */
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { replaceFile } from '../../base/replace-file.ts';
 
 /** The owner of a snapshot's state. Another cluster's names must never be served. */
 export interface SnapshotOwner {
@@ -75,21 +76,15 @@ export async function writeSnapshot(
   lines: Iterable<string>,
   now: number,
 ): Promise<number> {
-  const beside = `${file}.${process.pid}.tmp`;
   try {
-    const handle = await open(beside, 'w', 0o600);
-    let count: number;
-    try {
-      count = await writeAll(handle, owner, lines, now);
+    const count = await replaceFile(file, 0o600, async (handle) => {
+      const written = await writeAll(handle, owner, lines, now);
       await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(beside, file);
+      return written;
+    });
     await syncFolder(dirname(file));
     return count;
   } catch (error) {
-    await rm(beside, { force: true }).catch(() => {});
     throw new SnapshotWriteError(file, error);
   }
 }

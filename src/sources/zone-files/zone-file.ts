@@ -60,13 +60,14 @@ export function readZoneFile(text: string, settings: ZoneFileSettings): ZoneFile
 const DEFAULT_TTL = 3600;
 
 /**
- * Parses one record in one line: names are absolute, the default TTL is 3600 and the default class IN.
+ * Parses one record in one line: the default TTL is 3600 and the default class IN.
  *
+ * @param origin of names that do not end with a dot
  * @returns the record, or its problem
  */
-export function parseRecord(text: string): ResourceRecord | ZoneFileProblem {
-  const reader = new ZoneFileReader({ file: 'record', origin: ROOT, readInclude: () => '' }, DEFAULT_TTL);
-  reader.read(text, 'record', ROOT, 0);
+export function parseRecord(text: string, origin: AbsoluteName = ROOT): ResourceRecord | ZoneFileProblem {
+  const reader = new ZoneFileReader({ file: 'record', origin, readInclude: () => '' }, DEFAULT_TTL);
+  reader.read(text, 'record', origin, 0);
   const [record] = reader.records;
   const [problem = NO_RECORD] = reader.problems;
   return reader.records.length === 1 && reader.problems.length === 0 && record !== undefined

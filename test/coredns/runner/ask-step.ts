@@ -4,14 +4,14 @@
 import { createSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import { connect as connectByTls } from 'node:tls';
+import { describeRecord, describeReply } from '../../../src/roles/compare/described-reply.ts';
+import { isLikeRecord, isSameReply } from '../../../src/roles/compare/judge.ts';
 import { FrameParser, frame } from '../../../src/wire/frames.ts';
 import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
-import { classOf, opcodeName, rcodeName, typeOf } from '../../../src/wire/mnemonics.ts';
+import { classOf, typeOf } from '../../../src/wire/mnemonics.ts';
 import { parseName } from '../../../src/wire/name.ts';
-import { presentQuestion } from '../../../src/wire/present.ts';
 import { CLASS, type Edns, type Message, OPCODE, TYPE } from '../../../src/wire/types.ts';
-import { isLikeRecord, isSameReply } from './compare.ts';
-import { describeOption, describeRecord, makeOption, readRecord } from './record-text.ts';
+import { makeOption, readRecord } from './record-text.ts';
 import type { AskStep, StepResult } from './recorded-case.ts';
 
 /** What the questions of a case share. */
@@ -90,7 +90,7 @@ async function receive(step: AskStep, id: number, channel: Channel, until: numbe
     const message = decodeMessage(packet);
     answers.push(...message.answers.map(describeRecord));
     if (isTransferUnfinished(step, message, answers)) continue;
-    return describeReply(message, answers);
+    return { ...describeReply(message, answers) };
   }
 }
 
@@ -100,35 +100,6 @@ function isTransferUnfinished(step: AskStep, { header }: Message, answers: reado
     return false;
   if (answers.length === 1) return step.type !== 'IXFR';
   return !(answers.at(-1) ?? '').includes(' SOA ');
-}
-
-const FLAGS = [
-  ['authoritative', 'aa'],
-  ['truncated', 'tc'],
-  ['recursionDesired', 'rd'],
-  ['recursionAvailable', 'ra'],
-  ['authenticData', 'ad'],
-  ['checkingDisabled', 'cd'],
-] as const;
-
-function describeReply(message: Message, answer: readonly string[]): StepResult {
-  const { header, questions, authorities, additionals, edns } = message;
-  const [question] = questions;
-  const rcode = header.rcode | ((edns?.extendedRcode ?? 0) << 4);
-  return {
-    rcode: rcode === 16 ? 'BADVERS' : rcodeName(rcode),
-    flags: FLAGS.flatMap(([flag, name]) => (header[flag] ? [name] : [])),
-    ...(header.opcode !== 0 && { opcode: opcodeName(header.opcode) }),
-    question: question === undefined ? '' : presentQuestion(question),
-    answer,
-    authority: authorities.map(describeRecord),
-    additional: additionals.map(describeRecord),
-    ...(edns && { edns: describeEdns(edns) }),
-  };
-}
-
-function describeEdns({ udpSize, dnssecOk, options }: Edns) {
-  return { udp: udpSize, do: dnssecOk, options: options.map(describeOption) };
 }
 
 function makeMessage(step: AskStep, id: number): Message {

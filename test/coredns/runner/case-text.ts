@@ -3,6 +3,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { hostname, networkInterfaces } from 'node:os';
+import { maskSerials } from '../../../src/roles/compare/judge.ts';
 import type { CasePorts } from './case-ports.ts';
 
 export interface CasePlaces {
@@ -35,7 +36,7 @@ export function clean(text: string, { folder, ports, kubeconfig, clientPorts }: 
     if (name !== undefined) return `{${name}${name.startsWith('UP') ? 'PORT' : ''}}`;
     return clientPorts.has(Number(port)) ? '{SPORT}' : port;
   };
-  return text
+  const cleaned = text
     .replaceAll(folder, '{DIR}')
     .replaceAll(kubeconfig, '{KUBECONFIG}')
     .replace(/127\.0\.0\.1:(\d{5})\b/g, (whole, port: string) => {
@@ -50,14 +51,12 @@ export function clean(text: string, { folder, ports, kubeconfig, clientPorts }: 
     .replace(/^(\w+\/)\w+, .*$/, '$1*')
     .replace(/HINFO \d+\.\d+\./g, 'HINFO *.*.')
     .replace(HOST_NAME, '{HOSTNAME}')
-    .replace(
-      /( SOA \S+ \S+ )(\d+)( \d+ \d+ \d+ \d+)/g,
-      (_, before: string, serial: string, after: string) => {
-        const isNow = Math.abs(Number(serial) - Date.now() / 1000) < SERIAL_TOLERANCE_SECONDS;
-        return `${before}${isNow ? '*' : serial}${after}`;
-      },
-    )
     .replace(/\b\d+\.\d{3,}s\b/g, '*s');
+  return maskSerials(cleaned, isNow);
+}
+
+function isNow(serial: number): boolean {
+  return Math.abs(serial - Date.now() / 1000) < SERIAL_TOLERANCE_SECONDS;
 }
 
 /** The name server of a cluster has the addresses of this machine. */

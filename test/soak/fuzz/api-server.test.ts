@@ -10,19 +10,21 @@ import { HttpConnection } from '../../../src/kube/api/connection/http-connection
 import { makeApiAccess } from '../../../src/kube/api/list-watch/api-access.ts';
 import { Attempt } from '../../../src/kube/api/list-watch/attempt.ts';
 import { LineSplitter } from '../../../src/kube/api/list-watch/line-splitter.ts';
-import { listAll } from '../../../src/kube/api/list-watch/list-pages.ts';
+import { PagedList } from '../../../src/kube/api/list-watch/list-pages.ts';
 import { ListReader } from '../../../src/kube/api/list-watch/list-reader.ts';
 import { readWatchEvent, readWatchFrame } from '../../../src/kube/api/list-watch/watch-event.ts';
-import { readObject } from '../../../src/kube/api/protobuf/envelope.ts';
-import { FrameSplitter } from '../../../src/kube/api/protobuf/frame-splitter.ts';
-import { ProtobufListReader } from '../../../src/kube/api/protobuf/protobuf-list-reader.ts';
 import { trimConfigMap } from '../../../src/kube/objects/trim/trim-config-map.ts';
 import { trimEndpointSlice } from '../../../src/kube/objects/trim/trim-endpoint-slice.ts';
 import { trimEndpoints } from '../../../src/kube/objects/trim/trim-endpoints.ts';
 import { trimNamespace } from '../../../src/kube/objects/trim/trim-namespace.ts';
 import { trimNode } from '../../../src/kube/objects/trim/trim-node.ts';
-import { trimPod } from '../../../src/kube/objects/trim/trim-pod.ts';
+import { trimWholePod } from '../../../src/kube/objects/trim/trim-pod.ts';
 import { trimService } from '../../../src/kube/objects/trim/trim-service.ts';
+import { readObject } from '../../../src/kube/protobuf/envelope.ts';
+import { FrameSplitter } from '../../../src/kube/protobuf/frame-splitter.ts';
+import { ProtobufListReader } from '../../../src/kube/protobuf/protobuf-list-reader.ts';
+import { decodeService } from '../../../src/kube/records/decode-service.ts';
+import { decodeSlice, decodeSliceOfPods } from '../../../src/kube/records/decode-slice.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 
 interface Recorded {
@@ -122,12 +124,23 @@ const JSON_WORDS = [
 ].map(octetsOf);
 
 const TRIMS = [
-  ...[trimService, trimEndpointSlice, trimEndpoints, trimNamespace, trimPod, trimNode, trimConfigMap],
+  ...[trimService, trimEndpointSlice, trimEndpoints, trimNamespace, trimWholePod, trimNode, trimConfigMap],
 ];
+
+/** What reads objects in Protocol Buffers in one pass, too. */
+const DECODERS = [...TRIMS, decodeService, decodeSlice, decodeSliceOfPods];
 
 /** What is made of any object must be an object of the kind, or say what is wrong with it. */
 function trimAll(object: unknown): void {
   for (const trim of TRIMS) expect(['object', 'malformed', 'left-out']).toContain(trim(object).kind);
+}
+
+/** The same of an object in Protocol Buffers, which may turn out to be malformed when its fields are read. */
+function decodeAll(object: unknown): void {
+  for (const decode of DECODERS)
+    refusing(['ProtobufError'], () =>
+      expect(['object', 'malformed', 'left-out']).toContain(decode(object).kind),
+    );
 }
 
 /** Runs a parser that may refuse, and must say so by its own error. */
@@ -146,9 +159,9 @@ const pieces = (input: Uint8Array): readonly Uint8Array[] =>
 
 it('objects and lists in Protocol Buffers', async () => {
   const run: FuzzTarget['run'] = (input) => {
-    refusing(['ProtobufError'], () => trimAll(readObject(Buffer.from(input))));
+    refusing(['ProtobufError'], () => decodeAll(readObject(Buffer.from(input))));
     refusing(['ProtobufError'], () => {
-      const reader = new ProtobufListReader(trimAll);
+      const reader = new ProtobufListReader(decodeAll);
       for (const piece of pieces(input)) reader.push(piece);
       reader.finish();
     });
@@ -163,7 +176,7 @@ it('events in Protocol Buffers', async () => {
       for (const piece of pieces(input))
         splitter.push(piece, (frame) => {
           const event = readWatchFrame(frame, 0);
-          if (event.kind === 'upsert' || event.kind === 'delete') trimAll(event.object);
+          if (event.kind === 'upsert' || event.kind === 'delete') decodeAll(event.object);
         });
       expect(splitter.held).toBeLessThanOrEqual(2 ** 20 + 4);
     });
@@ -262,7 +275,8 @@ it('HTTP: a list is read, or there is a reason that the watch knows', async () =
     attempt.expectEnd(20_000, { kind: 'unexpected', words: 'no end', error: undefined });
     let pages = 0;
     try {
-      await listAll(api, '/api/v1/services', { kind: 'latest' }, attempt, (item) => {
+      const list = new PagedList('/api/v1/services', { kind: 'latest' }, 0);
+      await list.read(api, attempt, (item) => {
         trimAll(item);
         // The same answer may name another next page for ever.
         pages += 1;

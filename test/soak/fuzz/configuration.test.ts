@@ -7,16 +7,17 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { CONFIG_KEYS, readKubeDnsConfig } from '../../../src/config/config-map/config-map.ts';
+import { readControlOrder } from '../../../src/config/control/control-order.ts';
 import { convertKubeDnsConfig } from '../../../src/config/corefile/from-kube-dns.ts';
 import { readCorefile } from '../../../src/config/corefile/read-corefile.ts';
 import { readHostsFile } from '../../../src/config/dnsmasq/hosts-file.ts';
 import { readDnsmasqOptions } from '../../../src/config/dnsmasq/read-configuration.ts';
 import { readServersFile } from '../../../src/config/dnsmasq/servers-file.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
-import { readControlOrder } from '../../../src/config/query-log/control-order.ts';
 import { describeCorefileProblem, describeCorefileWarning } from '../../../src/corefile/syntax/findings.ts';
 import { parseResolvConf } from '../../../src/forward/resolv-conf.ts';
 import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
+import { KeyFileError, readKeyFile } from '../../../src/plugins/tsig/key-file.ts';
 import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
 import { describeZoneFileProblem, readZoneFile } from '../../../src/sources/zone-files/zone-file.ts';
 import { parseName } from '../../../src/wire/name.ts';
@@ -253,4 +254,18 @@ it('orders of the control socket', async () => {
     words: [...MARKS, ...seeds.flatMap((seed) => wordsOf(textOf(seed)))],
     run,
   });
+}, 300_000);
+
+it('files of keys', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    try {
+      for (const { name, secret } of readKeyFile(textOf(input)))
+        expect(name !== '' && secret !== '').toBe(true);
+    } catch (error) {
+      if (!(error instanceof KeyFileError)) throw error;
+    }
+  };
+  const text =
+    '# key\nkey "a.example." {\n algorithm hmac-sha256; // long\n secret "c2Vj//cmV0";\n};\n/* b */ key b { secret x; }\n';
+  await fuzz('key-file', { seeds: [octetsOf(text)], words: [...wordsOf(text), ...MARKS], run });
 }, 300_000);

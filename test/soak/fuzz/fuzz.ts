@@ -1,5 +1,6 @@
 /**
- * A fuzzer: splits, changes, cuts and joins inputs of a seed corpus, and passes them to a parser until its time is over.
+ * A fuzzer that is guided by coverage: splits, changes, cuts and joins inputs of a corpus, and passes them to a parser until its time
+ * is over. Inputs that reach new code join the corpus; with `FUZZ_SAVE` they are also saved beside this file.
  *
  * A failure shows the seed and the input, in Base64. Repeat it with the seed in `TEST_SEED`. Once you understand the input,
  * add it to the seeds of the target, so that later runs try it first.
@@ -7,9 +8,12 @@
 
 import { WorkCounter } from '../../../src/base/testing/work-counter.ts';
 import { seed as runSeed } from '../../support/seed.ts';
+import { GuidedCorpus } from './guided-corpus.ts';
 
-/** The same inputs in each run, so that a run judges the change that it is for; others with `TEST_SEED`. */
-const SEED = process.env['TEST_SEED'] === undefined ? 1 : runSeed;
+const { TEST_SEED, FUZZ_SAVE } = process.env;
+const SAVES = FUZZ_SAVE !== undefined;
+/** The same changes in each run, so that a run judges the change that it is for; others with `TEST_SEED`, and where they are saved. */
+const SEED = TEST_SEED === undefined && !SAVES ? 1 : runSeed;
 /** Seconds that each target has. */
 const SECONDS = readSeconds(process.env['FUZZ_SECONDS'] ?? '3');
 /** Inputs that are tried even where the time is over before: a slow machine proves something too. */
@@ -38,8 +42,6 @@ export const octetsOf = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
 /** Tries inputs until the time is over, and prints how many there were. */
 export async function fuzz(name: string, { seeds, words, run }: FuzzTarget): Promise<void> {
-  const mutator = new Mutator(SEED, seeds, words);
-  const end = performance.now() + SECONDS * 1000;
   let inputs = 0;
   let slowest: readonly Attempt[] = [];
   let longest: readonly Attempt[] = [];
@@ -50,12 +52,25 @@ export async function fuzz(name: string, { seeds, words, run }: FuzzTarget): Pro
     slowest = topOf([...slowest, tried], ({ milliseconds }) => milliseconds);
     longest = topOf([...longest, tried], ({ input: { length } }) => length);
   };
-  for (const input of seeds) await tryOne(input);
-  for (; inputs < MIN_INPUTS || performance.now() < end; inputs += 1) await tryOne(mutator.next());
+  const corpus = new GuidedCorpus(name, seeds, tryOne);
+  const mutator = new Mutator(SEED, corpus.inputs, words);
+  try {
+    await corpus.begin();
+    const end = performance.now() + SECONDS * 1000;
+    while (inputs < MIN_INPUTS || performance.now() < end) {
+      const batch = Array.from({ length: corpus.batch }, () => mutator.next());
+      await corpus.tryAll(batch);
+      inputs += batch.length;
+    }
+    if (SAVES) corpus.save();
+  } finally {
+    corpus.stop();
+  }
   const most = await countWork(run, [...slowest, ...longest]);
   const milliseconds = slowest[0]?.milliseconds.toFixed(0);
   console.log(
-    `${name}: ${inputs} inputs, the slowest took ${milliseconds} ms, the most work was ${most} blocks`,
+    `${name}: ${inputs} inputs, ${corpus.blocks} blocks of code, ${corpus.found} new inputs; ` +
+      `the slowest took ${milliseconds} ms, the most work was ${most} blocks`,
   );
 }
 

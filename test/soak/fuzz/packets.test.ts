@@ -7,6 +7,9 @@ import { mixCase } from '../../../src/forward/transport/name-case.ts';
 import { type Asked, Outstanding } from '../../../src/forward/transport/outstanding.ts';
 import { type QueryMessage, writeQuery } from '../../../src/forward/transport/query-message.ts';
 import { messageOf } from '../../../src/forward/transport/upstream-reply.ts';
+import type { ClusterObject, ServicePort } from '../../../src/kube/objects/objects.ts';
+import { AskableCluster, type DialectName } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
+import { composeClusters } from '../../../src/records/cluster-composer.ts';
 import { TableReader } from '../../../src/table/reader.ts';
 import {
   addressNode,
@@ -18,7 +21,15 @@ import {
 import { TableWriter } from '../../../src/table/writer.ts';
 import { FrameParser, frame } from '../../../src/wire/frames.ts';
 import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
-import { parseName } from '../../../src/wire/name.ts';
+import { parseName, toKey } from '../../../src/wire/name.ts';
+import {
+  DEFAULT_ALGORITHM,
+  isMacMalformed,
+  ResponseSigner,
+  readSignature,
+  signQuery,
+  verifyQuery,
+} from '../../../src/wire/tsig.ts';
 import { CLASS, type Message, type ResourceRecord, TYPE } from '../../../src/wire/types.ts';
 import { WireError } from '../../../src/wire/wire-error.ts';
 import { type FuzzTarget, fuzz } from './fuzz.ts';
@@ -60,29 +71,91 @@ const START = 32;
 const CAPACITY = 4096;
 const POISON = 0xa5;
 
-it('a reader answers, drops or asks, and writes nothing outside its packet', async () => {
-  const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20 });
-  const zone = table.defineZone(settings('cluster.local'));
-  table.put(node('cluster.local', zone));
-  table.put(addressNode('cart.cluster.local', zone, ['10.0.0.1', '10.0.0.2']));
-  table.cache(cachedAddress('www.example.com', '192.0.2.1', 60), 0);
-  const reader = new TableReader(table.memory, 0);
-  const around = new Uint8Array(START + CAPACITY + 64);
-  const run: FuzzTarget['run'] = (input) => {
-    const packet = input.subarray(0, CAPACITY);
-    for (const transport of ['udp', 'tcp'] as const) {
-      around.fill(POISON);
-      around.set(packet, START);
-      const length = reader.answer(around, START, packet.length, CAPACITY, transport);
-      expect(length).toBeLessThanOrEqual(CAPACITY);
-      const end = START + Math.max(packet.length, length, 0);
-      expect(around.subarray(0, START).every((octet) => octet === POISON)).toBe(true);
-      expect(around.subarray(end).every((octet) => octet === POISON)).toBe(true);
-      if (length > 0) expect(decodeMessage(around.slice(START, START + length)).header.response).toBe(true);
-    }
-  };
-  await fuzz('reader', { seeds: [...QUERIES, ...OPTIONS], words: WORDS, run });
-}, 300_000);
+/** A table of names, and one of a cluster's records. Each has addresses at one of `NAMES`, at least. */
+const READERS = {
+  names: () => {
+    const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20 });
+    const zone = table.defineZone(settings('cluster.local'));
+    table.put(node('cluster.local', zone));
+    table.put(addressNode('cart.cluster.local', zone, ['10.0.0.1', '10.0.0.2']));
+    table.cache(cachedAddress('www.example.com', '192.0.2.1', 60), 0);
+    return new TableReader(table.memory, 0);
+  },
+  'records of CoreDNS': () => readRecords('coredns'),
+  'records of kube-dns': () => readRecords('kube-dns'),
+} as const;
+
+const PORTS: readonly ServicePort[] = [
+  { name: 'http', protocol: 'TCP', port: 80 },
+  { name: 'dns', protocol: 'UDP', port: 53 },
+];
+const SERVICE = { kind: 'Service', namespace: 'a', ports: PORTS } as const;
+const CLUSTER: readonly ClusterObject[] = [
+  { kind: 'Namespace', name: 'a' },
+  { ...SERVICE, name: 'web', address: { kind: 'clusterIPs', addresses: ['10.96.0.1', 'fd00::1'] } },
+  { ...SERVICE, name: 'out', address: { kind: 'externalName', name: 'www.example.com' } },
+  { ...SERVICE, name: 'db', address: { kind: 'headless' } },
+  {
+    ...{ kind: 'Endpoints', namespace: 'a', name: 'db-1', service: 'db' },
+    groups: [
+      {
+        addresses: [
+          { address: '10.0.0.1', hostname: 'db-0' },
+          ...Array.from({ length: 99 }, (_, index) => ({ address: `10.0.1.${index}`, hostname: undefined })),
+        ],
+        ports: PORTS,
+      },
+    ],
+  },
+];
+const CLUSTER_QUERIES = [
+  ...['cluster.local', 'svc.cluster.local', 'a.svc.cluster.local', 'dns-version.cluster.local'],
+  ...['web.a.svc.cluster.local', '_http._tcp.web.a.svc.cluster.local', 'out.a.svc.cluster.local'],
+  ...['db.a.svc.cluster.local', 'db-0.db.a.svc.cluster.local', '10-0-1-7.db.a.svc.cluster.local'],
+  ...['*.a.svc.cluster.local', '*.*.svc.cluster.local', '10-0-0-1.a.pod.cluster.local'],
+  ...['1.0.96.10.in-addr.arpa', '1.0.0.10.in-addr.arpa', `1.${'0.'.repeat(27)}d.f.ip6.arpa`],
+].flatMap((name) =>
+  ['A', 'AAAA', 'SRV', 'PTR', 'CNAME', 'ANY', 'SOA', 'TXT'].map((type) => {
+    const { packet, length } = query(name, type);
+    return packet.slice(0, length);
+  }),
+);
+
+function readRecords(dialect: DialectName): TableReader {
+  const askable = new AskableCluster(dialect);
+  askable.list(CLUSTER);
+  return new TableReader(askable.table.memory, 0, undefined, composeClusters);
+}
+
+it.each(['names', 'records of CoreDNS', 'records of kube-dns'] as const)(
+  'a reader of %s answers, drops or asks, and writes nothing outside its packet',
+  async (kind) => {
+    const reader = READERS[kind]();
+    const around = new Uint8Array(START + CAPACITY + 64);
+    const untouched = Buffer.alloc(around.length, POISON);
+    const sizes = [CAPACITY, 512];
+    const run: FuzzTarget['run'] = (input) => {
+      const packet = input.subarray(0, CAPACITY);
+      for (const transport of ['udp', 'tcp'] as const) {
+        for (const size of sizes) {
+          if (size < packet.length) continue;
+          around.fill(POISON);
+          around.set(packet, START);
+          const length = reader.answer(around, START, packet.length, size, transport);
+          expect(length).toBeLessThanOrEqual(size);
+          const end = START + Math.max(packet.length, length, 0);
+          expect(untouched.compare(around, 0, START, 0, START)).toBe(0);
+          expect(untouched.compare(around, end, around.length, end)).toBe(0);
+          if (length > 0)
+            expect(decodeMessage(around.slice(START, START + length)).header.response).toBe(true);
+        }
+      }
+    };
+    const seeds = [...QUERIES, ...OPTIONS, ...(kind === 'names' ? [] : CLUSTER_QUERIES)];
+    await fuzz(kind === 'names' ? 'reader' : 'composer', { seeds, words: WORDS, run });
+  },
+  300_000,
+);
 
 const record = (name: string, data: ResourceRecord['data']): ResourceRecord => ({
   ...{ name: parseName(name), class: CLASS.IN, ttl: 60, data },
@@ -185,4 +258,20 @@ it('a stream of messages is cut where their lengths say, however it arrives', as
   };
   const seeds = OPTIONS.map((packet) => Buffer.concat([frame(packet), frame(packet)]));
   await fuzz('stream', { seeds, words: WORDS, run });
+}, 300_000);
+
+it('a signature is read, or the packet is malformed', async () => {
+  const key = { name: toKey(parseName('transfer.key.')), secret: Buffer.from('a secret') };
+  const run: FuzzTarget['run'] = (input) => {
+    const reading = readSignature(input);
+    if (reading.kind !== 'signed') return;
+    const { signature } = reading;
+    expect(signature.message.length).toBeLessThan(input.length);
+    const error = verifyQuery(signature, key, 1_800_000_000);
+    if (isMacMalformed(signature)) return;
+    const signer = new ResponseSigner(signature, key, error, () => 1_800_000_000);
+    expect(signer.sign(input.subarray(0, 12)).length).toBeLessThanOrEqual(12 + signer.octets);
+  };
+  const seeds = QUERIES.map((packet) => signQuery(packet, key, DEFAULT_ALGORITHM, 1_800_000_000).octets);
+  await fuzz('signature', { seeds, words: WORDS, run });
 }, 300_000);

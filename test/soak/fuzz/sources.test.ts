@@ -68,7 +68,7 @@ const countDefects = () =>
 const DEFECTS_BEFORE = countDefects();
 
 function makeEtcdSource() {
-  const table = new TableWriter({ readers: 0 });
+  const table = new TableWriter({ readers: 0, reservation: 2 ** 26 });
   const apex = toKey(parseName('test.'));
   const numbers = { serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 1 };
   const soa = { kind: 'SOA', primary: apex, mailbox: apex, ...numbers } as const;
@@ -179,6 +179,9 @@ function seal(body: string): string {
   return `${body}${JSON.stringify({ lines: body.split('\n').length - 2, sha256 })}\n`;
 }
 
+/** Whether a record of a snapshot, a letter and Base64, has the name `good`. */
+const holdsGood = (line: string): boolean => Buffer.from(line.slice(1), 'base64').includes('good');
+
 it('snapshots', async () => {
   const folder = await makeTemporaryFolder();
   const file = join(folder.path, 'state');
@@ -202,7 +205,7 @@ it('snapshots', async () => {
       const { cluster } = new AskableCluster('coredns');
       cluster.restore(reading.lines);
       cluster.settle();
-      expect([...cluster.snapshot()].join()).toContain('"good"');
+      expect([...cluster.snapshot()].some(holdsGood)).toBe(true);
       expectNoDefects();
       cluster.stop();
       // Anything at all in the place of the file.

@@ -15,7 +15,19 @@ const run = promisify(execFile);
 const MINUTES = 60_000;
 /** What the package is made from. */
 const SOURCES = [
-  ...['package.json', 'package-lock.json', 'scripts', 'src', 'deploy', 'docs', 'examples'],
+  ...[
+    'Dockerfile',
+    'package.json',
+    'package-lock.json',
+    'scripts',
+    'tsconfig.json',
+    'src',
+    'packages',
+    'dashboard',
+    'deploy',
+    'docs',
+    'examples',
+  ],
   ...['README.md', 'CHANGELOG.md', 'LICENSE'],
 ];
 
@@ -46,9 +58,17 @@ const installed = (...path: readonly string[]) => join(prefix, 'lib', 'node_modu
 it('holds a new build, the documentation and the notices of third parties, and no source', async () => {
   const { stdout } = await run('tar', ['tzf', tarball]);
   const files = stdout.trim().split('\n');
-  for (const name of ['dist/portolan.js', 'dist/reader.js', 'docs/README.md', 'LICENSE', 'deploy/README.md'])
+  for (const name of [
+    'dist/portolan.js',
+    'dist/reader.js',
+    'dist/plugins/@portolan/records/index.js',
+    'docs/README.md',
+    'LICENSE',
+    'deploy/README.md',
+    'scripts/image-layers.sh',
+  ])
     expect(files).toContain(`package/${name}`);
-  expect(files.filter((file) => /\.map$|^package\/(src|test|scripts)\//.test(file))).toEqual([]);
+  expect(files.filter((file) => /\.(map|mjs)$|^package\/(src|test)\//.test(file))).toEqual([]);
   const notices = await readFile(installed('dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
   for (const name of ['koffi', 'commander', 'yaml', 'prom-client']) expect(notices).toContain(`\n${name} `);
 });
@@ -82,6 +102,18 @@ it('is installed without the optional peer, and its error names the command for 
   await expect(run(program, [...args, '--log-format=text', '--healthz-port=127.0.0.1:0'])).rejects.toThrow(
     "run 'npm install @kubernetes/client-node@1'",
   );
+});
+
+it('loads the plugins that come with it, by the names of their packages', async () => {
+  const corefile = join(folder, 'Corefile');
+  await writeFile(corefile, '. {\n records a.test {\n  www A 192.0.2.1\n }\n}\n');
+  const { stdout } = await run(program, [
+    'corefile',
+    'check',
+    '--plugin=records=@portolan/records',
+    corefile,
+  ]);
+  expect(stdout).toContain('0 problems');
 });
 
 it('serves its example once it is installed', async () => {

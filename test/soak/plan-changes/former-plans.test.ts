@@ -1,5 +1,5 @@
 /**
- * Two hundred changes of the whole plan, by every front end: former plans are not referenced, the number of instances that belong
+ * Up to two hundred changes of the whole plan, by every front end: former plans are not referenced, the number of instances that belong
  * to a plan does not grow, and the sizes of heap and answer table stay constant.
  */
 import { beforeAll, expect } from 'vitest';
@@ -23,11 +23,12 @@ import { countInstances, findGrown, heapUsed } from '../../plan-changes/heap.ts'
 import type { Surroundings } from '../../plan-changes/scene.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import { bundleDouble } from '../../support/double-process.ts';
+import { soakLength } from '../../support/soak-length.ts';
 import { itWithTool } from '../../support/tools.ts';
 
-const CHANGES = 200;
+const CHANGES = soakLength(200, 60);
 /** What there is after so many is what there may be after all. */
-const EARLY = CHANGES / 4;
+const EARLY = soakLength(50, 20);
 /** One part in so many that the heap may grow by. Before a plan let go of the one before, that of `coredns` nearly doubled. */
 const GROWTH = 1.05;
 const MINUTES = 60_000;

@@ -1,14 +1,15 @@
 /**
- * The property of `seats.property.test.ts` with a million packets: half of them for each of two tables.
+ * The property of `seats.property.test.ts` with up to a million packets: half of them for each of two tables.
  */
 import { expect, it } from 'vitest';
 import { expectOtherSeatsUntouched } from '../../../src/table/testing/packet-seats.ts';
 import { seatsOfAllViews } from '../../../src/table/testing/seat-views.ts';
+import { soakLength } from '../../support/soak-length.ts';
 
 /** Of each table. */
-const PACKETS = 500_000;
+const PACKETS = soakLength(500_000, 200_000);
 /** Of 2 to 6 batches of 1 to 64 packets. */
-const RUNS = 3500;
+const RUNS = soakLength(3500, 1400);
 
 it.each([undefined, 20])(
   'readers write only into the seats that they answer, where TTLs are bounded by %s',

@@ -90,7 +90,7 @@ describe('credentials from client-node', () => {
   test('without the package the error says what to do, and where', async () => {
     const load = () => Promise.reject(new Error('Cannot find package'));
     await expect(makeClientNodeCredentials(user, systemClock, load)).rejects.toThrow(
-      /^Cannot use kubeconfig \/home\/me\/\.kube\/config: users\["u"\]\.user\.exec needs @kubernetes\/client-node.*npm install @kubernetes\/client-node@1/,
+      /^cannot use kubeconfig: \/home\/me\/\.kube\/config: users\["u"\]\.user\.exec needs @kubernetes\/client-node.*npm install @kubernetes\/client-node@1/,
     );
   });
 });

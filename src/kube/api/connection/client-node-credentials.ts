@@ -6,6 +6,7 @@
  */
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
+import { needPrograms } from '../../../base/other-programs.ts';
 import { ClusterConfigurationError } from './errors.ts';
 import type { KubeconfigEntry } from './kubeconfig-file.ts';
 import type { ExternalAuthentication, ExternalCredentials } from './settings.ts';
@@ -40,6 +41,7 @@ export async function makeClientNodeCredentials(
   load: LoadClientNode,
 ): Promise<ExternalCredentials> {
   const field = 'exec' in user.fields ? 'exec' : 'auth-provider';
+  needPrograms(`${user.file}: ${field} of ${user.name}`);
   const KubeConfig = await loadKubeConfig(user, field, load);
   const what = field === 'exec' ? `the command of ${user.name}` : `the auth-provider of ${user.name}`;
   return new ClientNodeCredentials(() => configure(KubeConfig, user), what, clock);

@@ -67,7 +67,7 @@ async function findSettings(options: FindClusterOptions, clock: Clock): Promise<
 const loadKubeconfigReader = () => import('./kubeconfig-file.ts');
 
 function alone(masterUrl: string, environment: Environment): ClusterSettings {
-  const server = readServerAddress(masterUrl, 'Cannot use --kube-master-url');
+  const server = readServerAddress(masterUrl, 'cannot use --kube-master-url');
   const proxy = readEnvironmentProxy(server, environment);
   return { server, source: '--kube-master-url', verify: true, user: {}, proxy };
 }

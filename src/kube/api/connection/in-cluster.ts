@@ -30,7 +30,7 @@ export async function readInCluster(
   }
   const authority = join(folder, 'ca.crt');
   const address = `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-  const server = readServerAddress(address, 'Cannot use KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT');
+  const server = readServerAddress(address, 'cannot use KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT');
   return {
     server,
     source: 'in-cluster',

@@ -57,7 +57,7 @@ function follow(kubeconfig: Kubeconfig, choice: ClusterChoice): Chosen {
   const name = choice.context ?? kubeconfig.currentContext;
   const files = kubeconfig.files.join(':');
   const fail = (problem: string, field: string) =>
-    new ClusterConfigurationError(`Cannot use kubeconfig ${files}: ${problem}`, files, field);
+    new ClusterConfigurationError(`cannot use kubeconfig: ${files}: ${problem}`, files, field);
   if (name === undefined) {
     if (choice.masterUrl !== undefined) return { name, cluster: undefined, user: undefined };
     throw fail('there is no current-context; name one with --context', 'current-context');
@@ -78,11 +78,11 @@ function follow(kubeconfig: Kubeconfig, choice: ClusterChoice): Chosen {
 }
 
 function readServer(cluster: KubeconfigEntry | undefined, masterUrl: string | undefined): URL {
-  if (masterUrl !== undefined) return readServerAddress(masterUrl, 'Cannot use --kube-master-url');
+  if (masterUrl !== undefined) return readServerAddress(masterUrl, 'cannot use --kube-master-url');
   const text = cluster?.text('server');
   if (cluster === undefined || text === undefined) {
     throw new ClusterConfigurationError(
-      'Cannot use kubeconfig: the context names no cluster with a server; set clusters[].cluster.server',
+      'cannot use kubeconfig: the context names no cluster with a server; set clusters[].cluster.server',
     );
   }
   try {
@@ -180,7 +180,7 @@ export function readEnvironmentProxy(server: URL, environment: Environment): URL
   if (proxy === undefined) {
     const variable = server.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
     throw new ClusterConfigurationError(
-      `Cannot use the proxy of the environment: ${variable} is not an http, https or socks5 address`,
+      `cannot use the proxy of the environment: ${variable} is not an http, https or socks5 address`,
     );
   }
   return proxy;

@@ -69,7 +69,7 @@ export class KubeconfigEntry {
   /** `problem` follows the field's name and must not repeat its value, which may be a secret. */
   error(field: string, problem: string): ClusterConfigurationError {
     const full = `${this.#where}.${field}`;
-    const message = `Cannot use kubeconfig ${this.file}: ${full} ${problem}`;
+    const message = `cannot use kubeconfig: ${this.file}: ${full} ${problem}`;
     return new ClusterConfigurationError(message, this.file, full);
   }
 
@@ -112,8 +112,7 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
     text = await readFile(file, 'utf8');
   } catch (error) {
     if (mayLack && error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    const words = error instanceof Error ? error.message : String(error);
-    throw new ClusterConfigurationError(`Cannot read kubeconfig ${file}: ${words}`, file);
+    throw new ClusterConfigurationError(`cannot read kubeconfig: ${file}: ${describeReadFault(error)}`, file);
   }
   const fields = parse(file, text);
   const current = fields['current-context'];
@@ -126,6 +125,15 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
   };
 }
 
+/** With a remedy; the message of Node.js would repeat the path. */
+function describeReadFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  if (code === 'ENOENT') return 'no such file. Give a file as --kubecfg-file, or in KUBECONFIG.';
+  if (code === 'EACCES') return 'permission denied. Let this user read the file, or run as its owner.';
+  if (code === 'EISDIR') return 'a folder. Give a file in it.';
+  return `${code}. Give a file that this user can read.`;
+}
+
 function parse(file: string, text: string): Fields {
   // A warning would show keys of the file, which may be secrets.
   const document = parseDocument(text, { logLevel: 'error' });
@@ -133,12 +141,15 @@ function parse(file: string, text: string): Fields {
   if (error !== undefined) {
     // The error's own message quotes the text around it, which may be a secret.
     const line = error.linePos?.[0].line ?? 1;
-    const message = `Cannot read kubeconfig ${file}: line ${line} is not YAML (${error.code})`;
+    const message = `cannot read kubeconfig: ${file}:${line}: not YAML (${error.code}). Correct this line or the one before it.`;
     throw new ClusterConfigurationError(message, file);
   }
   const content = toValue(file, document) ?? {};
   if (!isFields(content)) {
-    throw new ClusterConfigurationError(`Cannot read kubeconfig ${file}: it is not a mapping`, file);
+    throw new ClusterConfigurationError(
+      `cannot read kubeconfig: ${file}: not a mapping. Give a file as kubectl config view --raw prints it.`,
+      file,
+    );
   }
   return content;
 }
@@ -148,7 +159,7 @@ function toValue(file: string, document: Document): unknown {
   try {
     return document.toJS();
   } catch {
-    const message = `Cannot read kubeconfig ${file}: an alias of it cannot be followed`;
+    const message = `cannot read kubeconfig: ${file}: an alias cannot be followed. Write its value in full.`;
     throw new ClusterConfigurationError(message, file);
   }
 }
@@ -161,7 +172,7 @@ function readEntries(
 ): ReadonlyMap<string, KubeconfigEntry> {
   const items = fields[list] ?? [];
   const fail = (problem: string) =>
-    new ClusterConfigurationError(`Cannot use kubeconfig ${file}: ${list} ${problem}`, file, list);
+    new ClusterConfigurationError(`cannot use kubeconfig: ${file}: ${list} ${problem}`, file, list);
   if (!Array.isArray(items)) throw fail('must be a list');
   const entries = new Map<string, KubeconfigEntry>();
   for (const item of items) {

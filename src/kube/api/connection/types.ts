@@ -3,7 +3,7 @@
  */
 export interface RequestOptions {
   /** Default: GET. */
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The body of the request. */
   readonly body?: string;
   /** Ends the request and its answer, whatever their state. */

@@ -3,8 +3,8 @@
  */
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
+import { isProtobuf, readObject } from '../../protobuf/envelope.ts';
 import type { ApiResponse, Connection } from '../connection/types.ts';
-import { isProtobuf, readObject } from '../protobuf/envelope.ts';
 import type { Attempt } from './attempt.ts';
 import { failureOf, ListWatchError } from './failure.ts';
 import { defaultTiming, type ListWatchTiming } from './timing.ts';

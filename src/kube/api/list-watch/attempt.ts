@@ -2,9 +2,9 @@
  * One attempt at the API server: a deadline, silence, the caller, or the stop of the whole watch ends it.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
+import { FrameTooLongError } from '../../protobuf/frame-splitter.ts';
+import { ProtobufError } from '../../protobuf/message.ts';
 import { RequestError } from '../connection/errors.ts';
-import { FrameTooLongError } from '../protobuf/frame-splitter.ts';
-import { ProtobufError } from '../protobuf/message.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import { LineTooLongError } from './line-splitter.ts';
 import { MalformedListError } from './list-reader.ts';

@@ -1,6 +1,7 @@
 /**
  * All kinds of object that DNS needs, followed together.
  */
+import { formatElapsed } from '../../../base/duration.ts';
 import type { Log } from '../../../base/log.ts';
 import type {
   EndpointsObject,
@@ -14,13 +15,16 @@ import { type ApiAccess, type ApiOptions, makeApiAccess } from './api-access.ts'
 import { type Follower, type KindStatus, Reflector } from './reflector.ts';
 import {
   type ApiVersions,
+  draftVersions,
   endpointsOfPodsVersions,
   endpointsVersions,
   namespaceVersions,
   podVersions,
   selectVersions,
   serviceVersions,
+  wholePodVersions,
 } from './resource.ts';
+import type { WatchState } from './state.ts';
 
 /** A kind without a sink is not asked for. */
 export interface ClusterSinks {
@@ -45,6 +49,8 @@ export interface ObjectSelection {
   readonly namespaces?: string | undefined;
   /** Whether endpoints without a hostname are named after their pods. */
   readonly namesPods?: boolean;
+  /** Whether pods are read with their search domains and labels. Default: no. */
+  readonly readsWholePods?: boolean;
 }
 
 export interface ClusterWatchStatus {
@@ -55,6 +61,8 @@ export interface ClusterWatchStatus {
   readonly kinds: readonly KindStatus[];
   /** For people: each kind that is not synced, or cannot be followed now, and why. Empty when all is well. */
   readonly reasons: readonly string[];
+  /** For people: each kind of which nothing was heard for too long, and for how long. Empty when all is well. */
+  readonly silences: readonly string[];
 }
 
 export class ClusterWatch {
@@ -66,11 +74,12 @@ export class ClusterWatch {
     const { services, endpoints, namespaces, pods } = options.sinks;
     const selection = options.selection ?? {};
     const ofEndpoints = selection.namesPods === true ? endpointsOfPodsVersions : endpointsVersions;
+    const ofPods = selection.readsWholePods === true ? wholePodVersions : podVersions;
     this.#followers = [
       this.#follow('services', selectVersions(serviceVersions, selection.services), services, api),
       this.#follow('endpoints', selectVersions(ofEndpoints, selection.services), endpoints, api),
       this.#follow('namespaces', selectVersions(namespaceVersions, selection.namespaces), namespaces, api),
-      this.#follow('pods', podVersions, pods, api),
+      this.#follow('pods', ofPods, pods, api),
     ].filter((follower) => follower !== undefined);
   }
 
@@ -87,12 +96,17 @@ export class ClusterWatch {
     const kinds = this.#followers.map((follower) => follower.status());
     const synced = kinds.every((kind) => kind.synced);
     const ages = kinds.flatMap((kind) => kind.age ?? []);
-    const troubled = kinds.filter((kind) => !kind.synced || kind.state.kind === 'waiting');
+    const troubled = kinds.filter((kind) => !kind.synced || isTroubled(kind.state));
     return {
       synced,
       age: synced ? Math.max(...ages) : undefined,
       kinds,
       reasons: troubled.map((kind) => `${kind.title}: ${kind.words}`),
+      silences: kinds.flatMap(({ title, silence, words }) =>
+        silence === undefined
+          ? []
+          : [`${title}: nothing heard from the API server for ${formatElapsed(silence)}: ${words}`],
+      ),
     };
   }
 
@@ -112,7 +126,8 @@ export class ClusterWatch {
     api: ApiAccess,
   ): Follower | undefined {
     if (sink === undefined) return undefined;
-    return new Reflector(title, versions, sink, api, () => this.#tell(api.log));
+    const read = sink.takesDrafts === true ? draftVersions(versions) : versions;
+    return new Reflector(title, read, sink, api, () => this.#tell(api.log));
   }
 
   #tell(log: Log): void {
@@ -125,4 +140,8 @@ export class ClusterWatch {
       }
     }
   }
+}
+
+function isTroubled({ kind }: WatchState): boolean {
+  return kind === 'waiting' || kind === 'silent';
 }

@@ -24,6 +24,11 @@ export type Failure =
       readonly words: string;
       /** `too-old`: the server no longer has the changes after our version. `doubtful`: the objects held may be wrong. */
       readonly why: 'too-old' | 'doubtful';
+      /**
+       * Continues a list whose version is gone, at the latest version: what follows is newer than what has come. From the
+       * answer 410 to a continue token.
+       */
+      readonly continueToken?: string | undefined;
     }
   /** The server does not know `sendInitialEvents`. */
   | { readonly kind: 'no-watch-list'; readonly words: string }
@@ -57,7 +62,10 @@ export function failureOf(status: number, body: unknown, retryAfter: unknown, no
   if (status === 401) return { kind: 'authentication', words };
   if (status === 403) return { kind: 'permission', words };
   if (status === 404) return { kind: 'missing-kind', words };
-  if (status === 410) return { kind: 'expired', why: 'too-old', words };
+  if (status === 410) {
+    const token = asText(asRecord(record?.['metadata'])?.['continue']);
+    return { kind: 'expired', why: 'too-old', words, continueToken: token === '' ? undefined : token };
+  }
   if (isTooLarge(record)) return { kind: 'expired', why: 'doubtful', words };
   return { kind: 'server', words, retryAfter: readRetryAfter(retryAfter, now) };
 }

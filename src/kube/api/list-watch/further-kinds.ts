@@ -1,14 +1,27 @@
 /**
- * Kinds that names are not derived from, each followed only if configured: one ConfigMap, the places of nodes, or their
- * capacities.
+ * Kinds that names are not derived from, each followed only if configured: one ConfigMap, the places of nodes, their
+ * capacities, or what a plugin of others asks for.
  */
-import type { ConfigMapObject, NodeCapacityObject, NodeObject, ObjectSink } from '../../objects/objects.ts';
+import type {
+  ConfigMapObject,
+  NodeCapacityObject,
+  NodeObject,
+  ObjectSink,
+  OtherObject,
+} from '../../objects/objects.ts';
+import type { ReadOther } from '../../objects/trim/trim-other.ts';
 import type { ApiAccess } from './api-access.ts';
 import { Attempt } from './attempt.ts';
 import { ListWatchError } from './failure.ts';
-import { listAll } from './list-pages.ts';
+import { PagedList } from './list-pages.ts';
 import { type Follower, Reflector } from './reflector.ts';
-import { configMapVersions, nodeCapacityVersions, nodeVersions } from './resource.ts';
+import {
+  configMapVersions,
+  nodeCapacityVersions,
+  nodeVersions,
+  type OtherKind,
+  otherVersions,
+} from './resource.ts';
 
 /**
  * Needs the permissions get and watch, only for this name.
@@ -45,6 +58,22 @@ export function followNodeCapacities(
   return new Reflector('nodes', nodeCapacityVersions(labels), sink, api, changed);
 }
 
+/**
+ * Any kind of object. Needs the permissions list and watch. A kind that the server does not have is tried again and again.
+ *
+ * @param read what to keep of an object
+ * @param changed called after each change of the state of the watch
+ */
+export function followOther(
+  api: ApiAccess,
+  kind: OtherKind,
+  read: ReadOther,
+  sink: ObjectSink<OtherObject>,
+  changed: () => void,
+): Follower {
+  return new Reflector(kind.resource, otherVersions(kind, read), sink, api, changed);
+}
+
 /** Lists all nodes once, for use without the permission to watch. @throws {ListWatchError} */
 export async function listNodeCapacities(
   api: ApiAccess,
@@ -54,7 +83,8 @@ export async function listNodeCapacities(
   const nodes: NodeCapacityObject[] = [];
   try {
     const [{ path, trim }] = nodeCapacityVersions(labels);
-    await listAll(api, path, { kind: 'any' }, attempt, (item) => {
+    const list = new PagedList(path, { kind: 'any' }, api.clock.monotonic());
+    await list.read(api, attempt, (item) => {
       const trimmed = trim(item);
       if (trimmed.kind === 'object') nodes.push(trimmed.object);
     });

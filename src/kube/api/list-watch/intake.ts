@@ -81,9 +81,12 @@ export class Intake<Kind extends WatchedObject> {
   }
 
   #accept(object: Kind): void {
-    const key = keyOfObject(object);
-    this.#leftOutNow.delete(key);
-    this.#list?.deleted.delete(key);
+    const isKeyNeeded = this.#leftOutNow.size > 0 || (this.#list?.deleted.size ?? 0) > 0;
+    if (isKeyNeeded) {
+      const key = keyOfObject(object);
+      this.#leftOutNow.delete(key);
+      this.#list?.deleted.delete(key);
+    }
     this.#sink.upsert(object);
   }
 

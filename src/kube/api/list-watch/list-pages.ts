@@ -3,11 +3,11 @@
  */
 
 import { asRecord, asText } from '../../objects/trim/fields.ts';
-import { isProtobuf } from '../protobuf/envelope.ts';
-import { ProtobufListReader } from '../protobuf/protobuf-list-reader.ts';
+import { isProtobuf } from '../../protobuf/envelope.ts';
+import { ProtobufListReader } from '../../protobuf/protobuf-list-reader.ts';
 import { type ApiAccess, ask } from './api-access.ts';
 import type { Attempt } from './attempt.ts';
-import { ListWatchError } from './failure.ts';
+import { type Failure, ListWatchError } from './failure.ts';
 import { ListReader } from './list-reader.ts';
 import { withQuery } from './resource.ts';
 
@@ -29,37 +29,92 @@ export type Freshness =
   /** As new as the store: a consistent read. */
   | { readonly kind: 'latest' };
 
-const PAGE_SIZE = 500;
+const PAGE_SIZE = '500';
 /** Metadata only, for counting: 0.8 kB for a cluster of ten thousand objects. */
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
 /**
- * @param take called with each object as it arrives; the list may still turn out to be broken
- * @returns the resource version that the list is consistent at
- * @throws {ListWatchError} and errors that `attempt` explains. After a 410 in the middle the list starts from scratch
+ * A list on its way. After an interruption it goes on from its last whole page, so that each connection that lives for one
+ * page makes progress.
  */
-export async function listAll(
-  api: ApiAccess,
-  path: string,
-  freshness: Freshness,
-  attempt: Attempt,
-  take: (item: unknown) => void,
-): Promise<string> {
-  const limit = String(PAGE_SIZE);
-  let page = await readPage(api, path, firstQuery(freshness, limit), attempt, take);
-  const { resourceVersion } = page;
-  while (page.next !== undefined) {
-    const asked = page.next;
-    page = await readPage(api, path, { limit, continue: asked }, attempt, take);
-    if (page.next === asked) throw broken('the server gives the same page again and again');
+export class PagedList {
+  readonly path: string;
+  /** When it was asked for, in milliseconds of the monotonic clock: it is at least as new. */
+  readonly begun: number;
+  readonly #accept: string | undefined;
+  #query: Readonly<Record<string, string>>;
+  #resourceVersion: string | undefined;
+  #hasBegun = false;
+  #isMixed = false;
+  #refusals = 0;
+
+  /** @param accept the encoding to ask for. Default: any that we read */
+  constructor(path: string, freshness: Freshness, begun: number, accept?: string) {
+    this.path = path;
+    this.#accept = accept;
+    this.begun = begun;
+    this.#query = firstQuery(freshness);
   }
-  return resourceVersion;
+
+  /** Whether its version was gone before its end: later pages are newer, and changes of earlier ones may be missing. */
+  get isMixed(): boolean {
+    return this.#isMixed;
+  }
+
+  /**
+   * Reads what is missing.
+   *
+   * @param take called with each object as it arrives; the page may still break off, and comes again then
+   * @param onPage called after each whole page
+   * @returns the resource version that the list is consistent at; if it is mixed, that of its last part
+   * @throws {ListWatchError} and errors that `attempt` explains
+   */
+  async read(
+    api: ApiAccess,
+    attempt: Attempt,
+    take: (item: unknown) => void,
+    onPage: () => void = () => {},
+  ): Promise<string> {
+    for (;;) {
+      const { resourceVersion, next } = await this.#readNext(api, attempt, take);
+      this.#hasBegun = true;
+      this.#resourceVersion ??= resourceVersion;
+      this.#refusals = 0;
+      onPage();
+      if (next === undefined) return this.#resourceVersion;
+      if (next === this.#query['continue']) throw broken('the server gives the same page again and again');
+      this.#query = { limit: PAGE_SIZE, continue: next };
+    }
+  }
+
+  /** Whether it may go on after this failure. A server that refuses a page twice may never give it. */
+  mayGoOn({ kind }: Failure): boolean {
+    if (!this.#hasBegun || kind === 'expired' || kind === 'unexpected') return false;
+    if (kind === 'network' || kind === 'unreachable') return true;
+    this.#refusals += 1;
+    return this.#refusals < 2;
+  }
+
+  async #readNext(api: ApiAccess, attempt: Attempt, take: (item: unknown) => void): Promise<Page> {
+    try {
+      return await readPage(api, this.path, this.#query, attempt, take, this.#accept);
+    } catch (error) {
+      const failure = attempt.explain(error);
+      const token = failure.kind === 'expired' ? failure.continueToken : undefined;
+      if (token === undefined) throw error;
+      // The server gives the rest at its latest version.
+      this.#query = { limit: PAGE_SIZE, continue: token };
+      this.#isMixed = true;
+      this.#resourceVersion = undefined;
+      return await readPage(api, this.path, this.#query, attempt, take, this.#accept);
+    }
+  }
 }
 
-function firstQuery(freshness: Freshness, limit: string): Readonly<Record<string, string>> {
+function firstQuery(freshness: Freshness): Readonly<Record<string, string>> {
   switch (freshness.kind) {
     case 'latest':
-      return { limit };
+      return { limit: PAGE_SIZE };
     // Without a limit: with one the server would read its store instead of its cache.
     case 'any':
       return { resourceVersion: '0' };

@@ -12,6 +12,7 @@ import type { ApiAccess } from './api-access.ts';
 import { Attempt } from './attempt.ts';
 import type { Failure } from './failure.ts';
 import { Intake } from './intake.ts';
+import { describeRule } from './rbac-rule.ts';
 import { Replica } from './replica.ts';
 import type { ApiVersions, Resource } from './resource.ts';
 import {
@@ -23,6 +24,7 @@ import {
   type RetryMemory,
 } from './retry-policy.ts';
 import { type CheckSubject, type Finding, ServerCheck } from './server-check.ts';
+import { Silence } from './silence.ts';
 import { describeState, moveWatch, type WatchState } from './state.ts';
 
 /** The state of one kind. */
@@ -44,6 +46,8 @@ export interface KindStatus {
   readonly malformed: number;
   /** The state in words. */
   readonly words: string;
+  /** Milliseconds since an event, a bookmark or an answered comparison came, if it is longer than it may be. */
+  readonly silence: number | undefined;
 }
 
 /** The common interface of reflectors of all kinds. */
@@ -66,6 +70,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
   readonly #fence: ItemFence;
   readonly #outage: OutageLog;
   readonly #check: ServerCheck;
+  readonly #silence: Silence;
   readonly #stop = new AbortController();
   #memory: RetryMemory = firstTry;
   #running: Promise<void> | undefined;
@@ -74,6 +79,8 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
   /** Why this side has ended the attempt. */
   #interruption: Outcome | undefined;
   #watchingSince = 0;
+  /** Pages of a list that came in this attempt. */
+  #pages = 0;
   /** Whether the kind cannot be followed now. */
   #isFailing = false;
   #repairs = 0;
@@ -103,10 +110,24 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     const intake = new Intake(sink, this.#fence);
     this.#replica = new Replica(intake, api, {
       listing: (objects) => this.#move({ kind: 'listing', path: this.#resource.path, objects }),
-      listed: () => this.#onListed(),
+      page: () => {
+        this.#pages += 1;
+        this.#silence.heard();
+      },
+      listed: (isMixed) => this.#onListed(isMixed),
       watching: () => this.#onWatching(),
-      proven: () => this.#decide({ kind: 'proven' }),
+      proven: () => {
+        this.#silence.heard();
+        this.#decide({ kind: 'proven' });
+      },
     });
+    const { clock, timing } = api;
+    this.#silence = new Silence(
+      clock,
+      timing.silent,
+      () => this.#onSilent(),
+      () => this.#onHeard(),
+    );
     this.#check = new ServerCheck(
       api,
       this.#stop.signal,
@@ -136,6 +157,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
       repairs: this.#repairs,
       malformed: this.#fence.total,
       words: describeState(this.#state),
+      silence: this.#silence.isSilent ? this.#silence.lasts : undefined,
     };
   }
 
@@ -145,10 +167,13 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
 
   async #run(): Promise<void> {
     this.#check.plan();
+    // A single object is not compared, and a server need not send bookmarks: its silence says nothing.
+    if (this.#versions[0].only === undefined) this.#silence.begin();
     while (!this.#stop.signal.aborted) {
       const outcome = await this.#try();
       if (outcome !== undefined) await this.#follow(outcome);
     }
+    this.#silence.end();
     this.#move({ kind: 'idle' });
   }
 
@@ -156,9 +181,11 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
   async #try(): Promise<Outcome | undefined> {
     const attempt = new Attempt(this.#stop.signal, this.#api.clock);
     this.#attempt = attempt;
+    this.#pages = 0;
     let failure: Failure | undefined;
+    let isMixed = false;
     try {
-      await this.#take(attempt);
+      isMixed = await this.#take(attempt);
       // The attempt may be ended from this side just after the stream has ended by itself.
       if (attempt.signal.aborted) failure = attempt.explain(undefined);
     } catch (error) {
@@ -171,29 +198,37 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     this.#interruption = undefined;
     if (this.#stop.signal.aborted) return undefined;
     if (interruption !== undefined) return interruption;
-    if (failure === undefined) return { kind: 'ended' };
+    if (failure === undefined) return { kind: isMixed ? 'mixed' : 'ended' };
     if (failure.kind === 'stopped') return undefined;
-    return { kind: 'failed', failure, watched: this.#watched };
+    return { kind: 'failed', failure, watched: this.#watched, pages: this.#pages };
   }
 
-  async #take(attempt: Attempt): Promise<void> {
+  /** @returns whether all were listed, but not as of one version */
+  async #take(attempt: Attempt): Promise<boolean> {
     const resource = this.#resource;
     const { step } = this.#memory;
     switch (step.kind) {
       case 'watch':
-        return this.#replica.watch(resource, attempt);
+        await this.#replica.watch(resource, attempt);
+        return false;
       case 'stream':
-        return this.#replica.stream(resource, attempt);
+        await this.#replica.stream(resource, attempt);
+        return false;
       case 'list':
-        await this.#replica.list(resource, step.from, attempt);
+        if (await this.#replica.list(resource, step.from, attempt)) return true;
         // Go on with the watch at once.
-        return this.#replica.watch(resource, attempt);
+        await this.#replica.watch(resource, attempt);
+        return false;
     }
   }
 
   /** How long the watch has been open, in milliseconds; 0 if none is. */
   get #watched(): number {
-    return this.#state.kind === 'watching' ? this.#api.clock.monotonic() - this.#watchingSince : 0;
+    return this.#isWatching ? this.#api.clock.monotonic() - this.#watchingSince : 0;
+  }
+
+  get #isWatching(): boolean {
+    return this.#state.kind === 'watching' || this.#state.kind === 'silent';
   }
 
   #decide(outcome: Outcome): Retry {
@@ -209,11 +244,14 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     const { wait, reason, downgrade } = this.#decide(outcome);
     const milliseconds = wait.min + this.#api.random() * (wait.max - wait.min);
     if (outcome.kind === 'failed') this.#reportRelist(outcome.failure);
+    if (outcome.kind === 'mixed')
+      this.#api.log.info('relisting', { kind: this.#title, reason: 'the list was not as of one version' });
     if (downgrade !== undefined) this.#reportDowngrade(downgrade);
     if (reason !== undefined) {
       this.#isFailing = true;
       const retryIn = formatElapsed(milliseconds);
-      this.#outage.failed(reason.kind, { kind: this.#title, reason: reason.words, retryIn });
+      const rule = reason.kind === 'permission' ? { rule: describeRule(this.#resource) } : {};
+      this.#outage.failed(reason.kind, { kind: this.#title, reason: reason.words, retryIn, ...rule });
       const until = this.#api.clock.now() + milliseconds;
       this.#move({ kind: 'waiting', until, reason: { kind: reason.kind, words: reason.words } });
     }
@@ -255,9 +293,9 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     });
   }
 
-  #onListed(): void {
+  #onListed(isMixed: boolean): void {
     const { path } = this.#resource;
-    this.#decide({ kind: 'listed' });
+    if (!isMixed) this.#decide({ kind: 'listed' });
     this.#api.log.info('listed', { kind: this.#title, objects: this.#replica.count, path });
   }
 
@@ -268,8 +306,24 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     if (this.#isFailing || failures > 0 || version > 0) this.#check.planSoon();
     this.#isFailing = false;
     this.#watchingSince = this.#api.clock.monotonic();
+    this.#silence.heard();
     this.#outage.ended({ kind: this.#title });
     this.#move({ kind: 'watching', path: this.#resource.path });
+  }
+
+  #onSilent(): void {
+    // In any other state its own words say more.
+    if (this.#state.kind === 'watching') {
+      const lasts = formatElapsed(this.#silence.lasts);
+      this.#outage.failed('silent', { kind: this.#title, reason: `nothing was heard for ${lasts}` });
+      this.#move({ kind: 'silent', path: this.#state.path });
+    } else this.#changed();
+  }
+
+  #onHeard(): void {
+    if (this.#state.kind !== 'silent') return;
+    this.#outage.ended({ kind: this.#title });
+    this.#move({ kind: 'watching', path: this.#state.path });
   }
 
   #move(to: WatchState): void {
@@ -279,10 +333,10 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
 
   #subject(): CheckSubject | undefined {
     const { path, only } = this.#resource;
-    const isWatching = this.#state.kind === 'watching' && this.#attempt !== undefined;
-    if (!isWatching || only !== undefined) return undefined;
+    if (!this.#isWatching || this.#attempt === undefined || only !== undefined) return undefined;
     const betterPaths = this.#versions.slice(0, this.#memory.version).map((better) => better.path);
-    return { path, betterPaths, age: this.#replica.age ?? 0, follow: () => this.#replica.follow() };
+    const heard = () => this.#silence.heard();
+    return { path, betterPaths, silence: this.#silence.lasts, heard, follow: () => this.#replica.follow() };
   }
 
   #act(finding: Finding): void {
@@ -303,11 +357,13 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
       }
       case 'reachable-again':
         this.#api.log.info('opening the watch again', fields);
-        return { kind: 'failed', failure: { kind: 'unreachable', words }, watched };
+        // Compare soon again: the server may be another one.
+        this.#isFailing = true;
+        return { kind: 'ended' };
       default:
         this.#repairs += 1;
         this.#api.log.warn('the store does not match the API server', fields);
-        return { kind: 'failed', failure: { kind: 'expired', why: 'doubtful', words }, watched };
+        return { kind: 'failed', failure: { kind: 'expired', why: 'doubtful', words }, watched, pages: 0 };
     }
   }
 }

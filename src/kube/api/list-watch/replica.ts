@@ -6,7 +6,7 @@ import type { ApiAccess } from './api-access.ts';
 import type { Attempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import type { Intake } from './intake.ts';
-import { type Freshness, listAll } from './list-pages.ts';
+import { type Freshness, PagedList } from './list-pages.ts';
 import { readOne } from './read-one.ts';
 import type { Resource } from './resource.ts';
 import { isOlder } from './resource-version.ts';
@@ -19,7 +19,10 @@ import { followWatch, openWatch, openWatchList } from './watch-stream.ts';
 export interface ReplicaObserver {
   /** A list is under way and has delivered this many objects. */
   listing(objects: number): void;
-  listed(): void;
+  /** A page of a list has come whole. */
+  page(): void;
+  /** All objects have come; with `isMixed` not all as of one version, so that they must be listed again. */
+  listed(isMixed: boolean): void;
   /** A watch is open. */
   watching(): void;
   /** The server has sent an event or a bookmark. */
@@ -35,6 +38,8 @@ export class Replica<Kind extends WatchedObject> {
   readonly #observer: ReplicaObserver;
   readonly #progress = new Set<Progress & { readonly entries: CountAt[] }>();
   #position: string | undefined;
+  /** A list in pages that broke off. */
+  #unfinished: PagedList | undefined;
   #provenAt: number | undefined;
   #lists = 0;
 
@@ -81,30 +86,37 @@ export class Replica<Kind extends WatchedObject> {
     return progress;
   }
 
-  /** @throws {ListWatchError} and errors that `attempt` explains, here and below */
-  async list(resource: Resource<Kind>, from: RetryMemory['listFrom'], attempt: Attempt): Promise<void> {
-    const begun = this.#api.clock.monotonic();
-    this.#observer.listing(0);
-    let started = false;
-    const begin = () => {
-      if (!started) this.#intake.startList();
-      started = true;
-    };
-    const take = (item: unknown) => {
-      begin();
-      this.#takeListed(item, resource);
-    };
-    const { path, only } = resource;
-    const position =
-      only === undefined
-        ? await listAll(this.#api, path, this.#freshness(from), attempt, take)
-        : await readOne(this.#api, `${path}/${encodeURIComponent(only)}`, attempt, take);
-    begin();
-    this.#complete(position, begun);
+  /**
+   * Lists from the latest version in pages, from where such a list broke off before; else all at once.
+   *
+   * @returns whether the objects are not all as of one version
+   * @throws {ListWatchError} and errors that `attempt` explains, here and below
+   */
+  async list(resource: Resource<Kind>, from: RetryMemory['listFrom'], attempt: Attempt): Promise<boolean> {
+    const { path, only, accept } = resource;
+    if (only !== undefined) {
+      await this.#readOne(resource, `${path}/${encodeURIComponent(only)}`, attempt);
+      return false;
+    }
+    const broken = from === 'latest' && this.#unfinished?.path === path ? this.#unfinished : undefined;
+    this.#unfinished = undefined;
+    const list = broken ?? new PagedList(path, this.#freshness(from), this.#api.clock.monotonic(), accept);
+    this.#observer.listing(broken === undefined ? 0 : this.#intake.listed);
+    const take = this.#taker(resource, broken !== undefined);
+    try {
+      const position = await list.read(this.#api, attempt, take.item, () => this.#observer.page());
+      take.begin();
+      this.#complete(position, list.begun, list.isMixed);
+    } catch (error) {
+      if (list.mayGoOn(attempt.explain(error))) this.#unfinished = list;
+      throw error;
+    }
+    return list.isMixed;
   }
 
   /** Lists and then watches in one stream, until its end. */
   async stream(resource: Resource<Kind>, attempt: Attempt): Promise<void> {
+    this.#unfinished = undefined;
     this.#observer.listing(0);
     const response = await openWatchList(this.#api, resource, attempt);
     // A server that sends all objects without the final bookmark does not support the request.
@@ -134,6 +146,29 @@ export class Replica<Kind extends WatchedObject> {
     }
   }
 
+  async #readOne(resource: Resource<Kind>, path: string, attempt: Attempt): Promise<void> {
+    const begun = this.#api.clock.monotonic();
+    this.#observer.listing(0);
+    const take = this.#taker(resource, false);
+    const position = await readOne(this.#api, path, attempt, take.item);
+    take.begin();
+    this.#complete(position, begun, false);
+  }
+
+  /** Takes the objects of a list, which begins with the first, unless it is under way. */
+  #taker(resource: Resource<Kind>, isUnderWay: boolean) {
+    let hasBegun = isUnderWay;
+    const begin = () => {
+      if (!hasBegun) this.#intake.startList();
+      hasBegun = true;
+    };
+    const item = (object: unknown) => {
+      begin();
+      this.#takeListed(object, resource);
+    };
+    return { begin, item };
+  }
+
   #freshness(from: RetryMemory['listFrom']): Freshness {
     if (from === 'latest') return { kind: 'latest' };
     const resourceVersion = this.#position ?? '';
@@ -149,7 +184,7 @@ export class Replica<Kind extends WatchedObject> {
       throw new ListWatchError({ kind: 'no-watch-list', words: event.failure.words });
     else if (event.kind !== 'bookmark') this.#apply(event, resource);
     else if (event.endsInitialEvents && event.resourceVersion !== undefined) {
-      this.#complete(event.resourceVersion, this.#api.clock.monotonic());
+      this.#complete(event.resourceVersion, this.#api.clock.monotonic(), false);
       attempt.allowSilence();
       this.#observer.watching();
       return true;
@@ -191,12 +226,12 @@ export class Replica<Kind extends WatchedObject> {
   }
 
   /** `begun` is when the server was asked: its answer is at least as new. */
-  #complete(position: string, begun: number): void {
+  #complete(position: string, begun: number, isMixed: boolean): void {
     this.#intake.completeList();
     this.#position = position;
     this.#lists += 1;
     this.#provenAt = begun;
-    this.#observer.listed();
+    this.#observer.listed(isMixed);
   }
 }
 

@@ -11,10 +11,14 @@ const watching: RetryMemory = { ...firstTry, isEstablished: true, step: { kind: 
 const STREAM = { kind: 'stream' } as const;
 const WATCH = { kind: 'watch' } as const;
 const list = (from: RetryMemory['listFrom']) => ({ kind: 'list', from }) as const;
+const inPages = { step: list('latest'), listFrom: 'latest', isBroken: true } as const;
 const isOld = { streamRefusedAt: NOW - 60_000 };
 
 type Failed = Extract<Outcome, { kind: 'failed' }>;
-const failed = (failure: Failed['failure'], watched = 0): Failed => ({ kind: 'failed', failure, watched });
+const failed = (failure: Failed['failure'], watched = 0, pages = 0): Failed => ({
+  ...{ kind: 'failed', failure },
+  ...{ watched, pages },
+});
 const words = 'why';
 const unreachable = failed({ kind: 'unreachable', words });
 const network = failed({ kind: 'network', words });
@@ -52,6 +56,56 @@ const table: readonly (readonly [
     one,
     { failures: 1 },
     [500, 1500],
+  ],
+  [
+    'lost in a list',
+    { step: STREAM },
+    network,
+    one,
+    { step: list('latest'), isBroken: true, failures: 1 },
+    [500, 1500],
+  ],
+  [
+    'lost in a list of one object',
+    { step: list('cache') },
+    network,
+    single,
+    { step: list('cache'), isBroken: false },
+    [500, 1500],
+  ],
+  [
+    'lost after a page',
+    { step: list('latest'), isBroken: true, failures: 4 },
+    failed(network.failure, 0, 1),
+    one,
+    { step: list('latest'), failures: 1 },
+    [500, 1500],
+  ],
+  [
+    'refused after a page',
+    { ...inPages, failures: 4 },
+    failed(slow(0).failure, 0, 1),
+    one,
+    { failures: 5 },
+    [8_000, 24_000],
+  ],
+  ['410 in pages', inPages, tooOld, one, { step: list('latest'), failures: 1 }, [0, 2_000]],
+  ['of several versions', inPages, { kind: 'mixed' }, one, { ...inPages, mixed: 1 }, [0, 2_000]],
+  [
+    'of several versions again',
+    { ...inPages, mixed: 2 },
+    { kind: 'mixed' },
+    one,
+    { mixed: 3 },
+    [2_000, 6_000],
+  ],
+  [
+    'listed in pages',
+    { ...inPages, mixed: 2 },
+    { kind: 'listed' },
+    one,
+    { step: WATCH, isBroken: false, mixed: 0 },
+    [0, 0],
   ],
   ['429 with Retry-After', {}, slow(1_000), one, { step: WATCH, failures: 1 }, [1_000, 1_500]],
   ['a long Retry-After', {}, slow(20_000), one, { failures: 1 }, [20_000, 30_000]],

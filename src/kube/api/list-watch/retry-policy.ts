@@ -26,6 +26,10 @@ export interface RetryMemory {
   readonly step: Step;
   /** How the next list is made if it is not streamed. */
   readonly listFrom: 'cache' | 'reached' | 'latest';
+  /** Whether a list broke off since the last whole one: lists then come in pages, which go on after an interruption. */
+  readonly isBroken: boolean;
+  /** Consecutive lists that were not as of one version. */
+  readonly mixed: number;
   /** Consecutive failures that cost the server work: the exponent of the back-off. */
   readonly failures: number;
   /** Consecutive refusals (403, 404) of this version. */
@@ -39,9 +43,11 @@ export interface RetryMemory {
 export type Outcome =
   /** All objects of the kind have arrived. */
   | { readonly kind: 'listed' }
+  /** All have arrived, but as of several versions: changes may be missing. */
+  | { readonly kind: 'mixed' }
   /** The server sent an event or a bookmark. */
   | { readonly kind: 'proven' }
-  /** The server ended the watch normally. */
+  /** The server ended the watch normally, or it is opened again for doubt. */
   | { readonly kind: 'ended' }
   /** A better API version is served and allowed. */
   | { readonly kind: 'better-version'; readonly version: number }
@@ -50,6 +56,8 @@ export type Outcome =
       readonly failure: Exclude<Failure, { readonly kind: 'stopped' }>;
       /** How long the watch had been open, in milliseconds. */
       readonly watched: number;
+      /** How many pages of a list came before. */
+      readonly pages: number;
     };
 
 /** Constants of a watch. */
@@ -88,6 +96,8 @@ export const firstTry: RetryMemory = {
   isEstablished: false,
   step: { kind: 'stream' },
   listFrom: 'cache',
+  isBroken: false,
+  mixed: 0,
   failures: 0,
   refusals: 0,
   refusal: undefined,
@@ -103,7 +113,15 @@ export function decideRetry(
 ): Retry {
   switch (outcome.kind) {
     case 'listed':
-      return goOn({ ...memory, isEstablished: true, step: WATCH, refusals: 0, refusal: undefined });
+      return goOn({ ...established(memory), step: WATCH, isBroken: false, mixed: 0 });
+    case 'mixed': {
+      const next = { ...established(memory), ...IN_PAGES, mixed: memory.mixed + 1 };
+      const { relistSpread } = settings.timing;
+      // As after 410: the first time is normal.
+      const wait =
+        memory.mixed === 0 ? { min: 0, max: relistSpread } : backOff(memory.mixed, settings.timing);
+      return { memory: next, wait };
+    }
     case 'proven':
       return goOn({ ...memory, failures: 0, refusals: 0 });
     case 'ended': {
@@ -114,7 +132,8 @@ export function decideRetry(
       return goOn(listing(inVersion(memory, outcome.version), 'cache', now, settings));
     case 'failed': {
       const stood = outcome.watched > settings.timing.provenWatch;
-      const before = stood ? { ...memory, failures: 0, refusals: 0 } : memory;
+      const progressed = outcome.pages > 0 && outcome.failure.kind === 'network';
+      const before = stood || progressed ? { ...memory, failures: 0, refusals: 0 } : memory;
       return afterFailure(before, outcome.failure, now, settings);
     }
   }
@@ -144,6 +163,11 @@ function afterFailure(
       const next = listing(failed, 'latest', now, settings);
       const wait = backOff(memory.failures, timing);
       return { memory: next, wait, reason: asServer(failure.words) };
+    }
+    case 'network': {
+      const wait = backOff(memory.failures, timing);
+      const isListing = memory.step.kind !== 'watch' && !settings.isSingle;
+      return { memory: isListing ? { ...failed, ...IN_PAGES } : failed, wait, reason: failure };
     }
     case 'permission':
     case 'missing-kind':
@@ -183,6 +207,13 @@ const WATCH: Step = { kind: 'watch' };
 
 const list = (from: RetryMemory['listFrom']): Step => ({ kind: 'list', from });
 
+/** The next list comes in pages, which go on from where they broke off. */
+const IN_PAGES = { isBroken: true, listFrom: 'latest', step: list('latest') } as const;
+
+function established(memory: RetryMemory): RetryMemory {
+  return { ...memory, isEstablished: true, refusals: 0, refusal: undefined };
+}
+
 /** Lists all objects next, by a stream unless the server refused one recently. */
 function listing(
   memory: RetryMemory,
@@ -190,6 +221,7 @@ function listing(
   now: number,
   { timing }: RetrySettings,
 ): RetryMemory {
+  if (memory.isBroken) return { ...memory, ...IN_PAGES };
   const { streamRefusedAt } = memory;
   const isRefused = streamRefusedAt !== undefined && now - streamRefusedAt < timing.streamRetry;
   return { ...memory, listFrom, step: isRefused ? list(listFrom) : { kind: 'stream' } };

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../base/log.ts';
 import { ManualClock } from '../../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../../base/testing/recording-log.ts';
 import { waitUntil } from '../../../base/testing/wait-until.ts';
 import { ScriptedConnection } from '../../testing/scripted-connection.ts';
+import type { Connection } from '../connection/types.ts';
 import type { Page } from './list-pages.ts';
 import { isOlder } from './resource-version.ts';
 import { type CountAt, type Finding, judge, type Progress, ServerCheck } from './server-check.ts';
@@ -50,9 +52,12 @@ test.each([
 /** A check of an idle watch that holds one object at version 200; the server returns its count. */
 function startCheck() {
   const clock = new ManualClock();
-  const server = { remaining: 0 };
+  const server = { remaining: 0, tellsCount: true };
   const connection = new ScriptedConnection(() => ({
-    metadata: { resourceVersion: '200', continue: 'x', remainingItemCount: server.remaining },
+    metadata: {
+      ...{ resourceVersion: '200', continue: 'x' },
+      ...(server.tellsCount ? { remainingItemCount: server.remaining } : {}),
+    },
     items: [{}],
   }));
   const api = { connection, clock, log: silentLog, random: () => 0.5, timing: defaultTiming };
@@ -60,11 +65,18 @@ function startCheck() {
   const findings: Finding[] = [];
   const times: number[] = [];
   let provenAt = 0;
+  let heardAt = 0;
   const follow = (): Progress => ({ entries: [at('200', 1)], onEntry: () => {}, end() {} });
   const check = new ServerCheck(
     api,
     stop.signal,
-    () => ({ path: '/api/v1/services', betterPaths: [], age: clock.monotonic() - provenAt, follow }),
+    () => ({
+      ...{ path: '/api/v1/services', betterPaths: [], follow },
+      silence: clock.monotonic() - heardAt,
+      heard() {
+        heardAt = clock.monotonic();
+      },
+    }),
     (asked) => {
       provenAt = asked;
     },
@@ -89,7 +101,7 @@ test('a quiet watch is compared often enough to be proven current within a minut
     return connection.paths.length >= 10;
   });
   expect(oldest).toBeLessThan(60_000);
-  expect(clock.monotonic()).toBeGreaterThan(10 * 40_000);
+  expect(clock.monotonic()).toBeGreaterThanOrEqual(10 * 25_000);
   stop.abort();
 });
 
@@ -115,4 +127,51 @@ test('repairs that do not help become rarer', async () => {
   expect(gaps[3]).toBeGreaterThanOrEqual((gaps[2] ?? 0) * 1.5);
   stop.abort();
   expect(clock.pending).toBe(0);
+});
+
+test('a server that does not say how many there are is asked as rarely as any other', async () => {
+  const { clock, connection, server, until, stop } = startCheck();
+  server.tellsCount = false;
+  await until('five minutes', () => clock.monotonic() >= 300_000);
+  expect(connection.paths.length).toBeGreaterThanOrEqual(8);
+  expect(connection.paths.length).toBeLessThanOrEqual(12);
+  stop.abort();
+});
+
+test('a comparison begins after 30 seconds of silence, and fails after 10 without an answer', async () => {
+  const clock = new ManualClock();
+  const asked: number[] = [];
+  const log = new RecordingLog();
+  const connection: Connection = {
+    ...{ kind: 'connection', server: 'http://frozen', source: 'script' },
+    request: (_path, options) => {
+      asked.push(clock.monotonic());
+      return new Promise((_resolve, reject) =>
+        options?.signal?.addEventListener('abort', () => reject(options.signal?.reason)),
+      );
+    },
+    refreshCredentials() {},
+    close() {},
+  };
+  const stop = new AbortController();
+  const api = { connection, clock, log, random: () => 0.5, timing: defaultTiming };
+  const subject = () => ({
+    ...{ path: '/api/v1/services', betterPaths: [], silence: clock.monotonic(), heard() {} },
+    follow: () => ({ entries: [at('200', 1)], onEntry() {}, end() {} }),
+  });
+  const check = new ServerCheck(
+    api,
+    stop.signal,
+    subject,
+    () => {},
+    () => {},
+  );
+  check.plan();
+  await waitUntil('a second one', () => asked.length === 2, { step: () => clock.advance(100) });
+  expect(asked[0]).toBe(30_000);
+  // 10 s without an answer, and the pause while a server is unreachable.
+  expect(asked[1]).toBeGreaterThanOrEqual(41_000);
+  expect(asked[1]).toBeLessThan(43_000);
+  expect(log.text).toContain('a comparison was not answered in time');
+  stop.abort();
 });

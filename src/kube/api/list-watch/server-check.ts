@@ -8,6 +8,7 @@
 import type { Timer } from '../../../base/clock.ts';
 import type { ApiAccess } from './api-access.ts';
 import { Attempt } from './attempt.ts';
+import type { Failure } from './failure.ts';
 import { countObjects, type Page } from './list-pages.ts';
 import { isOlder } from './resource-version.ts';
 
@@ -30,8 +31,10 @@ export interface CheckSubject {
   readonly path: string;
   /** Better API versions of the same kind, best first, by their paths. */
   readonly betterPaths: readonly string[];
-  /** Milliseconds since the objects held were last proven current. */
-  readonly age: number;
+  /** Milliseconds since an event, a bookmark or the answer to a comparison came. */
+  readonly silence: number;
+  /** A comparison was answered, whatever it says. */
+  heard(): void;
   follow(): Progress;
 }
 
@@ -72,7 +75,7 @@ export function judge(page: Page, entries: readonly CountAt[]): Verdict {
   return { kind: isPassed ? 'differs' : 'behind', sign: Math.sign(total - held), words };
 }
 
-/** After so many repairs in a row that did not help, checks are this many times rarer. */
+/** After so many repairs in a row that did not help, repairs are this many times rarer. */
 const MAX_FACTOR = 16;
 
 /** Interval of comparisons while the server is unreachable, which costs it nothing. */
@@ -87,6 +90,8 @@ export class ServerCheck {
   #timer: Timer | undefined;
   #sign = 0;
   #repairs = 0;
+  /** Until then a difference is not repaired: repairs before did not help. */
+  #repairAfter = 0;
   #wasUnreachable = false;
   /** When the next comparison is due, however busy the watch is. */
   #due = 0;
@@ -115,9 +120,8 @@ export class ServerCheck {
   /** Plans the next comparison: soon after the watch fell silent, later while it is busy. */
   plan(): void {
     const { checkEvery, quiet } = this.#api.timing;
-    const factor = Math.min(MAX_FACTOR, 2 ** this.#repairs);
-    this.#due = this.#api.clock.monotonic() + this.#jitter(checkEvery) * factor;
-    this.#quiet = this.#jitter(quiet) * factor;
+    this.#due = this.#api.clock.monotonic() + this.#jitter(checkEvery);
+    this.#quiet = this.#jitter(quiet);
     this.#wait();
   }
 
@@ -130,7 +134,7 @@ export class ServerCheck {
   /** One timer that checks again when it fires, instead of one for each event. */
   #wait(): void {
     const now = this.#api.clock.monotonic();
-    const untilQuiet = this.#quiet - (this.#subject()?.age ?? 0);
+    const untilQuiet = this.#quiet - (this.#subject()?.silence ?? 0);
     // Whole milliseconds, at least one: a timer cannot wait a fraction.
     this.#after(Math.max(1, Math.ceil(Math.min(untilQuiet, this.#due - now))));
   }
@@ -139,8 +143,9 @@ export class ServerCheck {
     this.#timer?.cancel();
     if (this.#stop.aborted) return;
     this.#timer = this.#api.clock.after(milliseconds, () => {
-      const age = this.#subject()?.age;
-      const isDue = this.#api.clock.monotonic() >= this.#due || age === undefined || age >= this.#quiet;
+      const silence = this.#subject()?.silence;
+      const isQuiet = silence === undefined || silence >= this.#quiet;
+      const isDue = this.#api.clock.monotonic() >= this.#due || isQuiet;
       if (isDue) void this.#compare();
       else this.#wait();
     });
@@ -184,10 +189,11 @@ export class ServerCheck {
     const progress = subject.follow();
     try {
       const asked = this.#api.clock.monotonic();
-      const page = await countObjects(this.#api, subject.path, attempt);
+      const page = await this.#count(subject.path, attempt);
       // The answer is read: close the attempt, so that waiting does not count as silence.
       attempt.close();
-      await this.#untilJudged(page, progress);
+      subject.heard();
+      if (!this.#wasUnreachable) await this.#untilJudged(page, progress);
       // Meanwhile the watch may have ended or restarted.
       if (this.#subject()?.path !== subject.path) this.plan();
       else this.#conclude(judge(page, progress.entries), asked);
@@ -196,9 +202,14 @@ export class ServerCheck {
     }
   }
 
+  #count(path: string, attempt: Attempt): Promise<Page> {
+    attempt.expectEnd(this.#api.timing.checkAnswer, unanswered);
+    return countObjects(this.#api, path, attempt);
+  }
+
   async #isServed(path: string, attempt: Attempt): Promise<boolean> {
     try {
-      await countObjects(this.#api, path, attempt);
+      await this.#count(path, attempt);
       return true;
     } catch (error) {
       const { kind } = attempt.explain(error);
@@ -233,17 +244,27 @@ export class ServerCheck {
       this.#repairs = 0;
       this.#onSame(asked);
     }
-    if (sign !== 0 && !isSeenTwice) {
+    const now = this.#api.clock.monotonic();
+    const mayRepair = now >= this.#repairAfter;
+    // After silence the watch is opened again first: it may bring what is missing.
+    if (sign !== 0 && !isSeenTwice && mayRepair && !this.#wasUnreachable) {
       this.planSoon();
       return;
     }
-    if (isSeenTwice) this.#repairs += 1;
+    const isRepaired = isSeenTwice && mayRepair;
+    if (isRepaired) {
+      this.#repairs += 1;
+      const factor = Math.min(MAX_FACTOR, 2 ** this.#repairs);
+      this.#repairAfter = now + this.#jitter(this.#api.timing.quiet) * factor;
+    }
     this.plan();
     if (verdict.kind === 'went-back') this.#act(verdict);
-    else if (isSeenTwice && 'words' in verdict) this.#act({ kind: 'differs', words: verdict.words });
+    else if (isRepaired && 'words' in verdict) this.#act({ kind: 'differs', words: verdict.words });
     else if (this.#wasUnreachable) {
       this.#act({ kind: 'reachable-again', words: 'the server is reachable again, the watch may not be' });
     }
     this.#wasUnreachable = false;
   }
 }
+
+const unanswered: Failure = { kind: 'network', words: 'a comparison was not answered in time' };

@@ -26,6 +26,8 @@ export type WatchState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'listing'; readonly path: string; readonly objects: number }
   | { readonly kind: 'watching'; readonly path: string }
+  /** The watch is open, but neither event, bookmark nor answered comparison has come for `timing.silent`. */
+  | { readonly kind: 'silent'; readonly path: string }
   /** `until` is in milliseconds of the clock's `now`. Objects held stay in service. */
   | { readonly kind: 'waiting'; readonly until: number; readonly reason: WaitingReason };
 
@@ -33,7 +35,8 @@ export type WatchState =
 const legalMoves: Readonly<Record<WatchState['kind'], readonly WatchState['kind'][]>> = {
   idle: ['listing', 'idle'],
   listing: ['listing', 'watching', 'waiting', 'idle'],
-  watching: ['watching', 'listing', 'waiting', 'idle'],
+  watching: ['watching', 'silent', 'listing', 'waiting', 'idle'],
+  silent: ['watching', 'listing', 'waiting', 'idle'],
   waiting: ['listing', 'watching', 'waiting', 'idle'],
 };
 
@@ -70,5 +73,6 @@ export function describeState(state: WatchState): string {
   if (state.kind === 'idle') return 'not started';
   if (state.kind === 'listing') return `still listing, ${state.objects} so far`;
   if (state.kind === 'watching') return 'watching';
+  if (state.kind === 'silent') return 'silent: neither event, bookmark nor answered comparison';
   return `${reasonWords[state.reason.kind]}: ${state.reason.words}`;
 }

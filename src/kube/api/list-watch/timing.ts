@@ -28,8 +28,12 @@ export interface ListWatchTiming {
   readonly relistSpread: number;
   /** A refused streamed list is tried again after this time: the server may have been upgraded. */
   readonly streamRetry: number;
-  /** Without an event, bookmark or check for about this long, the store is compared with the server. */
+  /** Without an event, bookmark or answered comparison for about this long, the store is compared with the server. */
   readonly quiet: number;
+  /** A comparison without an answer fails after this time. */
+  readonly checkAnswer: number;
+  /** Without an event, bookmark or answered comparison for this long, the server counts as silent. */
+  readonly silent: number;
   /** The store of a busy kind is compared about this often. */
   readonly checkEvery: number;
   /** Delay of a comparison after a reconnection, and of the second one after a difference. */
@@ -53,7 +57,9 @@ export const defaultTiming: ListWatchTiming = {
   maxRetryAfter: 60_000,
   relistSpread: 2_000,
   streamRetry: 3_600_000,
-  quiet: 45_000,
+  quiet: 30_000,
+  checkAnswer: 10_000,
+  silent: 90_000,
   checkEvery: 240_000,
   checkSoon: 10_000,
   checkLag: 15_000,

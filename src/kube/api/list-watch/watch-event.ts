@@ -3,8 +3,8 @@
  */
 
 import { asRecord, asText } from '../../objects/trim/fields.ts';
-import { readEvent } from '../protobuf/envelope.ts';
-import { ProtobufError } from '../protobuf/message.ts';
+import { readEvent } from '../../protobuf/envelope.ts';
+import { ProtobufError } from '../../protobuf/message.ts';
 import { type Failure, failureOf } from './failure.ts';
 
 export type WatchEvent =

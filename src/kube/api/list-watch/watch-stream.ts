@@ -3,9 +3,9 @@
  */
 
 import type { WatchedObject } from '../../objects/objects.ts';
+import { isProtobuf } from '../../protobuf/envelope.ts';
+import { FrameSplitter } from '../../protobuf/frame-splitter.ts';
 import type { ApiResponse } from '../connection/types.ts';
-import { isProtobuf } from '../protobuf/envelope.ts';
-import { FrameSplitter } from '../protobuf/frame-splitter.ts';
 import { type ApiAccess, ask } from './api-access.ts';
 import type { Attempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
@@ -17,7 +17,7 @@ import { readWatchEvent, readWatchFrame, type WatchEvent } from './watch-event.t
 const EVENT_LIMIT = 16 * 1024 * 1024;
 
 /** A collection, or one object in it. */
-export type WatchedPlace = Pick<Resource<WatchedObject>, 'path' | 'only'>;
+export type WatchedPlace = Pick<Resource<WatchedObject>, 'path' | 'only' | 'accept'>;
 
 const REFUSES_WATCH_LIST = /^4(00|22)\b/;
 
@@ -89,7 +89,7 @@ function split<Piece>(splitter: Splitter<Piece>, take: (piece: Piece) => void) {
 
 async function open(
   api: ApiAccess,
-  { path, only }: WatchedPlace,
+  { path, only, accept }: WatchedPlace,
   more: Readonly<Record<string, string>>,
   attempt: Attempt,
 ): Promise<ApiResponse> {
@@ -99,7 +99,7 @@ async function open(
   const query = { watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds, ...more };
   const one = only === undefined ? {} : { fieldSelector: `metadata.name=${only}` };
   attempt.expectEnd(lasts + answer + watchGrace, overdue);
-  const response = await ask(api, withQuery(path, { ...query, ...one }), attempt);
+  const response = await ask(api, withQuery(path, { ...query, ...one }), attempt, accept);
   attempt.expectEnd(lasts + watchGrace, overdue);
   // A quiet watch may send nothing until its end: servers need not send bookmarks.
   attempt.allowSilence();

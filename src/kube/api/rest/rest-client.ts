@@ -1,5 +1,5 @@
 /**
- * Reads, creates and replaces single objects of the API server. Uses JSON: they are few and of any kind.
+ * Reads, creates, replaces and applies single objects of the API server. Uses JSON: they are few and of any kind.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { asRecord, asText, type JsonRecord } from '../../objects/trim/fields.ts';
@@ -15,6 +15,13 @@ export class RestError extends Error {
     super(message, { cause });
     this.status = status;
   }
+}
+
+export interface ApplyOptions {
+  /** The name under which the server notes whose fields these are. */
+  readonly manager: string;
+  /** Whether the server checks and answers only. */
+  readonly isDryRun: boolean;
 }
 
 /** Milliseconds for a connection, for the head of an answer, and for all of it. */
@@ -50,6 +57,20 @@ export class RestClient {
   /** If `metadata.resourceVersion` is set, the server refuses it (409) if the object has changed since it was read. */
   replace(path: string, object: JsonRecord): Promise<JsonRecord> {
     return this.#send(path, withBody('PUT', object));
+  }
+
+  /**
+   * Server-side apply: sets the given fields, takes them from other managers, and removes fields that the manager applied before and
+   * does not give any more.
+   */
+  apply(path: string, object: JsonRecord, { manager, isDryRun }: ApplyOptions): Promise<JsonRecord> {
+    const query = new URLSearchParams({
+      fieldManager: manager,
+      force: 'true',
+      ...(isDryRun && { dryRun: 'All' }),
+    });
+    // JSON is YAML.
+    return this.#send(`${path}?${query}`, withBody('PATCH', object, 'application/apply-patch+yaml'));
   }
 
   /** Ends the requests under way with an error. */
@@ -91,8 +112,12 @@ export class RestClient {
   }
 }
 
-function withBody(method: 'POST' | 'PUT', object: JsonRecord): RequestOptions {
-  return { method, body: JSON.stringify(object), headers: { 'content-type': 'application/json' } };
+function withBody(
+  method: 'POST' | 'PUT' | 'PATCH',
+  object: JsonRecord,
+  contentType = 'application/json',
+): RequestOptions {
+  return { method, body: JSON.stringify(object), headers: { 'content-type': contentType } };
 }
 
 async function readText(response: ApiResponse): Promise<string> {

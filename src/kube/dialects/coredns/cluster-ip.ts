@@ -3,7 +3,6 @@
  *
  * CoreDNS also names their endpoints, and has addresses at the names of ports; clients rely on both.
  */
-import type { Steps } from '../../../base/steps.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { canonicalAddresses } from '../../names/endpoints.ts';
@@ -13,13 +12,13 @@ import { groupByPort } from '../../names/ports.ts';
 import { addressSets, emptyNonTerminals, namedSets } from '../../names/record-sets.ts';
 import type { ServicePort } from '../../objects/objects.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
-import { addEndpointNodes, nameEndpoints } from './endpoint-names.ts';
+import { nameEndpoints } from './endpoint-names.ts';
 import { serviceSets } from './service-set.ts';
 import { belowService } from './short-names.ts';
 
 const outcome = OUTCOME.clusterIP;
 
-export function* deriveClusterIp(view: ServiceView, clusterIPs: readonly string[]): Steps<DerivedService> {
+export function deriveClusterIp(view: ServiceView, clusterIPs: readonly string[]): DerivedService {
   const { name, ttl, service } = view;
   const ips = canonicalAddresses(clusterIPs);
   if (ips.length === 0) return { nodes: [], reverse: [] };
@@ -43,9 +42,9 @@ export function* deriveClusterIp(view: ServiceView, clusterIPs: readonly string[
     if (portName !== undefined)
       nodes.push(portNode(portName, isAll ? sets : setsFor(group.map(({ port }) => port))));
   }
-  const derived = { nodes, reverse };
-  yield* addEndpointNodes(yield* nameEndpoints(view), derived);
-  return derived;
+  const named = nameEndpoints(view);
+  nodes.push(...named.map(({ node }) => node));
+  return { nodes, reverse: [...reverse, ...named.flatMap((endpoints) => endpoints.reverse)] };
 }
 
 function portNode(name: NameKey, sets: ZoneNode['sets']): ZoneNode {

@@ -1,7 +1,6 @@
 /**
  * Names and answers as CoreDNS has them.
  */
-import type { Steps } from '../../../base/steps.ts';
 import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
@@ -10,7 +9,6 @@ import { OUTCOME } from '../../names/outcomes.ts';
 import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { DerivedService, Dialect, ServiceView, ZoneView } from '../dialect.ts';
 import { deriveClusterIp } from './cluster-ip.ts';
-import { endpointLabel } from './endpoint-names.ts';
 import { externalNameNode } from './external-name.ts';
 import { deriveHeadless } from './headless.ts';
 import { podName, podNamespaceNode } from './pod-names.ts';
@@ -75,13 +73,13 @@ function plainNode(name: string, sets: ZoneNode['sets']): ZoneNode {
 
 const NOTHING: DerivedService = { nodes: [], reverse: [] };
 
-function* derive(view: ServiceView): Steps<DerivedService> {
+function derive(view: ServiceView): DerivedService {
   const { address } = view.service;
   switch (address.kind) {
     case 'clusterIPs':
-      return yield* deriveClusterIp(view, address.addresses);
+      return deriveClusterIp(view, address.addresses);
     case 'headless':
-      return yield* deriveHeadless(view);
+      return deriveHeadless(view);
     case 'externalName': {
       const node = externalNameNode(view, address.name);
       return node === undefined ? NOTHING : { nodes: [node], reverse: [] };
@@ -98,7 +96,6 @@ export const coreDns: Dialect = {
   ownsReverseZones: true,
   zone,
   apexNodes,
-  endpointLabel,
   derive,
   namespaceNode: (name) => ({
     name,

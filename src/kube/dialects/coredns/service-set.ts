@@ -28,7 +28,7 @@ export function serviceSets(
   return set.finish(ttl);
 }
 
-export const MIN_WEIGHT = 1;
+const MIN_WEIGHT = 1;
 
 /** The weight of each record of a set. @param pairs as in `serviceSets` */
 export const weightOf = (pairs: number): number => Math.max(MIN_WEIGHT, Math.floor(100 / pairs));
@@ -40,8 +40,8 @@ export function servicesOf(name: NameKey, ports: readonly number[], weight: numb
 }
 
 /** Builds an SRV set. */
-export class ServiceSet {
-  readonly weight: number;
+class ServiceSet {
+  readonly #weight: number;
   readonly #data: ServiceData[] = [];
   readonly #additional: NamedSet[] = [];
   #current: NameKey | undefined;
@@ -50,7 +50,7 @@ export class ServiceSet {
 
   /** @param pairs as of `serviceSets` */
   constructor(pairs: number) {
-    this.weight = weightOf(pairs);
+    this.#weight = weightOf(pairs);
   }
 
   /** Adds a target. Targets of the same name must be adjacent. */
@@ -61,13 +61,7 @@ export class ServiceSet {
       for (const set of addresses) this.#additional.push(set);
     }
     if (hasPort(this.#data, this.#first, port)) return;
-    this.#data.push({ kind: 'SRV', priority: 0, weight: this.weight, port, target: name });
-  }
-
-  /** Adds all records of a name, as made by `servicesOf`. */
-  addAll(services: readonly ServiceData[], addresses: readonly NamedSet[]): void {
-    for (const set of addresses) this.#additional.push(set);
-    for (const data of services) this.#data.push(data);
+    this.#data.push({ kind: 'SRV', priority: 0, weight: this.#weight, port, target: name });
   }
 
   /** The set, as a list: empty without targets. */
@@ -77,7 +71,7 @@ export class ServiceSet {
   }
 }
 
-export type ServiceData = Extract<RecordData, { kind: 'SRV' }>;
+type ServiceData = Extract<RecordData, { kind: 'SRV' }>;
 
 /** TCP and UDP of one port make the same record, and so do two addresses of one name. */
 function hasPort(data: readonly ServiceData[], first: number, port: number): boolean {

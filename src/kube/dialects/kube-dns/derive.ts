@@ -1,33 +1,26 @@
 /**
  * Derives the names of a service from its entries.
  */
-import { inSteps, PIECES_PER_STEP, type Steps } from '../../../base/steps.ts';
 import type { Below } from '../../../table/types.ts';
 import { TYPE } from '../../../wire/types.ts';
-import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import type { ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
-import { canonicalAddresses, type Endpoint } from '../../names/endpoints.ts';
+import { canonicalAddresses } from '../../names/endpoints.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import { emptyNonTerminals } from '../../names/record-sets.ts';
-import type { ReverseName } from '../../names/reverse-index.ts';
+import type { ReverseName } from '../../names/reverse-name.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
-import { type Entry, entriesNode, entriesNodeInSteps, shareAddressSets } from './entry.ts';
-import {
-  ENDPOINTS_PER_STEP,
-  externalEntry,
-  headlessEntries,
-  portalEntries,
-  type ServiceEntries,
-} from './service-entries.ts';
+import { type Entry, entriesNode } from './entry.ts';
+import { externalEntry, headlessEntries, portalEntries, type ServiceEntries } from './service-entries.ts';
 
 const NOTHING: DerivedService = { nodes: [], reverse: [] };
 
-export function* deriveService(view: ServiceView): Steps<DerivedService> {
+export function deriveService(view: ServiceView): DerivedService {
   const { address } = view.service;
   switch (address.kind) {
     case 'clusterIPs': {
-      const nodes = yield* entriesNodes(view, portalEntries(view, address.addresses), OUTCOME.clusterIP);
+      const nodes = entriesNodes(view, portalEntries(view, address.addresses), OUTCOME.clusterIP);
       const reverse = canonicalAddresses(address.addresses).map(
         (ip): ReverseName => ({ address: ip, target: view.name, isService: true }),
       );
@@ -35,8 +28,8 @@ export function* deriveService(view: ServiceView): Steps<DerivedService> {
     }
     case 'headless':
       return {
-        nodes: yield* entriesNodes(view, yield* headlessEntries(view), OUTCOME.headless),
-        reverse: yield* hostnames(view),
+        nodes: entriesNodes(view, headlessEntries(view), OUTCOME.headless),
+        reverse: hostnames(view),
       };
     case 'externalName': {
       const entry = externalEntry(view, address.name);
@@ -48,44 +41,20 @@ export function* deriveService(view: ServiceView): Steps<DerivedService> {
 /** The entries of ports have names too, which are made when a client asks. */
 const ASK_FOR_KEYS: Below = { kind: 'ask', labels: 1 };
 
-function* entriesNodes(
+function entriesNodes(
   view: ServiceView,
   { own, ports }: ServiceEntries,
   outcome: number,
-): Steps<readonly ZoneNode[]> {
+): readonly ZoneNode[] {
   if (own.length === 0) return [];
   const { name, ttl } = view;
-  const addressesOf = shareAddressSets();
-  yield;
-  const nodes = [
-    yield* entriesNodeInSteps(name, own, ttl, outcome, COMPLETE, addressesOf),
-    ...emptyNonTerminals(ports, name, outcome),
-  ];
+  const nodes = [entriesNode(name, own, ttl, outcome), ...emptyNonTerminals(ports, name, outcome)];
   for (const [labels, entries] of ports) {
     const portName = nameBelow(labels, name);
-    yield;
-    if (portName === undefined) continue;
-    nodes.push(yield* entriesNodeInSteps(portName, entries, ttl, outcome, ASK_FOR_KEYS, addressesOf));
+    if (portName !== undefined) nodes.push(entriesNode(portName, entries, ttl, outcome, ASK_FOR_KEYS));
   }
-  let made = 0;
-  for (const entry of own) {
-    const kept = keptNodes.get(entry);
-    nodes.push(kept ?? endpointNode(entry, view));
-    made += kept === undefined ? 1 / ENDPOINTS_PER_STEP : 1 / PIECES_PER_STEP;
-    if (made < 1) continue;
-    made = 0;
-    yield;
-  }
+  for (const entry of own) nodes.push(entriesNode(entry.name, [entry], ttl, OUTCOME.endpoint));
   return nodes;
-}
-
-/** Nodes by entry, of services with many endpoints: an unchanged entry has the same node. */
-const keptNodes = new WeakMap<Entry, ZoneNode>();
-
-function endpointNode(entry: Entry, { ttl, keptGroups }: ServiceView): ZoneNode {
-  const node = entriesNode(entry.name, [entry], ttl, OUTCOME.endpoint);
-  if (keptGroups !== undefined) keptNodes.set(entry, node);
-  return node;
 }
 
 /** The node of an entry for an external name, or for an address written in its place. */
@@ -96,18 +65,10 @@ export function aliasNode(entry: Entry, ttl: number): ZoneNode {
   return { ...node, sets: [cname, ...node.sets] };
 }
 
-const keptReverse = new WeakMap<Endpoint, ReverseName>();
-
 /** Only endpoints with a hostname have PTR records. */
-function* hostnames(view: ServiceView): Steps<readonly ReverseName[]> {
-  const names: ReverseName[] = [];
-  yield* inSteps(view.endpoints, (endpoint) => {
-    const { address, hostname } = endpoint;
+function hostnames(view: ServiceView): readonly ReverseName[] {
+  return view.endpoints.flatMap(({ address, hostname }) => {
     const target = hostname === undefined ? undefined : nameBelow(hostname, view.name);
-    if (target === undefined) return;
-    const reverse = keptReverse.get(endpoint) ?? { address, target, isService: false };
-    if (view.keptGroups !== undefined) keptReverse.set(endpoint, reverse);
-    names.push(reverse);
+    return target === undefined ? [] : [{ address, target, isService: false }];
   });
-  return names;
 }

@@ -10,7 +10,7 @@ import type { ClusterDirectory, Dialect, ZoneView } from '../dialect.ts';
 import { deriveService } from './derive.ts';
 import { entriesNode, manyEntriesNode } from './entry.ts';
 import { podName } from './pod-names.ts';
-import { endpointLabel, entriesBelow, serviceEntries } from './service-entries.ts';
+import { entriesBelow, serviceEntries } from './service-entries.ts';
 import { namespaceEntries, wildcardNode } from './wildcards.ts';
 
 /** Seconds: the TTL of the SOA record at the apex. */
@@ -67,7 +67,6 @@ export const kubeDns: Dialect = {
   ownsReverseZones: false,
   zone,
   apexNodes,
-  endpointLabel,
   derive: deriveService,
   namespaceNode,
   nameBelowService(view, name, labels) {

@@ -1,7 +1,6 @@
 /**
  * The entries of a service, one function per kind of service.
  */
-import { completeSteps, PIECES_PER_STEP, type Steps } from '../../../base/steps.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import { canonicalAddresses, type Endpoint } from '../../names/endpoints.ts';
 import { externalTarget } from '../../names/external-target.ts';
@@ -40,9 +39,6 @@ export function portalEntries(view: ServiceView, clusterIPs: readonly string[]):
   return { own, ports };
 }
 
-/** How many endpoints make a step. */
-export const ENDPOINTS_PER_STEP = 100;
-
 /** The entries of endpoints that share a label. */
 interface EndpointEntries {
   readonly own: Entry;
@@ -50,39 +46,24 @@ interface EndpointEntries {
   readonly ports: readonly (readonly [labels: string, entry: Entry])[];
 }
 
-/** Of services with many endpoints. */
-const keptEntries = new WeakMap<LabelGroup, EndpointEntries>();
-const keptServices = new WeakMap<ServiceView, ServiceEntries>();
-
 /** A hostname, or a hash of the address. */
-export const endpointLabel = ({ address, hostname }: Endpoint): string => hostname ?? hashLabel(address);
+const endpointLabel = ({ address, hostname }: Endpoint): string => hostname ?? hashLabel(address);
 
 /** A headless service: one entry per hostname, or per address without one, and one of each at each port. */
-export function* headlessEntries(view: ServiceView): Steps<ServiceEntries> {
-  const before = keptServices.get(view);
-  if (before !== undefined) return before;
+export function headlessEntries(view: ServiceView): ServiceEntries {
   const own: Entry[] = [];
   const ports = new Map<string, Entry[]>();
-  let count = 0;
-  for (const group of view.keptGroups ?? groupByLabel(view.endpoints, endpointLabel)) {
-    const kept = keptEntries.get(group);
-    const made = kept ?? endpointEntries(group, view);
+  for (const group of groupByLabel(view.endpoints, endpointLabel)) {
+    const made = endpointEntries(group, view);
     if (made === undefined) continue;
-    if (view.keptGroups !== undefined && kept === undefined) keptEntries.set(group, made);
     own.push(made.own);
     for (const [labels, entry] of made.ports) {
       const others = ports.get(labels);
       if (others === undefined) ports.set(labels, [entry]);
       else others.push(entry);
     }
-    count += kept === undefined ? 1 / ENDPOINTS_PER_STEP : 1 / PIECES_PER_STEP;
-    if (count < 1) continue;
-    count = 0;
-    yield;
   }
-  const entries = { own, ports };
-  if (view.keptGroups !== undefined) keptServices.set(view, entries);
-  return entries;
+  return { own, ports };
 }
 
 function endpointEntries({ label, endpoints }: LabelGroup, view: ServiceView): EndpointEntries | undefined {
@@ -139,9 +120,7 @@ function entryBelow(labels: string, service: NameKey, host: Host, port: number):
 export function serviceEntries(view: ServiceView): ServiceEntries | undefined {
   const { address } = view.service;
   if (address.kind === 'externalName') return undefined;
-  return address.kind === 'headless'
-    ? completeSteps(headlessEntries(view))
-    : portalEntries(view, address.addresses);
+  return address.kind === 'headless' ? headlessEntries(view) : portalEntries(view, address.addresses);
 }
 
 /**

@@ -22,3 +22,13 @@ export function asList(value: unknown): readonly unknown[] {
 export function asTexts(value: unknown): readonly string[] {
   return asList(value).filter((item) => typeof item === 'string');
 }
+
+/** The objects of a list; leaves out all other items. */
+export function asRecords(value: unknown): readonly JsonRecord[] {
+  const records: JsonRecord[] = [];
+  for (const item of asList(value)) {
+    const record = asRecord(item);
+    if (record !== undefined) records.push(record);
+  }
+  return records;
+}

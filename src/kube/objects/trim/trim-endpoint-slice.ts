@@ -4,8 +4,8 @@
  * `publishNotReadyAddresses` does not matter here: the controllers mark such endpoints as ready.
  */
 import { isIP } from 'node:net';
-import type { EndpointAddress, EndpointsObject } from '../objects.ts';
-import { asList, asRecord, asText, asTexts } from './fields.ts';
+import type { EndpointAddress, EndpointsObject, UnreadyAddress } from '../objects.ts';
+import { asList, asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
 import { trimPorts } from './trim-ports.ts';
 import { nameless, readAnnotation, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
 
@@ -34,17 +34,31 @@ function trim(raw: unknown, addressesOf: (endpoint: unknown) => EndpointAddress[
     return { kind: 'left-out', key };
   }
   const addresses = asList(slice?.['endpoints']).flatMap(addressesOf);
-  const groups = addresses.length === 0 ? [] : [{ addresses, ports: trimPorts(slice?.['ports']) }];
+  const others = asList(slice?.['endpoints']).flatMap(otherAddresses);
+  const group = { addresses, ports: trimPorts(slice?.['ports']), ...(others.length > 0 && { others }) };
+  const groups = addresses.length + others.length === 0 ? [] : [group];
   const object = { kind: 'Endpoints', namespace, name, service, groups } as const;
   const changeTime = readAnnotation(raw, CHANGE_TIME);
   return { kind: 'object', object: changeTime === undefined ? object : { ...object, changeTime } };
 }
 
+/** Unset means ready, as the API reference says. */
+function isReady(endpoint: JsonRecord | undefined): boolean {
+  return asRecord(endpoint?.['conditions'])?.['ready'] !== false;
+}
+
+function otherAddresses(value: unknown): UnreadyAddress[] {
+  const endpoint = asRecord(value);
+  if (isReady(endpoint)) return [];
+  const isTerminating = asRecord(endpoint?.['conditions'])?.['terminating'] === true;
+  return asTexts(endpoint?.['addresses']).flatMap((address) =>
+    isIP(address) === 0 ? [] : [{ address, isTerminating }],
+  );
+}
+
 function readyAddresses(value: unknown): EndpointAddress[] {
   const endpoint = asRecord(value);
-  const ready = asRecord(endpoint?.['conditions'])?.['ready'];
-  // Unset means ready, as the API reference says.
-  if (ready === false) return [];
+  if (!isReady(endpoint)) return [];
   const name = asText(endpoint?.['hostname']);
   const hostname = name === '' ? undefined : name;
   return asTexts(endpoint?.['addresses']).flatMap((address) =>

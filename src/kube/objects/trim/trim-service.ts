@@ -3,7 +3,7 @@
  */
 import { isIP } from 'node:net';
 import type { ServiceObject } from '../objects.ts';
-import { asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
+import { asList, asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
 import { trimPorts } from './trim-ports.ts';
 import { nameless, readIdentity, type Trimmed } from './trimmed.ts';
 
@@ -16,7 +16,22 @@ export function trimService(raw: unknown): Trimmed<ServiceObject> {
   const address = readAddress(spec);
   if (address === undefined) return { kind: 'malformed', key, problem: 'spec.externalName is not a name' };
   const ports = trimPorts(spec['ports']);
-  return { kind: 'object', object: { kind: 'Service', namespace, name, address, ports } };
+  const external = readExternal(spec, asRecord(asRecord(raw)?.['status']));
+  const found = external.length === 0 ? {} : { external };
+  const selects = Object.keys(asRecord(spec['selector']) ?? {}).length > 0 ? { selects: true } : {};
+  return {
+    kind: 'object',
+    object: { kind: 'Service', namespace, name, address, ports, ...selects, ...found },
+  };
+}
+
+/** A load balancer has either an address or a name. */
+function readExternal(spec: JsonRecord, status: JsonRecord | undefined): readonly string[] {
+  const ingress = asList(asRecord(status?.['loadBalancer'])?.['ingress']).map((item) => {
+    const { ip, hostname } = asRecord(item) ?? {};
+    return asText(ip) || asText(hostname) || '';
+  });
+  return [...asTexts(spec['externalIPs']), ...ingress].filter((text) => text !== '');
 }
 
 function readAddress(spec: JsonRecord): ServiceObject['address'] | undefined {

@@ -5,7 +5,7 @@ import { trimEndpointSlice } from './trim-endpoint-slice.ts';
 import { trimEndpoints } from './trim-endpoints.ts';
 import { trimNamespace } from './trim-namespace.ts';
 import { trimNode } from './trim-node.ts';
-import { trimPod } from './trim-pod.ts';
+import { trimPod, trimWholePod } from './trim-pod.ts';
 import { trimPorts } from './trim-ports.ts';
 import { trimService } from './trim-service.ts';
 
@@ -68,13 +68,19 @@ describe('trimEndpointSlice', () => {
     ];
     const ports = [{ name: 'http', port: 80 }];
     expect(groupsOf({ endpoints, ports })).toEqual([
-      { addresses, ports: [{ name: 'http', protocol: 'TCP', port: 80 }] },
+      {
+        addresses,
+        ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
+        others: [{ address: '10.0.0.5', isTerminating: false }],
+      },
     ]);
   });
 
-  test('without a ready endpoint it has no group, and is held all the same', () => {
+  test('without a ready endpoint it is held all the same, with those that are not ready', () => {
     expect(groupsOf({ endpoints: null, ports: null })).toEqual([]);
-    expect(groupsOf({ endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: false } }] })).toEqual([]);
+    const endpoints = [{ addresses: ['10.0.0.1'], conditions: { ready: false } }];
+    const others = [{ address: '10.0.0.1', isTerminating: false }];
+    expect(groupsOf({ endpoints })).toEqual([{ addresses: [], ports: [], others }]);
   });
 
   test('FQDN slices, and those of no service, are left out', () => {
@@ -139,6 +145,39 @@ describe('trimPod', () => {
   });
 });
 
+describe('trimWholePod', () => {
+  const status = { podIP: '10.0.0.1' };
+  const searches = ['a.example'];
+
+  test.each([
+    [{}, { kind: 'cluster', more: [] }],
+    [
+      { dnsPolicy: 'ClusterFirst', dnsConfig: { searches } },
+      { kind: 'cluster', more: searches },
+    ],
+    [{ dnsPolicy: 'ClusterFirstWithHostNet' }, { kind: 'cluster', more: [] }],
+    [
+      { dnsPolicy: 'None', dnsConfig: { searches } },
+      { kind: 'own', domains: searches },
+    ],
+    [{ dnsPolicy: 'Default', dnsConfig: { searches } }, { kind: 'unknown' }],
+    [{ dnsPolicy: 'ClusterFirstWithHostNet', hostNetwork: true }, { kind: 'unknown' }],
+    [{ os: { name: 'windows' } }, { kind: 'unknown' }],
+    [{ nodeSelector: { 'kubernetes.io/os': 'windows' } }, { kind: 'unknown' }],
+    [undefined, { kind: 'unknown' }],
+  ])('%j', (spec, search) => {
+    expect(trimWholePod({ metadata, spec, status })).toMatchObject({
+      object: { addresses: ['10.0.0.1'], search },
+    });
+  });
+});
+
+test('trimWholePod reads labels that are texts', () => {
+  const labels = { color: 'red', size: 3 };
+  const pod = { metadata: { ...metadata, labels }, status: { podIP: '10.0.0.1' } };
+  expect(trimWholePod(pod)).toMatchObject({ object: { labels: new Map([['color', 'red']]) } });
+});
+
 test('trimPorts leaves out what makes no SRV record', () => {
   const ports = [
     { name: 'a', port: 53, protocol: 'UDP' },
@@ -162,6 +201,7 @@ describe.each([
   ['trimEndpoints', trimEndpoints],
   ['trimNamespace', trimNamespace],
   ['trimPod', trimPod],
+  ['trimWholePod', trimWholePod],
   ['trimNode', trimNode],
   ['trimConfigMap', trimConfigMap],
 ])('%s', (_name, trim) => {

@@ -30,6 +30,14 @@ export function readIdentity(raw: unknown, namespaced: boolean): Identity | unde
   return { namespace, name, key: namespace === '' ? name : `${namespace}/${name}` };
 }
 
+/** All labels with a text. */
+export function readLabels(raw: unknown): ReadonlyMap<string, string> {
+  const labels = asRecord(asRecord(asRecord(raw)?.['metadata'])?.['labels']) ?? {};
+  return new Map(
+    Object.entries(labels).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  );
+}
+
 export function readLabel(raw: unknown, label: string): string | undefined {
   const metadata = asRecord(asRecord(raw)?.['metadata']);
   return asText(asRecord(metadata?.['labels'])?.[label]);

@@ -1,0 +1,80 @@
+/**
+ * Who asks what? The most frequent clients, namespaces and names of the last minute.
+ */
+
+import type { TopRow } from '../../src/server/control/top-counts.ts';
+import type { PageState } from '../../src/server/dashboard/page-state.ts';
+import { explainAddress } from '../state.ts';
+
+export function Who({ state: { traffic } }: { readonly state: PageState }) {
+  const { queries, lost, seconds } = traffic;
+  return (
+    <>
+      <h1>Who asks what?</h1>
+      <p class="faint">
+        {queries} queries in the last {Math.round(seconds)} s
+        {lost > 0 && `, and ${lost} that were not counted`}. Each table adds the 50 most frequent of every 2 s
+        of each replica.
+      </p>
+      <div class="columns">
+        <Rows title="Namespaces" rows={traffic.namespaces} total={queries} />
+        <Rows title="Clients" rows={traffic.clients} total={queries} />
+        <Rows title="Names" rows={traffic.names} total={queries} isNames />
+        <Rows title="Results" rows={traffic.rcodes} total={queries} />
+        <Rows title="Sources" rows={traffic.sources} total={queries} />
+      </div>
+    </>
+  );
+}
+
+interface RowsGiven {
+  readonly title: string;
+  readonly rows: readonly TopRow[];
+  readonly total: number;
+  readonly isNames?: boolean;
+}
+
+function Rows({ title, rows, total, isNames = false }: RowsGiven) {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {rows.length === 0 ? (
+        <p class="faint">Nothing in the last minute.</p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{title}</th>
+              <th scope="col" class="number">
+                queries
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, 20).map(({ what, count }) => (
+              <tr key={what}>
+                <td>
+                  {isNames ? <Named what={what} /> : what}
+                  <span
+                    class="bar"
+                    style={{ width: `${Math.min(100, (count / Math.max(total, 1)) * 100)}%` }}
+                  />
+                </td>
+                <td class="number">{count}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function Named({ what }: { readonly what: string }) {
+  const [name = '', type = ''] = what.split(' ');
+  return (
+    <>
+      <a href={explainAddress(name, type)}>{name}</a> {type}
+    </>
+  );
+}

@@ -1,0 +1,2 @@
+/** Style sheets, which esbuild collects into one file. */
+declare module '*.css';

@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+/**
+ * `npx @portolan/plugin MODULE`: tests a plugin, prints its faults, and exits with 1 if there are any.
+ */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { testPlugin } from './conformance.js';
+
+const [path] = process.argv.slice(2);
+if (path === undefined) {
+  process.stderr.write('Usage: portolan-plugin <module>\n');
+  process.exit(2);
+}
+const { default: module } = await import(pathToFileURL(resolve(path)).href);
+const faults = await testPlugin(module ?? {});
+for (const fault of faults) process.stdout.write(`${fault}\n`);
+process.stdout.write(faults.length === 0 ? `${module.name} conforms\n` : `${faults.length} faults\n`);
+process.exit(faults.length === 0 ? 0 : 1);

@@ -1,0 +1,12 @@
+import DefaultTheme from 'vitepress/theme';
+import { defineAsyncComponent } from 'vue';
+
+export default {
+  extends: DefaultTheme,
+  enhanceApp({ app }: { app: import('vue').App }) {
+    app.component(
+      'MermaidPicture',
+      defineAsyncComponent(() => import('./MermaidPicture.vue')),
+    );
+  },
+};

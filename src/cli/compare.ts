@@ -1,0 +1,56 @@
+/**
+ * `portolan compare`: asks two servers the same questions, and reports how their answers differ.
+ */
+import { createReadStream } from 'node:fs';
+import { systemClock } from '../base/clock.ts';
+import {
+  COMPARE_FLAGS,
+  type CompareFlags,
+  type ComparePlan,
+  planFromCompareFlags,
+  type ServerPlace,
+} from '../config/compare/compare-flags.ts';
+import { readListLine } from '../roles/compare/asked-question.ts';
+import { AskedServer } from '../roles/compare/asked-server.ts';
+import { findDeviation } from '../roles/compare/known-deviations.ts';
+import { LeftOut, questionsOfLines } from '../roles/compare/question-source.ts';
+import { formatSocketAddress } from '../socket/addresses.ts';
+import type { RunCommand } from './command.ts';
+import { goodOrExit } from './good-or-exit.ts';
+import { addOptions } from './options.ts';
+import { createParser, runParser } from './parser.ts';
+import { runComparison } from './run-comparison.ts';
+
+const COMMAND = 'compare';
+const SIDES = ['A', 'B'] as const;
+
+export const runCompare: RunCommand = async (words, command) => {
+  const parser = createParser(command)
+    .argument('<A>', 'address of the server that runs today, as 10.96.0.10, 127.0.0.1:53 or tcp://[::1]:53')
+    .argument('<B>', 'address of the server that is compared with it');
+  addOptions(parser, COMPARE_FLAGS);
+  parser.action(async (one: string, other: string, flags: CompareFlags) => {
+    await compare(goodOrExit(COMMAND, planFromCompareFlags([one, other], flags)));
+  });
+  return await runParser(parser, words);
+};
+
+async function compare({ servers, file, ...plan }: ComparePlan): Promise<void> {
+  const [one, other] = servers;
+  const ask = (place: ServerPlace) => new AskedServer(place, plan.timeout, systemClock);
+  const leftOut = new LeftOut();
+  const input = file === undefined ? process.stdin : createReadStream(file);
+  await runComparison(COMMAND, plan, {
+    answerers: [ask(one), ask(other)],
+    sides: SIDES,
+    findDeviation,
+    places: [describePlace(one), describePlace(other)],
+    questions: questionsOfLines(input, readListLine, leftOut),
+    leftOut,
+  });
+}
+
+/** `udp://127.0.0.1:53`. */
+export function describePlace({ transport, ...socket }: ServerPlace): string {
+  return `${transport}://${formatSocketAddress(socket)}`;
+}

@@ -1,0 +1,66 @@
+/**
+ * `portolan dashboard`: pages that show the servers of a cluster in a browser, served on loopback.
+ */
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../base/clock.ts';
+import { DASHBOARD_FLAGS, type DashboardFlags } from '../config/control/dashboard-flags.ts';
+import { createLog } from '../observe/log.ts';
+import { findPods } from '../roles/dashboard/pod-replicas.ts';
+import { Collector } from '../server/dashboard/collector.ts';
+import { createDashboardServer } from '../server/dashboard/dashboard-server.ts';
+import { readPageFiles } from '../server/dashboard/page-files.ts';
+import { type FindReplicas, socketReplica } from '../server/dashboard/replica.ts';
+import type { RunCommand } from './command.ts';
+import { fail } from './control-output.ts';
+import { addOptions } from './options.ts';
+import { packageFolder } from './package-folder.ts';
+import { createParser, runParser } from './parser.ts';
+import { onStopSignal } from './signals.ts';
+
+const ADDRESS = '127.0.0.1';
+const TOKEN_OCTETS = 24;
+
+export const runDashboard: RunCommand = async (words, command) => {
+  const parser = createParser(command);
+  addOptions(parser, DASHBOARD_FLAGS);
+  parser.action(async (flags: DashboardFlags) => await serveDashboard(flags));
+  return await runParser(parser, words);
+};
+
+/** Until a signal to stop. */
+async function serveDashboard(flags: DashboardFlags): Promise<void> {
+  const port = Number(flags.port ?? '0');
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    fail('dashboard', `--port: not a port: "${flags.port}". Give a number from 0 to 65535.`, 2);
+  const files = readPageFiles(packageFolder('dist/dashboard'));
+  const token = randomBytes(TOKEN_OCTETS).toString('base64url');
+  const write = (line: string) => void process.stderr.write(line);
+  const log = createLog({ level: 'warn', format: 'text', clock: systemClock, write });
+  const collector = new Collector(replicasOf(flags), systemClock);
+  const server = createDashboardServer(
+    { address: ADDRESS, port, token, files, flag: '--port' },
+    collector,
+    systemClock,
+    log,
+  );
+  try {
+    await server.start();
+  } catch (error) {
+    fail('dashboard', error instanceof Error ? error.message : String(error), 3);
+  }
+  // Behind the # it is sent to no server.
+  process.stdout.write(`http://${ADDRESS}:${server.port}/#token=${token}\n`);
+  await new Promise<void>((resolve) => onStopSignal(() => resolve()));
+  collector.stop();
+  await server.stop();
+}
+
+function replicasOf({
+  socket = [],
+  namespace = 'kube-system',
+  selector = 'k8s-app=kube-dns',
+  ...flags
+}: DashboardFlags): FindReplicas {
+  if (socket.length > 0) return async () => socket.map(socketReplica);
+  return findPods({ namespace, selector, container: flags.container, context: flags.context });
+}

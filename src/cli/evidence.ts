@@ -1,0 +1,36 @@
+/**
+ * Reads objects of Kubernetes as evidence: what `kubectl get -o json` prints, or a folder of manifests.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+
+/** @param file a path; `-` is standard input @throws Error if it cannot be read or is not JSON or YAML */
+export function readEvidence(file: string): readonly unknown[] {
+  return parseObjects(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
+}
+
+/** @throws Error */
+export function readManifestEvidence(folder: string): readonly unknown[] {
+  const files = readdirSync(folder).filter((name) => /\.(ya?ml|json)$/.test(name));
+  return files.flatMap((name) => parseObjects(readFileSync(join(folder, name), 'utf8'), name));
+}
+
+/** Several documents are separated by lines of `---`. */
+function parseObjects(text: string, file: string): readonly unknown[] {
+  const documents = text.split(/^---[ \t]*$/m).filter((part) => part.trim() !== '');
+  return documents.flatMap((part) => parseDocuments(part, file));
+}
+
+/** JSON is YAML too, but its own parser takes a hundredth of the time. */
+function parseDocuments(text: string, file: string): readonly unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    const documents = parseAllDocuments(text, { logLevel: 'silent' });
+    const values = 'empty' in documents ? [] : documents;
+    const fault = values.flatMap(({ errors }) => errors)[0];
+    if (fault !== undefined) throw new Error(`evidence: ${file}: ${fault.message}`);
+    return values.map((document) => document.toJS() as unknown);
+  }
+}

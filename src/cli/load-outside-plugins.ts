@@ -1,0 +1,86 @@
+/**
+ * Loads the plugins of others that `-plugin` names. Only the command line names them, never a Corefile, and nothing is fetched.
+ */
+
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { PluginModule } from '@portolan/plugin';
+import { needPrograms } from '../base/other-programs.ts';
+import { checkModule, defineOutside } from '../engine/outside/define-outside.ts';
+import { findDefinition, registerPlugin } from '../plugins/registry.ts';
+import { packageFolder } from './package-folder.ts';
+
+/** Where an image has its packages. */
+const FOLDERS = ['/plugins', process.cwd()];
+
+/** `NAME=MODULE[:before=WORD]` */
+const FORM = /^([a-z][a-z0-9_]*)=(.+?)(?::before=([a-z0-9_]+))?$/;
+
+/** @throws Error with the flag, the reason and a remedy */
+export async function loadOutsidePlugins(texts: readonly string[]): Promise<void> {
+  if (texts.length > 0) needPrograms('plugins of others may run programs');
+  for (const text of texts) {
+    const [, name, specifier, before] = FORM.exec(text) ?? [];
+    if (name === undefined || specifier === undefined)
+      throw refusal(text, 'not NAME=MODULE[:before=WORD]', 'Write it as in records=/plugins/records.js.');
+    if (findDefinition(name) !== undefined)
+      throw refusal(text, `there is a plugin ${name}`, 'Give each plugin once, under a name of its own.');
+    await load(text, { name, specifier, before });
+  }
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly specifier: string;
+  readonly before: string | undefined;
+}
+
+async function load(text: string, { name, specifier, before }: Wanted): Promise<void> {
+  const module = await importModule(text, specifier);
+  const fault = checkModule(module, name);
+  if (fault !== undefined) throw refusal(text, fault, 'Make it by definePlugin of @portolan/plugin.');
+  // The shape was checked.
+  const own = module as PluginModule;
+  registerPlugin(defineOutside(own, before ?? own.before));
+}
+
+async function importModule(text: string, specifier: string): Promise<unknown> {
+  const path = resolveModule(specifier);
+  if (path === undefined)
+    throw refusal(
+      text,
+      `no such module: ${specifier}`,
+      `Give a path, a package in ${FOLDERS.join(' or ')}, or one that comes with Portolan.`,
+    );
+  try {
+    const { default: module } = (await import(path)) as { readonly default?: unknown };
+    return module;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw refusal(text, `${path} cannot be loaded: ${reason}`, 'Run it with node to see the whole error.');
+  }
+}
+
+/** @returns the path of a module; undefined: there is none */
+function resolveModule(specifier: string): string | undefined {
+  const isPath = isAbsolute(specifier) || /^\.{1,2}\//.test(specifier);
+  for (const folder of isPath ? [process.cwd()] : FOLDERS)
+    try {
+      return createRequire(join(folder, 'package.json')).resolve(isPath ? resolve(specifier) : specifier);
+    } catch {
+      // The next folder may have it.
+    }
+  return isPath ? undefined : ownModule(specifier);
+}
+
+/** @returns the path of a plugin of our own that comes with the program, `@portolan/NAME` */
+function ownModule(specifier: string): string | undefined {
+  if (!/^@portolan\/[a-z0-9-]+$/.test(specifier)) return undefined;
+  const path = join(packageFolder('dist/plugins'), specifier, 'index.js');
+  return existsSync(path) ? path : undefined;
+}
+
+function refusal(text: string, fault: string, remedy: string): Error {
+  return new Error(`-plugin=${text}: ${fault}\n  ${remedy}`);
+}

@@ -1,0 +1,63 @@
+/**
+ * `portolan top`: counts the queries that a running server answers, by name, client, namespace and failure.
+ */
+import { TOP_FLAGS, type WatchFlags } from '../config/control/control-flags.ts';
+import type { Paint } from '../reasons/render-explanation.ts';
+import type { TopRow } from '../server/control/top-counts.ts';
+import type { TopSnapshot } from '../server/control/watch-verbs.ts';
+import { choosePaint } from './colours.ts';
+import type { RunCommand } from './command.ts';
+import { requestOrFail } from './control-output.ts';
+import { addOptions } from './options.ts';
+import { createParser, runParser } from './parser.ts';
+import { wordsOf } from './tail.ts';
+
+/** Clears a terminal, and begins at its first line. */
+const CLEAR = '\u001b[2J\u001b[H';
+
+export const runTop: RunCommand = async (words, command) => {
+  const parser = createParser(command);
+  addOptions(parser, TOP_FLAGS);
+  parser.action(async (flags: WatchFlags) => {
+    const paint = choosePaint();
+    const { socket, output, once = false } = flags;
+    const clear = process.stdout.isTTY === true && !once && output !== 'json' ? CLEAR : '';
+    for await (const data of requestOrFail(command.name, socket, { verb: 'top', words: wordsOf(flags) })) {
+      const snapshot = data as TopSnapshot; // The server is of the same version.
+      const text = output === 'json' ? `${JSON.stringify(snapshot)}\n` : renderTop(snapshot, paint);
+      process.stdout.write(`${clear}${text}`);
+      if (once) break;
+    }
+  });
+  return await runParser(parser, words);
+};
+
+function renderTop(snapshot: TopSnapshot, paint: Paint): string {
+  const { seconds, queries, lost, searched, upstreams } = snapshot;
+  const rate = Math.round(queries / Math.max(seconds, 0.001));
+  const share = Math.round(searched * 100);
+  const notes = [
+    `${rate} queries/s`,
+    ...(share > 0 ? [`${share} % made by search lists`] : []),
+    ...(lost > 0 ? [`${lost} left out`] : []),
+  ];
+  const tables: readonly (readonly [string, readonly TopRow[]])[] = [
+    ['results', snapshot.rcodes],
+    ['sources', snapshot.sources],
+    ['names', snapshot.names],
+    ['clients', snapshot.clients],
+    ['namespaces', snapshot.namespaces],
+    ['failures', snapshot.failures],
+  ];
+  const lines = tables.flatMap(([title, rows]) => [
+    ...(rows.length === 0 ? [] : ['', paint('faint', title)]),
+    ...rows.map(({ what, count }) => `${String(count).padStart(8)}  ${what}`),
+  ]);
+  const servers = upstreams.map(({ server, state, roundTrip, timeouts }) => {
+    const isWell = state === 'well' || state === 'untried';
+    const time = roundTrip === undefined ? '-' : `${roundTrip.toFixed(1)} ms`;
+    return `          ${server}  ${paint(isWell ? 'good' : 'bad', state)}  ${time}  ${timeouts} time-outs`;
+  });
+  const upstreamLines = servers.length === 0 ? [] : ['', paint('faint', 'upstream servers'), ...servers];
+  return `${[notes.join(', '), ...lines, ...upstreamLines].join('\n')}\n`;
+}

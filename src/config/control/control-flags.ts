@@ -1,0 +1,241 @@
+/**
+ * The flags of the commands that ask a running server: `control`, `status`, `explain`, `tail`, `top` and `doctor`.
+ */
+import { RESOLVER_LIBRARIES } from '../../reasons/search-walk.ts';
+import type { Flag } from '../flags/flag.ts';
+
+export const CONTROL_FLAGS = [
+  {
+    name: 'socket',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'that of the only server in this container',
+    help: 'control socket of the server, its --control-socket; or @ and its abstract name',
+  },
+  {
+    name: 'output',
+    valueName: 'format',
+    value: { kind: 'choice', choices: ['text', 'json'] },
+    default: 'text',
+    help: 'format of the output; json has one object per line',
+  },
+] as const satisfies readonly Flag[];
+
+/** The flags as given on the command line, not validated yet. */
+export interface ControlFlags {
+  readonly socket?: string;
+  readonly output?: string;
+}
+
+export const EXPLAIN_FLAGS = [
+  ...CONTROL_FLAGS,
+  {
+    name: 'from',
+    valueName: 'client',
+    value: { kind: 'text', of: 'a namespace, NAMESPACE/POD, or an address' },
+    defaultNote: 'a pod of the namespace default',
+    help: 'client to explain for: an address, a namespace with a final slash, or a pod as NAMESPACE/POD',
+  },
+  {
+    name: 'search',
+    valueName: 'list',
+    value: { kind: 'text', of: 'a list of domains' },
+    defaultNote: 'that of a pod with the policy ClusterFirst',
+    help: 'search list of the client, separated by commas',
+  },
+  {
+    name: 'ndots',
+    valueName: 'number',
+    value: { kind: 'integer', min: 0, max: 15, of: 'a number of dots' },
+    default: '5',
+    help: 'dots from which a name is first asked for as it is',
+  },
+  {
+    name: 'resolver',
+    valueName: 'library',
+    value: { kind: 'choice', choices: RESOLVER_LIBRARIES },
+    default: 'glibc',
+    help: 'resolver library of the client; others are mentioned if they come to another result',
+  },
+  {
+    name: 'ask',
+    value: 'none',
+    help: 'ask the upstream servers what no cache has',
+  },
+  {
+    name: 'evidence',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'what the server keeps',
+    help: 'objects of Kubernetes as kubectl get -o json prints them; - is standard input',
+  },
+  {
+    name: 'manifests',
+    valueName: 'folder',
+    value: { kind: 'folder' },
+    defaultNote: 'ask a running server',
+    help: 'explain what a server with these manifests would answer, without a running server',
+  },
+  {
+    name: 'kubeconfig',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'ask a running server',
+    help: 'explain what a server with the cluster of this kubeconfig would answer, without a running server',
+  },
+  {
+    name: 'corefile',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'ask a running server',
+    help: 'explain what a server with this Corefile would answer, without a running server',
+  },
+] as const satisfies readonly Flag[];
+
+/** Not validated yet. */
+export interface ExplainFlags extends ControlFlags {
+  readonly from?: string;
+  readonly search?: string;
+  readonly ndots?: string;
+  readonly resolver?: string;
+  readonly ask?: boolean;
+  readonly evidence?: string;
+  readonly manifests?: string;
+  readonly kubeconfig?: string;
+  readonly corefile?: string;
+}
+
+const FILTER_FLAGS = [
+  {
+    name: 'name',
+    valueName: 'name',
+    value: { kind: 'text', of: 'a domain name' },
+    repeats: true,
+    defaultNote: 'all names',
+    help: 'names at or below this one',
+  },
+  {
+    name: 'type',
+    valueName: 'type',
+    value: { kind: 'text', of: 'a record type' },
+    repeats: true,
+    defaultNote: 'all types',
+    help: 'questions for this record type',
+  },
+  {
+    name: 'rcode',
+    valueName: 'rcode',
+    value: { kind: 'text', of: 'a response code' },
+    repeats: true,
+    defaultNote: 'all response codes',
+    help: 'answers with this response code, as in NXDOMAIN',
+  },
+  {
+    name: 'client',
+    valueName: 'prefix',
+    value: { kind: 'text', of: 'an address, or an address and its prefix length' },
+    repeats: true,
+    defaultNote: 'all clients',
+    help: 'clients with this address prefix, as in 10.244.1.0/24',
+  },
+  {
+    name: 'namespace',
+    valueName: 'namespace',
+    value: { kind: 'text', of: 'a namespace' },
+    repeats: true,
+    defaultNote: 'all names',
+    help: 'names of services in this namespace, and names that the search list of its pods made',
+  },
+  {
+    name: 'reason',
+    valueName: 'reason',
+    value: { kind: 'text', of: 'a reason' },
+    repeats: true,
+    defaultNote: 'all answers',
+    help: 'answers without records for this reason, as in no-such-service',
+  },
+  {
+    name: 'source',
+    valueName: 'source',
+    value: { kind: 'text', of: 'a source' },
+    repeats: true,
+    defaultNote: 'all sources',
+    help: 'answers from this source: cluster, local, cache, stale, upstream or block',
+  },
+] as const satisfies readonly Flag[];
+
+export const TAIL_FLAGS = [...CONTROL_FLAGS, ...FILTER_FLAGS] as const satisfies readonly Flag[];
+
+export const TOP_FLAGS = [
+  ...TAIL_FLAGS,
+  {
+    name: 'interval',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '2s',
+    help: 'how long queries are counted for each table',
+  },
+  {
+    name: 'rows',
+    valueName: 'number',
+    value: { kind: 'integer', min: 1, max: 100, of: 'a number of rows' },
+    default: '10',
+    help: 'rows of each table',
+  },
+  {
+    name: 'once',
+    value: 'none',
+    help: 'print one table, and end',
+  },
+] as const satisfies readonly Flag[];
+
+/** The settings of filters and tables, as given. */
+export type WatchFlags = ControlFlags & {
+  readonly [Name in Exclude<(typeof TOP_FLAGS)[number]['name'], 'once' | 'output' | 'socket'>]?:
+    | string
+    | readonly string[];
+} & { readonly once?: boolean };
+
+export const DOCTOR_FLAGS = [
+  ...CONTROL_FLAGS,
+  {
+    name: 'watch',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '2s',
+    help: 'how long queries, or the counters of a node, are watched; 0s: not at all',
+  },
+  {
+    name: 'evidence',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'what the server knows',
+    help: 'objects of Kubernetes as kubectl get -o json prints them; - is standard input',
+  },
+  {
+    name: 'on-node',
+    value: 'none',
+    help: 'examine the node: counters of its kernel, its packet filter and its resolv.conf, instead of a server',
+  },
+  {
+    name: 'node-root',
+    valueName: 'folder',
+    value: { kind: 'folder' },
+    defaultNote: '/host if it is the file system of the node, as in kubectl debug node; else /',
+    help: 'with --on-node: where the file system of the node is',
+  },
+  {
+    name: 'ask',
+    value: 'none',
+    help: 'with --on-node: query the name servers of the node',
+  },
+] as const satisfies readonly Flag[];
+
+/** Not validated yet. */
+export interface DoctorFlags extends ControlFlags {
+  readonly watch?: string;
+  readonly evidence?: string;
+  readonly onNode?: boolean;
+  readonly nodeRoot?: string;
+  readonly ask?: boolean;
+}

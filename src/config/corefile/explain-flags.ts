@@ -1,0 +1,27 @@
+/**
+ * The flags of `portolan corefile explain`.
+ */
+import type { Flag } from '../flags/flag.ts';
+
+export const EXPLAIN_FLAGS = [
+  {
+    name: 'conf',
+    valueName: 'path',
+    value: { kind: 'file' },
+    default: 'Corefile',
+    help: 'Corefile to explain; - is standard input',
+  },
+  {
+    name: 'client',
+    valueName: 'address',
+    value: { kind: 'text', of: 'an address' },
+    default: '127.0.0.1',
+    help: 'address of the client that asks, for views',
+  },
+] as const satisfies readonly Flag[];
+
+/** The flags as given on the command line. */
+export interface ExplainFlags {
+  readonly conf?: string;
+  readonly client?: string;
+}

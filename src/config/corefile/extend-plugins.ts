@@ -1,0 +1,96 @@
+/**
+ * Gives the features of `portolan` to the plugins of its server block that have them.
+ */
+import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
+import type { CacheOptions } from '../../plugins/cache/options.ts';
+import type { ForwardOptions } from '../../plugins/forward/options.ts';
+import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
+import type { PortolanOptions } from '../../plugins/portolan/options.ts';
+import type { CorefilePluginName, PluginUse } from '../../plugins/registry.ts';
+
+/** The plugins of a server block, by name. */
+type Plugins = Map<CorefilePluginName, PluginUse>;
+
+type Use<Name extends CorefilePluginName> = Extract<PluginUse, { readonly name: Name }>;
+
+/** Replaces the options of other plugins, in all blocks. A feature without its plugin is a problem. */
+export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFindings): void {
+  const files = new Set<string>();
+  for (const plugins of blocks) {
+    const own = findUse(plugins, 'portolan');
+    if (own === undefined) continue;
+    const refuse = (fault: string, remedy: string) => {
+      const { position } = own;
+      findings.problems.push({ phase: 'set-up', message: `plugin/portolan: ${fault}`, position, remedy });
+    };
+    const { snapshot } = own.options;
+    if (snapshot !== undefined && files.has(snapshot.file))
+      refuse(`snapshot: another server block has the file: ${snapshot.file}`, 'Name a file for each block.');
+    if (snapshot !== undefined) files.add(snapshot.file);
+    extendKubernetes(own.options, plugins, refuse);
+    extendCache(own.options, plugins, refuse);
+    extendForward(own.options, plugins, refuse);
+  }
+}
+
+type Refuse = (fault: string, remedy: string) => void;
+
+function extendKubernetes({ snapshot }: PortolanOptions, plugins: Plugins, refuse: Refuse): void {
+  if (snapshot === undefined) return;
+  const use = requireUse(plugins, 'kubernetes', 'snapshot', refuse);
+  if (use === undefined) return;
+  const options: KubernetesOptions = { ...use.options, snapshot };
+  plugins.set('kubernetes', { ...use, options });
+}
+
+function extendCache({ prefetch, stale }: PortolanOptions, plugins: Plugins, refuse: Refuse): void {
+  if (!prefetch && stale === undefined) return;
+  const use = requireUse(plugins, 'cache', prefetch ? 'prefetch' : 'stale', refuse);
+  if (use === undefined) return;
+  const { options } = use;
+  const taken = (name: string, other: string) =>
+    refuse(`${name}: cache has ${other} already`, `Take ${name} out, or ${other} of cache.`);
+  if (prefetch && options.prefetch !== undefined) taken('prefetch', 'prefetch');
+  if (stale !== undefined && options.serveStale !== undefined) taken('stale', 'serve_stale');
+  const extended: CacheOptions = {
+    ...options,
+    ...(prefetch && { refreshesUsed: true }),
+    ...(stale && { serveStale: stale }),
+  };
+  plugins.set('cache', { ...use, options: extended });
+}
+
+function extendForward({ admission, hedges }: PortolanOptions, plugins: Plugins, refuse: Refuse): void {
+  const hasLimits = Object.keys(admission).length > 0;
+  if (!hasLimits && hedges === undefined) return;
+  const use = requireUse(plugins, 'forward', hasLimits ? 'admission' : 'hedge', refuse);
+  if (use === undefined) return;
+  const isBounded = use.options.forwards.some(({ maxConcurrent }) => maxConcurrent > 0);
+  if (isBounded && (admission.inFlight ?? admission.queued) !== undefined)
+    refuse('admission: forward has max_concurrent already', 'Take one of the two out.');
+  const options: ForwardOptions = {
+    forwards: use.options.forwards.map((rule) => ({
+      ...rule,
+      ...(hasLimits && { admission }),
+      ...(hedges !== undefined && { hedges }),
+    })),
+  };
+  plugins.set('forward', { ...use, options });
+}
+
+function requireUse<Name extends CorefilePluginName>(
+  plugins: Plugins,
+  name: Name,
+  feature: string,
+  refuse: Refuse,
+): Use<Name> | undefined {
+  const use = findUse(plugins, name);
+  if (use === undefined)
+    refuse(`${feature}: no ${name} in this server block`, `Add ${name}, or take ${feature} out.`);
+  return use;
+}
+
+function findUse<Name extends CorefilePluginName>(plugins: Plugins, name: Name): Use<Name> | undefined {
+  // The name of a use determines its type.
+  return plugins.get(name) as Use<Name> | undefined;
+}

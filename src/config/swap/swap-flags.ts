@@ -1,0 +1,100 @@
+/**
+ * The flags of `portolan swap`.
+ */
+import { readServer, type ServerPlace } from '../compare/compare-flags.ts';
+import type { Flag } from '../flags/flag.ts';
+import {
+  readWorkload,
+  WORKLOAD_FLAGS,
+  type WorkloadFlags,
+  type WorkloadPlan,
+} from '../preflight/preflight-flags.ts';
+import type { Checked } from '../values/problem.ts';
+import { ValueReader } from '../values/value-reader.ts';
+
+export const SWAP_FLAGS = [
+  ...WORKLOAD_FLAGS,
+  {
+    name: 'image',
+    valueName: 'image',
+    value: { kind: 'text', of: 'an image' },
+    help: 'image of Portolan, as registry.example/portolan:TAG; the name of the part is added, as in portolan-coredns',
+  },
+  { name: 'back', value: 'none', help: 'set the images from before the last swap' },
+  { name: 'apply', value: 'none', help: 'change the cluster; without it the server only checks the change' },
+  {
+    name: 'watch',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '10m',
+    help: 'how long the rollout and the answers are watched; a failure in this time is rolled back',
+  },
+  {
+    name: 'server',
+    valueName: 'address',
+    value: { kind: 'text', of: 'an address' },
+    defaultNote: 'the address of the Service',
+    help: 'address at which the DNS of the cluster is asked meanwhile, as 10.96.0.10 or 127.0.0.1:5353',
+  },
+  {
+    name: 'question',
+    valueName: 'name',
+    value: { kind: 'text', of: 'a name' },
+    default: 'kubernetes.default.svc.cluster.local',
+    help: 'name whose address is asked for',
+  },
+  {
+    name: 'ignore',
+    valueName: 'check',
+    value: { kind: 'text', of: 'a check of portolan preflight' },
+    defaultNote: 'none',
+    help: 'check of the preflight whose findings do not prevent the swap',
+    repeats: true,
+  },
+] as const satisfies readonly Flag[];
+
+/** As given on the command line, not validated yet. */
+export interface SwapFlags extends WorkloadFlags {
+  readonly image?: string;
+  readonly back?: boolean;
+  readonly apply?: boolean;
+  readonly watch?: string;
+  readonly server?: string;
+  readonly question?: string;
+  readonly ignore?: readonly string[];
+}
+
+export interface SwapPlan extends WorkloadPlan {
+  /** Undefined: back to the former images. */
+  readonly image: string | undefined;
+  readonly isApplied: boolean;
+  /** Milliseconds. */
+  readonly watch: number;
+  /** Undefined: the address of the Service. */
+  readonly server: ServerPlace | undefined;
+  readonly question: string;
+  readonly ignored: readonly string[];
+}
+
+export function planFromSwapFlags(flags: SwapFlags): Checked<SwapPlan> {
+  const read = new ValueReader();
+  const workload = readWorkload(read, flags);
+  const { server, image, back = false, apply = false, ignore = [] } = flags;
+  const place = server === undefined ? undefined : readServer(read, '--server', server);
+  const watch = read.duration('--watch', flags.watch, 600_000);
+  const question = read.nonEmpty('--question', flags.question, 'a name');
+  if (back === (image !== undefined && image !== ''))
+    read.addProblem(
+      '--image',
+      'one of --image and --back is needed',
+      image,
+      'Give the image, or --back to return.',
+    );
+  const { problems } = read;
+  if (problems.length > 0 || workload === undefined) return { kind: 'bad', problems };
+  const value = {
+    ...{ ...workload, image: back ? undefined : image, isApplied: apply, watch, server: place },
+    ...{ question: question ?? 'kubernetes.default.svc.cluster.local', ignored: ignore },
+  };
+  return { kind: 'good', value };
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../base/clock.ts';
+import { Look } from '../../chain/look.ts';
+import { Query } from '../../chain/query.ts';
+import { CLIENT, makeQuery, QUERY_HEADER } from '../../chain/testing/queries.ts';
+import { PluginUpstreams } from './plugin-upstreams.ts';
+import { showQuery } from './shown-query.ts';
+
+const NEVER = new AbortController().signal;
+
+it('takes addresses, and refuses names and files that cannot be read', () => {
+  const upstreams = new PluginUpstreams(systemClock);
+  expect(upstreams.open('192.0.2.1').name).toBe('192.0.2.1:53');
+  expect(upstreams.open('tls://[2001:db8::1]').name).toBe('[2001:db8::1]:853');
+  expect(() => upstreams.open('dns.example')).toThrow('a server must be an address: dns.example');
+  expect(() => upstreams.open('https://192.0.2.1')).toThrow('not an upstream server');
+  const tls = { authorities: '/nonexistent/ca.pem' };
+  expect(() => upstreams.open('tls://192.0.2.1', { tls })).toThrow('ENOENT');
+  upstreams.stop();
+});
+
+it('sends nothing for an explanation, and notes the server', async () => {
+  const upstreams = new PluginUpstreams(systemClock);
+  const look = new Look();
+  const { question } = makeQuery('a.example');
+  const query = new Query(question, { question, header: QUERY_HEADER, edns: undefined }, { ...CLIENT, look });
+  await expect(upstreams.open('192.0.2.1').ask(showQuery(query, NEVER))).rejects.toThrow('not asked');
+  expect(look.open).toEqual({ name: 'a.example.', servers: ['192.0.2.1:53'], problem: undefined });
+  upstreams.stop();
+});
+
+it('asks only with queries that the host has made', async () => {
+  const upstreams = new PluginUpstreams(systemClock);
+  const forged = { ...showQuery(makeQuery('a.example'), NEVER) };
+  await expect(upstreams.open('192.0.2.1').ask(forged)).rejects.toThrow('a query that the host did not make');
+  upstreams.stop();
+});

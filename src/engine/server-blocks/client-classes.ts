@@ -1,0 +1,120 @@
+/**
+ * The classes of clients of a listener group: by `view`, server blocks may be for some addresses only.
+ *
+ * A class sees the first block of each zone that is for it. If that depends on more than the address, the handler chain decides.
+ */
+import {
+  type GroupPlan,
+  optionsOf,
+  type ServerBlockPlan,
+  type SitePlan,
+} from '../../config/server/server-blocks-plan.ts';
+import { rangesOf, type Truth, truthFor } from '../../plugins/view/client-classes.ts';
+import type { ClientViews, ListenerGroupViews, ViewId } from '../../table/types.ts';
+import { type AddressRange, matchRange } from '../../wire/address-range.ts';
+import { encodeName, ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+interface PlannedBlock {
+  readonly plan: ServerBlockPlan;
+}
+
+/** `asked`: the handler chain decides. */
+export type ZoneChoice = ReadonlyMap<NameKey, SitePlan | 'asked'>;
+
+export interface ClientClass {
+  /** Undefined: the clients outside all ranges. */
+  readonly range: AddressRange | undefined;
+  readonly zones: ZoneChoice;
+}
+
+/** Each class has its own list of zones in the table. */
+const MAX_RANGES = 256;
+
+/** The longest range counts for a client. The class of all other clients is the last. */
+export function classesOf(group: GroupPlan, blocks: readonly PlannedBlock[]): readonly ClientClass[] {
+  const views = group.sites.flatMap(({ block }) => optionsOf(blocks[block]?.plan, 'view') ?? []);
+  const ranges = rangesOf(views);
+  const isTooMany = ranges.length > MAX_RANGES;
+  return [...(isTooMany ? [] : ranges), undefined].map((range) => ({
+    range,
+    zones: chooseZones(group, blocks, isTooMany ? 'none' : range),
+  }));
+}
+
+function chooseZones(
+  { sites }: GroupPlan,
+  blocks: readonly PlannedBlock[],
+  range: AddressRange | undefined | 'none',
+): ZoneChoice {
+  const truthOf = judgeSites(sites, blocks, range);
+  const zones = new Map<NameKey, SitePlan | 'asked'>();
+  for (const site of sites) {
+    const truth = truthOf(site);
+    // The first one that may be for the client decides.
+    if (truth === false || zones.has(site.zone)) continue;
+    zones.set(site.zone, truth === true ? site : 'asked');
+  }
+  return zones;
+}
+
+function judgeSites(
+  sites: readonly SitePlan[],
+  blocks: readonly PlannedBlock[],
+  range: AddressRange | undefined | 'none',
+): (site: SitePlan) => Truth {
+  const viewOf = ({ block }: SitePlan) => optionsOf(blocks[block]?.plan, 'view');
+  // Lines about readers' answers are written by the rules of the zone, whatever its view.
+  const isLogged = sites.some(({ block }) => optionsOf(blocks[block]?.plan, 'log') !== undefined);
+  const viewed = new Set(sites.filter((site) => viewOf(site) !== undefined).map(({ zone }) => zone));
+  const names = sites.map((site) => `${site.zone} ${viewOf(site)?.name ?? ''}`);
+  return (site) => {
+    const view = viewOf(site);
+    if (view === undefined) return viewed.has(site.zone) && isLogged ? 'unknown' : true;
+    // Readers count by zone and name of the view.
+    const isAlone = names.filter((name) => name === `${site.zone} ${view.name}`).length === 1;
+    return range === 'none' || isLogged || !isAlone ? 'unknown' : truthFor(view, range);
+  };
+}
+
+/** Whether readers know which block of a zone is for a client. @param octets the client's address */
+export function areChosenByReaders(
+  classes: readonly ClientClass[],
+  zone: NameKey,
+  octets: Uint8Array,
+): boolean {
+  const fitting = classes.filter(({ range }) => range === undefined || matchRange(range)(octets));
+  const [own] = fitting.toSorted((a, b) => (b.range?.prefix ?? -1) - (a.range?.prefix ?? -1));
+  return own?.zones.get(zone) !== 'asked';
+}
+
+/** @param chain the view of questions for the handler chain */
+export function showClasses(
+  classes: readonly ClientClass[],
+  chain: ViewId,
+  viewOf: (site: SitePlan | 'asked') => ViewId,
+): ListenerGroupViews {
+  const shown = new Map<string, ClientViews>();
+  const show = ({ zones }: ClientClass): ClientViews => {
+    const pairs = [
+      ...new Map([[ROOT, chain], ...[...zones].map(([zone, site]) => [zone, viewOf(site)] as const)]),
+    ];
+    // Classes that see the same share its memory.
+    const key = pairs.map((pair) => pair.join(' ')).join();
+    const known = shown.get(key) ?? {
+      kind: 'views',
+      // The chain has its own rules for odd queries.
+      asksOdd: true,
+      zones: pairs.map(([zone, view]) => ({ zone: encodeName(zone), view })),
+    };
+    shown.set(key, known);
+    return known;
+  };
+  const others = classes.at(-1);
+  return {
+    prefixes: classes.flatMap((each) =>
+      each.range === undefined ? [] : [{ range: each.range, views: show(each) }],
+    ),
+    others: others === undefined ? { kind: 'asked' } : show(others),
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * What pods say about their addresses.
+ *
+ * An address says something only as long as all pods that claim it say the same: a pod that ends may keep its address in its object for a
+ * while, and all pods in the network of a node have the address of the node.
+ */
+import { keyOfObject, type ObjectKey, type ObjectSink, type PodObject } from '../objects/objects.ts';
+import { canonicalAddresses } from './endpoints.ts';
+
+interface Claim<Value> {
+  readonly addresses: readonly string[];
+  readonly value: Value;
+}
+
+export interface ClaimValues<Value> {
+  /** Pods that say the same have the same object. */
+  readonly take: (pod: PodObject) => Value;
+  /** The pod is gone. Default: nothing is done. */
+  readonly release?: (value: Value) => void;
+}
+
+export class PodClaims<Value extends object> implements ObjectSink<PodObject> {
+  readonly #values: ClaimValues<Value>;
+  readonly #claims = new Map<ObjectKey, Claim<Value>>();
+  /** How many pods claim an address with each value; nearly always it is one pod. */
+  readonly #byAddress = new Map<string, Value | Map<Value, number>>();
+  /** While a list is under way: the pods in it. */
+  #listed: Set<ObjectKey> | undefined;
+  #isListed = false;
+
+  constructor(values: ClaimValues<Value>) {
+    this.#values = values;
+  }
+
+  /** Undefined: no pod has the address, several that differ do, or pods were never listed. @param address canonical */
+  find(address: string): Value | undefined {
+    const [value, ...others] = this.all(address);
+    return others.length === 0 ? value : undefined;
+  }
+
+  /** What the pods with an address say; empty if pods were never listed. @param address canonical */
+  all(address: string): readonly Value[] {
+    const found = this.#isListed ? this.#byAddress.get(address) : undefined;
+    if (found === undefined) return [];
+    return found instanceof Map ? [...found.keys()] : [found];
+  }
+
+  listStarted(): void {
+    this.#listed = new Set();
+  }
+
+  upsert(pod: PodObject): void {
+    const key = keyOfObject(pod);
+    this.#listed?.add(key);
+    this.remove(key);
+    const claim = { addresses: canonicalAddresses(pod.addresses), value: this.#values.take(pod) };
+    this.#claims.set(key, claim);
+    for (const address of claim.addresses) this.#add(address, claim.value);
+  }
+
+  listCompleted(): void {
+    const listed = this.#listed ?? new Set<ObjectKey>();
+    for (const key of this.#claims.keys()) if (!listed.has(key)) this.remove(key);
+    this.#listed = undefined;
+    this.#isListed = true;
+  }
+
+  remove(key: ObjectKey): void {
+    const claim = this.#claims.get(key);
+    if (claim === undefined) return;
+    this.#claims.delete(key);
+    for (const address of claim.addresses) this.#subtract(address, claim.value);
+    this.#values.release?.(claim.value);
+  }
+
+  count(): number {
+    return this.#claims.size;
+  }
+
+  #add(address: string, value: Value): void {
+    const before = this.#byAddress.get(address);
+    if (before === undefined) {
+      this.#byAddress.set(address, value);
+      return;
+    }
+    const counts = before instanceof Map ? before : new Map([[before, 1]]);
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+    this.#byAddress.set(address, counts);
+  }
+
+  #subtract(address: string, value: Value): void {
+    const before = this.#byAddress.get(address);
+    if (!(before instanceof Map)) {
+      this.#byAddress.delete(address);
+      return;
+    }
+    const left = (before.get(value) ?? 0) - 1;
+    if (left > 0) before.set(value, left);
+    else before.delete(value);
+    if (before.size === 0) this.#byAddress.delete(address);
+  }
+}
+
+/** Calls both sinks. @param first counts the objects */
+export function withClaims(
+  first: ObjectSink<PodObject>,
+  claims: ObjectSink<PodObject>,
+): ObjectSink<PodObject> {
+  return {
+    ...(first.takesDrafts === true ? { takesDrafts: true } : {}),
+    listStarted() {
+      first.listStarted();
+      claims.listStarted();
+    },
+    upsert(pod) {
+      first.upsert(pod);
+      claims.upsert(pod);
+    },
+    listCompleted() {
+      first.listCompleted();
+      claims.listCompleted();
+    },
+    remove(key) {
+      first.remove(key);
+      claims.remove(key);
+    },
+    count: () => first.count(),
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * A PTR record of an address, as a value.
+ */
+import type { NameKey } from '../../wire/types.ts';
+
+/** A name that an address maps to. */
+export interface ReverseName {
+  /** Canonical. */
+  readonly address: string;
+  readonly target: NameKey;
+  /** Names of services go before names of endpoints. */
+  readonly isService: boolean;
+}

@@ -1,0 +1,272 @@
+/**
+ * One client's connection of DNS over HTTPS (RFC 8484): each request is a query, answered as one over TCP.
+ *
+ * Octets of its requests and of unread responses are accounted for. Times are limited as on other connections.
+ */
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Client } from '../chain/query.ts';
+import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
+import { isQuery, readRequest } from './https/dns-request.ts';
+import { freshnessOf } from './https/freshness.ts';
+import {
+  type Http1Parser,
+  type HttpExchange,
+  type HttpExchanges,
+  serveHttp2,
+} from './https/http-exchanges.ts';
+import { mainTurns } from './main-turns.ts';
+import type { MessageAnswers } from './message-answers.ts';
+import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
+
+export interface HttpService {
+  readonly http1: Http1Parser;
+  /** Counts a response. @param status of HTTP */
+  onResponse(status: number): void;
+}
+
+const DNS_MESSAGE = 'application/dns-message';
+/** In CoreDNS's words; a client shows them to nobody. */
+const FAULTS: Readonly<Record<number, string>> = {
+  400: 'invalid request\n',
+  404: '\n',
+  500: 'No response\n',
+  503: 'too many requests\n',
+};
+
+export class HttpConnection implements ServedConnection {
+  queries = 0;
+  lastActive: number;
+  heldOctets = 0;
+  readonly #socket: Socket;
+  readonly #client: Client;
+  readonly #answers: MessageAnswers;
+  readonly #service: HttpService;
+  readonly #limits: ConnectionLimits;
+  readonly #clock: Clock;
+  readonly #events: ConnectionEvents;
+  readonly #exchanges: HttpExchanges;
+  readonly #opened: number;
+  #maxQueries: number;
+  /** Queries without an answer yet, and answers that are not sent yet. */
+  #owed = 0;
+  #unsent = 0;
+  #isEnding = false;
+  #isGone = false;
+  #reason: EndReason = 'client';
+  #timer: Timer;
+
+  constructor(
+    socket: Socket | TLSSocket,
+    client: Client,
+    service: HttpService,
+    answers: MessageAnswers,
+    limits: ConnectionLimits,
+    clock: Clock,
+    events: ConnectionEvents,
+  ) {
+    this.#socket = socket;
+    this.#client = client;
+    this.#service = service;
+    this.#answers = answers;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#events = events;
+    this.#maxQueries = limits.queries;
+    this.#opened = clock.monotonic();
+    this.lastActive = this.#opened;
+    this.#timer = this.#watchTime();
+    socket.setNoDelay(true);
+    socket.on('error', () => {
+      if (!this.#isEnding) this.#reason = 'error';
+    });
+    socket.on('close', () => this.#onClose());
+    const onExchange = (exchange: HttpExchange): void => this.#serve(exchange);
+    const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
+    this.#exchanges = isHttp2
+      ? serveHttp2(socket, limits.owed, onExchange)
+      : service.http1.serve(socket, onExchange);
+  }
+
+  leave(): void {
+    if (this.queries > 0) this.#end('leaving');
+    else this.#maxQueries = 1;
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  get isIdle(): boolean {
+    return this.#isEnding || this.#owed + this.#unsent === 0;
+  }
+
+  endIfIdleFor(milliseconds: number): void {
+    if (this.isIdle && this.#clock.monotonic() - this.lastActive >= milliseconds) this.#end('idle');
+  }
+
+  cut(reason: EndReason): void {
+    this.#reason = reason;
+    this.#isEnding = true;
+    this.destroy();
+    // Its place is needed now, but 'close' comes later.
+    this.#onClose();
+  }
+
+  #serve(exchange: HttpExchange): void {
+    if (this.#owed + this.#unsent >= this.#limits.owed) {
+      this.#refuse(exchange, 503);
+      return;
+    }
+    const reading = readRequest(exchange.head);
+    if (reading.kind === 'refused') this.#refuse(exchange, reading.status);
+    else if (reading.kind === 'message') this.#schedule(exchange, reading.message);
+    else this.#collect(exchange);
+  }
+
+  /** Reads the message of a POST. */
+  #collect(exchange: HttpExchange): void {
+    const pieces: Uint8Array[] = [];
+    let octets = 0;
+    exchange.onClose(() => this.#hold(-octets));
+    exchange.body.on('data', (piece: Uint8Array) => {
+      if (octets > MAX_MESSAGE_OCTETS) return;
+      octets += piece.length;
+      this.#hold(piece.length);
+      if (octets > MAX_MESSAGE_OCTETS) this.#refuse(exchange, 400);
+      else pieces.push(piece);
+    });
+    exchange.body.on('end', () => {
+      if (octets > MAX_MESSAGE_OCTETS) return;
+      const message = Buffer.concat(pieces);
+      if (isQuery(message)) this.#schedule(exchange, message);
+      else this.#refuse(exchange, 400);
+    });
+  }
+
+  /** Answers a query when it is its client's turn. */
+  #schedule(exchange: HttpExchange, message: Uint8Array): void {
+    this.#owed++;
+    const serve = () => {
+      this.#owed--;
+      if (!this.#isGone) this.#ask(exchange, message);
+    };
+    mainTurns.add(this.#client.address, { serve });
+  }
+
+  #ask(exchange: HttpExchange, message: Uint8Array): void {
+    this.queries++;
+    this.lastActive = this.#clock.monotonic();
+    const answer = this.#answers.answer(message, this.#client);
+    const isLast = this.queries >= this.#maxQueries;
+    if (answer.kind === 'later') void this.#respondLater(exchange, answer.response, isLast);
+    else this.#respond(exchange, answer.kind === 'response' ? answer.response : undefined, isLast);
+    if (isLast) this.#end('queries');
+  }
+
+  async #respondLater(
+    exchange: HttpExchange,
+    coming: Promise<Uint8Array | undefined>,
+    isLast: boolean,
+  ): Promise<void> {
+    this.#owed++;
+    const response = await coming;
+    this.#owed--;
+    this.#respond(exchange, response, isLast);
+  }
+
+  #respond(exchange: HttpExchange, response: Uint8Array | undefined, isLast: boolean): void {
+    if (this.#isGone) return;
+    if (response === undefined) {
+      this.#refuse(exchange, 500);
+      return;
+    }
+    this.#sending(exchange, response.length);
+    const headers = {
+      'content-type': DNS_MESSAGE,
+      'cache-control': `max-age=${freshnessOf(response)}`,
+      'content-length': response.length,
+    };
+    this.#service.onResponse(200);
+    exchange.respond(200, headers, response, isLast || this.#isEnding);
+  }
+
+  /** A request that is no query leaves the connection open. */
+  #refuse(exchange: HttpExchange, status: number): void {
+    const body = Buffer.from(FAULTS[status] ?? '');
+    this.#sending(exchange, body.length);
+    this.#service.onResponse(status);
+    const headers = {
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'content-length': body.length,
+    };
+    exchange.respond(status, headers, body, this.#isEnding);
+  }
+
+  #sending(exchange: HttpExchange, octets: number): void {
+    this.#unsent++;
+    this.#hold(octets);
+    exchange.onClose(() => {
+      this.#unsent--;
+      this.#hold(-octets);
+      this.lastActive = this.#clock.monotonic();
+      if (this.#isEnding && this.#owed + this.#unsent === 0) this.#exchanges.end();
+    });
+  }
+
+  #hold(more: number): void {
+    if (this.#isGone || more === 0) return;
+    this.heldOctets += more;
+    this.#events.onHeld(this, more);
+  }
+
+  #end(reason: EndReason): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#reason = reason;
+    this.#timer.cancel();
+    this.#timer = this.#clock.after(this.#limits.endingMilliseconds, () => this.destroy());
+    if (this.#owed + this.#unsent === 0) this.#exchanges.end();
+  }
+
+  #onClose(): void {
+    if (this.#isGone) return;
+    this.#timer.cancel();
+    this.#hold(-this.heldOctets);
+    this.#isGone = true;
+    this.#events.onEnd(this, this.#reason);
+  }
+
+  #watchTime(): Timer {
+    const { idleMilliseconds, writeMilliseconds = idleMilliseconds, ageMilliseconds } = this.#limits;
+    const now = this.#clock.monotonic();
+    // The state, and so the limit that applies, may change before the time is over.
+    const due = Math.min(
+      this.lastActive + this.#maxInactive,
+      now + Math.min(idleMilliseconds, writeMilliseconds),
+      this.#opened + ageMilliseconds,
+    );
+    return this.#clock.after(Math.max(1, due - now), () => this.#onTime());
+  }
+
+  /** The maximum inactivity in the current state, in milliseconds since `lastActive`. */
+  get #maxInactive(): number {
+    const { idleMilliseconds, readMilliseconds, writeMilliseconds } = this.#limits;
+    if (this.#unsent > 0) return writeMilliseconds ?? idleMilliseconds;
+    return (this.queries === 0 ? readMilliseconds : undefined) ?? idleMilliseconds;
+  }
+
+  #onTime(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#opened >= this.#limits.ageMilliseconds) this.#end('age');
+    else if (now - this.lastActive < this.#maxInactive) this.#timer = this.#watchTime();
+    else if (this.#unsent > 0) this.destroy();
+    else if (this.#owed > 0) {
+      // With answers pending, the connection is not idle.
+      this.lastActive = now;
+      this.#timer = this.#watchTime();
+    } else this.#end('idle');
+  }
+}

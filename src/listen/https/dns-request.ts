@@ -1,0 +1,56 @@
+/**
+ * DNS messages in HTTP requests (RFC 8484 section 4.1), as CoreDNS takes them.
+ */
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { OPCODE } from '../../wire/types.ts';
+
+const PATH = '/dns-query';
+
+/** The head of a request: its method, and path with query. */
+export interface RequestHead {
+  readonly method: string;
+  readonly target: string;
+}
+
+export type RequestReading =
+  | { readonly kind: 'message'; readonly message: Uint8Array }
+  /** The message is the request's body. */
+  | { readonly kind: 'body' }
+  | { readonly kind: 'refused'; readonly status: 400 | 404 };
+
+const BAD: RequestReading = { kind: 'refused', status: 400 };
+
+export function readRequest({ method, target }: RequestHead): RequestReading {
+  const [path = '', ...rest] = target.split('?');
+  if (path !== PATH) return { kind: 'refused', status: 404 };
+  if (method === 'POST') return { kind: 'body' };
+  if (method !== 'GET') return BAD;
+  const values = new URLSearchParams(rest.join('?')).getAll('dns');
+  const [text] = values;
+  if (text === undefined || values.length > 1 || !/^[\w-]*$/.test(text)) return BAD;
+  const message = Buffer.from(text, 'base64url');
+  // Node ignores a surplus character at the end.
+  if (message.toString('base64url') !== text || !isQuery(message)) return BAD;
+  return { kind: 'message', message };
+}
+
+const OPCODE_MASK = 15;
+const RESPONSE_BIT = 0x80;
+
+/** Whether the header is that of a query with one question, and few further records: a second one of each kind makes it no query. */
+export function isQuery(message: Uint8Array): boolean {
+  if (message.length < HEADER_OCTETS) return false;
+  const octet = message[2] ?? 0;
+  const opcode = (octet >> 3) & OPCODE_MASK;
+  const [questions, answers, authorities, additionals] = [4, 6, 8, 10].map(
+    (at) => ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0),
+  );
+  return (
+    (octet & RESPONSE_BIT) === 0 &&
+    (opcode === OPCODE.QUERY || opcode === OPCODE.NOTIFY) &&
+    questions === 1 &&
+    (answers ?? 0) <= 1 &&
+    (authorities ?? 0) <= 1 &&
+    (additionals ?? 0) <= 2
+  );
+}

@@ -1,0 +1,134 @@
+/**
+ * Watches the events of all threads beside the log that consumes them, while somebody is interested.
+ *
+ * A ring has one consumer. If it has none, the tap takes events out; otherwise it reads them and leaves them there. Then it may come
+ * too late, so it checks after each event that the writer has not come so far, and otherwise counts the events as lost.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import { type QueryEvent, readEventAt } from './event-reader.ts';
+import { CONTROL, type EventRingViews, viewEventRing } from './event-ring.ts';
+import type { QueryEventRings } from './event-rings.ts';
+
+/** @param lost events since the last call that nobody saw, at least so many */
+export type TapListener = (events: readonly QueryEvent[], lost: number) => void;
+
+/** Milliseconds between two readings. */
+const INTERVAL = 50;
+/** Events of one ring in one reading; the main thread has other work. */
+const MAX_EVENTS = 2_000;
+/** Octets that a writer may fill before it publishes them: the largest batch with whole responses. */
+const MARGIN = 2 ** 20;
+
+export class EventTap {
+  readonly #rings: () => readonly QueryEventRings[];
+  readonly #clock: Clock;
+  readonly #listeners = new Set<TapListener>();
+  readonly #readers = new Map<SharedArrayBuffer, TappedRing>();
+  #tapped: readonly QueryEventRings[] = [];
+  #timer: Timer | undefined;
+
+  /** @param rings the current ones */
+  constructor(rings: () => readonly QueryEventRings[], clock: Clock) {
+    this.#rings = rings;
+    this.#clock = clock;
+  }
+
+  /** Calls a listener with all events from now on. @returns a function that ends it */
+  follow(listener: TapListener): () => void {
+    this.#listeners.add(listener);
+    if (this.#listeners.size === 1) this.#begin();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#end();
+    };
+  }
+
+  #begin(): void {
+    this.#renew();
+    this.#timer = this.#clock.after(INTERVAL, () => this.#poll());
+  }
+
+  #end(): void {
+    this.#timer?.cancel();
+    for (const rings of this.#tapped) rings.setTapped(false);
+    this.#tapped = [];
+    this.#readers.clear();
+  }
+
+  /** Groups of listeners come and go. */
+  #renew(): void {
+    const now = this.#rings();
+    for (const rings of this.#tapped) if (!now.includes(rings)) rings.setTapped(false);
+    for (const rings of now)
+      if (!this.#tapped.includes(rings)) {
+        for (const memory of rings.all) this.#readers.set(memory, new TappedRing(memory));
+        rings.setTapped(true);
+      }
+    this.#tapped = now;
+  }
+
+  #poll(): void {
+    this.#renew();
+    const events: QueryEvent[] = [];
+    let lost = 0;
+    for (const rings of this.#tapped)
+      for (const memory of rings.all)
+        lost += this.#readers.get(memory)?.read(events, !rings.hasConsumer(memory)) ?? 0;
+    events.sort((one, other) => one.received - other.received);
+    if (events.length > 0 || lost > 0) for (const listener of this.#listeners) listener(events, lost);
+    if (this.#listeners.size > 0) this.#timer = this.#clock.after(INTERVAL, () => this.#poll());
+  }
+}
+
+/** One ring, read from where it was when the tap began. */
+export class TappedRing {
+  readonly #views: EventRingViews;
+  #position: number;
+  #dropped: number;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#views = viewEventRing(memory);
+    const { control } = this.#views;
+    this.#position = Atomics.load(control, CONTROL.TAIL);
+    this.#dropped = Atomics.load(control, CONTROL.DROPPED);
+  }
+
+  /** @param isConsumer whether to take the events out @returns how many events were lost at least */
+  read(events: QueryEvent[], isConsumer: boolean, max = MAX_EVENTS): number {
+    const { control, words, octets } = this.#views;
+    const tail = Atomics.load(control, CONTROL.TAIL);
+    let taken = 0;
+    let lost = this.#countDropped();
+    while (this.#position !== tail) {
+      if (!this.#isIntact(isConsumer)) {
+        // Where the consumer is, an event begins.
+        this.#position = Atomics.load(control, CONTROL.HEAD);
+        return lost + 1;
+      }
+      const at = this.#position & (octets.length - 1);
+      const size = words[at >> 2] ?? 0;
+      const event = size === 0 || taken >= max ? undefined : readEventAt(this.#views, at);
+      if (!this.#isIntact(isConsumer)) continue;
+      if (event !== undefined) events.push(event);
+      else if (size !== 0) lost += 1;
+      taken += event === undefined ? 0 : 1;
+      this.#position = (this.#position + (size === 0 ? octets.length - at : size)) | 0;
+    }
+    if (isConsumer) Atomics.store(control, CONTROL.HEAD, this.#position);
+    return lost;
+  }
+
+  /** Whether the writer cannot have reached this position again. A consumer holds it back. */
+  #isIntact(isConsumer: boolean): boolean {
+    const { control, octets } = this.#views;
+    const tail = Atomics.load(control, CONTROL.TAIL);
+    return isConsumer || (tail - this.#position) >>> 0 <= octets.length - MARGIN;
+  }
+
+  #countDropped(): number {
+    const dropped = Atomics.load(this.#views.control, CONTROL.DROPPED);
+    const lost = (dropped - this.#dropped) >>> 0;
+    this.#dropped = dropped;
+    return lost;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The client's end of the control socket.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { peerUserOf } from '../../socket/peer-user.ts';
+import { addressOfPlace, type ControlPlace, describePlace, placesToAsk } from './control-place.ts';
+import { type ControlRequest, ProtocolError, readReply, writeRequest } from './protocol.ts';
+
+/** No server can be asked. */
+export class NoServerError extends Error {
+  override readonly name = 'NoServerError';
+}
+
+/** The server did not carry out the request; its reason. */
+export class RequestFailedError extends Error {
+  override readonly name = 'RequestFailedError';
+}
+
+type OpenPlace = Exclude<ControlPlace, { kind: 'none' }>;
+
+/**
+ * Sends a request to the server at a place, and yields its data.
+ *
+ * @param given the path of the socket, or `@` and its abstract name; undefined: that of the only server in this container
+ * @param signal ends the request early, without an error
+ * @throws NoServerError, RequestFailedError, ProtocolError
+ */
+export async function* requestControl(
+  given: string | undefined,
+  request: ControlRequest,
+  signal?: AbortSignal,
+): AsyncIterable<unknown> {
+  const socket = await connectTo(given);
+  const end = () => void socket.destroy();
+  signal?.addEventListener('abort', end);
+  try {
+    if (signal?.aborted === true) return;
+    socket.write(writeRequest(request));
+    for await (const line of linesOf(socket)) {
+      const reply = readReply(line);
+      if (reply.kind === 'done') return;
+      if (reply.kind === 'failed') throw new RequestFailedError(reply.reason);
+      yield reply.data;
+    }
+    throw new ProtocolError('the server closed the connection before the end of its reply. See its log.');
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+  } finally {
+    signal?.removeEventListener('abort', end);
+    socket.destroy();
+  }
+}
+
+async function connectTo(given: string | undefined): Promise<Socket> {
+  const places = placesToAsk(given).filter((place) => place.kind !== 'none');
+  const open: { readonly place: OpenPlace; readonly socket: Socket }[] = [];
+  let reason = '';
+  for (const place of places) {
+    const socket = connect(addressOfPlace(place));
+    try {
+      await once(socket, 'connect');
+      if (isOfOtherUser(socket, place)) throw new Error('it belongs to another user. Run this as that user.');
+      open.push({ place, socket });
+    } catch (error) {
+      socket.destroy();
+      reason = `: ${describePlace(place)}: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+  const [first, ...others] = open;
+  if (first === undefined)
+    throw new NoServerError(
+      `no server found${reason}. Run this in the container of the server, or name its socket with --socket.`,
+    );
+  if (others.length === 0) return first.socket;
+  for (const { socket } of open) socket.destroy();
+  const list = open.map(({ place }) => `\n  --socket=${describePlace(place)}`).join('');
+  throw new NoServerError(`several servers found. Name one:${list}`);
+}
+
+/** An abstract name could be taken by any process of the network namespace. */
+function isOfOtherUser(socket: Socket, { kind }: OpenPlace): boolean {
+  const user = peerUserOf(socket);
+  return user === undefined ? kind === 'abstract' : user !== process.geteuid?.();
+}
+
+async function* linesOf(socket: Socket): AsyncIterable<string> {
+  let text = '';
+  for await (const chunk of socket.setEncoding('utf8')) {
+    text += String(chunk);
+    const lines = text.split('\n');
+    text = lines.pop() ?? '';
+    yield* lines;
+  }
+}

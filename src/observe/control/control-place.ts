@@ -1,0 +1,116 @@
+/**
+ * Where the control socket is: a path, or by default a place that a client in the same container finds by itself.
+ *
+ * The default is a file in `/run/portolan`, if that folder is writable. Otherwise it is a name in the abstract namespace. All
+ * processes of a network namespace share these names, so the name contains the PID namespace of the container: pods with
+ * `hostNetwork` on one node do not meet.
+ */
+import { accessSync, constants, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROTOCOL_VERSION } from './protocol.ts';
+
+/** Where a server listens, or where a client looks. */
+export type ControlPlace =
+  | { readonly kind: 'none' }
+  /** `isDefault`: the server may take an abstract name instead. */
+  | { readonly kind: 'file'; readonly path: string; readonly isDefault: boolean }
+  | { readonly kind: 'abstract'; readonly name: string };
+
+/** A folder in memory or an `emptyDir`, which the manifests mount. */
+export const RUN_FOLDER = '/run/portolan';
+/** The value of flags that turns the socket off. */
+export const NO_CONTROL = 'none';
+const SUFFIX = '.sock';
+
+export interface PlaceOptions {
+  /** The default folder. */
+  readonly folder?: string;
+  /** The folder of information about processes. */
+  readonly proc?: string;
+}
+
+/** @param given the path of a flag; undefined: the default place @param role the command of the server: `serve` */
+export function placeOfServer(
+  given: string | undefined,
+  role: string,
+  { folder = RUN_FOLDER, proc = '/proc' }: PlaceOptions = {},
+): ControlPlace {
+  if (given === NO_CONTROL) return { kind: 'none' };
+  if (given !== undefined) return { kind: 'file', path: given, isDefault: false };
+  if (isWritable(folder)) return { kind: 'file', path: join(folder, `${role}${SUFFIX}`), isDefault: true };
+  return abstractPlaceOf(role, proc);
+}
+
+/** A name in the abstract namespace, unique to this process. */
+export function abstractPlaceOf(role: string, proc = '/proc'): ControlPlace {
+  const namespace = pidNamespace(proc);
+  if (namespace === undefined) return { kind: 'none' };
+  return { kind: 'abstract', name: `${PREFIX}${namespace}/${role}/${process.pid}` };
+}
+
+/** The places of all servers that a client in this container can reach. @param given a path, or `@` and a name */
+export function placesToAsk(
+  given: string | undefined,
+  { folder = RUN_FOLDER, proc = '/proc' }: PlaceOptions = {},
+): readonly ControlPlace[] {
+  if (given?.startsWith('@')) return [{ kind: 'abstract', name: given.slice(1) }];
+  if (given !== undefined) return [{ kind: 'file', path: given, isDefault: false }];
+  return [...filesIn(folder), ...abstractNames(proc)];
+}
+
+/** As people write it: abstract names with `@` in place of their first octet. */
+export function describePlace(place: Exclude<ControlPlace, { kind: 'none' }>): string {
+  return place.kind === 'file' ? place.path : `@${place.name}`;
+}
+
+/** The address for `node:net`. */
+export function addressOfPlace(place: Exclude<ControlPlace, { kind: 'none' }>): string {
+  return place.kind === 'file' ? place.path : `\0${place.name}`;
+}
+
+const PREFIX = `portolan/control/${PROTOCOL_VERSION}/`;
+
+/** The number of the PID namespace; undefined where the system has none. */
+function pidNamespace(proc: string): string | undefined {
+  try {
+    return /\[(\d+)\]/.exec(readlinkSync(join(proc, 'self/ns/pid')))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+function filesIn(folder: string): readonly ControlPlace[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith(SUFFIX));
+    return names.sort().map((name) => ({ kind: 'file', path: join(folder, name), isDefault: true }));
+  } catch {
+    return [];
+  }
+}
+
+/** The kernel lists the sockets of the network namespace; each abstract name begins with `@`, and ends with octets of 0. */
+function abstractNames(proc: string): readonly ControlPlace[] {
+  const namespace = pidNamespace(proc);
+  if (namespace === undefined) return [];
+  const ours = `@${PREFIX}${namespace}/`;
+  let table: string;
+  try {
+    table = readFileSync(join(proc, 'net/unix'), 'utf8');
+  } catch {
+    return [];
+  }
+  const names = table.split('\n').flatMap((line) => {
+    const at = line.indexOf(ours);
+    return at < 0 ? [] : line.slice(at + 1).replace(/@+$/, '');
+  });
+  return [...new Set(names)].sort().map((name) => ({ kind: 'abstract', name }));
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The zone files of a folder, and the origins that their names say.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { NameError, parseName, toKey } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { AutoOptions } from './options.ts';
+
+export interface FoundZone {
+  readonly origin: NameKey;
+  readonly path: string;
+}
+
+export interface FoundZones {
+  readonly zones: readonly FoundZone[];
+  /** Texts of faults, in CoreDNS's words where it has them. */
+  readonly faults: readonly string[];
+}
+
+/** Names with two dots belong to the kubelet: it puts the files of a ConfigMap into such folders, and links them. */
+const OF_KUBELET = '..';
+
+/** Looks into a folder and all folders below it, in the order of names. Of several files for an origin, the first counts. */
+export function findZones(options: Pick<AutoOptions, 'directory' | 'pattern' | 'origin'>): FoundZones {
+  const found = new Map<NameKey, string>();
+  const faults: string[] = [];
+  if (options.directory === undefined) return { zones: [], faults };
+  for (const { folder, name } of walk(options.directory, faults)) {
+    const path = join(folder, name);
+    const origin = originOf(name, options);
+    if (origin === undefined) continue;
+    if (origin === 'bad') faults.push(`no origin of a zone: ${path}`);
+    else if (found.has(origin))
+      faults.push(
+        `Multiple zone files match origin "${origin}": using "${found.get(origin)}" instead of "${path}"`,
+      );
+    else found.set(origin, path);
+  }
+  return { zones: [...found].map(([origin, path]) => ({ origin, path })), faults };
+}
+
+/** Links to folders are not followed below the first one, so that the walk ends. */
+function* walk(
+  folder: string,
+  faults: string[],
+): Generator<{ readonly folder: string; readonly name: string }> {
+  let entries: ReturnType<typeof readFolder>;
+  try {
+    entries = readFolder(folder);
+  } catch (error) {
+    faults.push(`error reading ${folder}: ${error instanceof Error ? error.message : error}`);
+    return;
+  }
+  for (const entry of entries) {
+    const { name } = entry;
+    if (name.startsWith(OF_KUBELET)) continue;
+    if (entry.isDirectory()) yield* walk(join(folder, name), faults);
+    else yield { folder, name };
+  }
+}
+
+function readFolder(folder: string) {
+  // By octets, as Go sorts.
+  return readdirSync(folder, { withFileTypes: true }).sort((one, other) =>
+    Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)),
+  );
+}
+
+/** @returns undefined: the name does not match; `bad`: the origin is no name */
+function originOf(
+  name: string,
+  { pattern, origin }: Pick<AutoOptions, 'pattern' | 'origin'>,
+): NameKey | 'bad' | undefined {
+  const groups = pattern.match(name);
+  if (groups === undefined) return undefined;
+  const groupOf = (word: string): string => groups[pattern.groupNames.get(word) ?? Number(word)] ?? '';
+  try {
+    return toKey(parseName(origin.replace(/\{(\w+)\}/g, (_, word: string) => groupOf(word))));
+  } catch (error) {
+    if (error instanceof NameError) return 'bad';
+    throw error;
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Searches in place of a client: where a name below the first domain of its search list is missing, answers with the first name
+ * of the list that exists.
+ *
+ * A client that gets the answer for a missing name walks its list by itself, so passing on is right wherever the list is not known.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain, Handler, Next } from '../../chain/handler.ts';
+import { CountFamily } from '../../chain/handler-counts.ts';
+import { isWithinAny, missingNamesWithin, NO_QUESTIONS } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { parseSearchDomains } from '../../forward/resolv-conf.ts';
+import { NameError, parseName, toKey } from '../../wire/name.ts';
+import {
+  type AbsoluteName,
+  CLASS,
+  type NameKey,
+  RCODE,
+  type ResourceRecord,
+  TYPE,
+} from '../../wire/types.ts';
+import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
+import { ClusterSearch } from './cluster-search.ts';
+import type { AutopathOptions } from './options.ts';
+import { candidatesOf } from './search-list.ts';
+
+/** Where search lists come from. */
+export interface SearchSource {
+  /** The names for which a list may be known, with all names below them. */
+  readonly domains: ReadonlySet<NameKey>;
+  /** The search list of the client, with the first domain above the name; undefined: unknown, or of no use. */
+  listFor(query: Query): readonly NameKey[] | undefined;
+}
+
+type Context = Pick<
+  PluginContext,
+  'find' | 'handlerNames' | 'isStrict' | 'log' | 'lookUp' | 'metrics' | 'zones'
+>;
+
+const NO_SOURCE: SearchSource = { domains: new Set(), listFor: () => undefined };
+/** The search list of the server. */
+const RESOLV_CONF = '/etc/resolv.conf';
+
+export class Autopath implements Plugin {
+  readonly #options: AutopathOptions;
+  readonly #context: Context;
+  readonly #resolvConf: string;
+  #source: SearchSource | undefined;
+  #cluster: ClusterSearch | undefined;
+  #handler: Handler | undefined;
+
+  /** @param resolvConf the file with the search list of nodes */
+  constructor(options: AutopathOptions, context: Context, resolvConf = RESOLV_CONF) {
+    this.#options = options;
+    this.#context = context;
+    this.#resolvConf = resolvConf;
+  }
+
+  /** Created when the block is complete: `kubernetes` comes later. */
+  get handler(): Handler {
+    this.#handler ??= createAutopathHandler(this.#sourceOfBlock(), this.#context);
+    return this.#handler;
+  }
+
+  async start(): Promise<void> {
+    const { source } = this.#options;
+    const { handlerNames, log } = this.#context;
+    this.#sourceOfBlock();
+    if (this.#cluster === undefined) {
+      if (source.kind === 'plugin' && source.name !== 'kubernetes' && handlerNames().includes(source.name))
+        throw new Error(`plugin/autopath: ${source.name} does not implement the AutoPather interface`);
+      return;
+    }
+    if (!this.#cluster.knowsPods)
+      log.warn('plugin/autopath: kubernetes has no "pods verified", so the search lists of pods are unknown');
+    try {
+      const words = parseSearchDomains(await readFile(this.#resolvConf, 'utf8'));
+      this.#cluster.ownDomains = words.map((word) => toKey(parseName(word)));
+    } catch (error) {
+      log.warn(
+        `plugin/autopath: search list of nodes unknown, so none is completed: ${this.#resolvConf}: ${error}`,
+      );
+    }
+  }
+
+  #sourceOfBlock(): SearchSource {
+    this.#source ??= this.#findSource();
+    return this.#source;
+  }
+
+  #findSource(): SearchSource {
+    const { source, zones } = this.#options;
+    const { find, isStrict } = this.#context;
+    if (source.kind === 'domains') {
+      const [first] = source.domains;
+      if (first === undefined) return NO_SOURCE;
+      const domains = withinZones([first], zones);
+      return { domains, listFor: () => source.domains };
+    }
+    const kubernetes = source.name === 'kubernetes' ? find(Kubernetes) : undefined;
+    if (kubernetes === undefined) return NO_SOURCE;
+    const cluster = new ClusterSearch(kubernetes, isStrict);
+    this.#cluster = cluster;
+    return {
+      domains: withinZones(cluster.domains, zones),
+      listFor: ({ key, client }) => cluster.listFor(key, client.address),
+    };
+  }
+}
+
+/** The parts of domains that are within zones. */
+function withinZones(domains: readonly NameKey[], zones: readonly NameKey[]): ReadonlySet<NameKey> {
+  const [all, own] = [new Set(zones), new Set(domains)];
+  return new Set([
+    ...domains.filter((domain) => isWithinAny(domain, all)),
+    ...zones.filter((zone) => isWithinAny(zone, own)),
+  ]);
+}
+
+export function createAutopathHandler(
+  source: SearchSource,
+  { isStrict, lookUp, metrics, zones }: Pick<Context, 'isStrict' | 'lookUp' | 'metrics' | 'zones'>,
+): Handler {
+  const found = new CountFamily(
+    metrics,
+    'coredns_autopath_success_total',
+    'Counter of requests that did autopath.',
+    ['server'],
+  ).with();
+  const ofBlock = new Set(zones);
+  const { domains } = source;
+  return {
+    name: 'autopath',
+    role: 'other',
+    answers: 'unchanged',
+    questions: domains.size === 0 ? NO_QUESTIONS : missingNamesWithin(domains),
+    async handle(query, next) {
+      const answer = await next(query);
+      if (!isWithinAny(query.key, domains) || !isSearched(query)) return answer;
+      const isFound = !isMissing(answer);
+      // Readers do not count names that exist. In strict mode they answer none of them.
+      if (isFound && !(isStrict && isCounted(answer))) return answer;
+      const list = source.listFor(query);
+      const [, ...candidates] = (list && candidatesOf(query.question.name, list)) ?? [];
+      const behind = isStrict ? next : orElsewhere(next, ofBlock, lookUp);
+      const later = isFound ? undefined : await search(query, candidates, behind);
+      const isCountedHere = isFound ? candidates.length > 0 : later !== undefined && isCounted(later);
+      if (isCountedHere) query.count(found);
+      query.forbidStoring();
+      return later ?? answer;
+    },
+  };
+}
+
+function isSearched({ question: { type, class: dnsClass }, look }: Query): boolean {
+  if (look?.open !== undefined) return false;
+  return dnsClass === CLASS.IN && type !== TYPE.AXFR && type !== TYPE.IXFR;
+}
+
+/** Asks the other blocks for a name that is outside the zones of this one and has no handler here, as the client would. */
+function orElsewhere(next: Next, zones: ReadonlySet<NameKey>, lookUp: Chain): Next {
+  return async (query) => {
+    const answer = await next(query);
+    const isLost = answer.kind === 'servfail' && query.answeredBy === '' && !isWithinAny(query.key, zones);
+    return isLost ? await lookUp(query) : answer;
+  };
+}
+
+/** Undefined: all candidates are missing. */
+async function search(
+  query: Query,
+  candidates: readonly string[],
+  behind: Next,
+): Promise<Answer | undefined> {
+  for (const candidate of candidates) {
+    const name = readCandidate(candidate);
+    if (name === undefined) continue;
+    const answer = await behind(query.about({ ...query.question, name }));
+    // A client stops at a failure too. Without the answer of a server, a look ends here.
+    if (!isMissing(answer) || query.look?.open !== undefined) return withAlias(answer, query, name);
+  }
+  return undefined;
+}
+
+/** Undefined: too long for a name. */
+function readCandidate(text: string): AbsoluteName | undefined {
+  try {
+    return parseName(text);
+  } catch (error) {
+    if (error instanceof NameError) return undefined;
+    throw error;
+  }
+}
+
+function isMissing(answer: Answer): boolean {
+  if (answer.kind === 'drop' || !isResponse(answer)) return false;
+  return wholeAnswerOf(answer).rcode === RCODE.NXDOMAIN;
+}
+
+function isCounted(answer: Answer): boolean {
+  return answer.kind !== 'drop' && isResponse(answer);
+}
+
+/** Puts an alias from the name that the client asked for in front of the records of another name. */
+function withAlias(answer: Answer, { question }: Query, found: AbsoluteName): Answer {
+  if (answer.kind === 'drop' || !isResponse(answer)) return answer;
+  const whole = wholeAnswerOf(answer);
+  const [first] = whole.answers;
+  if (first === undefined) return whole;
+  const data = { kind: 'CNAME', target: found } as const;
+  const alias: ResourceRecord = { name: question.name, class: CLASS.IN, ttl: first.ttl, data };
+  return { ...whole, answers: [alias, ...whole.answers] };
+}

@@ -1,0 +1,69 @@
+/**
+ * The search lists of pods, from the cluster that the block follows.
+ */
+import { canonicalAddress } from '../../kube/names/endpoints.ts';
+import type { PodSearches } from '../../kube/names/pod-searches.ts';
+import { isWithin, parseName, ROOT, splitLabels, toKey } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { searchListOf, searchListOfNodes } from './search-list.ts';
+
+/** The cluster, as far as searches depend on it. */
+export interface SearchedCluster {
+  readonly serviceZones: readonly NameKey[];
+  hasService(namespace: string, name: string): boolean;
+  readonly searches: Pick<PodSearches, 'find'> | undefined;
+}
+
+interface SearchedZone {
+  readonly apex: NameKey;
+  /** Above the names of all namespaces. */
+  readonly services: NameKey;
+}
+
+export class ClusterSearch {
+  /** The search list of the server; undefined: not known. */
+  ownDomains: readonly NameKey[] | undefined;
+  readonly #cluster: SearchedCluster;
+  readonly #isStrict: boolean;
+  /** The longest first. */
+  readonly #zones: readonly SearchedZone[];
+
+  /** @param isStrict whether names that may be those of services themselves are searched for too, as in CoreDNS */
+  constructor(cluster: SearchedCluster, isStrict: boolean) {
+    this.#cluster = cluster;
+    this.#isStrict = isStrict;
+    this.#zones = cluster.serviceZones
+      .map((apex) => ({ apex, services: toKey(parseName(`svc.${apex === ROOT ? '' : apex}`)) }))
+      .sort((one, other) => other.apex.length - one.apex.length);
+  }
+
+  /** The domains above the first domains of all search lists. */
+  get domains(): readonly NameKey[] {
+    return this.#zones.map(({ services }) => services);
+  }
+
+  /** Whether the cluster is followed with its pods. */
+  get knowsPods(): boolean {
+    return this.#cluster.searches !== undefined;
+  }
+
+  /** Undefined: it is not known, or a search for the name could find something else than the client wants. */
+  listFor(name: NameKey, client: string): readonly NameKey[] | undefined {
+    const zone = this.#zones.find(({ apex }) => isWithin(name, apex));
+    const address = canonicalAddress(client.replace(/^::ffff:(?=\d+\.)/, ''));
+    if (zone === undefined || this.ownDomains === undefined || address === undefined) return undefined;
+    const pod = this.#cluster.searches?.find(address);
+    if (pod === undefined) return undefined;
+    const list = searchListOf(pod, zone.apex, searchListOfNodes(this.ownDomains, zone.apex));
+    if (list === undefined || (!this.#isStrict && this.#mayBeMeant(name, zone))) return undefined;
+    return list;
+  }
+
+  /** Whether a name may be the whole name of a service or an endpoint that is missing now. */
+  #mayBeMeant(name: NameKey, { services }: SearchedZone): boolean {
+    const labels = splitLabels(name).slice(0, -splitLabels(services).length);
+    const [service, namespace] = labels.slice(-2);
+    if (labels.length <= 2 || service === undefined || namespace === undefined) return true;
+    return this.#cluster.hasService(namespace, service);
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Answers from the names of a zone, for all plugins that serve zones.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain } from '../../chain/handler.ts';
+import type { Query } from '../../chain/query.ts';
+import { replyOf } from '../../chain/response.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
+import { type Question, RCODE, TYPE } from '../../wire/types.ts';
+import { type FileAnswer, FileLookUp } from './look-up.ts';
+import type { ZoneNames } from './zone-names.ts';
+
+/** Maximum number of aliases that lead from one zone to another. */
+const MAX_DEPTH = 8;
+
+/** A record has a pointer as its owner, ten fixed octets, and data. */
+const MIN_RECORD_OCTETS = 12;
+/** Octets of the data, for types with data of one size. */
+const DATA_OCTETS: ReadonlyMap<number, number> = new Map([
+  [TYPE.A, 4],
+  [TYPE.AAAA, 16],
+]);
+
+/** How answers are cut that are too large for the client. */
+export interface CutOptions {
+  /** Whether clients get any UDP size that they offer, as in CoreDNS. Default: no. */
+  readonly isStrict?: boolean | undefined;
+  /** Whether `loadbalance` would shuffle the addresses, if it saw all of them. Default: no. */
+  readonly rotates?: boolean | undefined;
+}
+
+/** @param chain the whole server, for aliases that leave the zone */
+export async function lookUpInZone(
+  names: ZoneNames,
+  query: Query,
+  chain: Chain,
+  { isStrict = false, rotates = false }: CutOptions = {},
+): Promise<FileAnswer> {
+  const room = query.roomFor(isStrict ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE);
+  const asked = {
+    question: query.question,
+    isSigned: query.edns?.dnssecOk === true,
+    maxRecords: Math.ceil(room / (MIN_RECORD_OCTETS + (DATA_OCTETS.get(query.question.type) ?? 0))),
+    pick: rotates ? (count: number) => Math.floor(Math.random() * count) : undefined,
+  };
+  const lookUp = new FileLookUp(names, asked, async (question) =>
+    query.depth >= MAX_DEPTH ? { result: 'servfail', answers: [] } : elsewhere(query, question, chain),
+  );
+  return lookUp.answer();
+}
+
+async function elsewhere(
+  query: Query,
+  question: Question,
+  chain: Chain,
+): Promise<Pick<FileAnswer, 'result' | 'answers'>> {
+  const answer = await chain(query.about(question));
+  if (answer.kind === 'drop') return { result: 'success', answers: [] };
+  const { rcode = RCODE.NOERROR, answers = [] } = replyOf(answer);
+  if (rcode === RCODE.NXDOMAIN) return { result: 'nxdomain', answers };
+  if (rcode === RCODE.SERVFAIL) return { result: 'servfail', answers };
+  return { result: rcode === RCODE.NOERROR && answers.length === 0 ? 'nodata' : 'success', answers };
+}
+
+export function presentZoneAnswer({
+  result,
+  answers,
+  authorities,
+  additionals,
+  isCut = false,
+}: FileAnswer): Answer {
+  if (result === 'servfail' && answers.length === 0) return { kind: 'servfail' };
+  return {
+    ...EMPTY_ANSWER,
+    rcode: result === 'nxdomain' ? RCODE.NXDOMAIN : result === 'servfail' ? RCODE.SERVFAIL : RCODE.NOERROR,
+    authoritative: result !== 'delegation' || answers.length > 0,
+    truncated: isCut,
+    ...{ answers, authorities, additionals },
+  };
+}
+
+/**
+ * An authoritative server asks no upstream: it refuses names outside its zones.
+ *
+ * @param answer of the handlers behind @param plugin the one that serves zones
+ */
+export function refuseIfLast(answer: Answer, plugin: string): Answer {
+  const isLast = answer.kind === 'servfail' && answer.reason === `plugin/${plugin}: no next plugin found`;
+  return isLast ? { kind: 'refused' } : answer;
+}

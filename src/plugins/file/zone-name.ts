@@ -1,0 +1,55 @@
+/**
+ * All records of one name of a zone file.
+ */
+import { typeOfData } from '../../wire/record-data.ts';
+import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+
+const TYPE_RRSIG = 46;
+const NO_RECORDS: readonly ResourceRecord[] = [];
+
+/** All records of one name, each as the file has it. */
+export class ZoneName {
+  readonly name: NameKey;
+  readonly #byType = new Map<number, ResourceRecord[]>();
+
+  constructor(name: NameKey) {
+    this.name = name;
+  }
+
+  /** Whether it has any record. If not, it exists because of the names below it (RFC 8020). */
+  get hasRecords(): boolean {
+    return this.#byType.size > 0;
+  }
+
+  add(record: ResourceRecord): void {
+    const type = typeOfData(record.data);
+    const before = this.#byType.get(type);
+    if (before === undefined) this.#byType.set(type, [record]);
+    else before.push(record);
+  }
+
+  /** All its records, by type. */
+  *all(): Generator<ResourceRecord> {
+    for (const records of this.#byType.values()) yield* records;
+  }
+
+  records(type: number): readonly ResourceRecord[] {
+    return this.#byType.get(type) ?? NO_RECORDS;
+  }
+
+  /** The records of a type, with their signatures for clients that want these (RFC 4034 section 3.1.1). */
+  signed(type: number, isSigned: boolean): readonly ResourceRecord[] {
+    const records = this.records(type);
+    return isSigned && records.length > 0 ? [...records, ...this.signatures(type)] : records;
+  }
+
+  signatures(type: number): readonly ResourceRecord[] {
+    return this.records(TYPE_RRSIG).filter((record) => coveredType(record) === type);
+  }
+}
+
+/** The type whose records a signature is for; undefined: it is none. */
+export function coveredType({ data }: ResourceRecord): number | undefined {
+  if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG) return undefined;
+  return ((data.bytes[0] ?? 0) << 8) | (data.bytes[1] ?? 0);
+}

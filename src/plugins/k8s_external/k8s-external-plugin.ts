@@ -1,0 +1,200 @@
+/**
+ * Answers for services of a cluster at the addresses that clients outside it reach.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain, Handler, Next } from '../../chain/handler.ts';
+import { isWithinAny, namesWithin } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { replyOf } from '../../chain/response.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { addressOfReverseName } from '../../wire/address.ts';
+import { isWithin } from '../../wire/name.ts';
+import { type NameKey, type Question, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { type ExposedCluster, Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
+import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
+import {
+  addressRecords,
+  aliasRecords,
+  type ExternalTtls,
+  nameIn,
+  recordOf,
+  serviceRecords,
+} from './external-records.ts';
+import { answerWith, ExternalZone } from './external-zone.ts';
+import type { K8sExternalOptions } from './options.ts';
+import { type ReachedPort, ServiceFinder } from './reached-services.ts';
+
+export interface K8sExternalDependencies extends Pick<PluginContext, 'find' | 'clock' | 'isStrict'> {
+  readonly clock: Clock;
+  /** The whole server, for names of load balancers. */
+  readonly chain: Chain;
+  /** Called for each zone when it has changed, at most once a second. */
+  readonly onChange: (zone: NameKey) => void;
+}
+
+/** The names of external zones, once their cluster is found. */
+interface Running {
+  readonly exposed: ExposedCluster;
+  readonly finder: ServiceFinder;
+  readonly ttls: ExternalTtls;
+  /** The longest first. */
+  readonly zones: readonly ExternalZone[];
+}
+
+/** Queries that lead to one another at most. */
+const MAX_DEPTH = 8;
+/** Milliseconds: changes in between are one for secondary servers. */
+const NOTIFY_DELAY = 1000;
+
+export class K8sExternal implements Plugin, TransferSource {
+  readonly handler: Handler;
+  readonly #options: K8sExternalOptions;
+  readonly #dependencies: K8sExternalDependencies;
+  readonly #fallthrough: ReadonlySet<NameKey>;
+  #running: Running | undefined;
+  #notification: Timer | undefined;
+  #isStopped = false;
+  #unfollow: () => void = () => {};
+
+  constructor(options: K8sExternalOptions, dependencies: K8sExternalDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#fallthrough = new Set(options.fallthrough);
+    this.handler = {
+      name: 'k8s_external',
+      role: 'other',
+      questions: namesWithin(new Set(options.zones)),
+      answers: 'unchanged',
+      handle: (query, next) => this.#handle(query, next),
+    };
+  }
+
+  /** @throws Error if the block has no `kubernetes` */
+  start(): void {
+    const kubernetes = this.#dependencies.find(Kubernetes);
+    if (kubernetes === undefined) throw new Error('plugin/k8s_external: kubernetes plugin not loaded');
+    const { exposed } = kubernetes;
+    if (exposed === undefined) throw new TypeError('kubernetes was made without k8s_external');
+    const { zones, ttl, hasEndpoints } = this.#options;
+    const finder = new ServiceFinder(exposed, hasEndpoints);
+    const ttls = { own: ttl, cluster: exposed.ttl };
+    const serial = () => this.#serial(exposed);
+    const parts = { options: this.#options, ttls, exposed, finder, serial };
+    const made = zones.map((zone) => new ExternalZone(zone, parts));
+    made.sort((one, other) => other.origin.length - one.origin.length);
+    this.#running = { exposed, finder, ttls, zones: made };
+    this.#unfollow = exposed.services.onChange(() => this.#notifyLater());
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#unfollow();
+    this.#notification?.cancel();
+  }
+
+  origins(): Iterable<NameKey> {
+    return this.#options.zones;
+  }
+
+  zoneAt(origin: NameKey): TransferableZone | undefined {
+    const running = this.#running;
+    const zone = running?.zones.find((each) => each.origin === origin);
+    if (running === undefined || zone === undefined || !running.exposed.cluster.isKnown) return undefined;
+    const { soa } = zone;
+    const serial = soa.data.kind === 'SOA' ? soa.data.serial : undefined;
+    return { soa, serial, records: () => zone.records() };
+  }
+
+  /** CoreDNS counts only changes after the first list. */
+  #serial({ services }: ExposedCluster): number {
+    return this.#dependencies.isStrict ? services.changed : services.serial(this.#options.hasEndpoints);
+  }
+
+  #notifyLater(): void {
+    if (this.#isStopped || this.#notification !== undefined) return;
+    this.#notification = this.#dependencies.clock.after(NOTIFY_DELAY, () => {
+      this.#notification = undefined;
+      for (const zone of this.#options.zones) this.#dependencies.onChange(zone);
+    });
+  }
+
+  async #handle(query: Query, next: Next): Promise<Answer> {
+    const zone = this.#running?.zones.find(({ origin }) => isWithin(query.key, origin));
+    if (this.#running === undefined || zone === undefined) return next(query);
+    // The answer depends on data that is in no publication.
+    query.forbidStoring();
+    const own = zone.answerOwn(query.key, query.question);
+    if (own !== undefined) return own;
+    const { type } = query.question;
+    const address = type === TYPE.PTR ? addressOfReverseName(query.key) : undefined;
+    const answer =
+      address === undefined
+        ? await this.#answer(this.#running, zone, query)
+        : this.#answerPointer(this.#running, zone, query, address);
+    if (answer.kind !== 'nxdomain') return answer;
+    if (!this.#dependencies.isStrict && !this.#running.exposed.cluster.isKnown) return { kind: 'servfail' };
+    return isWithinAny(query.key, this.#fallthrough) ? next(query) : answer;
+  }
+
+  #answerPointer(
+    { finder, ttls }: Running,
+    zone: ExternalZone,
+    { question }: Query,
+    address: string,
+  ): Answer {
+    const services = finder.at(address);
+    const [first = zone.origin] = this.#options.zones;
+    const records = services.flatMap(({ namespace, name }): readonly ResourceRecord[] => {
+      const target = finder.isShown(namespace) ? nameIn(`${name}.${namespace}`, first) : undefined;
+      return target === undefined ? [] : [recordOf(question.name, ttls.own, { kind: 'PTR', target })];
+    });
+    if (records.length > 0) return answerWith(records);
+    return zone.denial(services.length > 0 ? 'nodata' : 'nxdomain');
+  }
+
+  async #answer({ finder, ttls }: Running, zone: ExternalZone, query: Query): Promise<Answer> {
+    const { question } = query;
+    const found = finder.find(zone.labelsOf(query.key));
+    if (found.kind !== 'found') return zone.denial(found.kind === 'empty' ? 'nodata' : 'nxdomain');
+    const { ports } = found;
+    switch (question.type) {
+      case TYPE.A:
+      case TYPE.AAAA: {
+        const records = await this.#addresses(query, ports, ttls);
+        return records.length === 0 ? zone.denial('nodata') : answerWith(records);
+      }
+      case TYPE.SRV: {
+        const made = serviceRecords(question.name, zone.origin, ports, ttls);
+        if (made.records.length === 0) return zone.denial('nodata');
+        const outside = made.outside.flatMap((name) =>
+          [TYPE.A, TYPE.AAAA].map((type) => this.#askOthers(query, { ...question, name, type })),
+        );
+        return answerWith(made.records, [...made.additionals, ...(await Promise.all(outside)).flat()]);
+      }
+      default:
+        return zone.denial('nodata');
+    }
+  }
+
+  async #addresses(
+    query: Query,
+    ports: readonly ReachedPort[],
+    ttls: ExternalTtls,
+  ): Promise<readonly ResourceRecord[]> {
+    const { question } = query;
+    const { isStrict } = this.#dependencies;
+    const kind = question.type === TYPE.A ? 'A' : 'AAAA';
+    const aliases = aliasRecords(question.name, ports, ttls, isStrict);
+    const answers = await Promise.all(
+      aliases.map(({ data }) => this.#askOthers(query, { ...question, name: data.target })),
+    );
+    return [...addressRecords(question.name, ports, kind, ttls), ...aliases, ...answers.flat()];
+  }
+
+  async #askOthers(query: Query, question: Question): Promise<readonly ResourceRecord[]> {
+    if (query.depth > MAX_DEPTH) return [];
+    const answer = await this.#dependencies.chain(query.about(question));
+    return answer.kind === 'drop' ? [] : (replyOf(answer).answers ?? []);
+  }
+}

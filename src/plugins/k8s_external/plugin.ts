@@ -1,0 +1,84 @@
+/**
+ * `k8s_external`: services of a cluster for clients outside it.
+ */
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { parseInteger } from '../../corefile/directive/go-values.ts';
+import { NameError, parseName, toKey } from '../../wire/name.ts';
+import type { K8sExternalOptions } from './options.ts';
+
+const MAX_TTL = 3600;
+
+type Draft = { -readonly [Name in keyof K8sExternalOptions]: K8sExternalOptions[Name] };
+
+/** Source: plugin/k8s_external of CoreDNS 1.14.7. The zones are those of the last use. */
+export const k8s_external = definePlugin({
+  name: 'k8s_external',
+  answers: true,
+  syntax: [
+    'k8s_external [ZONES…] {',
+    '    apex LABEL',
+    '    ttl SECONDS',
+    '    headless',
+    '    fallthrough [ZONES…]',
+    '}',
+  ],
+  read(cursor, context): K8sExternalOptions {
+    const draft: Draft = {
+      ...{ zones: context.zones, apex: 'dns', ttl: 5, hasEndpoints: false, fallthrough: [] },
+    };
+    cursor.eachUse(() => {
+      draft.zones = zonesOrBlock(cursor.remainingArguments(), context);
+      cursor.properties({
+        apex: () => {
+          draft.apex = readApex(cursor);
+        },
+        ttl: () => {
+          draft.ttl = readTtl(cursor);
+        },
+        headless: () => {
+          draft.hasEndpoints = true;
+        },
+        fallthrough: () => {
+          draft.fallthrough = fallthroughZones(cursor.remainingArguments());
+        },
+      });
+    });
+    return draft;
+  },
+  async load() {
+    const { K8sExternal } = await import('./k8s-external-plugin.ts');
+    const { Transfer } = await import('../transfer/transfer.ts');
+    return {
+      create(options, context) {
+        const transfer = context.find(Transfer);
+        const onChange = (zone: K8sExternalOptions['zones'][number]) => transfer?.notify(zone);
+        const made = new K8sExternal(options, { ...context, chain: context.lookUp, onChange });
+        transfer?.add(made);
+        return made;
+      },
+    };
+  },
+});
+
+function readApex(cursor: DirectiveCursor): string {
+  const [text] = cursor.remainingArguments();
+  const remedy = 'Give a label, as in apex dns.';
+  if (text === undefined) throw cursor.argumentError(remedy);
+  try {
+    return toKey(parseName(text)).slice(0, -1);
+  } catch (error) {
+    if (error instanceof NameError) throw cursor.error(`invalid apex ${JSON.stringify(text)}`, remedy);
+    throw error;
+  }
+}
+
+function readTtl(cursor: DirectiveCursor): number {
+  const [text] = cursor.remainingArguments();
+  const remedy = `Give seconds from 0 to ${MAX_TTL}.`;
+  if (text === undefined) throw cursor.argumentError(remedy);
+  const ttl = cursor.bare(parseInteger(text), remedy);
+  if (ttl < 0 || ttl > MAX_TTL) throw cursor.error(`ttl must be in range [0, ${MAX_TTL}]: ${ttl}`, remedy);
+  return ttl;
+}

@@ -1,0 +1,37 @@
+/** What the cluster of a Corefile takes over from the settings of its server. */
+import { expect, it } from 'vitest';
+import { silentLog } from '../../base/log.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { TableWriter } from '../../table/writer.ts';
+import { parseName, toKey } from '../../wire/name.ts';
+import { FollowedCluster } from './followed-cluster.ts';
+import type { KubernetesOptions } from './options.ts';
+
+const CLUSTER = toKey(parseName('cluster.local.'));
+
+it.each([
+  [false, 1],
+  [true, 2],
+])('with -compat %s, %i of a pod and a metadata service have reverse names', (isStrict, named) => {
+  const options: KubernetesOptions = {
+    ...{ zones: [CLUSTER, toKey(parseName('in-addr.arpa.'))], primaryZone: CLUSTER },
+    pods: 'disabled',
+    api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
+    ...{ endpointPodNames: false, namespaces: [], namespaceLabels: undefined, labels: undefined, ttl: 5 },
+    ...{ hasEndpoints: true, ignoresEmptyService: false, fallthrough: [], startupTimeout: 5000 },
+  };
+  const { cluster } = new FollowedCluster(options, {
+    ...{ clock: new ManualClock(), log: silentLog, metrics: new PluginMetrics(), isStrict },
+    table: new TableWriter({ readers: 0, reservation: 64 * 2 ** 20, seed: 4711 }),
+    ...{ ownAddresses: [], environment: {} },
+  });
+  const addresses = ['10.244.0.1', '169.254.169.254'].map((address) => ({ address, hostname: undefined }));
+  cluster.endpoints.upsert({
+    kind: 'Endpoints',
+    ...{ namespace: 'shop', name: 'web-1', service: 'web' },
+    groups: [{ addresses, ports: [] }],
+  });
+  expect(cluster.state().addresses).toBe(named);
+  cluster.stop();
+});

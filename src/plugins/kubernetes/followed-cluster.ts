@@ -1,0 +1,239 @@
+/**
+ * A cluster as `kubernetes` follows it: its objects, its watches and its snapshot. Plans that name the same cluster share it, so a
+ * changed Corefile lists nothing anew.
+ */
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
+import type { Connection } from '../../kube/api/connection/types.ts';
+import { type ClusterSinks, ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
+import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
+import { withClaims } from '../../kube/names/pod-claims.ts';
+import { PodIdentities } from '../../kube/names/pod-identities.ts';
+import { PodSearches } from '../../kube/names/pod-searches.ts';
+import type { ObjectSink, PodObject } from '../../kube/objects/objects.ts';
+import { Cluster } from '../../kube/publish/cluster.ts';
+import type { SnapshotKeeper } from '../../sources/snapshot/snapshot-keeper.ts';
+import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { isWithin, ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { observeRequests } from './api-requests.ts';
+import { ExternalServices } from './external-services.ts';
+import { keepSnapshot, restoreSnapshot } from './kept-snapshot.ts';
+import { openCluster } from './open-cluster.ts';
+import type { KubernetesApi, KubernetesOptions } from './options.ts';
+import { observeChanges } from './programming-latency.ts';
+
+/** `searches`: how pods search for names. `identities`: which pod has an address. `external`: how services are reached from outside. */
+export type ClusterNeed = 'searches' | 'identities' | 'external';
+
+export interface FollowedClusterDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: PluginMetrics;
+  readonly table: TableWriter;
+  /** Whether answers are those of CoreDNS even where that is harmful. */
+  readonly isStrict: boolean;
+  /** Addresses at which clients reach us. */
+  readonly ownAddresses: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What other plugins of the block need of the cluster. Default: nothing. */
+  readonly needs?: readonly ClusterNeed[];
+  /** How the API server is reached. Default: by sockets. */
+  readonly connect?: (api: KubernetesApi) => Promise<Connection>;
+}
+
+// Keys by inspection.
+const REVERSE_TREES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
+/** Replaces the root zone, in which the names of zones have no room. */
+const ROOT_DOMAIN = 'root.invalid.' as NameKey;
+
+export const isReverse = (zone: NameKey): boolean => REVERSE_TREES.some((tree) => isWithin(zone, tree));
+
+export class FollowedCluster {
+  readonly cluster: Cluster;
+  readonly publication: PublicationId;
+  /** The domain that the names of the cluster are derived for. */
+  readonly domain: NameKey;
+  /** The reverse zones whose names are published. */
+  readonly reverseZones: readonly NameKey[];
+  /** How pods search; undefined: nobody needs it, or pods are not followed. */
+  readonly searches: PodSearches | undefined;
+  /** Which pod has an address; undefined: nobody needs it, or pods are not followed. */
+  readonly identities: PodIdentities | undefined;
+  /** How services are reached from outside the cluster; undefined: nobody needs it. */
+  readonly external: ExternalServices | undefined;
+  readonly #options: KubernetesOptions;
+  readonly #dependencies: FollowedClusterDependencies;
+  readonly #identity: unknown;
+  #users = 1;
+  #begun: Promise<boolean> | undefined;
+  #connection: Connection | undefined;
+  #watch: ClusterWatch | undefined;
+  #snapshot: SnapshotKeeper | undefined;
+  #isServing = false;
+
+  /** @throws RangeError for a zone that leaves no room for services */
+  constructor(options: KubernetesOptions, dependencies: FollowedClusterDependencies) {
+    const { table, clock, log, ownAddresses, isStrict, needs = [] } = dependencies;
+    const { pods, ttl, hasEndpoints, ignoresEmptyService, primaryZone, zones } = options;
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#identity = identityOf(options, dependencies);
+    this.publication = table.definePublication();
+    this.domain = primaryZone === ROOT ? ROOT_DOMAIN : primaryZone;
+    this.reverseZones = zones.filter((zone) => isReverse(zone) && zone !== this.domain);
+    const { domain, reverseZones, publication } = this;
+    const settings = {
+      ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints, publication },
+      ignoresEmptyServices: ignoresEmptyService,
+      namesSpecialAddresses: isStrict,
+    };
+    this.cluster = new Cluster(settings, table, clock, withoutNews(log));
+    const podNeeds = pods === 'verified' ? needs : [];
+    this.searches = podNeeds.includes('searches') ? new PodSearches() : undefined;
+    this.identities = podNeeds.includes('identities') ? new PodIdentities() : undefined;
+    this.external = needs.includes('external') ? new ExternalServices(this.cluster, clock) : undefined;
+  }
+
+  /** Whether a plugin with these options would follow the same. */
+  isFor(options: KubernetesOptions, dependencies: FollowedClusterDependencies): boolean {
+    return isDeepStrictEqual(identityOf(options, dependencies), this.#identity);
+  }
+
+  /** Adds a user, who must `release` it. */
+  share(): this {
+    this.#users += 1;
+    return this;
+  }
+
+  /**
+   * Begins to follow, once for all users.
+   *
+   * @returns whether it has the names of a snapshot
+   * @throws ClusterNotFoundError, ClusterConfigurationError
+   */
+  begin(): Promise<boolean> {
+    this.#begun ??= this.#begin();
+    return this.#begun;
+  }
+
+  /** Queries are received now. */
+  serving(): void {
+    if (!this.#isServing) this.#snapshot?.start();
+    this.#isServing = true;
+  }
+
+  inspect(): PluginInspection {
+    return { cluster: { cluster: this.cluster, status: this.#watch?.status() } };
+  }
+
+  /** Ends it with its last user. */
+  async release(): Promise<void> {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    await this.#watch?.stop();
+    await this.#snapshot?.stop();
+    this.#connection?.close();
+    for (const steps of [this.cluster.clear(), this.#dependencies.table.dropPublication(this.publication)])
+      while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #begin(): Promise<boolean> {
+    const { api, labels, namespaceLabels, endpointPodNames } = this.#options;
+    const { clock, log, environment } = this.#dependencies;
+    const { connect = (which: KubernetesApi) => openCluster(which, { environment, clock }) } =
+      this.#dependencies;
+    this.#connection = observeRequests(await connect(api), api, this.#dependencies);
+    this.#watch = new ClusterWatch({
+      connection: this.#connection,
+      sinks: this.#sinks(),
+      selection: {
+        ...{ services: labels, namespaces: namespaceLabels, namesPods: endpointPodNames },
+        readsWholePods: this.#podClaims.length > 0,
+      },
+      clock,
+      log: withoutNews(log),
+    });
+    const isRestored = await this.#restore();
+    this.#watch.start();
+    return isRestored;
+  }
+
+  /** @returns whether it has the names of a snapshot */
+  async #restore(): Promise<boolean> {
+    const { snapshot } = this.#options;
+    const connection = this.#connection;
+    if (snapshot === undefined || connection === undefined) return false;
+    const { clock, log } = this.#dependencies;
+    const { cluster } = this;
+    const age = () => this.#watch?.status().age;
+    const parts = {
+      options: this.#options,
+      snapshot,
+      cluster,
+      connection,
+      age,
+      clock,
+      log: withoutNews(log),
+    };
+    this.#snapshot = keepSnapshot(parts);
+    return await restoreSnapshot(this.#snapshot, cluster);
+  }
+
+  /** Those that the pods are also for. */
+  get #podClaims(): readonly ObjectSink<PodObject>[] {
+    return [this.searches, this.identities].filter((claims) => claims !== undefined);
+  }
+
+  #sinks(): ClusterSinks {
+    const { services, endpoints, namespaces } = this.cluster;
+    const pods = this.#podClaims.reduce<ObjectSink<PodObject>>(withClaims, this.cluster.pods);
+    const { hasEndpoints, pods: podMode } = this.#options;
+    const isHeadless = (namespace: string, name: string) => this.cluster.isHeadless(namespace, name);
+    return {
+      ...{ services: this.external?.observe(services) ?? services, namespaces },
+      endpoints: hasEndpoints ? observeChanges(endpoints, { ...this.#dependencies, isHeadless }) : undefined,
+      pods: podMode === 'verified' ? pods : undefined,
+      markIncomplete: (isIncomplete) => this.cluster.markIncomplete(isIncomplete),
+    };
+  }
+}
+
+/** What plans must have in common to share a cluster. A kubeconfig file may name another cluster than before. */
+function identityOf(
+  options: KubernetesOptions,
+  { ownAddresses, needs = [] }: FollowedClusterDependencies,
+): unknown {
+  const {
+    fallthrough: _fallthrough,
+    startupTimeout: _timeout,
+    namespaces: _namespaces,
+    ...followed
+  } = options;
+  const { kubeconfig } = options.api;
+  return { followed, ownAddresses, needs, kubeconfig: kubeconfig && textOf(kubeconfig.path) };
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // The start says what is wrong with it.
+    return undefined;
+  }
+}
+
+/** Logs the info lines of the cluster's watch at level debug: in a Corefile, each info line would be printed. */
+function withoutNews(log: Log): Log {
+  return {
+    error: (message, fields) => log.error(message, fields),
+    warn: (message, fields) => log.warn(message, fields),
+    info: (message, fields) => log.debug(message, fields),
+    debug: (message, fields) => log.debug(message, fields),
+  };
+}

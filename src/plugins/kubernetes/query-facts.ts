@@ -1,0 +1,91 @@
+/**
+ * Facts about queries under CoreDNS's labels: which pod asks, and what the name is in the cluster.
+ */
+import type { FactSource, Query } from '../../chain/query.ts';
+import { canonicalAddress } from '../../kube/names/endpoints.ts';
+import type { PodIdentities, PodIdentity } from '../../kube/names/pod-identities.ts';
+import { countLabels, isWithin, splitLabels } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+const PREFIX = 'kubernetes/';
+const CLIENT_LABEL = 'client-label/';
+const INVALID = 'invalid query name';
+
+/** The parts of a name below a zone; empty where the name has none. */
+interface NameParts {
+  readonly endpoint: string;
+  readonly 'port-name': string;
+  readonly protocol: string;
+  readonly service: string;
+  readonly namespace: string;
+  /** `svc`, `pod`. */
+  readonly kind: string;
+}
+
+const NO_PARTS: NameParts = {
+  ...{ endpoint: '', 'port-name': '', protocol: '', service: '', namespace: '', kind: '' },
+};
+
+export class QueryFacts implements FactSource {
+  /** The longest first. */
+  readonly #zones: readonly NameKey[];
+  readonly #identities: PodIdentities | undefined;
+  readonly #isStrict: boolean;
+
+  /**
+   * @param identities undefined: pods are not followed
+   * @param isStrict whether one of several pods with an address is taken for the client, as in CoreDNS
+   */
+  constructor(zones: readonly NameKey[], identities: PodIdentities | undefined, isStrict: boolean) {
+    this.#zones = [...zones].sort((one, other) => other.length - one.length);
+    this.#identities = identities;
+    this.#isStrict = isStrict;
+  }
+
+  fact(query: Query, label: string): string | undefined {
+    if (!label.startsWith(PREFIX)) return undefined;
+    const name = label.slice(PREFIX.length);
+    if (name.startsWith('client-')) return factOfClient(this.#podOf(query), name);
+    const parts = this.#partsOf(query.key);
+    if (parts === 'invalid') return name === 'parse-error' ? INVALID : undefined;
+    return parts !== undefined && isPart(name) ? parts[name] : undefined;
+  }
+
+  #podOf(query: Query): PodIdentity | undefined {
+    // Answers that depend on it are for this client alone.
+    const address = canonicalAddress(query.client.address.replace(/^::ffff:(?=\d+\.)/, ''));
+    if (address === undefined) return undefined;
+    return this.#isStrict ? this.#identities?.all(address)[0] : this.#identities?.find(address);
+  }
+
+  /** Undefined: the name is in no zone. */
+  #partsOf(name: NameKey): NameParts | 'invalid' | undefined {
+    const zone = this.#zones.find((each) => isWithin(name, each));
+    if (zone === undefined) return undefined;
+    const labels = splitLabels(name).slice(0, countLabels(name) - countLabels(zone));
+    return readParts(labels.toReversed());
+  }
+}
+
+function factOfClient(pod: PodIdentity | undefined, name: string): string | undefined {
+  if (name === 'client-namespace') return pod?.namespace;
+  if (name === 'client-pod-name') return pod?.name;
+  return name.startsWith(CLIENT_LABEL) ? pod?.labels.get(name.slice(CLIENT_LABEL.length)) : undefined;
+}
+
+/** @param labels below the zone, the highest first */
+function readParts([kind, namespace = '', service = '', ...more]: readonly string[]): NameParts | 'invalid' {
+  if (kind === undefined) return NO_PARTS;
+  if ((kind !== 'svc' && kind !== 'pod') || more.length > 2) return 'invalid';
+  const [first = '', second] = more;
+  // CoreDNS reads the zone's own `svc` and `pod` as the zone.
+  const parts = { ...NO_PARTS, kind: namespace === '' ? '' : kind, namespace, service };
+  if (second === undefined) return { ...parts, endpoint: first };
+  return { ...parts, protocol: withoutUnderscore(first), 'port-name': withoutUnderscore(second) };
+}
+
+const withoutUnderscore = (label: string): string => label.replace(/^_/, '');
+
+function isPart(name: string): name is keyof NameParts {
+  return Object.hasOwn(NO_PARTS, name);
+}

@@ -1,0 +1,34 @@
+/**
+ * Makes facts about queries known: those that handlers note, and those of the plugins that describe queries.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import type { FactSource } from '../../chain/query.ts';
+import type { Plugin } from '../../contract/plugin.ts';
+
+export class Metadata implements Plugin {
+  readonly handler: Handler;
+  readonly #sources: FactSource[] = [];
+
+  constructor() {
+    this.handler = {
+      name: 'metadata',
+      role: 'other',
+      questions: NO_QUESTIONS,
+      answers: 'unchanged',
+      handle: (query, next) => {
+        query.collectMetadata(this.#sources);
+        return next(query);
+      },
+    };
+  }
+
+  /** A plugin of the same block that describes queries. */
+  add(source: FactSource): void {
+    this.#sources.push(source);
+  }
+
+  get sources(): readonly FactSource[] {
+    return this.#sources;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * `metadata`: makes facts about queries known by labels. Source: plugin/metadata of CoreDNS 1.14.7.
+ */
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { Metadata } from './metadata.ts';
+import type { MetadataOptions } from './options.ts';
+
+/** `metadata [ZONES…]`. Plugins note facts in the query or are asked for them; this one lets others read them. */
+export const metadata = definePlugin({
+  name: 'metadata',
+  syntax: ['metadata [ZONES…]'],
+  read(cursor, context): MetadataOptions {
+    let zones = context.zones;
+    let uses = 0;
+    cursor.eachUse(() => {
+      uses += 1;
+      if (uses > 1) throw cursor.argumentError('Write it once, with all zones.');
+      zones = zonesOrBlock(cursor.remainingArguments(), context);
+      if (cursor.nextInBlock()) throw cursor.argumentError('It has no block.');
+    });
+    return { zones };
+  },
+  create: () => new Metadata(),
+});

@@ -1,0 +1,22 @@
+/**
+ * Features that CoreDNS does not have. Each one belongs to another plugin of the block, or to its listeners.
+ */
+import type { AdmissionLimits } from '../../forward/admission/admission.ts';
+import type { ClientRules } from '../../listen/client-rules.ts';
+import type { CacheServeStale } from '../cache/options.ts';
+import type { KubernetesSnapshot } from '../kubernetes/options.ts';
+
+export interface PortolanOptions {
+  /** Of the cluster of `kubernetes`. Undefined: none is kept. */
+  readonly snapshot: KubernetesSnapshot | undefined;
+  /** What clients of the block's listeners may do. Undefined: everything. */
+  readonly clients: ClientRules | undefined;
+  /** Bounds of each `forward`, in place of the default ones. */
+  readonly admission: Partial<AdmissionLimits>;
+  /** Whether `cache` refreshes answers that clients have asked for again, shortly before they expire. */
+  readonly prefetch: boolean;
+  /** How `cache` serves expired answers. Undefined: as its own options say. */
+  readonly stale: CacheServeStale | undefined;
+  /** Whether `forward` asks a second server before the first is overdue. Undefined: unless `policy sequential` binds the order. */
+  readonly hedges: boolean | undefined;
+}

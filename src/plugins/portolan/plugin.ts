@@ -1,0 +1,198 @@
+/**
+ * `portolan`: features that CoreDNS does not have, for the plugins of its server block.
+ */
+import { definePlugin } from '../../contract/define-plugin.ts';
+import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { parseCidr, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
+import type { AdmissionLimits } from '../../forward/admission/admission.ts';
+import { RFC_8767 } from '../../forward/caching/expiry.ts';
+import { ACCESS_ACTIONS, type AccessRule, type ClientRules } from '../../listen/client-rules.ts';
+import type { CacheServeStale } from '../cache/options.ts';
+import type { KubernetesSnapshot } from '../kubernetes/options.ts';
+import type { PortolanOptions } from './options.ts';
+
+const DAY = 86_400_000;
+const MAX_NUMBER = 1_000_000;
+const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
+/** Milliseconds for which a client waits before it gets a stale answer (RFC 8767 section 5). */
+const PATIENCE = 1_800;
+/** Milliseconds after a failed refresh until the next one: a server that recovers is noticed soon. */
+const RECHECK = 5_000;
+
+type Draft = { -readonly [Name in keyof PortolanOptions]: PortolanOptions[Name] };
+type ClientsDraft = { -readonly [Name in keyof ClientRules]: ClientRules[Name] };
+
+const NO_RULES: ClientRules = {
+  access: [],
+  queryRate: undefined,
+  responseRate: undefined,
+  slip: 2,
+  prefixLengths: { ipv4: 32, ipv6: 128 },
+};
+
+export const portolan = definePlugin({
+  name: 'portolan',
+  before: 'timeouts',
+  syntax: [
+    'portolan {',
+    '    snapshot FILE [MAX_AGE]',
+    '    clients allow|refuse|drop PREFIX…',
+    '    rate queries|responses NUMBER',
+    '    rate slip NUMBER',
+    '    rate prefix IPV4_BITS IPV6_BITS',
+    '    admission client|total|queued NUMBER',
+    '    prefetch',
+    '    stale [DURATION [WAIT]]',
+    '    hedge on|off',
+    '}',
+  ],
+  read(cursor): PortolanOptions {
+    const draft: Draft = {
+      snapshot: undefined,
+      clients: undefined,
+      admission: {},
+      prefetch: false,
+      stale: undefined,
+      hedges: undefined,
+    };
+    cursor.onlyUse(() => {
+      if (cursor.remainingArguments().length > 0)
+        throw cursor.argumentError('Write the features into its block, one in each line.');
+      readFeatures(cursor, draft);
+    });
+    return draft;
+  },
+});
+
+function readFeatures(cursor: DirectiveCursor, draft: Draft): void {
+  const rules: ClientsDraft = { ...NO_RULES };
+  let features = 0;
+  const count = (read: () => void) => () => {
+    features += 1;
+    read();
+  };
+  cursor.properties({
+    snapshot: count(() => {
+      draft.snapshot = readSnapshot(cursor);
+    }),
+    clients: count(() => {
+      rules.access = [...rules.access, ...readAccess(cursor)];
+      draft.clients = rules;
+    }),
+    rate: count(() => {
+      readRate(cursor, rules);
+      draft.clients = rules;
+    }),
+    admission: count(() => {
+      draft.admission = { ...draft.admission, ...readAdmission(cursor) };
+    }),
+    prefetch: count(() => {
+      cursor.remainingBetween(0, 0);
+      draft.prefetch = true;
+    }),
+    stale: count(() => {
+      draft.stale = readStale(cursor);
+    }),
+    hedge: count(() => {
+      draft.hedges = readHedging(cursor);
+    }),
+  });
+  if (features === 0) throw cursor.error('no feature', 'Write snapshot, clients, stale, … into its block.');
+}
+
+function readSnapshot(cursor: DirectiveCursor): KubernetesSnapshot {
+  const [file = '', age] = cursor.remainingBetween(1, 2);
+  return { file, maxAge: age === undefined ? DAY : readDuration(cursor, age) };
+}
+
+function readAccess(cursor: DirectiveCursor): readonly AccessRule[] {
+  const [word = '', ...prefixes] = cursor.remainingArguments();
+  const action = ACCESS_ACTIONS.find((each) => each === word);
+  if (action === undefined)
+    throw cursor.error(`unknown action '${word}'`, `Known here: ${ACCESS_ACTIONS.join(', ')}.`);
+  if (prefixes.length === 0) throw cursor.argumentError('Give addresses, or prefixes as in 10.0.0.0/8.');
+  return prefixes.map((prefix) => {
+    const text = prefix.includes('/') ? prefix : `${prefix}/${prefix.includes(':') ? 128 : 32}`;
+    const range = parseCidr(text);
+    if (range.kind === 'bad')
+      throw cursor.error(`not a prefix: '${prefix}'`, 'Give an address, or a prefix as in 10.0.0.0/8.');
+    return { clients: { address: range.value.address, length: range.value.prefix }, action };
+  });
+}
+
+function readRate(cursor: DirectiveCursor, rules: ClientsDraft): void {
+  const [what = '', first = '', second] = cursor.remainingBetween(2, 3);
+  const isPair = what === 'prefix';
+  if ((second !== undefined) !== isPair)
+    throw cursor.argumentError('Write rate queries 100, rate slip 2 or rate prefix 24 56.');
+  switch (what) {
+    case 'queries':
+      rules.queryRate = readNumber(cursor, first, 1, MAX_NUMBER);
+      break;
+    case 'responses':
+      rules.responseRate = readNumber(cursor, first, 1, MAX_NUMBER);
+      break;
+    case 'slip':
+      rules.slip = readNumber(cursor, first, 0, 10);
+      break;
+    case 'prefix':
+      rules.prefixLengths = {
+        ipv4: readNumber(cursor, first, 0, 32),
+        ipv6: readNumber(cursor, second ?? '', 0, 128),
+      };
+      break;
+    default:
+      throw cursor.error(`unknown rate '${what}'`, 'Known here: queries, responses, slip, prefix.');
+  }
+}
+
+const BOUNDS: ReadonlyMap<string, keyof AdmissionLimits> = new Map([
+  ['client', 'perClient'],
+  ['total', 'inFlight'],
+  ['queued', 'queued'],
+]);
+
+function readAdmission(cursor: DirectiveCursor): Partial<AdmissionLimits> {
+  const [what = '', number = ''] = cursor.remainingBetween(2, 2);
+  const bound = BOUNDS.get(what);
+  if (bound === undefined)
+    throw cursor.error(`unknown bound '${what}'`, `Known here: ${[...BOUNDS.keys()].join(', ')}.`);
+  return { [bound]: readNumber(cursor, number, bound === 'queued' ? 0 : 1, MAX_NUMBER) };
+}
+
+function readStale(cursor: DirectiveCursor): CacheServeStale {
+  const [span, wait] = cursor.remainingBetween(0, 2);
+  const { maxSeconds = 0, shownTtl } = RFC_8767;
+  return {
+    duration: span === undefined ? maxSeconds * 1000 : readDuration(cursor, span),
+    refresh: 'verify',
+    verifyTimeout: wait === undefined ? PATIENCE : readDuration(cursor, wait),
+    ttl: shownTtl,
+    recheck: RECHECK,
+    prefersPositive: false,
+  };
+}
+
+function readHedging(cursor: DirectiveCursor): boolean {
+  const [word = ''] = cursor.remainingBetween(1, 1);
+  if (word !== 'on' && word !== 'off')
+    throw cursor.error(`not on or off: '${word}'`, 'Write hedge on or hedge off.');
+  return word === 'on';
+}
+
+function readDuration(cursor: DirectiveCursor, text: string): number {
+  const duration = parseGoDuration(text);
+  if (duration.kind === 'bad') throw cursor.error(duration.fault, DURATION_REMEDY);
+  if (duration.value < 0) throw cursor.error(`negative duration '${text}'`, DURATION_REMEDY);
+  return duration.value;
+}
+
+function readNumber(cursor: DirectiveCursor, text: string, min: number, max: number): number {
+  const number = parseInteger(text);
+  if (number.kind === 'bad' || number.value < min || number.value > max)
+    throw cursor.error(
+      `not a number from ${min} to ${max}: '${text}'`,
+      `Give a whole number, ${min} to ${max}.`,
+    );
+  return number.value;
+}

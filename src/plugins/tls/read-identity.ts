@@ -1,0 +1,40 @@
+/**
+ * Reads the files of `tls`.
+ */
+
+import type { TlsIdentity } from '../../listen/secure/tls-identity.ts';
+import { checkIdentity } from '../../listen/secure/tls-server.ts';
+import type { TlsOptions } from './options.ts';
+
+/** Reasons in the words of CoreDNS. */
+const REASONS: ReadonlyMap<string | undefined, string> = new Map([
+  ['ENOENT', 'no such file or directory'],
+  ['EACCES', 'permission denied'],
+]);
+
+/**
+ * @param read the octets or the text of a file
+ * @throws Error with the reason: a file cannot be read, or certificate and key do not fit
+ */
+export function readIdentity(
+  { certificate, key, authorities, clientAuthentication }: TlsOptions,
+  read: (path: string) => Buffer | string,
+): TlsIdentity {
+  const octetsOf = (path: string): Buffer => {
+    try {
+      return Buffer.from(read(path));
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const reason = REASONS.get(code);
+      throw new Error(reason === undefined ? message : `open ${path}: ${reason}`);
+    }
+  };
+  const identity: TlsIdentity = {
+    certificate: octetsOf(certificate),
+    key: octetsOf(key),
+    authorities: authorities === undefined ? undefined : octetsOf(authorities),
+    clientAuthentication,
+  };
+  checkIdentity(identity);
+  return identity;
+}

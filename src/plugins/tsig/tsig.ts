@@ -1,0 +1,77 @@
+/**
+ * Verifies the signatures of queries, and has the responses signed (RFC 8945).
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler, Next } from '../../chain/handler.ts';
+import { isWithinAny, namesWithin } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import { typeName } from '../../wire/mnemonics.ts';
+import { isMacMalformed, ResponseSigner, TSIG_ERROR, verifyQuery } from '../../wire/tsig.ts';
+import { type NameKey, RCODE } from '../../wire/types.ts';
+import type { NamedSecret, TsigOptions } from './options.ts';
+
+export interface TsigDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class Tsig {
+  readonly handler: Handler;
+  readonly #options: TsigOptions;
+  readonly #zones: ReadonlySet<NameKey>;
+  readonly #keys: ReadonlyMap<NameKey, NamedSecret>;
+  readonly #dependencies: TsigDependencies;
+
+  constructor(options: TsigOptions, dependencies: TsigDependencies) {
+    this.#options = options;
+    this.#zones = new Set(options.zones);
+    this.#keys = new Map(options.keys.map((key) => [key.name, key]));
+    this.#dependencies = dependencies;
+    this.handler = {
+      name: 'tsig',
+      role: 'other',
+      questions: namesWithin(this.#zones),
+      answers: 'unchanged',
+      handle: (query, next) => this.#handle(query, next),
+    };
+  }
+
+  /** A key, for plugins that sign messages of their own. */
+  keyNamed(name: NameKey): NamedSecret | undefined {
+    return this.#keys.get(name);
+  }
+
+  #handle(query: Query, next: Next): Answer | Promise<Answer> {
+    if (!isWithinAny(query.key, this.#zones)) return next(query);
+    // A stored answer would be given without a signature, and without looking at that of the query.
+    query.forbidStoring();
+    const { signature } = query;
+    if (signature === 'none') return this.#isRequired(query) ? this.#refuse(query) : next(query);
+    if (signature === 'malformed' || isMacMalformed(signature)) return { kind: 'formerr' };
+    const key = this.#keys.get(signature.key);
+    const error = verifyQuery(signature, key, this.#seconds());
+    query.signWith(new ResponseSigner(signature, key, error, () => this.#seconds()));
+    if (error === TSIG_ERROR.NONE) return next(query);
+    const { log } = this.#dependencies;
+    log.debug(`plugin/tsig: TSIG validation failed: ${typeName(query.question.type)} error ${error}`);
+    return { ...EMPTY_ANSWER, rcode: RCODE.NOTAUTH };
+  }
+
+  #isRequired({ question, header }: Query): boolean {
+    const { types, opcodes } = this.#options;
+    return types === 'all' || types.has(question.type) || opcodes === 'all' || opcodes.has(header.opcode);
+  }
+
+  #refuse({ question }: Query): Answer {
+    const { log } = this.#dependencies;
+    log.debug(`plugin/tsig: rejecting '${typeName(question.type)}' request without TSIG`);
+    return { ...EMPTY_ANSWER, rcode: RCODE.REFUSED };
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#dependencies.clock.now() / 1000);
+  }
+}

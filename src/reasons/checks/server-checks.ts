@@ -1,0 +1,228 @@
+/**
+ * Checks of what the server itself knows. They also make its metric and the notes of its readiness.
+ */
+import { isIP } from 'node:net';
+import { formatElapsed } from '../../base/duration.ts';
+import { describeReason, hostOf, listRemedies } from '../describe-reason.ts';
+import type { Check, Finding, ServerEvidence, UpstreamEvidence } from '../finding.ts';
+import type { Reason } from '../reason.ts';
+
+/** Milliseconds without news of the API server; a watch gets a bookmark each minute. */
+const MAX_AGE = 90_000;
+const SILENT: readonly string[] = ['down', 'silent'];
+/** Milliseconds: glibc waits for 5 s and musl for 2.5 s, and a name may take several questions. */
+const SLOW = 1_000;
+
+function ofServer(kind: Check['kind'], find: (server: ServerEvidence) => readonly Finding[]): Check {
+  return { kind, needs: ['server'], find: ({ server }) => (server === undefined ? [] : find(server)) };
+}
+
+const upstreamUnreachable = ofServer('upstream-unreachable', ({ upstreams }) => {
+  const asked = upstreams.filter(({ state }) => state !== 'off');
+  const silent = asked.filter(({ state }) => SILENT.includes(state));
+  const severity = silent.length === asked.length ? 'problem' : 'risk';
+  return silent.map((upstream) => {
+    const { server } = upstream;
+    const remedies = listRemedies({ kind: 'upstream-unreachable', servers: [server] });
+    return {
+      kind: 'upstream-unreachable',
+      severity,
+      subject: server,
+      sentence: describeSilence(upstream),
+      remedies,
+    };
+  });
+});
+
+function describeSilence({ server, state, since, lastReply }: UpstreamEvidence): string {
+  const duration = since === undefined ? '' : ` for ${formatElapsed(since)}`;
+  const reply =
+    lastReply === undefined ? 'it has never replied' : `its last reply came ${formatElapsed(lastReply)} ago`;
+  return `upstream server ${server} is ${state}${duration}; ${reply}`;
+}
+
+const upstreamSlow = ofServer('upstream-slow', ({ upstreams }) =>
+  upstreams.flatMap(({ server, state, roundTrip = 0 }) =>
+    roundTrip < SLOW || SILENT.includes(state) || state === 'off'
+      ? []
+      : [
+          {
+            kind: 'upstream-slow',
+            severity: 'risk',
+            subject: server,
+            sentence: `upstream server ${server} needs ${formatElapsed(roundTrip)} for a reply`,
+            remedies: [
+              { sentence: 'Query the server from the node.', command: `dig @${hostOf(server)} . NS` },
+              { sentence: 'If it is as slow there, use another one.' },
+            ],
+          },
+        ],
+  ),
+);
+
+const forwardingLoop = ofServer('forwarding-loop', ({ upstreams, loopingZones }) => {
+  const servers = upstreams.filter(({ state }) => state === 'looping').map(({ server }) => server);
+  const zones = loopingZones.map((zone) => `those that zone "${zone}" is forwarded to`);
+  return [...servers, ...zones].map((server) =>
+    findingOf(server, 'problem', { kind: 'forwarding-loop', servers: [server] }),
+  );
+});
+
+const dataStale = ofServer('data-stale', ({ dataAge = 0 }) =>
+  dataAge < MAX_AGE
+    ? []
+    : [
+        {
+          kind: 'data-stale',
+          severity: 'problem',
+          subject: 'data of the cluster',
+          sentence: `the server last heard from the API server ${formatElapsed(dataAge)} ago`,
+          remedies: [
+            {
+              sentence: 'See which kind of object is not followed, and why.',
+              command: 'portolan control status',
+            },
+          ],
+        },
+      ],
+);
+
+const apiForbidden = ofServer('api-forbidden', ({ kinds }) =>
+  kinds
+    .filter(({ words }) => /^(forbidden|not authenticated)\b/.test(words ?? ''))
+    .map(({ kind, words = '' }) => ({
+      kind: 'api-forbidden',
+      severity: 'problem',
+      subject: kind,
+      sentence: `the server may not list ${kind}: ${words}`,
+      remedies: [
+        { sentence: 'Apply the ClusterRole and its binding again.' },
+        {
+          sentence: 'Check what the service account may do.',
+          command: `kubectl auth can-i list ${kind} --as=system:serviceaccount:kube-system:SERVICEACCOUNT`,
+        },
+      ],
+    })),
+);
+
+/** While the cluster is not listed; later, its data becomes stale. */
+const apiUnreachable = ofServer('api-unreachable', ({ kinds }) =>
+  kinds
+    .filter(({ age, words }) => age === undefined && /^no connection\b/.test(words ?? ''))
+    .map(({ kind, words = '' }) => ({
+      kind: 'api-unreachable',
+      severity: 'problem',
+      subject: kind,
+      sentence: `the server cannot list ${kind}: ${words}`,
+      remedies: [
+        { sentence: 'Check the address of the API server, and the way to it from the node of the server.' },
+      ],
+    })),
+);
+
+const configRejected = ofServer('config-rejected', ({ rejected }) =>
+  rejected.map((problem) => ({
+    kind: 'config-rejected',
+    severity: 'problem',
+    subject: problem.split(': ', 1)[0] ?? 'configuration',
+    sentence: `the latest configuration is not in force: ${problem.replace(/\.$/, '')}`,
+    remedies: [{ sentence: 'Correct the configuration. Until then, an earlier one is in force.' }],
+  })),
+);
+
+/** Fewer denied names may be somebody's test. */
+const MIN_FOREIGN = 5;
+
+/** What is seen while somebody watches says more than what was denied before. */
+const foreignClusterDomain: Check = {
+  kind: 'foreign-cluster-domain',
+  needs: ['server'],
+  find({ server, traffic }) {
+    const asked = traffic?.foreignDomains ?? new Map<string, number>();
+    const ofTraffic = Array.from(asked, ([foreign, count]) =>
+      foreignDomain(foreign, traffic?.domain ?? '', {
+        severity: 'problem',
+        sentence: `${count} queries asked for names of the cluster domain ${foreign}`,
+      }),
+    );
+    const served = server?.domains.join(', ') ?? '';
+    const ofCounts = Array.from(server?.foreignDomains ?? [])
+      .filter(([foreign, count]) => count >= MIN_FOREIGN && !asked.has(foreign))
+      .map(([foreign, count]) =>
+        foreignDomain(foreign, served, {
+          severity: 'risk',
+          sentence: `upstream servers denied ${count} names of services in the cluster domain ${foreign}`,
+        }),
+      );
+    return [...ofTraffic, ...ofCounts];
+  },
+};
+
+function foreignDomain(
+  foreign: string,
+  served: string,
+  { severity, sentence }: Pick<Finding, 'severity' | 'sentence'>,
+): Finding {
+  return {
+    kind: 'foreign-cluster-domain',
+    severity,
+    subject: foreign,
+    sentence: `${sentence}; this server serves ${served}`,
+    remedies: listRemedies({ kind: 'foreign-cluster-domain', domain: foreign, served }),
+  };
+}
+
+const externalNameTarget = ofServer('external-name-target', ({ externalNames }) => {
+  const targets = new Map(
+    externalNames.map(({ name, namespace, domain, target }) => [
+      `${name}.${namespace}.svc.${domain}`,
+      withFinalDot(target),
+    ]),
+  );
+  return externalNames.flatMap(({ namespace, name, domain, target }) => {
+    const problem = problemOfTarget(target, `${name}.${namespace}.svc.${domain}`, targets);
+    const about = { kind: 'external-name-target', namespace, service: name, target } as const;
+    return problem === undefined ? [] : findingOf(`${namespace}/${name}`, 'problem', { ...about, problem });
+  });
+});
+
+function problemOfTarget(
+  target: string,
+  start: string,
+  targets: ReadonlyMap<string, string>,
+): 'address' | 'circle' | undefined {
+  if (isIP(target.replace(/\.$/, '')) !== 0) return 'address';
+  let at = targets.get(start);
+  // A circle that does not lead back to the start is found at its own members.
+  for (let steps = 0; at !== undefined && steps < targets.size; steps += 1) {
+    if (at === start) return 'circle';
+    at = targets.get(at);
+  }
+  return undefined;
+}
+
+function withFinalDot(name: string): string {
+  return `${name.toLowerCase().replace(/\.$/, '')}.`;
+}
+
+function findingOf(subject: string, severity: Finding['severity'], reason: Reason): Finding {
+  return {
+    kind: reason.kind,
+    severity,
+    subject,
+    sentence: describeReason(reason),
+    remedies: listRemedies(reason),
+  };
+}
+
+export const SERVER_CHECKS: readonly Check[] = [
+  upstreamUnreachable,
+  upstreamSlow,
+  forwardingLoop,
+  dataStale,
+  apiForbidden,
+  apiUnreachable,
+  configRejected,
+  externalNameTarget,
+  foreignClusterDomain,
+];

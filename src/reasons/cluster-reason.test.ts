@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterZoneEvidence } from './cluster-evidence.ts';
+import { findClusterReason } from './cluster-reason.ts';
+import { describeReason, listRemedies } from './describe-reason.ts';
+import { makeEvidence, makeService, NO_ENDPOINTS, OPEN_ZONE } from './testing/listed-evidence.ts';
+import { VOCABULARY } from './vocabulary.ts';
+
+const WAITING = [
+  { address: '10.1.0.7', hostname: 'db-0', pod: 'db-0' },
+  { address: '10.1.0.8', hostname: undefined, pod: undefined },
+];
+const evidence = makeEvidence(
+  [
+    makeService('cart.shop'),
+    makeService('card.shop'),
+    makeService('kubernetes.default'),
+    makeService('db.shop', {
+      address: { kind: 'headless' },
+      endpoints: { ready: [], notReady: WAITING, terminating: [] },
+    }),
+    makeService('up.shop', {
+      address: { kind: 'headless' },
+      endpoints: { ...NO_ENDPOINTS, ready: [{ address: '10.1.0.9', hostname: 'up-0', pod: undefined }] },
+    }),
+    makeService('lost.shop', {
+      address: { kind: 'headless' },
+      selector: new Map([['app', 'losst']]),
+      selectedPods: 0,
+    }),
+    makeService('manual.shop', { address: { kind: 'headless' }, selector: 'none' }),
+    makeService('pay.shop', { address: { kind: 'externalName', name: '10.0.0.7' } }),
+    makeService('ring.shop', { address: { kind: 'externalName', name: 'gnir.shop.svc.cluster.local' } }),
+    makeService('gnir.shop', { address: { kind: 'externalName', name: 'ring.shop.svc.cluster.local' } }),
+    makeService('mail.shop', { address: { kind: 'externalName', name: 'mail.example.com' } }),
+  ],
+  ['empty'],
+);
+
+function reasonOf(
+  name: string,
+  changes: Partial<ClusterZoneEvidence> & { isNoData?: boolean; type?: string } = {},
+) {
+  const { isNoData = false, type = 'A', ...zone } = changes;
+  const labels = name === '' ? [] : name.split('.');
+  return findClusterReason({ labels, type, isNoData, zone: { ...OPEN_ZONE, ...zone }, evidence });
+}
+
+describe('the reason', () => {
+  it.each([
+    ['catr.shop.svc', 'no-such-service', 'there is no service "catr" in namespace shop'],
+    ['cart.empty.svc', 'no-such-service', 'there is no service "cart" in namespace empty'],
+    ['cart.web.svc', 'no-such-namespace', 'there is no namespace "web"'],
+    ['web.svc', 'no-such-namespace', 'there is no namespace "web"'],
+    ['cart.shop', 'not-a-name-form', 'no service, endpoint or pod can have a name of this form'],
+    ['a.github.com.shop.svc', 'not-a-name-form', 'no service, endpoint or pod can have a name of this form'],
+    [
+      'db.shop.svc',
+      'endpoints-not-ready',
+      'service shop/db has 2 endpoints that are not ready: db-0 (10.1.0.7), 10.1.0.8',
+    ],
+    [
+      'db-0.db.shop.svc',
+      'endpoints-not-ready',
+      'service shop/db has 1 endpoint that is not ready: db-0 (10.1.0.7)',
+    ],
+    [
+      '10-1-0-8.db.shop.svc',
+      'endpoints-not-ready',
+      'service shop/db has 1 endpoint that is not ready: 10.1.0.8',
+    ],
+    ['up-1.up.shop.svc', 'no-such-endpoint', 'service shop/up has no endpoint "up-1"'],
+    [
+      'lost.shop.svc',
+      'selector-matches-nothing',
+      'the selector app=losst of service shop/lost matches no pod',
+    ],
+    [
+      'manual.shop.svc',
+      'no-endpoints',
+      'headless service shop/manual has no ready endpoint, and no selector',
+    ],
+    ['_https._tcp.cart.shop.svc', 'no-such-port', 'service shop/cart has no port "_https._tcp"'],
+    ['_http._udp.cart.shop.svc', 'no-such-port', 'service shop/cart has no port "_http._udp"'],
+    [
+      'pay.shop.svc',
+      'external-name-target',
+      'service shop/pay is an ExternalName for 10.0.0.7, which is an address and not a name',
+    ],
+    [
+      'mail.shop.svc',
+      'external-name-target',
+      'service shop/mail is an ExternalName for mail.example.com, which has no address',
+    ],
+    [
+      'ring.shop.svc',
+      'external-name-target',
+      'service shop/ring is an ExternalName for gnir.shop.svc.cluster.local, which leads back to it',
+    ],
+    ['10-1-0-8.web.pod', 'no-such-namespace', 'there is no namespace "web"'],
+    ['nonsense.shop.pod', 'not-a-name-form', 'no service, endpoint or pod can have a name of this form'],
+  ])('of %s is %s', (name, kind, sentence) => {
+    const reason = reasonOf(name);
+    expect([reason.kind, describeReason(reason)]).toEqual([kind, sentence]);
+  });
+
+  it('depends on the settings of the zone', () => {
+    expect(reasonOf('10-1-0-8.shop.pod', { pods: 'disabled' })).toEqual({
+      kind: 'pods-not-served',
+      mode: 'disabled',
+    });
+    expect(reasonOf('10-1-0-8.shop.pod', { pods: 'verified' })).toEqual({
+      kind: 'pods-not-served',
+      mode: 'verified',
+    });
+    expect(reasonOf('cart.shop.svc', { isExcluded: (namespace) => namespace === 'shop' }).kind).toBe(
+      'excluded-by-config',
+    );
+    expect(reasonOf('cart.shop.svc', { ignoresEmptyServices: true }).kind).toBe('excluded-by-config');
+    expect(reasonOf('cart.shop.svc', { missing: ['services: forbidden'] })).toEqual({
+      kind: 'zone-not-known',
+      missing: ['services: forbidden'],
+    });
+  });
+
+  it('of a name that exists is the type', () => {
+    for (const name of [
+      '',
+      'svc',
+      'shop.svc',
+      'cart.shop.svc',
+      'up.shop.svc',
+      'up-0.up.shop.svc',
+      '_tcp.cart.shop.svc',
+    ])
+      expect(reasonOf(name, { isNoData: true, type: 'AAAA' })).toEqual({ kind: 'no-data', type: 'AAAA' });
+  });
+
+  it('names what may have been meant: another namespace, a similar word, swapped labels', () => {
+    const nearOf = (name: string) => {
+      const reason = reasonOf(name);
+      return 'near' in reason ? reason.near.map(({ service, namespace }) => `${service}.${namespace}`) : [];
+    };
+    expect(nearOf('cart.empty.svc')[0]).toBe('cart.shop');
+    expect(nearOf('catr.shop.svc').slice(0, 2)).toEqual(['cart.shop', 'card.shop']);
+    expect(nearOf('cart.shp.svc')).toEqual(['cart.shop']);
+    expect(nearOf('shop.cart.svc')[0]).toBe('cart.shop');
+    expect(nearOf('cart.svc')).toEqual(['cart.shop']);
+    expect(nearOf('unlike-all-others.shop.svc')).toEqual([]);
+    expect(reasonOf('cart.shop')).toMatchObject({ meant: 'cart.shop.svc.cluster.local.' });
+  });
+
+  it('is found without evidence of what was not looked at', () => {
+    const blind = makeEvidence([
+      makeService('db.shop', {
+        address: { kind: 'headless' },
+        endpoints: { ready: [], notReady: undefined, terminating: undefined },
+      }),
+    ]);
+    const question = { labels: ['db', 'shop', 'svc'], type: 'A', isNoData: false, zone: OPEN_ZONE };
+    expect(findClusterReason({ ...question, evidence: blind })).toMatchObject({
+      kind: 'no-endpoints',
+      hasSelector: undefined,
+    });
+  });
+});
+
+it('each reason is in the vocabulary, and its remedies are whole sentences', () => {
+  for (const name of [
+    'catr.shop.svc',
+    'cart.web.svc',
+    'db.shop.svc',
+    'up-1.up.shop.svc',
+    'lost.shop.svc',
+    'pay.shop.svc',
+  ]) {
+    const reason = reasonOf(name);
+    expect(VOCABULARY[reason.kind].meaning).toMatch(/\.$/);
+    for (const { sentence } of listRemedies(reason)) expect(sentence).toMatch(/^[A-Z]/);
+  }
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { type AnsweredStep, compareLibraries, conclude, remediesOf } from './conclude.ts';
+import { continuesAfter, listCandidates, searchListOf } from './search-walk.ts';
+
+const POD = { search: searchListOf('web', 'cluster.local.'), ndots: 5 };
+
+describe('the names of a walk', () => {
+  it.each([
+    [
+      'glibc',
+      'cart.shop',
+      5,
+      [
+        'cart.shop.web.svc.cluster.local.',
+        'cart.shop.svc.cluster.local.',
+        'cart.shop.cluster.local.',
+        'cart.shop.',
+      ],
+    ],
+    [
+      'glibc',
+      'cart.shop',
+      1,
+      [
+        'cart.shop.',
+        'cart.shop.web.svc.cluster.local.',
+        'cart.shop.svc.cluster.local.',
+        'cart.shop.cluster.local.',
+      ],
+    ],
+    ['musl', 'cart.shop', 1, ['cart.shop.']],
+    [
+      'go',
+      'cart.shop',
+      1,
+      [
+        'cart.shop.',
+        'cart.shop.web.svc.cluster.local.',
+        'cart.shop.svc.cluster.local.',
+        'cart.shop.cluster.local.',
+      ],
+    ],
+    ['glibc', 'cart.shop.', 5, ['cart.shop.']],
+  ] as const)('of %s for %s with ndots %d', (library, name, ndots, names) => {
+    expect(listCandidates(name, { ...POD, ndots }, library)).toEqual(names);
+  });
+
+  it('are no longer than names may be', () => {
+    const long = 'x'.repeat(60);
+    expect(listCandidates(`${long}.${long}.${long}.${long}`, POD, 'glibc')).toHaveLength(1);
+  });
+
+  it('end with an answer, and with failures where the library gives up', () => {
+    expect(
+      (['answer', 'nxdomain', 'nodata', 'servfail', 'refused'] as const).map((outcome) => [
+        outcome,
+        ...(['glibc', 'musl', 'go'] as const).map((library) => continuesAfter(outcome, library)),
+      ]),
+    ).toEqual([
+      ['answer', false, false, false],
+      ['nxdomain', true, true, true],
+      ['nodata', true, false, true],
+      ['servfail', true, false, true],
+      ['refused', false, false, true],
+    ]);
+  });
+});
+
+function stepOf(name: string, changes: Partial<AnsweredStep>): AnsweredStep {
+  return {
+    ...{ name, type: 'A', rcode: 'NXDOMAIN', outcome: 'nxdomain', source: 'cluster', zone: '.' },
+    ...{ plugin: 'kubernetes', records: [], addresses: [] },
+    ...changes,
+  };
+}
+
+const MISSING = stepOf('cart.web.svc.cluster.local.', {
+  reason: {
+    kind: 'no-such-service',
+    service: 'cart',
+    namespace: 'web',
+    near: [{ service: 'cart', namespace: 'shop', distance: 0 }],
+  },
+});
+
+describe('the verdict', () => {
+  it('is the first answer, and what it took', () => {
+    const answers = [
+      MISSING,
+      stepOf('cart.svc.cluster.local.', {}),
+      stepOf('cart.cluster.local.', {
+        outcome: 'answer',
+        rcode: 'NOERROR',
+        addresses: ['10.0.0.1', '10.0.0.2'],
+      }),
+      stepOf('cart.', {}),
+    ];
+    const { verdict, steps } = conclude('cart', POD, answers, 'glibc');
+    expect(verdict).toEqual({
+      outcome: 'resolves',
+      sentence: 'resolves to 10.0.0.1 and 1 more, after 2 other questions',
+      addresses: ['10.0.0.1', '10.0.0.2'],
+    });
+    expect(steps.map(({ isReached }) => isReached)).toEqual([true, true, true, false]);
+  });
+
+  it('is the reason of the name that was meant', () => {
+    const answers = [
+      MISSING,
+      stepOf('cart.', { reason: { kind: 'not-forwarded', detail: 'no server' }, outcome: 'refused' }),
+    ];
+    const walk = conclude('cart', POD, answers, 'glibc');
+    expect(walk.verdict).toMatchObject({ outcome: 'fails', reason: 'no-such-service' });
+    expect(remediesOf('cart', walk)[0]).toEqual({ sentence: 'Use cart.shop' });
+  });
+
+  it('of an outside name is that of the name itself', () => {
+    const answers = [
+      stepOf('github.com.web.svc.cluster.local.', {
+        reason: { kind: 'no-such-service', service: 'com', namespace: 'web', near: [] },
+      }),
+      stepOf('github.com.', { reason: { kind: 'upstream-said', rcode: 'NXDOMAIN', age: 3, left: 27 } }),
+    ];
+    expect(conclude('github.com', POD, answers, 'glibc').verdict).toMatchObject({
+      reason: 'upstream-said',
+      sentence: 'does not resolve: an upstream server said NXDOMAIN 3 s ago, kept for another 27 s',
+    });
+  });
+
+  it('is unknown where an upstream server would have to be asked', () => {
+    const answers = [
+      stepOf('a.b.', { outcome: 'unknown', source: 'not-asked', rcode: undefined, servers: ['10.0.0.2:53'] }),
+    ];
+    const { verdict } = conclude('a.b.', POD, answers, 'glibc');
+    expect(verdict).toMatchObject({
+      outcome: 'unknown',
+      sentence: expect.stringContaining('would be asked of 10.0.0.2:53'),
+    });
+  });
+
+  it('of other libraries is told where it differs', () => {
+    const settings = { search: ['a.test'], ndots: 1 };
+    const answers = [
+      stepOf('x.y.', {}),
+      stepOf('x.y.a.test.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.1'] }),
+    ];
+    expect(conclude('x.y', settings, answers, 'glibc').verdict.outcome).toBe('resolves');
+    expect(compareLibraries('x.y', settings, answers, 'glibc')).toEqual([
+      { resolver: 'musl', sentence: 'does not resolve' },
+    ]);
+  });
+});

@@ -1,0 +1,168 @@
+/**
+ * From the steps of a walk to the verdict: where each resolver library stops, and whether it has an address by then.
+ */
+import { describeReason, listRemedies, type Remedy } from './describe-reason.ts';
+import type { ExplainedStep, Verdict } from './explanation.ts';
+import type { Reason, ReasonKind } from './reason.ts';
+import {
+  continuesAfter,
+  listCandidates,
+  RESOLVER_LIBRARIES,
+  type ResolverLibrary,
+  type SearchSettings,
+  type StepOutcome,
+} from './search-walk.ts';
+
+/** A question of the walk, with its outcome; by name and type. */
+export type AnsweredStep = Omit<ExplainedStep, 'number' | 'isReached'>;
+
+/** The steps of one name together: addresses of either type are enough. */
+export function outcomeOfName(steps: readonly Pick<AnsweredStep, 'outcome'>[]): StepOutcome | 'unknown' {
+  const outcomes = steps.map(({ outcome }) => outcome);
+  for (const outcome of ORDER) if (outcomes.includes(outcome)) return outcome;
+  return 'nodata';
+}
+
+const ORDER = ['answer', 'unknown', 'servfail', 'refused', 'nodata', 'nxdomain'] as const;
+
+export interface Walk {
+  readonly steps: readonly ExplainedStep[];
+  readonly verdict: Verdict;
+}
+
+/** @param answers all questions of the candidates, in the order of the walk */
+export function conclude(
+  name: string,
+  settings: SearchSettings,
+  answers: readonly AnsweredStep[],
+  library: ResolverLibrary,
+): Walk {
+  const candidates = listCandidates(name, settings, library);
+  const stepsOf = (candidate: string) => answers.filter((step) => step.name === candidate);
+  const steps: ExplainedStep[] = [];
+  let stopped: { readonly candidate: string; readonly outcome: StepOutcome | 'unknown' } | undefined;
+  let last: typeof stopped;
+  for (const candidate of candidates) {
+    const own = stepsOf(candidate);
+    const isReached = stopped === undefined;
+    for (const step of own) steps.push({ number: steps.length + 1, isReached, ...step });
+    const outcome = outcomeOfName(own);
+    if (!isReached) continue;
+    last = { candidate, outcome };
+    if (outcome === 'unknown' || !continuesAfter(outcome, library)) stopped = last;
+  }
+  return { steps, verdict: judge(name, steps, stopped ?? last) };
+}
+
+function judge(
+  name: string,
+  steps: readonly ExplainedStep[],
+  end: { readonly candidate: string; readonly outcome: StepOutcome | 'unknown' } | undefined,
+): Verdict {
+  const at = steps.filter((step) => step.name === end?.candidate);
+  const reached = steps.filter(({ isReached }) => isReached);
+  const wasted = reached.length - at.length;
+  if (end?.outcome === 'answer') {
+    const addresses = [...new Set(at.flatMap((step) => step.addresses))];
+    const stale = at.some(({ source }) => source === 'stale') ? ', from an expired answer' : '';
+    const extra = wasted === 0 ? '' : `, after ${wasted} other ${wasted === 1 ? 'question' : 'questions'}`;
+    const shown = addresses.length > 0 ? listed(addresses) : (at.flatMap((step) => step.records)[0] ?? '');
+    return { outcome: 'resolves', sentence: `resolves to ${shown}${stale}${extra}`, addresses };
+  }
+  if (end?.outcome === 'unknown') {
+    const servers = [...new Set(at.flatMap((step) => step.servers ?? []))].join(', ');
+    const sentence = `not known: ${end.candidate} is not cached and would be asked of ${servers}. Give --ask to ask now`;
+    return { outcome: 'unknown', sentence, addresses: [] };
+  }
+  const blamed = chooseBlamed(name, reached);
+  const reason = blamed?.reason;
+  const sentence = reason === undefined ? 'does not resolve' : `does not resolve: ${describeReason(reason)}`;
+  return { outcome: 'fails', sentence, addresses: [], ...(reason && { reason: reason.kind }) };
+}
+
+function listed(addresses: readonly string[]): string {
+  const [first = '', ...others] = addresses;
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+}
+
+/** Reasons about a service that exists. */
+const ABOUT_SERVICE: ReadonlySet<ReasonKind> = new Set([
+  'endpoints-not-ready',
+  'selector-matches-nothing',
+  'external-name-target',
+  'no-endpoints',
+  'service-without-address',
+  'no-such-endpoint',
+  'no-such-port',
+  'excluded-by-config',
+  'pods-not-served',
+]);
+
+/**
+ * The step whose reason explains the failure: the name that was most probably meant. The search list makes names that nobody means.
+ *
+ * A name of one label means a service of the client's namespace. The first two labels mean a service and its namespace if the
+ * namespace exists, or if another one has that service. All other names mean themselves.
+ */
+export function chooseBlamed<Step extends Pick<ExplainedStep, 'reason' | 'name'>>(
+  name: string,
+  steps: readonly Step[],
+): Step | undefined {
+  const explained = steps.filter(({ reason }) => reason !== undefined);
+  const find = (isBlamed: (reason: Reason, step: Step) => boolean) =>
+    explained.find((step) => step.reason !== undefined && isBlamed(step.reason, step));
+  const [first = '', second] = name.replace(/\.$/, '').split('.');
+  return (
+    find(({ kind }) => ABOUT_SERVICE.has(kind)) ??
+    find(({ kind }) => kind === 'zone-not-known') ??
+    find((reason) => reason.kind === 'no-such-service' && isMeant(reason, first, second)) ??
+    find(
+      (reason) =>
+        reason.kind === 'no-such-namespace' && reason.namespace === second && reason.near.length > 0,
+    ) ??
+    find((reason) => reason.kind === 'not-a-name-form' && reason.meant !== undefined) ??
+    find((_, step) => step.name.replace(/\.$/, '') === name.replace(/\.$/, '')) ??
+    explained.at(-1)
+  );
+}
+
+function isMeant(
+  { service, namespace }: { readonly service: string; readonly namespace: string },
+  first: string,
+  second: string | undefined,
+): boolean {
+  return service === first && (second === undefined || namespace === second);
+}
+
+/** Libraries that come to another result than the chosen one. */
+export function compareLibraries(
+  name: string,
+  settings: SearchSettings,
+  answers: readonly AnsweredStep[],
+  chosen: ResolverLibrary,
+): readonly { readonly resolver: ResolverLibrary; readonly sentence: string }[] {
+  const own = conclude(name, settings, answers, chosen).verdict;
+  return RESOLVER_LIBRARIES.filter((library) => library !== chosen).flatMap((resolver) => {
+    const { verdict } = conclude(name, settings, answers, resolver);
+    const isSame = verdict.outcome === own.outcome && verdict.addresses.join() === own.addresses.join();
+    return isSame ? [] : [{ resolver, sentence: verdict.sentence }];
+  });
+}
+
+/** The remedies of a walk: those of the blamed reason, and how to have fewer questions. */
+export function remediesOf(name: string, { steps, verdict }: Walk): readonly Remedy[] {
+  const reached = steps.filter(({ isReached }) => isReached);
+  if (verdict.outcome === 'fails') {
+    const reason = chooseBlamed(name, reached)?.reason;
+    return reason === undefined ? [] : listRemedies(reason);
+  }
+  const names = new Set(reached.map((step) => step.name));
+  if (verdict.outcome !== 'resolves' || names.size <= MANY_NAMES) return [];
+  return [
+    {
+      sentence: `Write ${name.replace(/\.$/, '')}. with its final dot, or set ndots: 2 in the dnsConfig of the pod: ${names.size - 1} of ${names.size} names were made by the search list.`,
+    },
+  ];
+}
+
+const MANY_NAMES = 3;

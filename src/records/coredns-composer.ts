@@ -1,0 +1,252 @@
+/**
+ * The names of services and endpoints as CoreDNS has them: Kubernetes DNS specification, sections 2.3 and 2.4. Ports are
+ * answered with and without their underscores.
+ */
+
+import { COMPOSED } from '../table/composer.ts';
+import type { TableViews } from '../table/memory.ts';
+import { TYPE } from '../wire/types.ts';
+import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
+import { type EndpointWriter, MADE_LABEL, type SectionFilter } from './endpoint-writer.ts';
+import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './layout.ts';
+import {
+  areEqual,
+  dashedAddress,
+  isPort,
+  NO_ADDRESS,
+  nextPort,
+  portNumber,
+  protocolOf,
+  type ServiceFields,
+  underscoreOf,
+} from './service-fields.ts';
+
+/** Instead of the place of a port's label: all ports. */
+const ALL = -1;
+/** A service with more endpoints that share hostnames is left to the chain: repeated records are looked for one by one. */
+const MAX_SHARED = 64;
+
+const weightOf = (pairs: number): number => Math.max(1, Math.floor(100 / pairs));
+
+export class CoreDnsComposer implements SectionFilter {
+  readonly #views: TableViews;
+  readonly #context: ComposerContext;
+  readonly #endpoints: EndpointWriter;
+  /** The label of the ports that are asked for, as a place in the name, or `ALL`; and their protocol. */
+  #label = ALL;
+  #protocol = 0;
+
+  constructor(context: ComposerContext, endpoints: EndpointWriter) {
+    this.#views = context.views;
+    this.#context = context;
+    this.#endpoints = endpoints;
+  }
+
+  /**
+   * Answers for a name at or below a service that has names.
+   *
+   * @param below labels left of the service
+   */
+  compose(service: ServiceFields, below: number): number {
+    const { sought } = this.#context;
+    const isHeadless = service.kind === SERVICE_KIND.HEADLESS;
+    this.#context.outcome = isHeadless ? NAME_OUTCOME.headless : NAME_OUTCOME.clusterIP;
+    if (service.kind === SERVICE_KIND.EXTERNAL) {
+      this.#context.outcome = NAME_OUTCOME.externalName;
+      return below === 0 ? this.#context.composeExternal(service) : COMPOSED.NXDOMAIN;
+    }
+    this.#label = ALL;
+    if (below > 2) return COMPOSED.NXDOMAIN;
+    const first = sought.labelStarts[0] ?? 0;
+    if (below === 1) {
+      if (underscoreOf(sought.name, first) === 0) return this.#composeEndpoint(service, first);
+      const protocol = protocolOf(sought.name, first, false);
+      return protocol >= 0 && this.#hasPorts(service, protocol) ? COMPOSED.NODATA : COMPOSED.NXDOMAIN;
+    }
+    if (below === 2) {
+      this.#label = first;
+      this.#protocol = protocolOf(sought.name, sought.labelStarts[1] ?? 0, true);
+      if (this.#protocol < 0) return COMPOSED.NXDOMAIN;
+    }
+    return isHeadless ? this.#composeHeadless(service) : this.#composeCluster(service);
+  }
+
+  /** Whether the endpoints of a section have one of the ports that are asked for. */
+  includes(section: number): boolean {
+    if (this.#label === ALL) return true;
+    return this.#countWanted(this.#endpoints.ports(section), this.#endpoints.portsAt(section)) > 0;
+  }
+
+  /** @param at the octet of a port */
+  #isWanted(at: number): boolean {
+    if (this.#label === ALL) return true;
+    return isPort(this.#views.octets, at, this.#protocol, this.#context.sought.name, this.#label);
+  }
+
+  #countWanted(ports: number, first: number): number {
+    if (this.#label === ALL) return ports;
+    const { octets } = this.#views;
+    let wanted = 0;
+    for (let index = 0, at = first; index < ports; index++, at = nextPort(octets, at))
+      if (this.#isWanted(at)) wanted++;
+    return wanted;
+  }
+
+  /** Whether an earlier one of the wanted ports has the same number: both make the same record. */
+  #isRepeated(first: number, index: number, number: number): boolean {
+    const { octets } = this.#views;
+    for (let earlier = 0, at = first; earlier < index; earlier++, at = nextPort(octets, at))
+      if (portNumber(octets, at) === number && this.#isWanted(at)) return true;
+    return false;
+  }
+
+  #composeCluster(service: ServiceFields): number {
+    const context = this.#context;
+    const { composition, sought } = context;
+    const wanted = this.#countWanted(service.ports, service.portsAt);
+    if (wanted === 0 && this.#label !== ALL) return COMPOSED.NXDOMAIN;
+    if (sought.type === TYPE.A || sought.type === TYPE.AAAA)
+      return context.addOwnAddresses(service, sought.type);
+    if (sought.type !== TYPE.SRV || wanted === 0 || context.lacks(CLUSTER_FLAG.WITHOUT_SRV))
+      return COMPOSED.NODATA;
+    const weight = weightOf(wanted * (service.ipv4 + service.ipv6));
+    const { octets } = this.#views;
+    for (let index = 0, at = service.portsAt; index < service.ports; index++, at = nextPort(octets, at)) {
+      const number = portNumber(octets, at);
+      if (!this.#isWanted(at) || this.#isRepeated(service.portsAt, index, number)) continue;
+      if (!composition.addService(0, weight, number, context.nameLength(service))) break;
+      context.appendName(service);
+    }
+    context.addOwnAdditionals(service, this.#label === ALL ? QUESTION_NAME : composition.targetAt);
+    return COMPOSED.RECORDS;
+  }
+
+  /** Whether a port with a name has this protocol. */
+  #hasPorts(service: ServiceFields, protocol: number): boolean {
+    if (service.kind === SERVICE_KIND.CLUSTER)
+      return this.#hasNamed(service.ports, service.portsAt, protocol);
+    const { walk } = this.#context;
+    const endpoints = this.#endpoints;
+    for (walk.begin(service.entry); walk.next(); ) {
+      const { section } = walk;
+      if (endpoints.ready(section) === 0) continue;
+      if (this.#hasNamed(endpoints.ports(section), endpoints.portsAt(section), protocol)) return true;
+    }
+    return false;
+  }
+
+  #hasNamed(ports: number, first: number, protocol: number): boolean {
+    const { octets } = this.#views;
+    for (let index = 0, at = first; index < ports; index++, at = nextPort(octets, at))
+      if (octets[at + PORT.PROTOCOL] === protocol && octets[at + PORT.LENGTH] !== 0) return true;
+    return false;
+  }
+
+  #composeHeadless(service: ServiceFields): number {
+    const endpoints = this.#endpoints;
+    const { walk, sought } = this.#context;
+    let pairs = 0;
+    for (walk.begin(service.entry); walk.next(); ) {
+      const { section } = walk;
+      pairs +=
+        this.#countWanted(endpoints.ports(section), endpoints.portsAt(section)) * endpoints.ready(section);
+    }
+    if (pairs === 0 && this.#label !== ALL) return COMPOSED.NXDOMAIN;
+    const { type } = sought;
+    const isOverlapping = (service.flags & SERVICE_FLAG.OVERLAPS) !== 0;
+    if (type === TYPE.A || type === TYPE.AAAA)
+      return isOverlapping ? COMPOSED.ASK : endpoints.addAddresses(service, type, this);
+    if (type !== TYPE.SRV || pairs === 0 || this.#context.lacks(CLUSTER_FLAG.WITHOUT_SRV))
+      return COMPOSED.NODATA;
+    const isShared = (service.flags & SERVICE_FLAG.SHARES) !== 0;
+    if (isOverlapping || (isShared && service.ready > MAX_SHARED)) return COMPOSED.ASK;
+    return this.#composeTargets(service, weightOf(pairs), isShared);
+  }
+
+  /** The SRV records of the endpoints, and their addresses. */
+  #composeTargets(service: ServiceFields, weight: number, isShared: boolean): number {
+    const endpoints = this.#endpoints;
+    const { composition, walk } = this.#context;
+    const { octets } = this.#views;
+    endpoints.beginTargets();
+    for (walk.begin(service.entry); !composition.isCut && walk.next(); ) {
+      const { section } = walk;
+      const ready = endpoints.ready(section);
+      const ports = endpoints.ports(section);
+      const first = endpoints.portsAt(section);
+      for (let endpoint = 0; endpoint < ready && !composition.isCut; endpoint++) {
+        for (let index = 0, at = first; index < ports; index++, at = nextPort(octets, at)) {
+          const number = portNumber(octets, at);
+          if (!this.#isWanted(at) || this.#isRepeated(first, index, number)) continue;
+          if (!endpoints.addService(service, section, endpoint, weight, number, isShared))
+            return COMPOSED.ASK;
+        }
+      }
+    }
+    if (isShared) endpoints.addSharedAdditionals(service);
+    else endpoints.addAdditionals();
+    return COMPOSED.RECORDS;
+  }
+
+  /** Answers for a name of endpoints, which may share it. @param label where it begins, with its length */
+  #composeEndpoint(service: ServiceFields, label: number): number {
+    if ((service.flags & SERVICE_FLAG.OVERLAPS) !== 0) return COMPOSED.ASK;
+    const context = this.#context;
+    const endpoints = this.#endpoints;
+    const { walk, sought, composition } = context;
+    const { type } = sought;
+    const dashed = dashedAddress(sought.name, label);
+    let pairs = 0;
+    let found = false;
+    for (walk.begin(service.entry); walk.next(); ) {
+      const { section } = walk;
+      const ready = endpoints.ready(section);
+      for (let endpoint = 0; endpoint < ready; endpoint++) {
+        if (!this.#isNamed(section, endpoint, label, dashed)) continue;
+        found = true;
+        pairs += endpoints.ports(section);
+        const isAddress = type === (endpoints.isIpv4(section) ? TYPE.A : TYPE.AAAA);
+        if (isAddress && !context.lacksAddresses(type)) endpoints.addAddress(section, endpoint);
+      }
+    }
+    if (!found) return COMPOSED.NXDOMAIN;
+    context.outcome = NAME_OUTCOME.endpoint;
+    if (type !== TYPE.SRV || pairs === 0 || context.lacks(CLUSTER_FLAG.WITHOUT_SRV))
+      return composition.answers > 0 || composition.isCut ? COMPOSED.RECORDS : COMPOSED.NODATA;
+    this.#addPortsOfEndpoint(service, label, dashed, weightOf(pairs));
+    return COMPOSED.RECORDS;
+  }
+
+  #isNamed(section: number, endpoint: number, label: number, dashed: number): boolean {
+    const endpoints = this.#endpoints;
+    const word = endpoints.labelWord(section, endpoint);
+    if (word === 0) return dashed !== NO_ADDRESS && endpoints.ipv4(section, endpoint) === (dashed | 0);
+    const { octets } = this.#views;
+    const at = section + (word & ~MADE_LABEL);
+    const { name } = this.#context.sought;
+    return octets[at] === name[label] && areEqual(octets, at, name, label, (name[label] ?? 0) + 1);
+  }
+
+  /** The SRV records at the name of endpoints, which is also their target. */
+  #addPortsOfEndpoint(service: ServiceFields, label: number, dashed: number, weight: number): void {
+    const endpoints = this.#endpoints;
+    const { walk, sought, composition } = this.#context;
+    const { octets } = this.#views;
+    for (walk.begin(service.entry); walk.next(); ) {
+      const { section } = walk;
+      for (let endpoint = 0; endpoint < endpoints.ready(section); endpoint++) {
+        if (!this.#isNamed(section, endpoint, label, dashed)) continue;
+        let at = endpoints.portsAt(section);
+        for (let index = 0; index < endpoints.ports(section); index++, at = nextPort(octets, at)) {
+          if (!composition.addService(0, weight, portNumber(octets, at), sought.nameLength)) return;
+          composition.append(sought.name, 0, sought.nameLength);
+          composition.dropIfRepeated();
+        }
+      }
+    }
+    for (walk.begin(service.entry); walk.next(); )
+      for (let endpoint = 0; endpoint < endpoints.ready(walk.section); endpoint++)
+        if (this.#isNamed(walk.section, endpoint, label, dashed))
+          endpoints.addAdditional(walk.section, endpoint, QUESTION_NAME);
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * Services and slices on their way into the table: numbers and octets in memory that is used again for each object.
+ *
+ * Decoders fill them, from Protocol Buffers, JSON or a snapshot; `RecordWriter` takes them.
+ */
+import { parseAddress, readIpv4 } from '../wire/address.ts';
+
+/** A growing array of numbers. */
+export class Numbers {
+  items = new Int32Array(256);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.items.length) {
+      const longer = new Int32Array(this.items.length * 2);
+      longer.set(this.items);
+      this.items = longer;
+    }
+    this.items[this.length++] = value;
+  }
+}
+
+/** A growing array of octets. */
+export class Octets {
+  items = new Uint8Array(1024);
+  length = 0;
+
+  push(octet: number): void {
+    this.reserve(1);
+    this.items[this.length++] = octet;
+  }
+
+  append(from: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start);
+    for (let at = start; at < end; at++) this.items[this.length++] = from[at] ?? 0;
+  }
+
+  reserve(more: number): void {
+    if (this.length + more <= this.items.length) return;
+    const longer = new Uint8Array(2 ** Math.ceil(Math.log2(this.length + more)));
+    longer.set(this.items);
+    this.items = longer;
+  }
+}
+
+const HYPHEN = 0x2d;
+const UNDERSCORE = 0x5f;
+const MAX_LABEL = 63;
+
+/** Whether an octet is a lower-case letter or a digit. */
+const isAlphanumeric = (octet: number): boolean =>
+  (octet >= 0x61 && octet <= 0x7a) || (octet >= 0x30 && octet <= 0x39);
+
+/** Lower case of an ASCII letter. */
+const toLower = (octet: number): number => (octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet);
+
+/** Whether the name of an object can be a label: letters, digits and underscores, and hyphens after the first. */
+export function isObjectLabel(from: Uint8Array, start: number, end: number): boolean {
+  if (end - start < 1 || end - start > MAX_LABEL) return false;
+  for (let at = start; at < end; at++) {
+    const octet = from[at] ?? 0;
+    if (!isAlphanumeric(octet) && octet !== UNDERSCORE && (octet !== HYPHEN || at === start)) return false;
+  }
+  return true;
+}
+
+/** Appends a label with its length. */
+export function appendLabel(to: Octets, from: Uint8Array, start: number, end: number): void {
+  to.push(end - start);
+  to.append(from, start, end);
+}
+
+/** Ports in the form of records. */
+export class PortsDraft {
+  readonly octets = new Octets();
+  count = 0;
+
+  clear(): void {
+    this.octets.length = 0;
+    this.count = 0;
+  }
+
+  /**
+   * Adds a port, without its name if that cannot be a label.
+   *
+   * @param protocol an index of `PROTOCOLS`
+   */
+  add(number: number, protocol: number, from: Uint8Array, start: number, end: number): void {
+    const { octets } = this;
+    this.count++;
+    octets.push(number >>> 8);
+    octets.push(number);
+    octets.push(protocol);
+    // One octet is for the underscore.
+    const isUsable = isNameLabel(from, start, end, MAX_LABEL - 1, true);
+    octets.push(isUsable ? end - start : 0);
+    if (isUsable) for (let at = start; at < end; at++) octets.push(toLower(from[at] ?? 0));
+  }
+}
+
+/** Whether octets of either case are a label of letters, digits and hyphens, the first one no hyphen. */
+function isNameLabel(
+  from: Uint8Array,
+  start: number,
+  end: number,
+  max: number,
+  hasUnderscores: boolean,
+): boolean {
+  if (end - start < 1 || end - start > max) return false;
+  for (let at = start; at < end; at++) {
+    const octet = toLower(from[at] ?? 0);
+    const isInner = at > start && (octet === HYPHEN || (hasUnderscores && octet === UNDERSCORE));
+    if (!isAlphanumeric(octet) && !isInner) return false;
+  }
+  return true;
+}
+
+export class ServiceDraft {
+  /** The labels of the service and of its namespace. */
+  readonly key = new Octets();
+  /** Of `SERVICE_KIND`. */
+  kind = 0;
+  /** Whether both names can be labels. */
+  isUsable = true;
+  /** Whether its endpoints are the pods that it selects. */
+  selects = false;
+  readonly ipv4 = new Numbers();
+  /** 16 octets for each IPv6 address. */
+  readonly ipv6 = new Octets();
+  readonly ports = new PortsDraft();
+  /** The external name as text, and its target in wire form, of `EXTERNAL_TARGET`. */
+  readonly external = new Octets();
+  readonly target = new Octets();
+  targetKind = 0;
+
+  clear(): void {
+    this.key.length = 0;
+    this.kind = 0;
+    this.isUsable = true;
+    this.selects = false;
+    this.ipv4.length = 0;
+    this.ipv6.length = 0;
+    this.ports.clear();
+    this.external.length = 0;
+    this.target.length = 0;
+    this.targetKind = 0;
+  }
+
+  /** Adds an address of its own, once. */
+  addAddress(text: string): void {
+    const ipv4 = readIpv4(text);
+    const octets = ipv4 >= 0 ? undefined : parseAddress(text);
+    if (ipv4 >= 0) this.#addIpv4(ipv4);
+    else if (octets !== undefined) this.#addIpv6(octets);
+  }
+
+  #addIpv4(address: number): void {
+    const { items, length } = this.ipv4;
+    for (let index = 0; index < length; index++) if (items[index] === (address | 0)) return;
+    this.ipv4.push(address | 0);
+  }
+
+  #addIpv6(octets: Uint8Array): void {
+    const { items, length } = this.ipv6;
+    for (let at = 0; at < length; at += 16)
+      if (octets.every((octet, index) => items[at + index] === octet)) return;
+    this.ipv6.append(octets, 0, 16);
+  }
+}
+
+/** No label, instead of where one begins. */
+const NO_LABEL = -1;
+
+/**
+ * An EndpointSlice, or an Endpoints object: groups of endpoints that share their ports. The endpoints of a group come
+ * before its end is marked.
+ */
+export class SliceDraft {
+  /** The label of the namespace, then the object's name as text. */
+  readonly key = new Octets();
+  /** The labels of the service and of the namespace. */
+  readonly service = new Octets();
+  isUsable = true;
+  /** Per endpoint: family, the IPv4 address or where 16 octets begin in `longs`, the label, the state. */
+  readonly families = new Numbers();
+  readonly addresses = new Numbers();
+  readonly labels = new Numbers();
+  readonly states = new Numbers();
+  readonly longs = new Octets();
+  readonly labelOctets = new Octets();
+  /** Per group: one more than its last endpoint, its ports, where they end in `ports`. */
+  readonly groupEnds = new Numbers();
+  readonly groupPorts = new Numbers();
+  readonly portEnds = new Numbers();
+  readonly ports = new PortsDraft();
+
+  clear(): void {
+    for (const part of [this.key, this.service, this.longs, this.labelOctets]) part.length = 0;
+    for (const part of [this.families, this.addresses, this.labels, this.states]) part.length = 0;
+    for (const part of [this.groupEnds, this.groupPorts, this.portEnds]) part.length = 0;
+    this.ports.clear();
+    this.isUsable = true;
+  }
+
+  /**
+   * Adds an endpoint to the group.
+   *
+   * @param state 0 if it is ready, else of `ENDPOINT_STATE`
+   * @param from holds the hostname from `start` to `end`, none if they are equal
+   */
+  addIpv4(address: number, state: number, from: Uint8Array, start: number, end: number): void {
+    this.families.push(4);
+    this.addresses.push(address | 0);
+    this.#addRest(state, from, start, end);
+  }
+
+  /** As `addIpv4`. @param octets 16 */
+  addIpv6(octets: Uint8Array, state: number, from: Uint8Array, start: number, end: number): void {
+    this.families.push(6);
+    this.addresses.push(this.longs.length);
+    this.longs.append(octets, 0, 16);
+    this.#addRest(state, from, start, end);
+  }
+
+  /** Adds an endpoint by the text of its address; leaves it out if the text is none. */
+  addAddress(text: string, state: number, from: Uint8Array, start: number, end: number): void {
+    const ipv4 = readIpv4(text);
+    const octets = ipv4 >= 0 ? undefined : parseAddress(text);
+    if (ipv4 >= 0) this.addIpv4(ipv4, state, from, start, end);
+    else if (octets !== undefined) this.addIpv6(octets, state, from, start, end);
+  }
+
+  #addRest(state: number, from: Uint8Array, start: number, end: number): void {
+    this.states.push(state);
+    if (!isNameLabel(from, start, end, MAX_LABEL, false)) {
+      this.labels.push(NO_LABEL);
+      return;
+    }
+    const { labelOctets } = this;
+    this.labels.push(labelOctets.length);
+    labelOctets.push(end - start);
+    for (let at = start; at < end; at++) labelOctets.push(toLower(from[at] ?? 0));
+  }
+
+  /** Ends a group: its ports have been added too. */
+  endGroup(): void {
+    const before = this.groupPorts.items
+      .subarray(0, this.groupPorts.length)
+      .reduce((sum, count) => sum + count, 0);
+    this.groupEnds.push(this.families.length);
+    this.groupPorts.push(this.ports.count - before);
+    this.portEnds.push(this.ports.octets.length);
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * The layout of a cluster's records in the table's memory: offsets in octets. Writer and composers share only these.
+ *
+ * Five kinds of entry are in the table's index (see `record-space.ts`). An entry stays where it is while it exists; the
+ * records that it refers to are immutable, and replaced by one store. References are octets of the table, 0 for none.
+ *
+ *     a service (key: its label, then its namespace's, in wire form)
+ *
+ *     8   flags, `SERVICE_FLAG`
+ *     16  its record: absent while only its endpoints are known
+ *     20  the list of its slices
+ *     24  ready endpoints
+ *     28  its namespace
+ *     32  the next and the previous service of the namespace
+ *     40  a number that no other state of a service has
+ *     44  the number of the list that held it last
+ *     48  the key
+ *
+ *     a namespace (key: its label in wire form)
+ *
+ *     8   flags, `NAMESPACE_FLAG`
+ *     16  services that have names
+ *     20  services of type ExternalName that have names
+ *     24  its first service
+ *     28  the next and the previous namespace
+ *     36  the number of the list that held it last
+ *     40  the key
+ *
+ *     a slice: an EndpointSlice or an Endpoints object (key: its namespace's label, then its name as text)
+ *
+ *     8   the number of the list that held it last
+ *     16  its record
+ *     20  the entry of its service
+ *     24  its slot in the list of the service's slices
+ *     28  the next and the previous slice
+ *     36  octets of the key, which may be more than 255
+ *     40  the key
+ *
+ *     an address (key: 4 or 16 octets)
+ *
+ *     8   the slot of the slice that holds it, as a hint; -1: it is a service's own
+ *     16  the entry of the service that it belongs to; or, negative, a list of several
+ *     20  the key
+ *
+ *     a pod's address (key: the namespace's label, then the octets of the address)
+ *
+ *     8   pods that have it
+ *     16  the key
+ *
+ * The record of a service:
+ *
+ *     0   kind | IPv4 addresses << 8 | IPv6 addresses << 16 | what an external name is << 24, `EXTERNAL_TARGET` |
+ *         whether it selects pods << 31
+ *     4   octets of the whole block
+ *     8   ports
+ *     12  octets of the external name as text | octets of its target in wire form << 16
+ *     16  IPv4 addresses, a number each; IPv6 addresses, 16 octets each; ports; the external name; its target
+ *
+ * A port: its number (2 octets, the upper one first), its protocol, octets of its name, the name in lower case.
+ *
+ * A list of slices: its slots, then a record per slot, 0 where none is.
+ *
+ * The record of a slice:
+ *
+ *     0   octets of the whole block
+ *     4   sections
+ *     8   the sections: endpoints of one family that share their ports
+ *
+ * A section:
+ *
+ *     0   octets of the section
+ *     4   ready endpoints | all endpoints << 16; the ready ones come first
+ *     8   ports | octets of an address << 16 | whether an endpoint has a hostname << 24
+ *     12  where its ports begin, in octets from its start
+ *     16  where the labels of hostnames begin: a word per ready endpoint, with the place of the label, 0 for none
+ *     20  where the states of the endpoints that are not ready begin: an octet each, `ENDPOINT_STATE`
+ *     24  addresses, as in the record of a service
+ *
+ * A list of an address's services: how many, its capacity, then the entries; those that select pods come first.
+ *
+ * A zone of a cluster:
+ *
+ *     0   flags, `ZONE_OF_CLUSTER`
+ *     4   octets of the whole block
+ *     8   TTL in seconds
+ *     12  octets of the domain | its labels << 16
+ *     16  the zone of the domain
+ *     20  reverse zones
+ *     24  the first of the outcomes of its names, `NAME_OUTCOME`
+ *     28  the label `svc` and the domain, padded; per reverse zone: the zone | labels << 16, octets, the name, padded
+ */
+export const RECORD_KIND = { SERVICE: 3, NAMESPACE: 4, SLICE: 5, ADDRESS: 6, POD: 7 } as const;
+
+export const SERVICE = {
+  FLAGS: 8,
+  RECORD: 16,
+  SLICES: 20,
+  READY: 24,
+  NAMESPACE: 28,
+  NEXT: 32,
+  PREVIOUS: 36,
+  VERSION: 40,
+  LIST: 44,
+  KEY: 48,
+} as const;
+/**
+ * LIVE: it counts among the services of its namespace that have names. OVERLAPS: an address occurs more than once among
+ * its ready endpoints. SHARES: so does a hostname. EXTERNAL: it counts among the external names of its namespace. SELECTS:
+ * its endpoints are the pods that it selects.
+ */
+export const SERVICE_FLAG = { LIVE: 1, OVERLAPS: 2, SHARES: 4, EXTERNAL: 8, SELECTS: 16 } as const;
+
+export const NAMESPACE = {
+  FLAGS: 8,
+  LIVE: 16,
+  EXTERNALS: 20,
+  FIRST: 24,
+  NEXT: 28,
+  PREVIOUS: 32,
+  LIST: 36,
+  KEY: 40,
+} as const;
+export const NAMESPACE_FLAG = { HAS_OBJECT: 1 } as const;
+
+export const SLICE = {
+  LIST: 8,
+  RECORD: 16,
+  SERVICE: 20,
+  SLOT: 24,
+  NEXT: 28,
+  PREVIOUS: 32,
+  KEY_OCTETS: 36,
+  KEY: 40,
+} as const;
+
+export const ADDRESS = { SLOT: 8, OWNER: 16, KEY: 20 } as const;
+/** Instead of a slot: the address is a service's own. */
+export const NO_SLOT = -1;
+export const OWNERS = { COUNT: 0, CAPACITY: 4, ENTRIES: 8 } as const;
+
+export const POD = { COUNT: 8, KEY: 16 } as const;
+
+export const SERVICE_RECORD = { HEAD: 0, SIZE: 4, PORTS: 8, EXTERNAL: 12, ADDRESSES: 16 } as const;
+export const SERVICE_KIND = { CLUSTER: 1, HEADLESS: 2, EXTERNAL: 3 } as const;
+export const EXTERNAL_TARGET = { UNUSABLE: 0, NAME: 1, ADDRESS: 2 } as const;
+export const EXTERNAL_TARGET_MASK = 0x7f;
+/** In the first word of a service's record: the service selects pods. */
+export const SELECTS_PODS = 1 << 31;
+
+export const PORT = { NUMBER: 0, PROTOCOL: 2, LENGTH: 3, NAME: 4 } as const;
+export const PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
+
+export const SLICE_LIST = { SLOTS: 0, RECORDS: 4 } as const;
+export const SLICE_RECORD = { SIZE: 0, SECTIONS: 4, FIRST: 8 } as const;
+export const SECTION = {
+  SIZE: 0,
+  COUNTS: 4,
+  SHAPE: 8,
+  PORTS: 12,
+  LABELS: 16,
+  STATES: 20,
+  ADDRESSES: 24,
+} as const;
+export const SECTION_HAS_HOSTNAMES = 1 << 24;
+/** What the conditions of an endpoint that is not ready say. */
+export const ENDPOINT_STATE = { NOT_READY: 1, SERVING: 2, TERMINATING: 4 } as const;
+
+export const CLUSTER = {
+  FLAGS: 0,
+  SIZE: 4,
+  TTL: 8,
+  DOMAIN_SHAPE: 12,
+  ZONE: 16,
+  REVERSE_ZONES: 20,
+  OUTCOMES: 24,
+  NAMES: 28,
+} as const;
+/** The outcomes of a cluster's names, from the first of them on. */
+export const NAME_OUTCOME = {
+  zone: 0,
+  namespace: 1,
+  clusterIP: 2,
+  headless: 3,
+  endpoint: 4,
+  externalName: 5,
+  pod: 6,
+  reverse: 7,
+} as const;
+/** Flags of a cluster's zone. The rest of the word has the types of records that are left out. */
+export const CLUSTER_FLAG = {
+  KUBE_DNS: 1,
+  ENDPOINTS_KNOWN: 2,
+  IGNORES_EMPTY: 4,
+  USES_NAMESPACES: 8,
+  PODS: 16,
+  PODS_VERIFIED: 32,
+  WITHOUT_A: 64,
+  WITHOUT_AAAA: 128,
+  WITHOUT_SRV: 256,
+  WITHOUT_PTR: 512,
+  WITHOUT_CNAME: 1024,
+} as const;

@@ -1,0 +1,202 @@
+/**
+ * Writes slices as records: their places in the lists of their services, and the addresses of their endpoints.
+ */
+import type { BlockBuffer } from '../table/block.ts';
+import type { RecordSpace } from '../table/record-space.ts';
+import type { AddressClaims } from './address-claims.ts';
+import { EntryList } from './entry-list.ts';
+import { RECORD_KIND, SERVICE, SERVICE_FLAG, SLICE, SLICE_LIST, SLICE_RECORD } from './layout.ts';
+import { type AddressValue, findRepeats, hasHostnames, octetsOf, readyAddresses } from './slice-addresses.ts';
+
+const REPEATS = SERVICE_FLAG.OVERLAPS | SERVICE_FLAG.SHARES;
+
+export class SliceWriter {
+  readonly #space: RecordSpace;
+  readonly #claims: AddressClaims;
+  readonly #words: Int32Array;
+  readonly #list: EntryList;
+  /** Whether an address is a service's own. */
+  readonly #isOwn: (service: number, address: AddressValue) => boolean;
+  #first = 0;
+  count = 0;
+
+  constructor(
+    space: RecordSpace,
+    claims: AddressClaims,
+    isOwn: (service: number, address: AddressValue) => boolean,
+  ) {
+    this.#space = space;
+    this.#claims = claims;
+    this.#words = space.views.atoms;
+    this.#list = new EntryList(space.views, SLICE.NEXT, SLICE.PREVIOUS);
+    this.#isOwn = isOwn;
+  }
+
+  /** @param key the label of the namespace and the name of the object; @returns its entry, or 0 */
+  find(key: Uint8Array): number {
+    return this.#space.find(RECORD_KIND.SLICE, key, SLICE.KEY);
+  }
+
+  serviceOf(slice: number): number {
+    return this.#get(slice + SLICE.SERVICE);
+  }
+
+  /** Marks a slice as part of a list. */
+  note(slice: number, list: number): void {
+    this.#words[(slice + SLICE.LIST) >> 2] = list;
+  }
+
+  /** The entries of all slices. */
+  *all(): Iterable<number> {
+    for (let slice = this.#first; slice !== 0; slice = this.#list.nextOf(slice)) yield slice;
+  }
+
+  /** The slices that are not from a list. */
+  missingIn(list: number): readonly number[] {
+    return [...this.all()].filter((slice) => this.#get(slice + SLICE.LIST) !== list);
+  }
+
+  /**
+   * Adds a slice with the record in a buffer.
+   *
+   * @throws TableFullError and leaves the service as it was
+   */
+  add(key: Uint8Array, service: number, list: number, buffer: BlockBuffer): void {
+    const slot = this.#freeSlot(service);
+    const record = this.#copy(buffer);
+    const slice = this.#space.add(RECORD_KIND.SLICE, key, SLICE.KEY);
+    const words = this.#words;
+    words[(slice + SLICE.LIST) >> 2] = list;
+    words[(slice + SLICE.RECORD) >> 2] = record;
+    words[(slice + SLICE.SERVICE) >> 2] = service;
+    words[(slice + SLICE.SLOT) >> 2] = slot;
+    words[(slice + SLICE.KEY_OCTETS) >> 2] = key.length;
+    this.#list.add(slice, this.#first);
+    this.#first = slice;
+    this.count++;
+    this.#show(service, slot, 0, record);
+  }
+
+  /** Replaces the record of a slice by that in a buffer. @returns whether they differ */
+  replace(slice: number, list: number, buffer: BlockBuffer): boolean {
+    this.note(slice, list);
+    const before = this.#get(slice + SLICE.RECORD);
+    if (this.#isSame(before, buffer)) return false;
+    const record = this.#copy(buffer);
+    this.#words[(slice + SLICE.RECORD) >> 2] = record;
+    this.#show(this.serviceOf(slice), this.#get(slice + SLICE.SLOT), before, record);
+    return true;
+  }
+
+  remove(slice: number): void {
+    const service = this.serviceOf(slice);
+    const record = this.#get(slice + SLICE.RECORD);
+    this.#show(service, this.#get(slice + SLICE.SLOT), record, 0);
+    this.#first = this.#list.remove(slice, this.#first);
+    this.#space.remove(slice);
+    this.count--;
+    this.#dropEmptyList(service);
+  }
+
+  #get(at: number): number {
+    return this.#words[at >> 2] ?? 0;
+  }
+
+  #isSame(record: number, { length, words }: BlockBuffer): boolean {
+    if (this.#get(record) !== length) return false;
+    const held = this.#space.views.words;
+    for (let word = 0; word < length >> 2; word++)
+      if (held[(record >> 2) + word] !== words[word]) return false;
+    return true;
+  }
+
+  #copy({ length, words }: BlockBuffer): number {
+    const record = this.#space.take(length);
+    const held = this.#space.views.words;
+    for (let word = 0; word < length >> 2; word++) held[(record >> 2) + word] = words[word] ?? 0;
+    return record;
+  }
+
+  /** Shows the record of a slice in place of another, 0 for none, and claims its addresses. */
+  #show(service: number, slot: number, before: number, record: number): void {
+    const { views } = this.#space;
+    const former = readyAddresses(views, before);
+    const now = readyAddresses(views, record);
+    let mayRepeat = (this.#get(service + SERVICE.FLAGS) & REPEATS) !== 0 || now.addresses.size < now.ready;
+    if (record !== 0 && hasHostnames(views, record)) mayRepeat = true;
+    for (const address of now.addresses)
+      if (!former.addresses.has(address) && this.#claims.add(octetsOf(address), service, slot))
+        mayRepeat = true;
+    // Readers must not take repeated endpoints for different ones.
+    if (mayRepeat) this.#setRepeats(service, REPEATS);
+    const list = this.#get(service + SERVICE.SLICES);
+    this.#space.store(list + SLICE_LIST.RECORDS + slot * 4, record);
+    this.#space.store(service + SERVICE.READY, this.#get(service + SERVICE.READY) - former.ready + now.ready);
+    if (mayRepeat) this.#setRepeats(service, findRepeats(views, service));
+    this.#disclaim(service, former.addresses, now.addresses, mayRepeat);
+    if (before !== 0) this.#space.retire(before, this.#get(before + SLICE_RECORD.SIZE));
+  }
+
+  #setRepeats(service: number, repeats: number): void {
+    const flags = this.#get(service + SERVICE.FLAGS);
+    this.#space.store(service + SERVICE.FLAGS, (flags & ~REPEATS) | repeats);
+  }
+
+  /** Gives up the addresses that a service does not have any more. @param mayRepeat whether other slices may have them */
+  #disclaim(
+    service: number,
+    former: ReadonlySet<AddressValue>,
+    now: ReadonlySet<AddressValue>,
+    mayRepeat: boolean,
+  ): void {
+    const gone = [...former].filter((address) => !now.has(address) && !this.#isOwn(service, address));
+    const others = gone.length > 0 && mayRepeat ? this.readyOf(service) : undefined;
+    for (const address of gone)
+      if (others?.has(address) !== true) this.#claims.remove(octetsOf(address), service);
+  }
+
+  /** The addresses of all ready endpoints of a service. */
+  readyOf(service: number): ReadonlySet<AddressValue> {
+    const addresses = new Set<AddressValue>();
+    for (const record of this.records(service))
+      for (const address of readyAddresses(this.#space.views, record).addresses) addresses.add(address);
+    return addresses;
+  }
+
+  /** The records of a service's slices. */
+  *records(service: number): Iterable<number> {
+    const list = this.#get(service + SERVICE.SLICES);
+    const slots = list === 0 ? 0 : this.#get(list + SLICE_LIST.SLOTS);
+    for (let slot = 0; slot < slots; slot++) {
+      const record = this.#get(list + SLICE_LIST.RECORDS + slot * 4);
+      if (record !== 0) yield record;
+    }
+  }
+
+  /** A free slot in the list of a service's slices, which grows for it. */
+  #freeSlot(service: number): number {
+    const list = this.#get(service + SERVICE.SLICES);
+    const slots = list === 0 ? 0 : this.#get(list + SLICE_LIST.SLOTS);
+    for (let slot = 0; slot < slots; slot++)
+      if (this.#get(list + SLICE_LIST.RECORDS + slot * 4) === 0) return slot;
+    const more = Math.max(1, slots * 2);
+    const longer = this.#space.take(sizeOfList(more));
+    const words = this.#words;
+    words[longer >> 2] = more;
+    for (let slot = 0; slot < more; slot++)
+      words[((longer + SLICE_LIST.RECORDS) >> 2) + slot] =
+        slot < slots ? this.#get(list + SLICE_LIST.RECORDS + slot * 4) : 0;
+    this.#space.store(service + SERVICE.SLICES, longer);
+    if (list !== 0) this.#space.retire(list, sizeOfList(slots));
+    return slots;
+  }
+
+  #dropEmptyList(service: number): void {
+    for (const _ of this.records(service)) return;
+    const list = this.#get(service + SERVICE.SLICES);
+    this.#space.store(service + SERVICE.SLICES, 0);
+    this.#space.retire(list, sizeOfList(this.#get(list + SLICE_LIST.SLOTS)));
+  }
+}
+
+const sizeOfList = (slots: number): number => SLICE_LIST.RECORDS + slots * 4;

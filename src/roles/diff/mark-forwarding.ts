@@ -1,0 +1,84 @@
+/**
+ * Plugins that forward nothing: they answer with the servers that would be asked.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { ALL_QUESTIONS, isWithinAny } from '../../chain/match.ts';
+import type { PluginPlan } from '../../config/server/plugin-plan.ts';
+import type { Plugin } from '../../contract/plugin.ts';
+import type { PluginMaker } from '../../engine/server-blocks/plugin-maker.ts';
+import type { ForwardPlan, ForwardTarget } from '../../forward/forward-plan.ts';
+import { NameRules, pairsOf } from '../../forward/name-rules.ts';
+import { formatUpstream } from '../../forward/upstream-address.ts';
+import type { ForwardOptions, ForwardUpstream } from '../../plugins/forward/options.ts';
+import { isWithin, ROOT } from '../../wire/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, RCODE } from '../../wire/types.ts';
+
+/** The servers for a name; undefined: it is passed on. */
+type FindServers = (key: NameKey) => readonly string[] | undefined;
+
+/** The same plugins, of which those that forward only say where to. */
+export function markForwarding(plugins: PluginMaker): PluginMaker {
+  return {
+    load: (names) => plugins.load(names),
+    outlivesPlans: (name) => plugins.outlivesPlans(name),
+    make(plan: PluginPlan, context, former): Plugin {
+      if (plan.name === 'forward') return { handler: marker('forward', serversOfRules(plan.options)) };
+      if (plan.name === 'resolver')
+        return { handler: marker('resolver', serversOfPlan(plan.options.forward)) };
+      return plugins.make(plan, context, former);
+    },
+  };
+}
+
+function marker(name: string, find: FindServers): Handler {
+  return {
+    ...{ name, role: 'other', questions: ALL_QUESTIONS, answers: 'unchanged' },
+    handle(query, next) {
+      const servers = find(query.key);
+      return servers === undefined ? next(query) : answerWith(query.question.name, servers);
+    },
+  };
+}
+
+const MAX_STRING = 255;
+
+function answerWith(name: AbsoluteName, servers: readonly string[]): Answer {
+  const text =
+    servers.length === 0 ? 'would not be forwarded' : `would be forwarded to ${servers.toSorted().join(' ')}`;
+  const octets = Buffer.from(text);
+  const strings = Array.from({ length: Math.ceil(octets.length / MAX_STRING) }, (_, index) =>
+    octets.subarray(index * MAX_STRING, (index + 1) * MAX_STRING),
+  );
+  return {
+    kind: 'forwarded',
+    ...{ rcode: RCODE.NOERROR, authoritative: false, truncated: false, authenticData: false },
+    answers: [{ name, class: CLASS.IN, ttl: 0, data: { kind: 'TXT', strings } }],
+    ...{ authorities: [], additionals: [], memory: undefined },
+  };
+}
+
+function serversOfRules({ forwards }: ForwardOptions): FindServers {
+  return (key) => {
+    const rule = forwards.find(
+      ({ from, except }) => isWithin(key, from) && !isWithinAny(key, new Set(except)),
+    );
+    return rule?.upstreams.map(textOfUpstream);
+  };
+}
+
+function textOfUpstream(upstream: ForwardUpstream): string {
+  if (upstream.kind === 'file') return `the servers of ${upstream.path}`;
+  const host = upstream.kind === 'name' ? upstream.name : upstream.address;
+  return `${upstream.scheme}://${host.includes(':') ? `[${host}]` : host}:${upstream.port}`;
+}
+
+function serversOfPlan({ rules }: ForwardPlan): FindServers {
+  const targets = new NameRules<ForwardTarget>(pairsOf(rules, ({ target }) => target));
+  return (key) => {
+    const found = targets.find(key);
+    const target = found?.kind === 'default' ? targets.find(ROOT) : found;
+    if (target === undefined) return undefined;
+    return target.kind === 'servers' ? target.servers.map(({ address }) => formatUpstream(address)) : [];
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * The evidence of a cluster, from the records that a server keeps. They have no selectors.
+ */
+
+import type { Cluster } from '../../kube/publish/cluster.ts';
+import type { ServiceEndpoint } from '../../kube/records/cluster-contents.ts';
+import type {
+  ClusterEvidence,
+  EndpointEvidence,
+  ServiceEvidence,
+  ServiceName,
+} from '../../reasons/cluster-evidence.ts';
+
+export class KeptEvidence implements ClusterEvidence {
+  readonly #cluster: Cluster;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  hasNamespace(namespace: string): boolean {
+    return this.#cluster.contents.hasNamespace(namespace);
+  }
+
+  findService(namespace: string, name: string): ServiceEvidence | undefined {
+    const service = this.#cluster.contents.service(namespace, name);
+    if (service === undefined) return undefined;
+    const { ready, notReady, terminating } = this.#cluster.contents.endpoints(namespace, name);
+    return {
+      ...{ namespace, name, address: service.address },
+      ports: service.ports.map((port) => ({ ...port, protocol: port.protocol.toLowerCase() })),
+      selector: undefined,
+      selectedPods: undefined,
+      endpoints: {
+        ready: ready.map(toEvidence),
+        notReady: notReady.map(toEvidence),
+        terminating: terminating.map(toEvidence),
+      },
+    };
+  }
+
+  services(): Iterable<ServiceName> {
+    return this.#cluster.contents.services();
+  }
+
+  namespaces(): Iterable<string> {
+    return this.#cluster.contents.namespaces();
+  }
+}
+
+const toEvidence = ({ address, hostname }: ServiceEndpoint): EndpointEvidence => ({
+  ...{ address, hostname, pod: undefined },
+});

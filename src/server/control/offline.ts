@@ -1,0 +1,130 @@
+/**
+ * A server without sockets, to explain what a configuration would answer. Its blocks, plugins and names are those of a running server.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Client } from '../../chain/query.ts';
+import type { PluginPlan } from '../../config/server/plugin-plan.ts';
+import { pluginNames } from '../../config/server/server-blocks-plan.ts';
+import type { ServerPlan } from '../../config/server/server-plan.ts';
+import type { Plugin } from '../../contract/plugin.ts';
+import { Engine } from '../../engine/engine.ts';
+import type { PluginMaker } from '../../engine/server-blocks/plugin-maker.ts';
+import type { Cluster } from '../../kube/publish/cluster.ts';
+import { ManifestSource } from '../../sources/manifests/manifest-source.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { sinksOf } from '../cluster-objects.ts';
+import { type Dependencies, type ObjectSource, openObjectSource } from '../object-source.ts';
+import { closestGroup, Explainer } from './explain.ts';
+
+export interface OfflineOptions {
+  readonly plan: ServerPlan;
+  /** The plugins of the front end. */
+  readonly plugins: PluginMaker;
+  /** A folder that replaces the API server; undefined: the plan names the source. */
+  readonly manifests: string | undefined;
+  readonly version: string;
+  readonly dependencies: Dependencies;
+}
+
+/** Milliseconds until objects that are not listed yet are missing. */
+const MAX_WAIT = 15_000;
+
+export class OfflineServer {
+  readonly explainer: Explainer;
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #options: OfflineOptions;
+  #manifests: ManifestSource | undefined;
+  #source: ObjectSource | undefined;
+
+  /** @throws the error of a plugin that cannot be made. Load the plugins before */
+  constructor(options: OfflineOptions) {
+    const { plan, plugins, manifests, version, dependencies } = options;
+    const { clock, log } = dependencies;
+    this.#options = options;
+    this.#clock = clock;
+    this.#log = log;
+    const made = manifests === undefined ? plugins : withoutApi(plugins);
+    this.#engine = new Engine(plan.engine, { plugins: made, readers: 1, version, clock, log });
+    this.explainer = new Explainer({ engine: this.#engine, plan, missing: () => this.#missing(), clock });
+  }
+
+  /** Resolves when the objects are listed, or some time is over. @throws the reason why they cannot be read */
+  async start(): Promise<void> {
+    const { plan, manifests, plugins } = this.#options;
+    await plugins.load(pluginNames(plan.engine));
+    await this.#engine.start();
+    const clusters = this.#engine.serverBlocks.inspect().flatMap(({ cluster }) => cluster?.cluster ?? []);
+    const [cluster] = clusters;
+    if (cluster === undefined) return;
+    if (manifests !== undefined) await this.#readManifests(manifests, cluster);
+    else if (plan.objects !== undefined) await this.#follow(cluster);
+    await this.#untilKnown(cluster);
+    cluster.settle();
+  }
+
+  /**
+   * Answers a query as the listeners that serve its name the closest do.
+   *
+   * @param key the name in its question
+   */
+  async answer(key: NameKey, packet: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
+    const group = closestGroup(this.#options.plan.engine.groups, key);
+    return await this.#engine.serverBlocks.handleQueryOf(group?.server ?? '')?.(packet, client);
+  }
+
+  async stop(): Promise<void> {
+    this.#manifests?.stop();
+    await this.#source?.stop();
+    this.#engine.stop();
+  }
+
+  async #readManifests(folder: string, cluster: Cluster): Promise<void> {
+    const sinks = sinksOf(cluster);
+    this.#manifests = new ManifestSource({
+      folder,
+      allowEmpty: true,
+      sinks,
+      clock: this.#clock,
+      log: this.#log,
+    });
+    await this.#manifests.start();
+  }
+
+  async #follow(cluster: Cluster): Promise<void> {
+    const { plan, dependencies } = this.#options;
+    if (plan.objects === undefined) return;
+    this.#source = await openObjectSource(plan.objects.source, dependencies);
+    await this.#source.start(sinksOf(cluster));
+  }
+
+  #untilKnown(cluster: Cluster): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(MAX_WAIT, resolve);
+      cluster.whenKnown(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  #missing(): readonly string[] {
+    return this.#source?.status().reasons ?? [];
+  }
+}
+
+/** The plugins, of which those that follow an API server do not start. */
+function withoutApi(plugins: PluginMaker): PluginMaker {
+  return {
+    load: (names) => plugins.load(names),
+    outlivesPlans: (name) => plugins.outlivesPlans(name),
+    make(plan: PluginPlan, context, former): Plugin {
+      const plugin = plugins.make(plan, context, former);
+      if (plan.name !== 'kubernetes') return plugin;
+      const { handler } = plugin;
+      return { handler, inspect: () => plugin.inspect?.() ?? {}, stop: (reason) => plugin.stop?.(reason) };
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * The status of a server: data, configuration, upstream servers, cache and readers.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { countAnswered } from '../../table/counter-sums.ts';
+import type { FollowedKind, Server } from '../server.ts';
+
+/** Times are milliseconds. Readers ignore fields that they do not know. */
+export interface ServerStatus {
+  readonly version: string;
+  readonly role: string;
+  readonly process: number;
+  readonly ready: boolean;
+  /** Why it is not ready, or a note. */
+  readonly reason: string | undefined;
+  readonly queries: number;
+  readonly data: {
+    /** Since the data was last known to be current; undefined: unknown, or a folder, which is always current. */
+    readonly age: number | undefined;
+    readonly kinds: readonly FollowedKind[];
+  };
+  readonly configuration: {
+    /** Whether an earlier configuration is in force because the latest has errors. */
+    readonly isLastGood: boolean;
+    /** What is wrong with the latest one, as sentences. */
+    readonly rejected: readonly string[];
+    readonly changes: number;
+    /** RFC 3339. */
+    readonly changedAt: string | undefined;
+  };
+  readonly upstreams: readonly UpstreamStatus[];
+  readonly cache: { readonly entries: number; readonly names: number };
+  readonly readers: { readonly running: number; readonly down: number; readonly kernelDrops: number };
+  readonly logs: { readonly level: string | undefined; readonly queryLog: string | undefined };
+}
+
+export interface UpstreamStatus {
+  readonly server: string;
+  readonly state: string;
+  readonly since: number | undefined;
+  readonly lastReply: number | undefined;
+  readonly roundTrip: number | undefined;
+  readonly sent: number;
+  readonly timeouts: number;
+  readonly errors: number;
+}
+
+export interface StatusParts {
+  readonly server: Server;
+  readonly role: string;
+  readonly level: string | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export function readStatus({ server, role, level }: StatusParts): ServerStatus {
+  const stats = server.stats();
+  const readiness = server.readiness();
+  const { plan: queryLog } = server.queryLog;
+  const { config, udp, table } = stats;
+  return {
+    version: server.version,
+    role,
+    process: process.pid,
+    ready: readiness.ready,
+    reason: readiness.ready ? readiness.note : readiness.reason,
+    queries: countAnswered(stats.queries),
+    data: { age: server.dataAge, kinds: server.kinds },
+    configuration: {
+      isLastGood: server.rejected.length > 0,
+      rejected: server.rejected,
+      changes: config?.changes ?? 0,
+      changedAt: config?.changedAt === undefined ? undefined : new Date(config.changedAt).toISOString(),
+    },
+    upstreams: readUpstreams(server),
+    cache: { entries: table.cached, names: table.nodes },
+    readers: {
+      running: udp?.readers.length ?? 0,
+      down: udp?.down ?? 0,
+      kernelDrops: udp?.kernelDrops ?? 0,
+    },
+    logs: { level, queryLog: queryLog === undefined ? undefined : (queryLog.file ?? '-') },
+  };
+}
+
+/** With those that are switched off. */
+export function readUpstreams(server: Pick<Server, 'engine'>): readonly UpstreamStatus[] {
+  const inspections = server.engine.serverBlocks.inspect();
+  return inspections
+    .flatMap(({ forwarders = [] }) => forwarders)
+    .flatMap((forwarder) => [
+      ...forwarder.statistics().upstreams.map((each) => ({
+        server: each.upstream,
+        state: each.state.kind,
+        since: each.stateAge,
+        lastReply: each.lastReplyAge,
+        roundTrip: each.smoothedRoundTrip,
+        sent: each.sent,
+        timeouts: each.timeouts,
+        errors: each.networkErrors,
+      })),
+      ...forwarder.switchedOff.map((name) => ({
+        server: name,
+        state: 'off',
+        ...{ since: undefined, lastReply: undefined, roundTrip: undefined, sent: 0, timeouts: 0, errors: 0 },
+      })),
+    ]);
+}

@@ -1,0 +1,162 @@
+/**
+ * The HTTP port of the dashboard: the files of the page, the state of all replicas, and explanations. Only on a loopback address.
+ *
+ * A page of another origin that the user visits must not read it. Such a page can reach the port by a name that it lets resolve to
+ * 127.0.0.1 (DNS rebinding), so the header Host must name loopback.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { readControlOrder } from '../../config/control/control-order.ts';
+import { describeProblem } from '../../config/values/problem.ts';
+import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
+import { HttpServer } from '../../observe/http-server.ts';
+import { checkExplanation } from '../../reasons/render-explanation.ts';
+import type { Collector } from './collector.ts';
+import type { ExplainedByReplica } from './page-state.ts';
+import type { Replica } from './replica.ts';
+
+export interface DashboardOptions {
+  /** A loopback address. */
+  readonly address: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Asked for with each look at data; undefined: not needed. */
+  readonly token: string | undefined;
+  /** The files of the page by path, such as `/page.js`. */
+  readonly files: ReadonlyMap<string, HttpReply>;
+  /** The flag that sets the port, for error messages. */
+  readonly flag: string;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const DATA_PREFIX = '/api/';
+const LOOPBACK_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+/** Explanations that are made at a time; each asks all replicas. */
+const MAX_EXPLAINING = 4;
+/** Milliseconds for all of them. */
+const EXPLAIN_TIMEOUT = 15_000;
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+export function createDashboardServer(
+  { token, files, ...place }: DashboardOptions,
+  collector: Collector,
+  clock: Clock,
+  log: Log,
+): HttpServer {
+  const explaining = new Explanations(collector, clock);
+  const routes = new Map<string, HttpRoute>([
+    ...Array.from(files, ([path, reply]) => [path, () => reply] as const),
+    [`${DATA_PREFIX}state`, () => json(200, collector.look())],
+    [`${DATA_PREFIX}explain`, (query) => explaining.reply(query)],
+  ]);
+  const options = { ...place, waitForPort: false, headers: HEADERS, takesTime: false };
+  return new HttpServer(
+    { ...options, refuse: (path, headers) => refuse(path, headers, token) },
+    routes,
+    clock,
+    log,
+  );
+}
+
+/** Why a request gets no answer; undefined: it gets one. */
+export function refuse(
+  path: string,
+  headers: IncomingHttpHeaders,
+  token: string | undefined,
+): HttpReply | undefined {
+  if (!LOOPBACK_HOST.test(headers.host ?? ''))
+    return text(421, 'the header Host names another server: open the address that portolan printed\n');
+  const site = headers['sec-fetch-site'];
+  if (!path.startsWith(DATA_PREFIX)) return undefined;
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    return text(403, 'the request comes from a page of another origin\n');
+  if (token === undefined || isEqual(headers.authorization ?? '', `Bearer ${token}`)) return undefined;
+  return text(401, 'the token is missing or wrong: open the address that portolan printed\n');
+}
+
+/** In a time that does not depend on the texts. */
+function isEqual(one: string, other: string): boolean {
+  const digest = (value: string) => createHash('sha256').update(value).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+class Explanations {
+  readonly #collector: Collector;
+  readonly #clock: Clock;
+  #running = 0;
+
+  constructor(collector: Collector, clock: Clock) {
+    this.#collector = collector;
+    this.#clock = clock;
+  }
+
+  async reply(query: URLSearchParams): Promise<HttpReply> {
+    const words = wordsOf(query);
+    const checked = readControlOrder(['explain', ...words], 'text');
+    if (checked.kind === 'bad') return json(400, { problems: checked.problems.map(describeProblem) });
+    if (this.#running >= MAX_EXPLAINING) return json(429, { problems: ['Too many at a time: try again.'] });
+    this.#running += 1;
+    const abort = new AbortController();
+    const timer = this.#clock.after(EXPLAIN_TIMEOUT, () => abort.abort());
+    try {
+      const { replicas } = this.#collector;
+      const explained = await Promise.all(replicas.map((replica) => explain(replica, words, abort.signal)));
+      const reply = json(200, explained);
+      // In pieces: replies in pieces are never shared between requests, which ask for different names.
+      return { ...reply, body: inPieces(String(reply.body)) };
+    } finally {
+      timer.cancel();
+      this.#running -= 1;
+    }
+  }
+}
+
+async function explain(
+  replica: Replica,
+  words: readonly string[],
+  signal: AbortSignal,
+): Promise<ExplainedByReplica> {
+  const { name } = replica;
+  try {
+    for await (const data of replica.ask({ verb: 'explain', words }, signal))
+      return { replica: name, explanation: checkExplanation(data) };
+    return { replica: name, error: signal.aborted ? 'no reply in time' : 'no explanation' };
+  } catch (error) {
+    return { replica: name, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** The words of the control socket. Fields with a `=` of their own would be read as settings, so names have none. */
+export function wordsOf(query: URLSearchParams): readonly string[] {
+  const given = query.get('name')?.trim() ?? '';
+  const name = given === 'ask' ? 'ask.' : given;
+  const types = (query.get('type') ?? '').split(/[\s,]+/).filter((type) => type !== '' && type !== 'ask');
+  const settings = ['from', 'namespace', 'search', 'ndots'].flatMap((setting) => {
+    const value = query.get(setting)?.trim() ?? '';
+    return value === '' ? [] : `${setting}=${value}`;
+  });
+  return [name.replaceAll('=', '\\061'), ...types, ...settings, ...(query.get('ask') === '1' ? ['ask'] : [])];
+}
+
+async function* inPieces(body: string): AsyncIterable<string> {
+  yield body;
+}
+
+function json(status: number, value: unknown): HttpReply {
+  return { status, type: JSON_TYPE, body: JSON.stringify(value) };
+}
+
+function text(status: number, body: string): HttpReply {
+  return { status, type: PLAIN_TEXT, body };
+}

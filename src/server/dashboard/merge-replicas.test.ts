@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerStatus } from '../control/status.ts';
+import type { TopRow } from '../control/top-counts.ts';
+import type { TopSnapshot } from '../control/watch-verbs.ts';
+import {
+  groupFailures,
+  judgeHealth,
+  mergeFindings,
+  mergeSeries,
+  mergeTraffic,
+  pointOf,
+} from './merge-replicas.ts';
+
+const row = (what: string, count: number): TopRow => ({ what, count });
+
+function snapshotOf(fields: Partial<TopSnapshot>): TopSnapshot {
+  return {
+    ...{ seconds: 2, queries: 0, lost: 0, searched: 0, rcodes: [], sources: [], names: [], clients: [] },
+    ...{ namespaces: [], failures: [], upstreams: [] },
+    ...fields,
+  };
+}
+
+const sampleOf = (replica: string, fields: Partial<TopSnapshot>, at = 10_000) => ({
+  ...{ replica, at },
+  snapshot: snapshotOf(fields),
+});
+
+// Only what is read.
+const statusOf = (ready: boolean) => ({ ready }) as ServerStatus;
+const replicaOf = (name: string, ready: boolean) => ({
+  ...{ name, status: statusOf(ready), error: undefined, rate: undefined },
+});
+const quiet = mergeTraffic([]);
+
+describe('merged traffic', () => {
+  it('adds rows and weighs shares by queries', () => {
+    const traffic = mergeTraffic([
+      sampleOf('a', { queries: 30, searched: 0.5, clients: [row('10.0.0.1', 20), row('10.0.0.2', 10)] }),
+      sampleOf('b', { queries: 10, searched: 0.1, clients: [row('10.0.0.2', 15)], lost: 3 }),
+    ]);
+    expect(traffic).toMatchObject({ seconds: 2, queries: 40, lost: 3, searched: 0.4 });
+    expect(traffic.clients).toEqual([row('10.0.0.2', 25), row('10.0.0.1', 20)]);
+  });
+
+  it('keeps the most frequent rows', () => {
+    const names = Array.from({ length: 80 }, (_, index) => row(`n${index}. A`, index + 1));
+    const merged = mergeTraffic([sampleOf('a', { names })]).names;
+    expect([merged.length, merged[0], merged.at(-1)]).toEqual([50, row('n79. A', 80), row('n30. A', 31)]);
+  });
+
+  it('counts a replica once in each step of the series', () => {
+    const rcodes = [row('NOERROR', 4), row('NXDOMAIN', 2), row('SERVFAIL', 2)];
+    const points = [
+      pointOf(sampleOf('a', { queries: 8, rcodes }, 4_100)),
+      pointOf(sampleOf('b', { queries: 8, rcodes }, 5_900)),
+      pointOf(sampleOf('a', { queries: 2, rcodes: [row('NOERROR', 2)] }, 6_100)),
+    ];
+    expect(mergeSeries(points, 2_000)).toEqual({
+      times: [4, 6],
+      queries: [8, 1],
+      missing: [2, 0],
+      failed: [2, 0],
+    });
+  });
+});
+
+it('groups failures by their cause, the most frequent first', () => {
+  const groups = groupFailures([
+    sampleOf('a', { failures: [row('no-such-service catr.shop. A', 3), row('SERVFAIL x. A', 4)] }),
+    sampleOf('b', { failures: [row('no-such-service catr.shop. A', 2)] }),
+  ]);
+  expect(groups).toEqual([
+    { cause: 'no-such-service', count: 5, names: [{ name: 'catr.shop.', type: 'A', count: 5 }] },
+    { cause: 'SERVFAIL', count: 4, names: [{ name: 'x.', type: 'A', count: 4 }] },
+  ]);
+});
+
+it('shows a finding of several replicas once, problems first', () => {
+  const finding = (kind: 'upstream-slow' | 'data-stale', severity: 'risk' | 'problem') => ({
+    ...{ kind, severity, subject: 's', sentence: kind, remedies: [] },
+  });
+  const diagnosis = { checked: [], notChecked: [] };
+  const merged = mergeFindings([
+    { replica: 'a', diagnosis: { ...diagnosis, findings: [finding('upstream-slow', 'risk')] } },
+    {
+      replica: 'b',
+      diagnosis: {
+        ...diagnosis,
+        findings: [finding('upstream-slow', 'risk'), finding('data-stale', 'problem')],
+      },
+    },
+  ]);
+  expect(merged.map(({ kind, replicas }) => [kind, replicas])).toEqual([
+    ['data-stale', ['b']],
+    ['upstream-slow', ['a', 'b']],
+  ]);
+});
+
+describe('health', () => {
+  const failing = (share: number) =>
+    mergeTraffic([
+      sampleOf('a', {
+        queries: 1_000,
+        rcodes: [row('SERVFAIL', share * 1_000), row('NXDOMAIN', 500), row('REFUSED', 400)],
+      }),
+    ]);
+  it.each([
+    ['unknown', [], quiet],
+    ['unknown', [{ ...replicaOf('a', true), status: undefined }], quiet],
+    ['broken', [replicaOf('a', false)], quiet],
+    ['degraded', [replicaOf('a', true), replicaOf('b', false)], quiet],
+    ['healthy', [replicaOf('a', true)], quiet],
+    ['healthy', [replicaOf('a', true)], failing(0.001)],
+    ['degraded', [replicaOf('a', true)], failing(0.01)],
+    ['broken', [replicaOf('a', true)], failing(0.3)],
+  ] as const)('is %s', (word, replicas, traffic) => {
+    expect(judgeHealth(replicas, [], traffic).word).toBe(word);
+  });
+});

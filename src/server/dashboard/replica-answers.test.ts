@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { readDiagnosis, readStatus, readTop } from './replica-answers.ts';
+
+const STATUS = {
+  ...{ version: '0.2.0', role: 'serve', ready: true, queries: 1, upstreams: [] },
+  data: { kinds: [] },
+  configuration: { isLastGood: false, rejected: [], changes: 0 },
+  cache: { entries: 0, names: 0 },
+  readers: { running: 1, down: 0, kernelDrops: 0 },
+};
+
+it('takes answers with all that the pages show, and with more', () => {
+  const status = { ...STATUS, later: 1 };
+  expect(readStatus(status)).toBe(status);
+  expect(readDiagnosis({ findings: [], checked: [], notChecked: [] }).findings).toEqual([]);
+});
+
+it.each([
+  [undefined, 'fields'],
+  ['ready', 'fields'],
+  [{ ...STATUS, version: 7 }, 'version'],
+  [{ ...STATUS, upstreams: {} }, 'upstreams'],
+  [{ ...STATUS, cache: undefined }, 'cache'],
+  [{ ...STATUS, cache: { entries: 0 } }, 'cache.names'],
+])('names what %j lacks', (answer, field) => {
+  expect(() => readStatus(answer)).toThrow(
+    `the answer of the server has no ${field}: it is of another version`,
+  );
+});
+
+it('does so for counts and findings too', () => {
+  expect(() => readTop({ seconds: 1 })).toThrow('no queries');
+  expect(() => readDiagnosis({ findings: [] })).toThrow('no checked');
+});

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
+import { ServerFindings } from './findings.ts';
+import { ForeignDomains } from './foreign-domains.ts';
+
+it('logs a finding when it begins and when it ends, once each', () => {
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const foreignDomains = new ForeignDomains(clock);
+  const facts = { inspect: () => [], dataAge: 0, kinds: [], rejected: [], foreignDomains };
+  const findings = new ServerFindings(facts, clock, log);
+  findings.start();
+  clock.advance(60_000);
+  expect(log.records).toEqual([]);
+  facts.dataAge = 120_000;
+  clock.advance(60_000);
+  facts.dataAge = 0;
+  clock.advance(60_000);
+  findings.stop();
+  facts.dataAge = 120_000;
+  clock.advance(60_000);
+  expect(log.records.map(({ level, message, fields }) => [level, message, fields?.['finding']])).toEqual([
+    ['warn', 'finding', 'data-stale'],
+    ['info', 'finding ended', 'data-stale'],
+  ]);
+  expect(findings.current().map(({ kind }) => kind)).toEqual(['data-stale']);
+});

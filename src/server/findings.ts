@@ -1,0 +1,101 @@
+/**
+ * What a server finds about itself: for its metrics, its readiness, its log and `doctor`.
+ */
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { PluginInspection } from '../contract/inspection.ts';
+import type { Cluster } from '../kube/publish/cluster.ts';
+import { SERVER_CHECKS } from '../reasons/checks/server-checks.ts';
+import { type Finding, runChecks, type ServerEvidence } from '../reasons/finding.ts';
+import type { ForeignDomains } from './foreign-domains.ts';
+
+/** What the server knows, read anew for each check. */
+export interface ServerFacts {
+  inspect(): readonly PluginInspection[];
+  readonly dataAge: number | undefined;
+  readonly kinds: ServerEvidence['kinds'];
+  readonly rejected: readonly string[];
+  readonly foreignDomains: ForeignDomains;
+}
+
+/** Milliseconds between two checks for the log. */
+const INTERVAL = 15_000;
+/** Findings that have no line of their own in the log when they begin. */
+const LOGGED: ReadonlySet<Finding['kind']> = new Set([
+  'data-stale',
+  'external-name-target',
+  'foreign-cluster-domain',
+  'upstream-slow',
+]);
+
+export class ServerFindings {
+  readonly #facts: ServerFacts;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #names = new WeakMap<Cluster, { generation: number; names: ServerEvidence['externalNames'] }>();
+  readonly #logged = new Map<string, Finding>();
+  #timer: Timer | undefined;
+
+  constructor(facts: ServerFacts, clock: Clock, log: Log) {
+    this.#facts = facts;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Logs findings when they begin and end, from now on. */
+  start(): void {
+    this.#timer = this.#clock.after(INTERVAL, () => {
+      this.#report();
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  current(): readonly Finding[] {
+    const none = { services: undefined, pods: undefined, policies: undefined, traffic: undefined };
+    return runChecks(SERVER_CHECKS, { server: this.evidence(), ...none }).findings;
+  }
+
+  evidence(): ServerEvidence {
+    const inspections = this.#facts.inspect();
+    const { dataAge, kinds, rejected } = this.#facts;
+    const domains = inspections.flatMap(({ cluster }) => cluster?.cluster.names.apexes.slice(0, 1) ?? []);
+    return {
+      ...{ dataAge, kinds, rejected, domains },
+      foreignDomains: this.#facts.foreignDomains.besides(domains),
+      upstreams: inspections
+        .flatMap(({ forwarders = [] }) => forwarders)
+        .flatMap((forwarder) => forwarder.statistics().upstreams)
+        .map(({ upstream, state, stateAge, lastReplyAge, smoothedRoundTrip: roundTrip }) => ({
+          ...{ server: upstream, state: state.kind, since: stateAge, lastReply: lastReplyAge, roundTrip },
+        })),
+      loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),
+      externalNames: inspections.flatMap(({ cluster }) =>
+        cluster === undefined ? [] : this.#externalNamesOf(cluster.cluster),
+      ),
+    };
+  }
+
+  #externalNamesOf(cluster: Cluster): ServerEvidence['externalNames'] {
+    const known = this.#names.get(cluster);
+    if (known?.generation === cluster.generation) return known.names;
+    const [domain = ''] = cluster.names.apexes;
+    const names = Array.from(cluster.contents.externalNames(), (service) => ({ ...service, domain }));
+    this.#names.set(cluster, { generation: cluster.generation, names });
+    return names;
+  }
+
+  #report(): void {
+    const found = this.current().filter(({ kind }) => LOGGED.has(kind));
+    const now = new Map(found.map((finding) => [`${finding.kind} ${finding.subject}`, finding]));
+    for (const [key, { kind, subject, sentence }] of now)
+      if (!this.#logged.has(key)) this.#log.warn('finding', { finding: kind, subject, reason: sentence });
+    for (const [key, { kind, subject }] of this.#logged)
+      if (!now.has(key)) this.#log.info('finding ended', { finding: kind, subject });
+    this.#logged.clear();
+    for (const [key, finding] of now) this.#logged.set(key, finding);
+  }
+}

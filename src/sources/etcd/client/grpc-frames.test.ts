@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { FrameError, FrameReader, frameOf } from './grpc-frames.ts';
+
+it('gives back every message, wherever the stream is cut', () => {
+  const messages = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(messages, fc.array(fc.nat({ max: 9 })), (sent, cuts) => {
+      const stream = Buffer.concat(sent.map(frameOf));
+      const reader = new FrameReader(100);
+      const received: Buffer[] = [];
+      let at = 0;
+      for (const length of [...cuts, stream.length]) {
+        reader.push(stream.subarray(at, at + length), (message) => received.push(Buffer.from(message)));
+        at += length;
+      }
+      expect(received).toEqual(sent.map((message) => Buffer.from(message)));
+      expect(reader.isInside).toBe(false);
+    }),
+  );
+});
+
+it('knows that a frame is not complete', () => {
+  const reader = new FrameReader(100);
+  reader.push(frameOf(Buffer.from('abc')).subarray(0, 7), () => {});
+  expect(reader.isInside).toBe(true);
+});
+
+it('refuses large messages before they are held, and compressed ones', () => {
+  const take = () => {};
+  expect(() => new FrameReader(3).push(frameOf(Buffer.from('abcd')).subarray(0, 5), take)).toThrow(
+    new FrameError('a message larger than max: 4 octets', true),
+  );
+  const compressed = frameOf(Buffer.from('a'));
+  compressed[0] = 1;
+  expect(() => new FrameReader(3).push(compressed, take)).toThrow('compression');
+});

@@ -1,0 +1,141 @@
+/**
+ * The entries of one publication that are no name nodes: they share the table's index, memory and reclaiming with the
+ * nodes. What they mean is up to `records/`.
+ *
+ * An entry has a key of octets and never moves while it exists. Its further words may change, each with one store.
+ */
+import { TableFullError } from './arena.ts';
+import { finishHash, hashName } from './hash.ts';
+import { padded, shapeOf, UNIT_SHIFT } from './layout.ts';
+import type { TableViews, WriterMemory } from './memory.ts';
+import type { Slots } from './slots.ts';
+import type { PublicationId } from './types.ts';
+
+export interface RecordSpaceParts {
+  readonly memory: WriterMemory;
+  readonly slots: Slots;
+  /** Frees a slot that an entry of this hash could take. @returns whether one was found */
+  readonly evictNear: (hash: number) => boolean;
+  /** The keys of the hash. */
+  readonly keys: Int32Array;
+  readonly publication: PublicationId;
+  readonly salt: number;
+  /** Shows readers the place of the cluster's zone. */
+  readonly show: (place: number) => void;
+}
+
+/** Octets that the keys of the hash suffice for. Only keys that readers never look for are longer. */
+const MAX_HASHED = 256;
+
+/** Words that all entries have: hash, shape, one of their own, size. */
+export const ENTRY = { HASH: 0, SHAPE: 4, SIZE: 12, OCTETS: 16 } as const;
+
+export class RecordSpace {
+  readonly views: TableViews;
+  readonly #parts: RecordSpaceParts;
+  entries = 0;
+  /** Octets of all blocks. */
+  octets = 0;
+
+  constructor(parts: RecordSpaceParts) {
+    this.#parts = parts;
+    this.views = parts.memory.views;
+  }
+
+  /**
+   * @param start where the key begins in an entry of this kind
+   * @returns the octet of the entry, or 0
+   */
+  find(kind: number, key: Uint8Array, start: number): number {
+    const { slots } = this.#parts;
+    const slot = this.#findSlot(this.#hashOf(kind, key), this.#shapeOf(kind, key), key, start);
+    return slot < 0 ? 0 : slots.blockAt(slot);
+  }
+
+  /**
+   * Adds an entry, whose key is not there yet. All words between its head and its key are zero.
+   *
+   * @returns the octet of the entry
+   * @throws TableFullError and leaves the table as it was
+   */
+  add(kind: number, key: Uint8Array, start: number): number {
+    const { slots, evictNear } = this.#parts;
+    const { octets, words } = this.views;
+    const size = start + padded(key.length);
+    const block = this.take(size);
+    words.fill(0, block >> 2, (block + size) >> 2);
+    const hash = this.#hashOf(kind, key);
+    words[block >> 2] = hash;
+    words[(block + ENTRY.SHAPE) >> 2] = this.#shapeOf(kind, key);
+    words[(block + ENTRY.SIZE) >> 2] = size;
+    for (let at = 0; at < key.length; at++) octets[block + start + at] = key[at] ?? 0;
+    while (!slots.insert(hash, block)) {
+      if (evictNear(hash)) continue;
+      this.give(block, size);
+      throw new TableFullError(size);
+    }
+    this.entries++;
+    return block;
+  }
+
+  /** Removes an entry from the index; readers may use it until they leave. */
+  remove(block: number): void {
+    const { slots } = this.#parts;
+    const slot = slots.find(this.views.atoms[block >> 2] ?? 0, (candidate) => candidate === block);
+    if (slot >= 0) slots.remove(slot);
+    this.entries--;
+    this.retire(block, this.views.words[(block + ENTRY.SIZE) >> 2] ?? 0);
+  }
+
+  /** A block without an entry of its own, with whatever it held before. @throws TableFullError */
+  take(size: number): number {
+    const block = this.#parts.memory.arena.take(size);
+    this.octets += size;
+    return block;
+  }
+
+  /** Gives back a block that no reader has seen. */
+  give(block: number, size: number): void {
+    this.octets -= size;
+    this.#parts.memory.arena.give(block, size);
+  }
+
+  /** Gives back a block that readers cannot find any more, once they have left it. */
+  retire(block: number, size: number): void {
+    const { arena, reclaimer } = this.#parts.memory;
+    this.octets -= size;
+    reclaimer.retire(() => arena.give(block, size));
+  }
+
+  /** Sets a word that readers may read at this moment. */
+  store(at: number, value: number): void {
+    Atomics.store(this.views.atoms, at >> 2, value);
+  }
+
+  /** Shows readers the block of the zone that is composed from these entries; 0: none. */
+  show(block: number): void {
+    this.#parts.show(block >> UNIT_SHIFT);
+  }
+
+  /** The finished hash of a key. */
+  #hashOf(kind: number, key: Uint8Array): number {
+    const { keys, salt } = this.#parts;
+    if (key.length <= MAX_HASHED) return finishHash(hashName(key, keys) ^ salt ^ kind);
+    const rest = finishHash(hashName(key.subarray(MAX_HASHED), keys));
+    return finishHash(hashName(key.subarray(0, MAX_HASHED), keys) ^ salt ^ kind ^ rest);
+  }
+
+  #shapeOf(kind: number, key: Uint8Array): number {
+    return shapeOf(key.length & 0xff, kind, this.#parts.publication);
+  }
+
+  #findSlot(hash: number, shape: number, key: Uint8Array, start: number): number {
+    const { atoms, octets, words } = this.views;
+    return this.#parts.slots.find(hash, (block) => {
+      if (atoms[(block + ENTRY.SHAPE) >> 2] !== shape) return false;
+      if ((words[(block + ENTRY.SIZE) >> 2] ?? 0) !== start + padded(key.length)) return false;
+      for (let at = 0; at < key.length; at++) if (octets[block + start + at] !== key[at]) return false;
+      return true;
+    });
+  }
+}

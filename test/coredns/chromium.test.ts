@@ -1,0 +1,79 @@
+/**
+ * Chromium as a client of `https://`: it finds a page by DNS over HTTPS alone.
+ */
+import { execFile } from 'node:child_process';
+import { createHash, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { afterEach, expect, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { tlsFixturePath } from '../api-server/tls-fixture.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+import { itWithTool } from '../support/tools.ts';
+
+afterEach(endAllPrograms);
+const run = promisify(execFile);
+/** Milliseconds: only a browser that hangs takes so long. */
+const PATIENCE = 45_000;
+
+/** The hash of the server's key, which Chromium takes without an authority. */
+function keyHash(): string {
+  const { publicKey } = new X509Certificate(readFileSync(tlsFixturePath('server.crt')));
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('base64');
+}
+
+/** A page on loopback. @returns its port */
+async function servePage(text: string): Promise<number> {
+  const pages = createServer((_, response) => response.end(`<html><body>${text}</body></html>`));
+  pages.listen(0, '127.0.0.1');
+  await once(pages, 'listening');
+  onTestFinished(() => {
+    pages.closeAllConnections();
+    pages.close();
+  });
+  return (pages.address() as AddressInfo).port; // It listens on a port.
+}
+
+itWithTool('chromium', 'Chromium finds a page by its questions over HTTPS', async () => {
+  const [port, metrics, page] = [await findFreePort(), await findFreePort(), await servePage('found it')];
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write(
+    'Corefile',
+    `https://.:${port} {
+  bind 127.0.0.1
+  tls ${tlsFixturePath('server.crt')} ${tlsFixturePath('server.key')}
+  prometheus 127.0.0.1:${metrics}
+  template IN A page.example {
+    answer "{{ .Name }} 60 IN A 127.0.0.1"
+  }
+  template IN ANY page.example {
+    rcode NOERROR
+  }
+}
+`,
+  );
+  const program = runPortolan(['coredns', '-conf', conf]);
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+  const settings = { mode: 'secure', templates: `https://127.0.0.1:${port}/dns-query` };
+  await folder.write('profile/Local State', JSON.stringify({ dns_over_https: settings }));
+  const { stdout } = await run(
+    'chromium',
+    [
+      ...['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${folder.path}/profile`],
+      ...[`--ignore-certificate-errors-spki-list=${keyHash()}`, '--no-proxy-server'],
+      ...['--dump-dom', `http://page.example:${page}/`],
+    ],
+    { timeout: PATIENCE, killSignal: 'SIGKILL' },
+  );
+  expect(stdout).toContain('found it');
+  const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+  const [, answered] = /^coredns_dns_https_responses_total\{.*status="200"\} (\d+)$/m.exec(text) ?? [];
+  expect(Number(answered)).toBeGreaterThan(0);
+});

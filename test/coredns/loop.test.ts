@@ -1,0 +1,117 @@
+/**
+ * An upstream server that asks back the questions it gets: the process goes on, is not ready, and recovers by itself.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ask } from '../../src/chain/testing/ask.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { RCODE, TYPE } from '../../src/wire/types.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+
+afterEach(endAllPrograms);
+
+async function openSocket(): Promise<Socket> {
+  const socket = createSocket('udp4');
+  onTestFinished(() => void socket.close());
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return socket;
+}
+
+/** Answers all names. While it loops, it asks for those of HINFO back, three times each, and passes on the first response. */
+async function startUpstream(asksBackAt: number) {
+  const [socket, client] = [await openSocket(), await openSocket()];
+  client.setMaxListeners(0);
+  const upstream = { port: socket.address().port, isLooping: true, asked: [] as string[] };
+  socket.on('message', (packet, { port, address }) => {
+    const query = decodeMessage(packet);
+    const [question] = query.questions;
+    if (question === undefined) return;
+    upstream.asked.push(question.name);
+    if (upstream.isLooping && question.type === TYPE.HINFO) {
+      client.once('message', (response) => socket.send(response, port, address));
+      for (let time = 0; time < 3; time += 1) client.send(packet, asksBackAt, '127.0.0.1');
+      return;
+    }
+    const data = { kind: 'A', address: '192.0.2.1' } as const;
+    const record = { name: question.name, class: question.class, ttl: 1, data };
+    const header = { ...query.header, response: true, recursionAvailable: true };
+    const answers = question.type === TYPE.A ? [record] : [];
+    socket.send(encodeMessage({ ...query, header, answers }), port, address);
+  });
+  return upstream;
+}
+
+const COMMANDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['coredns', []],
+  [
+    'node-cache',
+    [
+      ...['-localip', '127.0.0.1', '-setupinterface=false', '-setupiptables=false'],
+      ...['-metrics-listen-address', '127.0.0.1:0'],
+    ],
+  ],
+]);
+
+async function start(role: string, flags: readonly string[] = []) {
+  const [port, readyPort] = [await findFreePort(), await findFreePort()];
+  const upstream = await startUpstream(port);
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write(
+    'Corefile',
+    `.:${port} {\n bind 127.0.0.1\n errors\n ready 127.0.0.1:${readyPort}\n` +
+      ` hosts {\n 192.0.2.9 own.example\n fallthrough\n }\n cache 30\n loop\n forward . 127.0.0.1:${upstream.port}\n}\n`,
+  );
+  const program = runPortolan([role, '-conf', conf, ...(COMMANDS.get(role) ?? []), ...flags]);
+  const isReady = async () => (await fetch(`http://127.0.0.1:${readyPort}/ready`)).status === 200;
+  return { program, upstream, isReady, server: { address: '127.0.0.1', port } };
+}
+
+const FOUND = /plugin\/loop: Loop \(127\.0\.0\.1:\d+ -> :?\S*\) detected for zone "\."/;
+
+describe.each([...COMMANDS.keys()])('%s, whose upstream server asks back', (role) => {
+  it('goes on, not ready, without forwarding, until the loop is gone', async () => {
+    const { program, upstream, isReady, server } = await start(role);
+    await waitUntil('the error', () => program.output.includes('[ERROR] plugin/loop: Loop'));
+    expect(program.output).toMatch(FOUND);
+    expect(await isReady()).toBe(false);
+    for (const transport of ['udp', 'tcp'] as const) {
+      const { header } = await ask(server, `${transport}.example.`, 'A', { transport });
+      expect(header.rcode).toBe(RCODE.SERVFAIL);
+    }
+    expect(upstream.asked.filter((name) => name.endsWith('.example.'))).toEqual([]);
+    expect((await ask(server, 'own.example.', 'A')).header.rcode).toBe(RCODE.NOERROR);
+    upstream.isLooping = false;
+    await waitUntil('the end of the loop', () => program.output.includes('is gone'));
+    expect(await isReady()).toBe(true);
+    expect((await ask(server, 'www.example.', 'A')).header.rcode).toBe(RCODE.NOERROR);
+    expect(program.ended).toBe(undefined);
+    expect(program.output.split('detected for zone')).toHaveLength(2);
+  });
+
+  it('ends as CoreDNS does with -compat', async () => {
+    const { program } = await start(role, ['-compat=1.14']);
+    expect((await program.exit).code).toBe(1);
+    expect(program.output).toMatch(FOUND);
+    expect(program.output).toContain('[FATAL] plugin/loop: Loop');
+  });
+});
+
+it('goes on where a block forwards to itself', async () => {
+  const port = await findFreePort();
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write(
+    'Corefile',
+    `.:${port} {\n bind 127.0.0.1\n errors\n loop\n forward . 127.0.0.1:${port}\n}\n`,
+  );
+  const program = runPortolan(['coredns', '-conf', conf]);
+  await waitUntil('the error', () => program.output.includes('[ERROR] plugin/loop: Loop'));
+  const { header } = await ask({ address: '127.0.0.1', port }, 'www.example.', 'A');
+  expect(header.rcode).toBe(RCODE.SERVFAIL);
+  expect(program.output).toContain('plugin/errors: 2 www.example. A: plugin/loop: Loop detected');
+  expect(program.ended).toBe(undefined);
+});

@@ -1,0 +1,45 @@
+/**
+ * The files of the chart, the alerts, their runbook pages and the dashboards are those that their tables make. `npm run docs` writes them.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { schemaFile, valuesFile, valuesTable } from '../../src/roles/chart/chart-files.ts';
+import { ALERTS } from '../../src/roles/monitoring/alerts.ts';
+import { DASHBOARDS, dashboardFile } from '../../src/roles/monitoring/dashboards.ts';
+import {
+  RUNBOOK_FOLDER,
+  rulesFile,
+  runbookIndex,
+  runbookPage,
+} from '../../src/roles/monitoring/rules-file.ts';
+
+const CHART = '../../deploy/chart';
+const README = 'deploy/chart/README.md';
+
+it('writes the values of the chart and their schema', async () => {
+  await expect(valuesFile()).toMatchFileSnapshot(`${CHART}/values.yaml`);
+  await expect(schemaFile()).toMatchFileSnapshot(`${CHART}/values.schema.json`);
+});
+
+it("writes the table of the chart's values", async () => {
+  const page = readFileSync(README, 'utf8');
+  const written = page.replace(
+    /<!-- values -->[\s\S]*<!-- end of values -->/,
+    () => `<!-- values -->\n\n${valuesTable()}\n<!-- end of values -->`,
+  );
+  await expect(written).toMatchFileSnapshot(`../../${README}`);
+});
+
+it('writes the rules, and a runbook page for each alert', async () => {
+  await expect(rulesFile()).toMatchFileSnapshot(`${CHART}/rules/portolan.rules.yaml`);
+  await expect(runbookIndex()).toMatchFileSnapshot(`../../${RUNBOOK_FOLDER}/README.md`);
+  for (const alert of ALERTS)
+    await expect(runbookPage(alert)).toMatchFileSnapshot(`../../${RUNBOOK_FOLDER}/${alert.name}.md`);
+  const pages = readdirSync(RUNBOOK_FOLDER).filter((page) => page !== 'README.md');
+  expect(pages.sort()).toEqual(ALERTS.map(({ name }) => `${name}.md`).sort());
+});
+
+it('writes the dashboards', async () => {
+  for (const dashboard of DASHBOARDS)
+    await expect(dashboardFile(dashboard)).toMatchFileSnapshot(`${CHART}/dashboards/${dashboard.name}.json`);
+});

@@ -1,0 +1,80 @@
+/**
+ * The shell blocks of the documentation: valid shell, with commands and flags that exist. Those that are not run say why.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { describeCommands, shownFlagsOf } from '../../src/cli/described-command.ts';
+import { allOptions } from '../../src/config/dnsmasq/option-table.ts';
+import { listPages, readCommands, readShellBlocks } from './shell-blocks.ts';
+
+const PAGES = listPages();
+/** Programs that change a cluster or an image, or that no test has. */
+const OF_CLUSTERS = /(?:^|[\s|(])(?:kubectl|helm|docker|kind|k3d|podman|skopeo|ctr|cosign|minisign|npm) /m;
+
+const commands = await describeCommands(COMMANDS);
+const flagsOf = new Map<string, ReadonlySet<string>>(
+  commands.map((command) => [
+    command.name,
+    new Set([...shownFlagsOf(command), ...(command.further?.flags ?? [])].map(({ name }) => name)),
+  ]),
+);
+const optionsOfDnsmasq = new Set(
+  allOptions.flatMap(({ name, aliases = [], short }) => [name, ...aliases, ...(short ?? '')]),
+);
+const isKnown = (name: string): boolean => flagsOf.has(name);
+
+/** What is wrong with the commands of this program in a text. */
+function findUnknown(text: string): readonly string[] {
+  return readCommands(text, isKnown).flatMap(({ name, flags }) => {
+    // `systemd` takes the flags of the command in its unit.
+    const owner = name === 'systemd' ? 'serve' : name;
+    const known = name.startsWith('dnsmasq') ? optionsOfDnsmasq : flagsOf.get(owner);
+    if (known === undefined) return [`portolan ${name}`];
+    return flags
+      .map((flag) => flag.replace(/^--?/, ''))
+      .filter((flag) => !known.has(flag) && !flagsOf.get(name)?.has(flag) && !/^h(elp)?$/.test(flag))
+      .map((flag) => `portolan ${name} --${flag}`);
+  });
+}
+
+describe('the shell blocks of the documentation', () => {
+  const blocks = PAGES.flatMap(readShellBlocks);
+
+  it('are valid shell', () => {
+    expect(blocks.length).toBeGreaterThan(60);
+    for (const { page, line, text } of blocks)
+      expect(
+        () => execFileSync('bash', ['-n'], { input: text, stdio: 'pipe' }),
+        `${page}:${line}`,
+      ).not.toThrow();
+  });
+
+  it('name commands and flags that exist', () => {
+    expect(findUnknown('portolan serve --example --exmaple=1 | portolan sevre')).toEqual([
+      'portolan serve --exmaple',
+      'portolan sevre',
+    ]);
+    const unknown = blocks.flatMap(({ page, line, text }) =>
+      findUnknown(text).map((each) => `${page}:${line}: ${each}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('say why they are not run, if they need a cluster or a network', () => {
+    const unmarked = blocks
+      .filter(({ text, excuse }) => excuse === undefined && OF_CLUSTERS.test(text))
+      .map(({ page, line }) => `${page}:${line}`);
+    expect(unmarked).toEqual([]);
+  });
+});
+
+it('commands in the sentences of the documentation exist, with their flags', () => {
+  const unknown = PAGES.filter((page) => !page.startsWith('docs/adr/')).flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/`(portolan [a-z][^`\n]*)`/g)].flatMap(([, text = '']) =>
+      findUnknown(text).map((each) => `${page}: ${each}`),
+    ),
+  );
+  expect(unknown).toEqual([]);
+});

@@ -1,0 +1,177 @@
+/**
+ * The archive that `portolan image` writes: the same each time, complete, and startable as our manifest starts it.
+ *
+ * runc of Debian starts the container with the user, the read-only root, the capabilities and the sysctl of the manifest.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { containersOf, readDeployment } from '../deploy/manifests.ts';
+import { afterFile } from '../support/after-file.ts';
+import { describeWhere, hasTool } from '../support/tools.ts';
+
+const run = promisify(execFile);
+const TOOLS = ['runc', 'dig', 'nsenter', 'dpkg-deb', 'apt-get', 'tar'];
+const MINUTES = 60_000;
+const MAX_BYTES = 150_000_000;
+const MAX_COMPRESSED_BYTES = 55_000_000;
+
+interface Descriptor {
+  readonly digest: string;
+  readonly size: number;
+}
+
+interface PodSpec {
+  readonly securityContext: {
+    readonly runAsUser: number;
+    readonly runAsGroup: number;
+    readonly sysctls: readonly { readonly name: string; readonly value: string }[];
+  };
+}
+
+interface SecurityContext {
+  readonly readOnlyRootFilesystem: boolean;
+  readonly allowPrivilegeEscalation: boolean;
+  readonly capabilities: { readonly drop: readonly string[]; readonly add?: readonly string[] };
+}
+
+let folder: TemporaryFolder;
+let archive = '';
+let output = '';
+
+async function build(name: string): Promise<string> {
+  const file = join(folder.path, name);
+  output = (await run(process.execPath, ['dist/portolan.js', 'image', '--output', file])).stdout;
+  return file;
+}
+
+async function digestOf(file: string): Promise<string> {
+  return `sha256:${createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex')}`;
+}
+
+const blob = (digest: string): string => join(folder.path, 'layout', 'blobs', digest.replace(':', '/'));
+const readBlob = async (digest: string) => JSON.parse(await readFile(blob(digest), 'utf8'));
+
+/** Unpacks the layers as a container runtime does. @returns the configuration of the image */
+async function unpack(root: string) {
+  await mkdir(join(folder.path, 'layout'), { recursive: true });
+  await mkdir(root, { recursive: true });
+  await run('tar', ['--extract', '--file', archive, '--directory', join(folder.path, 'layout')]);
+  const index = JSON.parse(await readFile(join(folder.path, 'layout', 'index.json'), 'utf8'));
+  const manifest = await readBlob(index.manifests[0].digest);
+  const config = await readBlob(manifest.config.digest);
+  for (const [at, { digest, size }] of (manifest.layers as readonly Descriptor[]).entries()) {
+    expect((await stat(blob(digest))).size).toBe(size);
+    expect(await digestOf(blob(digest))).toBe(digest);
+    const { stdout } = await run('sh', ['-c', `gzip -dc "$1" | sha256sum`, 'sh', blob(digest)]);
+    expect(`sha256:${stdout.slice(0, 64)}`).toBe(config.rootfs.diff_ids[at]);
+    await run('tar', ['--extract', '--gzip', '--file', blob(digest), '--directory', root]);
+  }
+  return config;
+}
+
+/** What runc is asked for, from the manifest and the image. */
+function bundleOf(root: string, image: { Entrypoint: readonly string[]; Env: readonly string[] }) {
+  const pod = (readDeployment('one') as unknown as { spec: { template: { spec: PodSpec } } }).spec.template
+    .spec;
+  const [container] = containersOf('one') as unknown as readonly { securityContext: SecurityContext }[];
+  const { securityContext } = container ?? {};
+  if (securityContext === undefined) throw new Error('the manifest has no security context');
+  expect(securityContext.capabilities.drop).toEqual(['ALL']);
+  const kept = (securityContext.capabilities.add ?? []).map((name) => `CAP_${name}`);
+  const { runAsUser, runAsGroup, sysctls } = pod.securityContext;
+  return {
+    ociVersion: '1.0.2',
+    process: {
+      user: { uid: runAsUser, gid: runAsGroup },
+      args: [...image.Entrypoint, 'serve', '--example', '--upstream=none'],
+      env: image.Env,
+      cwd: '/',
+      noNewPrivileges: !securityContext.allowPrivilegeEscalation,
+      capabilities: { bounding: kept, permitted: kept, effective: kept },
+    },
+    root: { path: root, readonly: securityContext.readOnlyRootFilesystem },
+    mounts: [
+      { destination: '/proc', type: 'proc', source: 'proc' },
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755'] },
+    ],
+    linux: {
+      namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
+      sysctl: Object.fromEntries(sysctls.map(({ name, value }) => [name, value])),
+    },
+  };
+}
+
+/** Runs until the test ends. @returns its first process, as this machine numbers it */
+async function start(bundle: string, id: string): Promise<number> {
+  const state = join(folder.path, 'state');
+  const container = spawn('runc', ['--root', state, 'run', '--bundle', bundle, id], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(container, 'close');
+  onTestFinished(async () => {
+    await run('runc', ['--root', state, 'kill', id, 'KILL']).catch(() => {});
+    await ended;
+  });
+  for (;;) {
+    if (container.exitCode !== null) throw new Error('the container has ended');
+    const { stdout } = await run('runc', ['--root', state, 'state', id]).catch(() => ({ stdout: '{}' }));
+    const { status, pid } = JSON.parse(stdout) as { status?: string; pid?: number };
+    if (status === 'running' && pid !== undefined) return pid;
+  }
+}
+
+/** Asks until there is an answer. */
+async function ask(pid: number, ...words: readonly string[]): Promise<string> {
+  const place = [`--target=${pid}`, '--net', 'dig', '@127.0.0.1', '+tries=1', '+time=1', '+short'];
+  for (;;) {
+    const { stdout } = await run('nsenter', [...place, ...words]).catch(() => ({ stdout: '' }));
+    if (stdout.trim() !== '') return stdout.trim();
+  }
+}
+
+const mayRun = process.getuid?.() === 0 && TOOLS.every(hasTool);
+describeWhere(mayRun, `root and ${TOOLS.join(', ')}`, 'the archive of an image', () => {
+  beforeAll(async () => {
+    folder = await makeTemporaryFolder(afterFile);
+    archive = await build('one.tar');
+  }, 10 * MINUTES);
+
+  it(
+    'is the same octet by octet when it is built once more',
+    async () => {
+      expect(await digestOf(await build('two.tar'))).toBe(await digestOf(archive));
+    },
+    10 * MINUTES,
+  );
+
+  it('prints its sizes, which are within bounds', () => {
+    const [, bytes = '', compressed = ''] = /([\d.]+) MB +([\d.]+) MB +in all/.exec(output) ?? [];
+    console.info(`the main image: ${bytes} MB unpacked, ${compressed} MB compressed`);
+    expect(Number(bytes) * 1_000_000).toBeLessThan(MAX_BYTES);
+    expect(Number(compressed) * 1_000_000).toBeLessThan(MAX_COMPRESSED_BYTES);
+    expect(Number(bytes)).toBeGreaterThan(0);
+  });
+
+  it('starts under runc with the rights of the manifest, and answers at port 53', async () => {
+    const root = join(folder.path, 'root');
+    const { config, architecture } = await unpack(root);
+    expect(architecture).toBe(process.arch === 'x64' ? 'amd64' : 'arm64');
+    expect(config.User).toBe('65532:65532');
+    await writeFile(join(folder.path, 'config.json'), JSON.stringify(bundleOf(root, config)));
+    const pid = await start(folder.path, `portolan-test-${process.pid}`);
+    await run('nsenter', [`--target=${pid}`, '--net', 'ip', 'link', 'set', 'lo', 'up']);
+    expect(await ask(pid, 'cart.shop.svc.cluster.local')).toBe('10.96.20.10');
+    expect(await ask(pid, '+tcp', 'cart.shop.svc.cluster.local')).toBe('10.96.20.10');
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    expect(status).toMatch(/^Uid:\t1001\t1001/m);
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+  });
+});

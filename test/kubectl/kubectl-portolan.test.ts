@@ -1,0 +1,129 @@
+/**
+ * The plugin of kubectl, with a kubectl that shows what it is asked and hands commands in pods to the built program.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { socketOf } from '../support/control.ts';
+import { endAllPrograms, servePortolan } from '../support/portolan.ts';
+
+const PLUGIN = fileURLToPath(new URL('../../deploy/kubectl/kubectl-portolan', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../dist/portolan.js', import.meta.url));
+
+let folder: string;
+let socket = '';
+
+const named = (name: string, labels = {}) => ({ name, namespace: 'shop', labels });
+const LISTS: Readonly<Record<string, readonly object[]>> = {
+  services: [
+    {
+      kind: 'Service',
+      metadata: named('db'),
+      spec: { clusterIP: 'None', selector: { app: 'db' }, ports: [] },
+    },
+  ],
+  'endpointslices.discovery.k8s.io': [
+    {
+      kind: 'EndpointSlice',
+      metadata: named('db-1', { 'kubernetes.io/service-name': 'db' }),
+      endpoints: [{ addresses: ['10.1.0.7'], conditions: { ready: false }, targetRef: { name: 'db-0' } }],
+    },
+  ],
+  pods: [{ kind: 'Pod', metadata: named('db-0', { app: 'db' }), spec: {}, status: { podIP: '10.1.0.7' } }],
+};
+
+beforeEach(async () => {
+  folder = (await makeTemporaryFolder()).path;
+  for (const [kind, items] of Object.entries(LISTS))
+    writeFileSync(join(folder, `${kind}.json`), JSON.stringify({ kind: 'List', items }));
+  const manifest = { apiVersion: 'v1', ...LISTS['services']?.[0] };
+  writeFileSync(join(folder, 'manifests.json'), JSON.stringify(manifest));
+});
+
+afterEach(endAllPrograms);
+
+/** A kubectl with one pod, which may not list network policies. */
+function writeKubectl(): void {
+  const file = join(folder, 'kubectl');
+  writeFileSync(
+    file,
+    `#!/bin/sh
+echo "$*" >>"${folder}/asked"
+case "$*" in
+  "get pods"*phase=Running*) echo kube-dns-abc ;;
+  "get pod "*) echo registry.example/portolan ;;
+  debug*)
+    echo "Creating debugging pod node-debugger-n3-x with container debugger on node n3." >&2
+    while [ "$1" != -- ]; do shift; done
+    shift 2
+    exec "${process.execPath}" "${ENTRY}" "$@"
+    ;;
+  "get networkpolicies"*) exit 1 ;;
+  get*) cat "${folder}/$2.json" ;;
+  exec*)
+    while [ "$1" != -- ]; do shift; done
+    shift 2
+    command=$1
+    shift
+    exec "${process.execPath}" "${ENTRY}" "$command" "--socket=${socket}" "$@"
+    ;;
+esac
+`,
+  );
+  chmodSync(file, 0o755);
+}
+
+function run(...words: readonly string[]) {
+  const env = { PATH: `${folder}:${process.env['PATH'] ?? ''}`, HOME: '/nonexistent' };
+  const { stdout, stderr, status } = spawnSync('/bin/sh', [PLUGIN, ...words], { encoding: 'utf8', env });
+  return { stdout, stderr, status };
+}
+
+it('hands objects that the caller may read to the server', async () => {
+  const { mkdirSync, renameSync } = await import('node:fs');
+  mkdirSync(join(folder, 'served'));
+  renameSync(join(folder, 'manifests.json'), join(folder, 'served', 'manifests.json'));
+  const serving = await servePortolan([`--manifests=${join(folder, 'served')}`, '--upstream=none']);
+  await serving.program.heard('cluster listed');
+  socket = socketOf(serving.program, 'serve');
+  writeKubectl();
+  const explained = run('explain', 'db.shop', '--from', 'web/front-0');
+  expect([explained.status, explained.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^does not resolve: service shop\/db has 1 endpoint that is not ready: db-0/),
+  ]);
+  const asked = readFileSync(join(folder, 'asked'), 'utf8');
+  expect(asked).toContain('get services --namespace shop --output json');
+  expect(asked).toContain('get pods --namespace web --output json');
+  const { status, stdout } = run('doctor', '--watch=0s');
+  expect([status, stdout]).toEqual([1, expect.stringMatching(/^PROBLEM {2}endpoints-not-ready/)]);
+  expect(stdout).toContain('not checked  network-policy: no policies');
+  expect(run('status').stdout).toMatch(/^kube-dns-abc\n {2}version/);
+}, 60_000);
+
+it('examines a node, and leaves no pod there', () => {
+  writeKubectl();
+  const { status, stdout } = run('doctor', '--on-node', 'n3', '--watch=0s', `--node-root=${folder}/none`);
+  expect([status, stdout]).toEqual([
+    3,
+    expect.stringMatching(/^portolan doctor: nothing could be read of the node: [^\n]*\n$/),
+  ]);
+  const asked = readFileSync(join(folder, 'asked'), 'utf8');
+  expect(asked).toMatch(
+    /^debug node\/n3 --attach --profile=sysadmin .*--image=registry\.example\/portolan -- portolan doctor --on-node/m,
+  );
+  expect(asked).toContain('delete pod node-debugger-n3-x --namespace kube-system --wait=false');
+  expect(run('doctor', '--on-node').status).toBe(2);
+});
+
+it('prints how it is used', () => {
+  expect(run('--help')).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('kubectl portolan explain'),
+  });
+  expect(run().status).toBe(2);
+  expect(run('explain').status).toBe(2);
+});

@@ -1,0 +1,292 @@
+/**
+ * DNS over HTTPS on real sockets: HTTP/2 and HTTP/1.1, GET and POST, what is refused, caching, limits.
+ */
+import { readFileSync } from 'node:fs';
+import { type IncomingHttpHeaders, request as requestPlainly } from 'node:http';
+import { type ClientHttp2Session, connect as connectByHttp2 } from 'node:http2';
+import { Agent, request } from 'node:https';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { listenOnTcp, type TcpListener, type TcpOptions } from '../../src/listen/tcp.ts';
+import { tlsFixturePath } from '../api-server/tls-fixture.ts';
+import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
+import { queryFor } from './udp-client.ts';
+
+const fixture = (name: string): Buffer => readFileSync(tlsFixturePath(name));
+const AUTHORITY = fixture('authority.crt');
+
+interface Scene {
+  readonly listener: TcpListener;
+  readonly origin: string;
+  readonly statuses: number[];
+}
+
+async function startHttps(changes: Partial<TcpOptions> = {}): Promise<Scene> {
+  const statuses: number[] = [];
+  const identity = { certificate: fixture('server.crt'), key: fixture('server.key') };
+  const listener = await listenOnTcp({
+    addresses: [{ address: '127.0.0.1', port: 0 }],
+    takeover: false,
+    native: true,
+    answers: new ScriptedAnswers(),
+    handleQuery: async (query) => answerAuthoritatively(query),
+    encryption: { identity: { ...identity, authorities: undefined, clientAuthentication: 'nocert' } },
+    onHttpResponse: (status) => void statuses.push(status),
+    udpSize: 1232,
+    clock: systemClock,
+    log: silentLog,
+    ...changes,
+  });
+  onTestFinished(() => listener.stop(0));
+  return { listener, origin: `https://localhost:${listener.endpoints[0]?.port}`, statuses };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** A request; a body makes it a POST. */
+interface Wanted {
+  readonly path: string;
+  readonly method?: string;
+  readonly body?: Buffer;
+}
+
+/** Sends requests over one connection. */
+interface HttpClient {
+  ask(wanted: Wanted): Promise<Reply>;
+  readonly isClosed: () => boolean;
+}
+
+function openHttp2(origin: string): HttpClient & { readonly session: ClientHttp2Session } {
+  const session = connectByHttp2(origin, { ca: AUTHORITY });
+  session.on('error', () => {});
+  onTestFinished(() => void session.destroy());
+  return {
+    session,
+    isClosed: () => session.closed,
+    ask: ({ path, body, method = body === undefined ? 'GET' : 'POST' }) =>
+      new Promise((resolve, reject) => {
+        const stream = session.request({ ':path': path, ':method': method });
+        const pieces: Buffer[] = [];
+        let reply: Omit<Reply, 'body'> = { status: 0, headers: {} };
+        stream.on('response', (headers) => {
+          reply = { status: headers[':status'] ?? 0, headers };
+        });
+        stream.on('data', (piece) => pieces.push(piece));
+        stream.on('end', () => resolve({ ...reply, body: Buffer.concat(pieces) }));
+        stream.on('error', reject);
+        stream.end(body);
+      }),
+  };
+}
+
+function openHttp1(origin: string): HttpClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: AUTHORITY });
+  onTestFinished(() => agent.destroy());
+  let sockets = 0;
+  let closed = 0;
+  return {
+    isClosed: () => sockets === closed,
+    ask: ({ path, body, method = body === undefined ? 'GET' : 'POST' }) =>
+      new Promise((resolve, reject) => {
+        const asking = origin.startsWith('https:')
+          ? request(origin + path, { method, agent })
+          : requestPlainly(origin + path, { method });
+        asking.on('socket', (socket) => {
+          if (socket.listenerCount('close', countClosed) > 0) return;
+          sockets += 1;
+          socket.on('close', countClosed);
+        });
+        asking.on('response', (response) => {
+          const pieces: Buffer[] = [];
+          response.on('data', (piece) => pieces.push(piece));
+          response.on('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              body: Buffer.concat(pieces),
+            }),
+          );
+        });
+        asking.on('error', reject);
+        asking.end(body);
+      }),
+  };
+
+  function countClosed(): void {
+    closed += 1;
+  }
+}
+
+const pathFor = (name: string, id = 0): string =>
+  `/dns-query?dns=${queryFor(name, id).toString('base64url')}`;
+
+const PROTOCOLS = { 'HTTP/2': openHttp2, 'HTTP/1.1': openHttp1 } as const;
+
+describe.each(Object.entries(PROTOCOLS))('a query over %s', (_, open) => {
+  it('is answered by GET and by POST, at once and later', async () => {
+    const { origin, listener } = await startHttps();
+    const client = open(origin);
+    for (const name of ['fast.example', 'slow.example'])
+      for (const wanted of [{ path: pathFor(name) }, { path: '/dns-query', body: queryFor(name, 0) }]) {
+        const { status, headers, body } = await client.ask(wanted);
+        expect(status).toBe(200);
+        expect(headers).toMatchObject({
+          'content-type': 'application/dns-message',
+          'content-length': String(body.length),
+          // As for every answer without records.
+          'cache-control': 'max-age=5',
+        });
+        const expected = queryFor(name, 0);
+        expected[2] = name.startsWith('fast') ? 0x81 : 0x85;
+        expect(body).toEqual(expected);
+      }
+    expect(listener.count()).toMatchObject({ open: 1, queries: 4 });
+  });
+
+  it('is refused where the request holds none, and the connection stays', async () => {
+    const { origin, listener, statuses } = await startHttps();
+    const client = open(origin);
+    const response = queryFor('fast', 1);
+    response[2] = 0x80;
+    const twoQuestions = queryFor('fast', 1);
+    twoQuestions[5] = 2;
+    const refused: readonly (readonly [Wanted, number])[] = [
+      [{ path: '/' }, 404],
+      [{ path: '/dns-query/' }, 404],
+      [{ path: '/dns-query' }, 400],
+      [{ path: '/dns-query?dns=' }, 400],
+      [{ path: '/dns-query?dns=A' }, 400],
+      [{ path: '/dns-query?dns=AAAA*' }, 400],
+      [{ path: `${pathFor('fast')}=` }, 400],
+      [{ path: `${pathFor('fast')}&dns=AAAA` }, 400],
+      [{ path: pathFor('fast'), method: 'PUT' }, 400],
+      [{ path: '/dns-query', body: Buffer.from('no query') }, 400],
+      [{ path: '/dns-query', body: response }, 400],
+      [{ path: '/dns-query', body: twoQuestions }, 400],
+      [{ path: '/dns-query', body: Buffer.alloc(70_000) }, 400],
+      [{ path: pathFor('drop') }, 500],
+    ];
+    for (const [wanted, status] of refused) expect(await client.ask(wanted)).toMatchObject({ status });
+    expect(await client.ask({ path: `${pathFor('fast')}&other=1` })).toMatchObject({ status: 200 });
+    expect(statuses).toEqual([...refused.map(([, status]) => status), 200]);
+    await waitUntil('all octets to be free', () => listener.count().heldOctets === 0);
+  });
+
+  it('is answered after the listener began to leave, and the connection ends', async () => {
+    const held: (() => void)[] = [];
+    const { origin, listener } = await startHttps({
+      handleQuery: (query) =>
+        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+    });
+    const client = open(origin);
+    const asked = client.ask({ path: pathFor('slow') });
+    await waitUntil('the question', () => held.length === 1);
+    const stopped = listener.stop(5000);
+    held[0]?.();
+    expect(await asked).toMatchObject({ status: 200 });
+    await stopped;
+    await waitUntil('the end', client.isClosed);
+    expect(listener.count()).toMatchObject({ open: 0, ended: { leaving: 1 } });
+  });
+
+  it('is the last one after so many on a connection', async () => {
+    const { origin, listener } = await startHttps({ limits: { queries: 2 } });
+    const client = open(origin);
+    expect(await client.ask({ path: pathFor('fast') })).toMatchObject({ status: 200 });
+    expect(await client.ask({ path: pathFor('fast') })).toMatchObject({ status: 200 });
+    await waitUntil('the end', client.isClosed);
+    await waitUntil('its place', () => listener.count().open === 0);
+    expect(listener.count().ended.queries).toBe(1);
+  });
+
+  it('is followed by the end of the connection after the idle time', async () => {
+    const clock = new ManualClock();
+    const { origin, listener } = await startHttps({ clock, limits: { idleMilliseconds: 5000 } });
+    const client = open(origin);
+    await client.ask({ path: pathFor('fast') });
+    clock.advance(4999);
+    expect(await client.ask({ path: pathFor('fast') })).toMatchObject({ status: 200 });
+    await waitUntil('octets to be free', () => listener.count().heldOctets === 0);
+    clock.advance(5001);
+    await waitUntil('the end', client.isClosed);
+    await waitUntil('its place', () => listener.count().open === 0);
+    expect(listener.count()).toMatchObject({ accepted: 1, ended: { idle: 1 } });
+  });
+});
+
+describe('queries over HTTP/2', () => {
+  it('are answered out of order, up to the limit of open ones', async () => {
+    const held: (() => void)[] = [];
+    const { origin, listener } = await startHttps({
+      limits: { owed: 5 },
+      handleQuery: (query) =>
+        new Promise((resolve) => held.push(() => resolve(answerAuthoritatively(query)))),
+    });
+    const { ask, session } = openHttp2(origin);
+    await new Promise((resolve) => session.once('remoteSettings', resolve));
+    expect(session.remoteSettings.maxConcurrentStreams).toBe(5);
+    const slow = Array.from({ length: 4 }, (_, id) => ask({ path: pathFor('slow', id) }));
+    await waitUntil('four questions', () => held.length === 4);
+    expect(await ask({ path: pathFor('fast') })).toMatchObject({ status: 200 });
+    for (const answer of held) answer();
+    const ids = (await Promise.all(slow)).map(({ body }) => body.readUInt16BE(0));
+    expect(ids).toEqual([0, 1, 2, 3]);
+    expect(listener.count().queries).toBe(5);
+  });
+
+  it('whose bodies do not end hold octets that are counted, and the connection can be closed as idle', async () => {
+    const clock = new ManualClock();
+    const { origin, listener } = await startHttps({ clock, limits: { idleMilliseconds: 5000 } });
+    const { session, isClosed } = openHttp2(origin);
+    const stream = session.request({ ':path': '/dns-query', ':method': 'POST' });
+    stream.on('error', () => {});
+    stream.write(Buffer.alloc(1000));
+    await waitUntil('the octets', () => listener.count().heldOctets === 1000);
+    clock.advance(5001);
+    // The stream never ends: the time for ending connections is over, too.
+    clock.advance(2001);
+    await waitUntil('the end', isClosed);
+    await waitUntil('its place', () => listener.count().open === 0);
+    expect(listener.count()).toMatchObject({ heldOctets: 0, ended: { idle: 1 } });
+  });
+
+  it('of a client that takes no answers are bounded by octets', async () => {
+    const long = Buffer.alloc(60_000);
+    const { origin, listener } = await startHttps({
+      handleQuery: async () => long,
+      limits: { octetsPerConnection: 300_000 },
+    });
+    const { session } = openHttp2(origin);
+    for (let id = 0; id < 50; id += 1) {
+      const stream = session.request({ ':path': pathFor('slow', id) });
+      stream.on('error', () => {});
+      stream.pause();
+    }
+    await waitUntil('the end', () => listener.count().ended.unread === 1);
+    expect(listener.count().heldOctets).toBe(0);
+  });
+});
+
+describe('queries over HTTP without TLS', () => {
+  it('are answered by HTTP/1.1, for a proxy that ends TLS', async () => {
+    const { listener } = await startHttps({ encryption: undefined });
+    const client = openHttp1(`http://127.0.0.1:${listener.endpoints[0]?.port}`);
+    expect(await client.ask({ path: pathFor('fast') })).toMatchObject({ status: 200 });
+  });
+
+  it('end with what is no HTTP', async () => {
+    const { listener } = await startHttps({ encryption: undefined });
+    const { TcpClient } = await import('./tcp-client.ts');
+    const client = new TcpClient(listener.endpoints[0]?.port ?? 0, '127.0.0.1');
+    client.send(queryFor('fast', 1));
+    await waitUntil('the end', () => client.isEnded || client.isClosed);
+    await waitUntil('its place', () => listener.count().open === 0);
+  });
+});

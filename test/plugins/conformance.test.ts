@@ -1,0 +1,48 @@
+/**
+ * Our own plugins outside the program pass the conformance kit, as they are built.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { flagOfPackage } from '../../src/corefile/syntax/packaged-plugins.ts';
+
+const names = readdirSync('packages').filter((name) => existsSync(`packages/${name}/src/plugin.ts`));
+
+/** In a process of its own: what else runs here would count as left behind. */
+async function test(path: string): Promise<{ readonly status: number | null; readonly output: string }> {
+  const kit = spawn(process.execPath, ['packages/plugin/test-plugin.js', path]);
+  let output = '';
+  for (const stream of [kit.stdout, kit.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const [status] = await once(kit, 'close');
+  return { status, output };
+}
+
+it('has each as one of the packages that messages name', () => {
+  for (const name of names) {
+    const [, word = ''] =
+      /name: '([a-z0-9_]+)'/.exec(readFileSync(`packages/${name}/src/plugin.ts`, 'utf8')) ?? [];
+    expect(flagOfPackage(word)).toBe(`--plugin=${word}=@portolan/${name}`);
+  }
+});
+
+describe.each(names)('%s', (name) => {
+  const folder = join('dist/plugins/@portolan', name);
+
+  it('conforms', async () => {
+    const { status, output } = await test(join(folder, 'index.js'));
+    expect(output).toMatch(/^[a-z0-9_]+ conforms\n$/);
+    expect(status).toBe(0);
+  });
+
+  it('is an npm package of its name, without dependencies', () => {
+    const described = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as unknown;
+    expect(described).toMatchObject({ name: `@portolan/${name}`, type: 'module', exports: './index.js' });
+    expect(described).not.toHaveProperty('dependencies');
+    expect(readdirSync(folder).toSorted()).toEqual(['LICENSE', 'README.md', 'index.js', 'package.json']);
+  });
+});

@@ -1,0 +1,100 @@
+/**
+ * Reader threads forward for `dnsmasq` and `skydns` too, which have no metrics or need etcd: in the test's own process.
+ */
+import { beforeAll, expect, it } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ask, askShort } from '../../src/chain/testing/ask.ts';
+import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
+import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
+import { LocalNames } from '../../src/plugins/local-names/local-names.ts';
+import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
+import { RCODE } from '../../src/wire/types.ts';
+import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { ADDRESS, Scene, type Surroundings } from '../plan-changes/scene.ts';
+import { startSkyDns } from '../plan-changes/view-servers.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleDouble } from '../support/double-process.ts';
+import { itWithTool } from '../support/tools.ts';
+import { NAMES, nameOf, startUpstream } from './forwarding-programs.ts';
+
+let surroundings: Surroundings;
+
+beforeAll(async () => {
+  const readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  surroundings = { readerEntry, doubleEntry: await bundleDouble() };
+});
+
+/** @param words further options */
+async function startDnsmasq(scene: Scene, upstream: string, ...words: readonly string[]) {
+  const port = await findFreePort(ADDRESS);
+  const own = ['--no-resolv', '--no-hosts', '-k', '--bind-interfaces', `--listen-address=${ADDRESS}`];
+  const all = [...own, `--port=${port}`, `--server=${upstream.replace(':', '#')}`, ...words];
+  const reading = readDnsmasqOptions(all, memorySources());
+  if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
+  const { clock, log, version } = scene.dependencies;
+  const frontEnd = new DnsmasqFrontEnd(reading.plan, {
+    ...{ interfaces: () => ({}), udpReaders: 1, version, clock, log },
+    fileOf: (record) => scene.engine.find(LocalNames)?.handlers.fileOf(record),
+  });
+  await scene.serve({ frontEnd, port, change: () => {}, names: [] });
+  return { address: ADDRESS, port };
+}
+
+it('of dnsmasq, but for its own names', async () => {
+  const upstream = await startUpstream();
+  const scene = new Scene(surroundings);
+  const server = await startDnsmasq(scene, upstream.address, '--host-record=own.example,10.0.0.1');
+  for (let index = 0; index < NAMES; index += 1)
+    expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+  expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES / 2);
+  expect(await askShort(server, 'own.example', 'A')).toBe('10.0.0.1');
+  expect((await ask(server, 'missing.example', 'A')).header.rcode).toBe(RCODE.NXDOMAIN);
+  const asked = upstream.asked.length;
+  for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+  expect(upstream.asked.length).toBe(asked);
+  expect(upstream.asked.filter((name) => name.startsWith('own'))).toEqual([]);
+});
+
+it('of dnsmasq with several servers, to the fastest, which all are asked to find', async () => {
+  const upstreams = [await startUpstream(), await startUpstream()];
+  const scene = new Scene(surroundings);
+  const [first, second] = upstreams.map(({ address }) => address);
+  const server = await startDnsmasq(scene, first ?? '', `--server=${second?.replace(':', '#')}`);
+  for (let index = 0; index < 2 * NAMES; index += 1)
+    expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+  expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES);
+  for (const { asked } of upstreams) expect(asked).toContain(`${nameOf(0)}. A`);
+});
+
+it('of dnsmasq, which asks again only when the client does', async () => {
+  let isLost = true;
+  const upstream = await LoopbackUpstream.start(({ query, send }) => {
+    const name = query.questions[0]?.name;
+    if (isLost && name === 'lost.example.') return;
+    const data = { kind: 'A', address: '192.0.2.5' } as const;
+    if (name !== undefined) send(reply(query, { answers: [{ name, class: 1, ttl: 60, data }] }));
+  });
+  const scene = new Scene(surroundings);
+  const server = await startDnsmasq(scene, `${ADDRESS}:${upstream.port}`);
+  for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+  expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES / 2);
+  const queries = () => upstream.queries.filter(({ query }) => query.questions[0]?.name === 'lost.example.');
+  const first = ask(server, 'lost.example', 'A', { deadline: 1500 }).catch(() => 'no answer');
+  expect(await first).toBe('no answer');
+  expect(queries()).toHaveLength(1);
+  isLost = false;
+  expect(await askShort(server, 'lost.example', 'A')).toBe('192.0.2.5');
+  expect(queries()).toHaveLength(2);
+  await upstream.stop();
+});
+
+itWithTool(['etcd'], 'of skydns', async () => {
+  const scene = new Scene(surroundings);
+  const { port } = await startSkyDns(scene);
+  const server = { address: ADDRESS, port };
+  for (let index = 0; index < NAMES; index += 1)
+    expect((await ask(server, nameOf(index), 'A')).header.rcode).toBe(RCODE.NOERROR);
+  expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES / 2);
+  expect((await ask(server, 'single', 'A')).header.rcode).toBe(RCODE.SERVFAIL);
+  expect((await ask(server, 'a.skydns.test', 'A')).header.authoritative).toBe(true);
+});

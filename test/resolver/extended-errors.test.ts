@@ -1,0 +1,185 @@
+/**
+ * Extended DNS errors (RFC 8914) of all front ends, by reader threads and by the main thread.
+ */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { rcodeName } from '../../src/wire/mnemonics.ts';
+import { CLASS, type Edns, RCODE } from '../../src/wire/types.ts';
+import { serveCorefile } from '../support/control.ts';
+import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
+
+afterEach(endAllPrograms);
+
+const EDNS: Edns = { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] };
+const CLUSTER_NAME = 'cart.shop.svc.cluster.local';
+
+/** As `SERVFAIL 22`; without a code, the response code alone. */
+async function codeOf(
+  server: Server,
+  name: string,
+  {
+    transport = 'udp',
+    hasOpt = true,
+    options = [],
+  }: { transport?: 'udp' | 'tcp'; hasOpt?: boolean; options?: Edns['options'] } = {},
+): Promise<string> {
+  const edns = hasOpt ? { ...EDNS, options } : undefined;
+  const answer = decodeMessage(await exchange(server, { ...makeQuery(name, 'A'), edns }, { transport }));
+  expect(answer.edns === undefined).toBe(edns === undefined);
+  const codes = (answer.edns?.options ?? []).map(({ code, data }) => [code, ...data].join('.'));
+  return [rcodeName(answer.header.rcode), ...codes].join(' ');
+}
+
+const COOKIE = { code: 10, data: new Uint8Array(8).fill(7) };
+const NO_OPT = { hasOpt: false };
+
+/** Answers with an address that lives for a second, or SERVFAIL to names that begin with `fails`, until it is stopped. */
+async function startUpstream() {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  let isOver = false;
+  const stop = () => {
+    if (!isOver) socket.close();
+    isOver = true;
+  };
+  onTestFinished(stop);
+  socket.on('message', (packet, { port, address }) => {
+    const query = decodeMessage(packet);
+    const [question] = query.questions;
+    if (question === undefined) return;
+    const data = { kind: 'A', address: '192.0.2.1' } as const;
+    const answers = [{ name: question.name, class: CLASS.IN, ttl: 1, data }];
+    const fails = question.name.startsWith('fails.');
+    const header = {
+      ...query.header,
+      ...{ response: true, recursionAvailable: true, rcode: fails ? RCODE.SERVFAIL : RCODE.NOERROR },
+    };
+    const reply = { ...query, header, answers: fails ? [] : answers, edns: undefined };
+    socket.send(encodeMessage(reply), port, address);
+  });
+  return { port: socket.address().port, stop };
+}
+
+describe.each(['serve', 'kube-dns'])('%s', (role) => {
+  const start = async (...flags: readonly string[]) => {
+    if (role === 'serve') return await servePortolan(flags);
+    const port = await findFreePort();
+    const own = [`--dns-port=${port}`, '--dns-bind-address=127.0.0.1', '--healthz-port=127.0.0.1:0'];
+    const program = runPortolan(['kube-dns', ...own, '--log-format=json', ...flags]);
+    await program.heard('serving');
+    return { program, address: '127.0.0.1', port };
+  };
+
+  it('is not ready before the cluster is listed', async () => {
+    const server = await start(`--kube-master-url=http://127.0.0.1:${await findFreePort()}`);
+    expect(await codeOf(server, CLUSTER_NAME)).toBe('SERVFAIL 15.0.14');
+    expect(await codeOf(server, CLUSTER_NAME, { transport: 'tcp' })).toBe('SERVFAIL 15.0.14');
+    expect(await codeOf(server, CLUSTER_NAME, NO_OPT)).toBe('SERVFAIL');
+  });
+
+  it('says nothing about answers that need no reason', async () => {
+    const server = await start('--example', '--upstream=none');
+    await server.program.heard('cluster listed');
+    expect(await codeOf(server, CLUSTER_NAME)).toBe('NOERROR');
+    expect(await codeOf(server, `x.${CLUSTER_NAME}`)).toBe('NXDOMAIN');
+    expect(await codeOf(server, 'www.example.com')).toBe('REFUSED 15.0.20');
+    expect(await codeOf(server, 'www.example.com', NO_OPT)).toBe('REFUSED');
+  });
+
+  it('says that servers refuse, and then that it remembers it', async () => {
+    const server = await start('--example', `--upstream=127.0.0.1:${await findFreePort()}`);
+    expect(await codeOf(server, 'www.example.com')).toMatch(/^SERVFAIL 15\.0\.2[23]$/);
+    // It is remembered for a moment only.
+    for (const transport of ['udp', 'tcp'] as const)
+      await expect
+        .poll(() => codeOf(server, 'www.example.com', { transport }), { timeout: 20_000 })
+        .toBe('SERVFAIL 15.0.13');
+    expect(await codeOf(server, 'www.example.com', NO_OPT)).toBe('SERVFAIL');
+  });
+
+  it('says that an answer is stale, by the main thread and by readers', async () => {
+    const upstream = await startUpstream();
+    const server = await start('--example', `--upstream=127.0.0.1:${upstream.port}`);
+    expect(await codeOf(server, 'www.example.com')).toBe('NOERROR');
+    upstream.stop();
+    const ask = () => codeOf(server, 'www.example.com');
+    await expect.poll(ask, { timeout: 20_000 }).toBe('NOERROR 15.0.3');
+    expect(await ask()).toBe('NOERROR 15.0.3');
+    expect(await codeOf(server, 'www.example.com', { transport: 'tcp' })).toBe('NOERROR 15.0.3');
+    expect(await codeOf(server, 'www.example.com', NO_OPT)).toBe('NOERROR');
+  });
+});
+
+/** A node's cache whose upstream server refuses. @returns its port */
+async function startNodeCache(flags: readonly string[]): Promise<number> {
+  const folder = await makeTemporaryFolder();
+  const [port, health, refused] = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
+  const template = `.:${port} {\n bind __PILLAR__LOCAL__DNS__\n cache 30\n forward . 127.0.0.1:${refused}\n}\n`;
+  const base = await folder.write('Corefile.base', template);
+  const program = runPortolan([
+    ...['node-cache', '-localip', '127.0.0.1', '-dns.port', String(port), '-health-port', String(health)],
+    ...['-setupinterface=false', '-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
+    ...['-conf', join(folder.path, 'Corefile'), '-basecorefile', base, ...flags],
+  ]);
+  await expect.poll(() => program.output, { timeout: 20_000 }).toContain('CoreDNS-');
+  return port;
+}
+
+describe('a Corefile', () => {
+  const at = (port: number): Server => ({ address: '127.0.0.1', port });
+
+  it('says that servers refuse, by UDP and TCP, and keeps it from clients without OPT', async () => {
+    const { port } = await serveCorefile(`  cache\n  forward . 127.0.0.1:${await findFreePort()}`);
+    for (const transport of ['udp', 'tcp'] as const)
+      expect(await codeOf(at(port), 'www.example.com', { transport })).toMatch(/^SERVFAIL 15\.0\.2[23]$/);
+    expect(await codeOf(at(port), 'www.example.com', NO_OPT)).toBe('SERVFAIL');
+  });
+
+  it('says so behind the proxy, and repeats a cookie', async () => {
+    const { port } = await serveCorefile(
+      `  forward . 127.0.0.1:${await findFreePort()} {\n max_connect_attempts 1\n }`,
+    );
+    expect(await codeOf(at(port), 'www.example.com', { options: [COOKIE] })).toMatch(
+      /^SERVFAIL 10(?:\.7){8} 15\.0\.2[23]$/,
+    );
+  });
+
+  it('says that an answer is stale, and that a failure is remembered', async () => {
+    const upstream = await startUpstream();
+    const { port } = await serveCorefile(
+      `  cache {\n serve_stale 1h immediate\n }\n  forward . 127.0.0.1:${upstream.port}`,
+    );
+    expect(await codeOf(at(port), 'www.example.com')).toBe('NOERROR');
+    expect(await codeOf(at(port), 'fails.example.com')).toBe('SERVFAIL');
+    for (const transport of ['udp', 'tcp'] as const)
+      expect(await codeOf(at(port), 'fails.example.com', { transport })).toBe('SERVFAIL 15.0.13');
+    upstream.stop();
+    const ask = () => codeOf(at(port), 'www.example.com');
+    await expect.poll(ask, { timeout: 20_000 }).toBe('NOERROR 15.0.3');
+  });
+
+  it('says that the cluster is not listed yet, and that no block is for a name', async () => {
+    const api = `http://127.0.0.1:${await findFreePort()}`;
+    const { port } = await serveCorefile(`  kubernetes {\n endpoint ${api}\n }`, 'cluster.local');
+    expect(await codeOf(at(port), CLUSTER_NAME)).toBe('SERVFAIL 15.0.14');
+    expect(await codeOf(at(port), 'www.example.com')).toBe('REFUSED 15.0.20');
+  });
+
+  it('that node-cache writes says so too, unless -compat is given', async () => {
+    expect(await codeOf(at(await startNodeCache([])), 'www.example.com')).toMatch(/^SERVFAIL 15\.0\.2[23]$/);
+    expect(await codeOf(at(await startNodeCache(['-compat=1.14'])), 'www.example.com')).toBe('SERVFAIL');
+  });
+
+  it('says nothing with -compat', async () => {
+    const lines = `  cache\n  forward . 127.0.0.1:${await findFreePort()}`;
+    const { port } = await serveCorefile(lines, 'example.com', ['-compat=1.14']);
+    expect(await codeOf(at(port), 'www.example.com')).toBe('SERVFAIL');
+    expect(await codeOf(at(port), 'www.example.net')).toBe('REFUSED');
+  });
+});

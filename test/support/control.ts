@@ -1,0 +1,37 @@
+/**
+ * Servers with their control sockets, and commands that ask them.
+ */
+import { readlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { type Program, runPortolan } from './portolan.ts';
+
+/** The abstract name of a server: tests share their PID namespace, so it is not the only server there. */
+export function socketOf(program: Program, role: string): string {
+  const [, namespace = ''] = /\[(\d+)\]/.exec(readlinkSync('/proc/self/ns/pid')) ?? [];
+  return `@portolan/control/1/${namespace}/${role}/${program.process.pid ?? 0}`;
+}
+
+/** Runs a command that ends by itself. */
+export async function runToEnd(...words: readonly string[]) {
+  const program = runPortolan(words);
+  const { code } = await program.exit;
+  return { code, text: program.output, errors: program.errors };
+}
+
+/** Serves a block. @param lines its plugins @param zone Default: all names. */
+export async function serveCorefile(
+  lines: string,
+  zone = '.',
+  flags: readonly string[] = [],
+): Promise<{ readonly program: Program; readonly port: number }> {
+  const { path } = await makeTemporaryFolder();
+  const port = await findFreePort();
+  const file = join(path, 'Corefile');
+  writeFileSync(file, `${zone}:${port} {\n  bind 127.0.0.1\n${lines}\n}\n`);
+  const program = runPortolan(['coredns', '-conf', file, ...flags]);
+  await expect.poll(() => program.output, { timeout: 20_000 }).toContain('CoreDNS-');
+  return { program, port };
+}
