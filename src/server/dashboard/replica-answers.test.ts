@@ -20,7 +20,7 @@ it.each([
   ['ready', 'fields'],
   [{ ...STATUS, version: 7 }, 'version'],
   [{ ...STATUS, upstreams: {} }, 'upstreams'],
-  [{ ...STATUS, cache: undefined }, 'cache'],
+  [{ ...STATUS, cache: undefined }, 'cache.entries'],
   [{ ...STATUS, cache: { entries: 0 } }, 'cache.names'],
 ])('names what %j lacks', (answer, field) => {
   expect(() => readStatus(answer)).toThrow(

@@ -6,28 +6,43 @@ import type { ServerStatus } from '../control/status.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
 
 type Kind = 'string' | 'number' | 'boolean' | 'list';
-/** What fields there must be, at any depth. */
-type Shape = { readonly [field: string]: Kind | Shape };
+/** The fields that there must be, each by its path from the answer. */
+type Shape = ReadonlyMap<string, Kind>;
 
-const STATUS: Shape = {
-  ...{ version: 'string', role: 'string', ready: 'boolean', queries: 'number', upstreams: 'list' },
-  data: { kinds: 'list' },
-  configuration: { isLastGood: 'boolean', rejected: 'list', changes: 'number' },
-  cache: { entries: 'number', names: 'number' },
-  readers: { running: 'number', down: 'number', kernelDrops: 'number' },
-};
-const DIAGNOSIS: Shape = { findings: 'list', checked: 'list', notChecked: 'list' };
-const TOP: Shape = {
-  ...{ seconds: 'number', queries: 'number', lost: 'number', searched: 'number', rcodes: 'list' },
-  ...{
-    sources: 'list',
-    names: 'list',
-    clients: 'list',
-    namespaces: 'list',
-    failures: 'list',
-    upstreams: 'list',
-  },
-};
+const STATUS: Shape = new Map<string, Kind>([
+  ['version', 'string'],
+  ['role', 'string'],
+  ['ready', 'boolean'],
+  ['queries', 'number'],
+  ['upstreams', 'list'],
+  ['data.kinds', 'list'],
+  ['configuration.isLastGood', 'boolean'],
+  ['configuration.rejected', 'list'],
+  ['configuration.changes', 'number'],
+  ['cache.entries', 'number'],
+  ['cache.names', 'number'],
+  ['readers.running', 'number'],
+  ['readers.down', 'number'],
+  ['readers.kernelDrops', 'number'],
+]);
+const DIAGNOSIS: Shape = new Map<string, Kind>([
+  ['findings', 'list'],
+  ['checked', 'list'],
+  ['notChecked', 'list'],
+]);
+const TOP: Shape = new Map<string, Kind>([
+  ['seconds', 'number'],
+  ['queries', 'number'],
+  ['lost', 'number'],
+  ['searched', 'number'],
+  ['rcodes', 'list'],
+  ['sources', 'list'],
+  ['names', 'list'],
+  ['clients', 'list'],
+  ['namespaces', 'list'],
+  ['failures', 'list'],
+  ['upstreams', 'list'],
+]);
 
 /** @throws Error for people */
 export const readStatus = (answer: unknown): ServerStatus => read<ServerStatus>(answer, STATUS);
@@ -49,18 +64,18 @@ function read<Answer>(answer: unknown, shape: Shape): Answer {
 }
 
 /** @returns the first field that is missing, or of another kind */
-function findMissing(value: unknown, shape: Shape, path: readonly string[] = []): string | undefined {
-  if (typeof value !== 'object' || value === null) return path.length === 0 ? 'fields' : path.join('.');
-  const fields = new Map(Object.entries(value));
-  for (const [field, expected] of Object.entries(shape)) {
-    const found: unknown = fields.get(field);
-    const here = [...path, field];
-    const missing = typeof expected === 'object' ? findMissing(found, expected, here) : undefined;
-    if (missing !== undefined) return missing;
-    const isThere = typeof expected === 'object' || isOf(expected, found);
-    if (!isThere) return here.join('.');
+function findMissing(answer: unknown, shape: Shape): string | undefined {
+  if (typeof answer !== 'object' || answer === null) return 'fields';
+  for (const [path, kind] of shape) {
+    const found = path.split('.').reduce<unknown>(readField, answer);
+    if (!isOf(kind, found)) return path;
   }
   return undefined;
+}
+
+function readField(value: unknown, field: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return new Map<string, unknown>(Object.entries(value)).get(field);
 }
 
 function isOf(kind: Kind, value: unknown): boolean {
