@@ -3,7 +3,6 @@
  *
  * All blocks are complete before any of them answers, so that a plan that fails changes nothing.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -272,6 +271,7 @@ export class ServerBlocks {
   async stop(): Promise<void> {
     this.hide();
     if (this.#inFlight > 0) await this.#untilIdle();
+    await this.#untilUnread();
     await this.#stopPlugins('replaced');
   }
 
@@ -312,6 +312,13 @@ export class ServerBlocks {
         resolve();
       };
     });
+  }
+
+  /** A reader in the middle of a batch still answers by these blocks: it would deny names that a plugin removes as it stops. */
+  async #untilUnread(): Promise<void> {
+    const { table, clock } = this.#dependencies;
+    const haveReadersLeft = table.watchReaders();
+    while (!haveReadersLeft()) await new Promise<void>((resolve) => void clock.after(1, resolve));
   }
 
   /** The plugins that a block of another plan may take over from, in the order of its own plugins. */
