@@ -152,7 +152,7 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'The socket of `dnstap listen` could not take a connection, for example for too many open files.',
   'plugin/dnstap: No connection to dnstap endpoint: …': 'The receiver of dnstap is away. It is tried again.',
   'plugin/errors: … more errors in last …':
-    'Errors beyond eight a minute are counted only. Look at the lines before.',
+    'Errors beyond five a minute are counted only. Look at the lines before.',
   'plugin/errors: … … …: …': 'A query failed. The line has its name, its type and the cause.',
   'plugin/file: Failed refresh check …':
     'The primary server does not answer. The zone stays until it expires.',
