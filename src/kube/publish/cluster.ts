@@ -30,6 +30,7 @@ import { keepNamespaces, keepServices, keepSlices } from '../records/keepers.ts'
 import { PodKeeper } from '../records/pod-keeper.ts';
 import { type ListState, type RecordKeeper, RecordSink } from '../records/record-sink.ts';
 import { ClusterModel } from './model.ts';
+import type { ChangingOptions } from './model-options.ts';
 import { KubernetesNames } from './names.ts';
 import { ZonePublication } from './zone-publication.ts';
 
@@ -206,6 +207,25 @@ export class Cluster {
   /** Takes no more changes. */
   stop(): void {
     this.#queue.stop();
+  }
+
+  /**
+   * Answers by other options from now on.
+   *
+   * @throws TableFullError and keeps the former options
+   */
+  change({ ttl, ignoresEmptyServices }: ChangingOptions): void {
+    const { ttl: formerTtl, ignoresEmptyServices: ignoredEmptyServices } = this.#model.options;
+    if (ttl === formerTtl && ignoresEmptyServices === ignoredEmptyServices) return;
+    this.#model.change({ ttl, ignoresEmptyServices });
+    try {
+      this.#publication.showCluster();
+    } catch (error) {
+      this.#model.change({ ttl: formerTtl, ignoresEmptyServices: ignoredEmptyServices });
+      throw error;
+    }
+    this.#changed();
+    this.settle();
   }
 
   /** Removes all records, in steps. Readers see none from the first one on. */

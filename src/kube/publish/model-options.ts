@@ -5,16 +5,25 @@ import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { PodMode } from '../names/pods.ts';
 
-export interface ModelOptions {
-  readonly domain: NameKey;
-  readonly dialect: Dialect;
-  readonly pods: PodMode;
+/** Options that another plan may change while the cluster is followed. */
+export interface ChangingOptions {
   /** Seconds, 0 to 3600. */
   readonly ttl: number;
   /** Whether services with cluster IPs and no ready endpoint have no names. */
   readonly ignoresEmptyServices: boolean;
+}
+
+export interface ModelOptions extends ChangingOptions {
+  readonly domain: NameKey;
+  readonly dialect: Dialect;
+  readonly pods: PodMode;
   /** Apexes at or below `in-addr.arpa.` and `ip6.arpa.`. */
   readonly reverseZones: readonly NameKey[];
   /** The addresses of this machine: to find the service that clients reach us by, or as a fallback if there is no such service. */
   readonly ownAddresses: readonly string[];
+}
+
+/** Read the options at each use, since some of them change. */
+export interface HasModelOptions {
+  readonly options: ModelOptions;
 }

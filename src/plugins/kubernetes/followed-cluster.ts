@@ -122,6 +122,15 @@ export class FollowedCluster {
     return this.#begun;
   }
 
+  /**
+   * Answers by these options from now on: those of a plan that shares it.
+   *
+   * @throws TableFullError and keeps the former options
+   */
+  follow({ ttl, ignoresEmptyService }: KubernetesOptions): void {
+    this.cluster.change({ ttl, ignoresEmptyServices: ignoresEmptyService });
+  }
+
   /** Queries are received now. */
   serving(): void {
     if (!this.#isServing) this.#snapshot?.start();
@@ -213,6 +222,8 @@ function identityOf(
     fallthrough: _fallthrough,
     startupTimeout: _timeout,
     namespaces: _namespaces,
+    ttl: _ttl,
+    ignoresEmptyService: _ignoresEmptyService,
     ...followed
   } = options;
   const { kubeconfig } = options.api;

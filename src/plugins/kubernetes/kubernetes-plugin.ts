@@ -130,6 +130,11 @@ export class Kubernetes implements Plugin, TransferSource {
     return external && { cluster, services: external, ttl, namespaces, ownAddresses };
   }
 
+  /** Applies what may differ from the former plan's. */
+  follow(): void {
+    this.#followed.follow(this.#options);
+  }
+
   /** Queries are received now. */
   serving(): void {
     this.#followed.serving();
