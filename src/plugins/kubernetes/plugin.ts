@@ -83,10 +83,14 @@ export const kubernetes = definePlugin({
         const ownAddresses = addressesOfServer(context.server);
         const chain = context.lookUp;
         const needs = NEEDS.flatMap(([plugin, need]) => (context.pluginNames.includes(plugin) ? need : []));
-        const dependencies = { ...context, chain, ownAddresses, environment: process.env, needs };
+        const transfer = context.find(Transfer);
+        const dependencies = {
+          ...{ ...context, chain, ownAddresses, environment: process.env, needs },
+          ...(transfer && { onChange: (zone: NameKey) => transfer.notify(zone) }),
+        };
         const made = new Kubernetes(options, dependencies, ofKind(Kubernetes, former));
         context.find(Metadata)?.add(made.facts);
-        context.find(Transfer)?.add(made);
+        transfer?.add(made);
         return made;
       },
     };
