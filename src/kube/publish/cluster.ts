@@ -89,12 +89,16 @@ export class Cluster {
   readonly #log: Log;
   readonly #needed: ReadonlyMap<ObjectKind, RecordSink<never>>;
   readonly #whenKnown: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
   #isKnown = false;
   #hasBeenKnown = false;
   #isIncomplete = false;
   #generation = 0;
   /** The generation in which the zones themselves were made. */
   #published = 0;
+  /** The serial number of the zones, and the one that a secondary server has last taken. */
+  #serial: number;
+  #takenSerial = 0;
 
   /** @throws RangeError for a domain too long to have services below it */
   constructor(options: ClusterOptions, table: TableWriter, clock: Clock, log: Log) {
@@ -119,7 +123,8 @@ export class Cluster {
       this.#writer,
       this.#pods,
     );
-    this.#model.renewZones(this.#seconds());
+    this.#serial = this.#seconds();
+    this.#model.renewZones(this.#serial);
     this.names = new KubernetesNames(this.#model);
     this.#publication = new ZonePublication(
       this.#model,
@@ -197,6 +202,17 @@ export class Cluster {
   whenKnown(run: () => void): void {
     if (this.#hasBeenKnown) run();
     else this.#whenKnown.push(run);
+  }
+
+  /** @param run called when the zones have another serial number. @returns a function that ends this */
+  onChange(run: () => void): () => void {
+    this.#listeners.add(run);
+    return () => void this.#listeners.delete(run);
+  }
+
+  /** A secondary server takes all names as they are now. The next change has a later serial number, also within the same second. */
+  noteTransfer(): void {
+    this.#takenSerial = this.#serial;
   }
 
   /** Makes all pending changes of the zones now. */
@@ -334,8 +350,10 @@ export class Cluster {
     this.#hasBeenKnown ||= this.#isKnown;
     if (becameKnown || this.#generation !== this.#published) {
       this.#published = this.#generation;
-      this.#model.renewZones(this.#seconds());
+      this.#serial = Math.max(this.#seconds(), this.#takenSerial + 1);
+      this.#model.renewZones(this.#serial);
       this.#publication.publishZones(this.#isKnown);
+      for (const run of this.#listeners) run();
     }
     if (becameKnown) for (const run of this.#whenKnown.splice(0)) run();
   }

@@ -235,4 +235,31 @@ describe('a transferred zone', () => {
     expect(left.some((record) => record.startsWith('cart.shop.'))).toBe(false);
     expect(left.length).toBeGreaterThan(3);
   });
+
+  it('has a later serial number after each change that follows a transfer, also within its second', () => {
+    const { zones, cluster } = answering();
+    const serials: (number | undefined)[] = [];
+    let notified = 0;
+    const unfollow = cluster.onChange(() => {
+      notified += 1;
+    });
+    const change = (name: string) => {
+      cluster.services.remove(name);
+      cluster.settle();
+      serials.push(zones.zoneAt(key('cluster.local.'))?.serial);
+    };
+    const first = zones.zoneAt(key('cluster.local.'));
+    first?.records();
+    change('shop/cart');
+    // Nobody has taken the zone since.
+    change('data/db');
+    zones.zoneAt(key('cluster.local.'))?.records();
+    change('shop/ext');
+    const serial = first?.serial ?? 0;
+    expect(serials).toEqual([serial + 1, serial + 1, serial + 2]);
+    expect(notified).toBe(3);
+    unfollow();
+    change('shop/alias');
+    expect(notified).toBe(3);
+  });
 });

@@ -10,6 +10,7 @@ import type { PodSearches } from '../../kube/names/pod-searches.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { ChangeNotices } from '../transfer/change-notices.ts';
 import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
 import { ClusterZones } from './cluster-zones.ts';
 import type { ExternalServices } from './external-services.ts';
@@ -22,6 +23,8 @@ export interface KubernetesDependencies extends FollowedClusterDependencies {
   readonly chain: Chain;
   /** Whether clients wait for its start. Default: yes. */
   readonly isFirst?: boolean;
+  /** Called for each zone of services when it has changed, at most once in 5 s. Default: nobody asks. */
+  readonly onChange?: (zone: NameKey) => void;
 }
 
 /** The cluster as `k8s_external` uses it. */
@@ -48,8 +51,10 @@ export class Kubernetes implements Plugin, TransferSource {
   readonly #dependencies: KubernetesDependencies;
   readonly #followed: FollowedCluster;
   readonly #zones: ClusterZones;
+  readonly #notices: ChangeNotices;
   #isToProceed = false;
   #endWait: () => void = () => {};
+  #unfollow: () => void = () => {};
 
   /**
    * @param former shares its cluster if the options name the same
@@ -59,6 +64,9 @@ export class Kubernetes implements Plugin, TransferSource {
     const { chain, isStrict } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#notices = new ChangeNotices(dependencies.clock, () => {
+      for (const zone of this.origins()) dependencies.onChange?.(zone);
+    });
     const known = former?.followed;
     this.#followed =
       known?.isFor(options, dependencies) === true
@@ -94,6 +102,8 @@ export class Kubernetes implements Plugin, TransferSource {
 
   /** Begins to follow the cluster, and waits for its first state. @throws ClusterNotFoundError, ClusterConfigurationError */
   async start(): Promise<void> {
+    if (this.#dependencies.onChange !== undefined)
+      this.#unfollow = this.#followed.cluster.onChange(() => this.#notices.changed());
     const isRestored = await this.#followed.begin();
     if (this.#followed.cluster.isKnown) return;
     if (!isRestored || this.#dependencies.isFirst === false) await this.#firstState();
@@ -154,6 +164,8 @@ export class Kubernetes implements Plugin, TransferSource {
   }
 
   async stop(): Promise<void> {
+    this.#unfollow();
+    this.#notices.stop();
     await this.#followed.release();
   }
 

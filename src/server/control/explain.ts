@@ -383,7 +383,7 @@ function sourceOf({ steps, entry, zone }: Look): AnsweredStep['source'] {
   if (entry !== undefined) return entry.left > 0 ? 'cache' : 'stale';
   if (zone === undefined) return 'nothing';
   const handler = steps.at(-1)?.handler;
-  if (handler === 'kubernetes') return 'cluster';
+  if (handler === 'kubernetes' || handler === 'kubernetai') return 'cluster';
   return handler === undefined ? 'nothing' : 'local';
 }
 
