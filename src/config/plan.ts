@@ -47,6 +47,8 @@ export interface ServePlan {
   readonly snapshotFile: string | undefined;
   /** The path of the control socket; undefined: no socket. */
   readonly controlSocket: string | undefined;
+  /** Whether queries are always counted for `top`. */
+  readonly keepsStatistics: boolean;
   /** A file of further plugins in Corefile syntax; undefined: none. */
   readonly blocksExtra: string | undefined;
   /** Milliseconds after which a state is too old to use; 0: never. */

@@ -136,6 +136,27 @@ it('top counts what is asked, and the servers that are asked', async () => {
   expect([once.code, once.text]).toEqual([0, expect.stringContaining('queries/s')]);
 });
 
+it('top shows what was before somebody looked, where a Corefile keeps statistics', async () => {
+  const { program, port } = await serveCorefile(
+    '  hosts {\n    192.0.2.7 www.example.com\n  }\n  portolan {\n    stats\n  }',
+  );
+  const server = { address: '127.0.0.1', port };
+  const socket = `--socket=${socketOf(program, 'coredns')}`;
+  const table = async () => (await runToEnd('top', socket, '--once', '--interval=100ms')).text;
+  // Counting may begin just after the first answer.
+  await expect
+    .poll(
+      async () => {
+        await ask(server, 'www.example.com', 'A');
+        return await table();
+      },
+      { timeout: 20_000 },
+    )
+    .toMatch(/^the last .*\n(.*\n)*names\n +\d+ {2}www\.example\.com\. A\n/);
+  const status = await runToEnd('control', socket, '--output=json', 'status');
+  expect(JSON.parse(status.text)).toMatchObject({ statistics: { isKept: true, sampling: 1 } });
+});
+
 describe('doctor', () => {
   it('finds nothing in a healthy server, and says what it did not look at', async () => {
     const serving = await servePortolan(['--example', '--upstream=none']);

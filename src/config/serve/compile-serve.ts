@@ -49,6 +49,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
     http: { health, skyDnsMetrics },
     endpoints: [],
     lameduck,
+    keepsStatistics: plan.keepsStatistics,
   };
 }
 

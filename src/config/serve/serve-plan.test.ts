@@ -67,6 +67,7 @@ describe('the defaults', () => {
       snapshotMaxAge: 86_400_000,
       initialSyncTimeout: 60_000,
       lameduck: 5_000,
+      keepsStatistics: false,
     });
   });
 

@@ -72,6 +72,7 @@ export function planFromFlags(
     log,
     queryLog: readQueryLog(read, log),
     controlSocket: read.value('control-socket'),
+    keepsStatistics: read.isOn('stats') || resolver.dnsmasq?.process.keepsStatistics === true,
     blocksExtra: read.value('blocks-extra') ?? resolver.dnsmasq?.process.blocksExtra,
     dynamic: readDynamic(read, objects.kind === 'api-server'),
     federations: readFederationsFlag(read),
