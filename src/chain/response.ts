@@ -1,7 +1,7 @@
 /**
  * Answers as messages.
  */
-import type { ExtendedErrorCode } from '../wire/extended-error.ts';
+import type { ResponseErrors } from '../wire/extended-error.ts';
 import type { Reply } from '../wire/query.ts';
 import { RCODE, type ResourceRecord } from '../wire/types.ts';
 import type { Answer, Denial } from './answer.ts';
@@ -14,9 +14,12 @@ const RCODE_OF = {
   overloaded: RCODE.REFUSED,
 } as const;
 
-/** The extended error of an answer, in front ends that send them. */
-export function extendedErrorOf(answer: Answer): ExtendedErrorCode | undefined {
-  return 'extendedError' in answer ? answer.extendedError : undefined;
+/** The extended errors of an answer. @param sendsOwn whether the front end sends codes of our own */
+export function extendedErrorsOf(answer: Answer, sendsOwn: boolean): ResponseErrors {
+  return {
+    code: sendsOwn && 'extendedError' in answer ? answer.extendedError : undefined,
+    passed: 'passedErrors' in answer ? answer.passedErrors : undefined,
+  };
 }
 
 /** The contents of the response. Aliases that no handler has followed are sent as they are. */
@@ -38,7 +41,7 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
       return { rcode, authoritative, truncated, authenticData, answers, authorities, additionals };
     }
     case 'message': {
-      const { kind: _, edns: __, reason: ___, extendedError: ____, ...parts } = answer;
+      const { kind: _, edns: __, reason: ___, extendedError: ____, passedErrors: _____, ...parts } = answer;
       return parts;
     }
     case 'delegation':

@@ -10,7 +10,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { PendingQuery } from '../chain/pending-query.ts';
 import { Query } from '../chain/query.ts';
-import { extendedErrorOf, replyOf } from '../chain/response.ts';
+import { extendedErrorsOf, replyOf } from '../chain/response.ts';
 import {
   type Forwarder,
   keepReply,
@@ -21,7 +21,7 @@ import {
 import type { RawReply } from '../forward/transport/raw-reply.ts';
 import { PARSED, QuestionReader } from '../table/question.ts';
 import type { TableWriter } from '../table/writer.ts';
-import { withExtendedError } from '../wire/extended-error.ts';
+import { withExtendedErrors } from '../wire/extended-error.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { plainKey } from '../wire/name-wire.ts';
 import { parseQuery, respond } from '../wire/query.ts';
@@ -47,7 +47,7 @@ export interface PacketForwardingOptions {
   readonly isExternal: (name: NameKey, type: number) => boolean;
   /** Maximum size of UDP responses in octets, also sent in our OPT records. Default: 1232. */
   readonly udpSize?: number;
-  /** Whether responses carry extended errors. Default: no. */
+  /** Whether responses carry extended errors of our own. Default: no. */
   readonly sendsExtendedErrors?: boolean | undefined;
   /** Called with each response (memory that begins with it, and its length) and the time that it took. */
   readonly onAnswer: (response: Uint8Array, length: number, milliseconds: number) => void;
@@ -143,9 +143,8 @@ export class PacketForwarding {
     const message = respond(parsed, { ...replyOf(answer), recursionAvailable: true, udpSize });
     const limit = maxResponseOctets('udp', parsed.edns?.udpSize ?? 0, udpSize);
     const encoded = encodeMessage(message, { limit });
-    const code = this.#options.sendsExtendedErrors === true ? extendedErrorOf(answer) : undefined;
-    const response =
-      code === undefined || parsed.edns === undefined ? encoded : withExtendedError(encoded, limit, code);
+    const errors = extendedErrorsOf(answer, this.#options.sendsExtendedErrors === true);
+    const response = parsed.edns === undefined ? encoded : withExtendedErrors(encoded, limit, errors);
     this.#respond(waiter, response, response.length);
   }
 
