@@ -4,8 +4,7 @@
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Client, MessageSigner, RepeatedParts } from '../../chain/query.ts';
-import { extendedErrorsOf, replyOf } from '../../chain/response.ts';
-import { isExtendedError, withExtendedErrors } from '../../wire/extended-error.ts';
+import { explainResponse, replyOf } from '../../chain/response.ts';
 import { encodeMessage, encodeWhole } from '../../wire/message.ts';
 import { type Asked, respond } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
@@ -51,10 +50,8 @@ export function encodeAnswer(
     encodeWhole(message, { limit: maxPlain, reserved, compresses: false }) ??
     encodeMessage(message, { limit, reserved });
   if (signer !== undefined) return signer.sign(encoded);
-  const { edns } = message;
-  const isFinished = !sendsExtendedErrors || repeated.edns === undefined || edns === undefined;
-  if (isFinished || edns.options.some(isExtendedError)) return encoded;
-  return withExtendedErrors(encoded, limit, extendedErrorsOf(answer, true), edns.options);
+  if (!sendsExtendedErrors || repeated.edns === undefined || message.edns === undefined) return encoded;
+  return explainResponse(encoded, limit, answer, { options: message.edns.options, sendsOwn: true });
 }
 
 /** RD and CD are not repeated for NOTIFY. */
