@@ -206,6 +206,8 @@ export const CACHED_FLAG = {
   REDIRECT: 16,
   BEFORE_CACHE: 32,
   HELD_ONCE_STALE: 64,
+  /** Behind the body: the octets of the extended errors that are passed on, then these. */
+  PASSED_ERRORS: 128,
 } as const;
 /** Offsets of the sources, counted back from the body of a cached answer. */
 export const SOURCES = {
@@ -303,3 +305,7 @@ export const RULE_FLAG = {
 
 /** Rounds up to whole words. */
 export const padded = (octets: number): number => (octets + 3) & ~3;
+
+/** Where the octets behind a body begin, at a whole word. @param body its first octet */
+export const endOfBody = (words: Uint32Array, body: number): number =>
+  body + padded(BODY.RECORDS + ((words[(body + BODY.FLAGS) >> 2] ?? 0) >>> BODY_LENGTH_SHIFT));

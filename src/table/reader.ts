@@ -20,6 +20,7 @@ import { finishHash, HASH_KEYS, hashName } from './hash.ts';
 import {
   CACHED,
   CACHED_FLAG,
+  endOfBody,
   epochOf,
   HEADER,
   KIND,
@@ -449,8 +450,13 @@ export class TableReader {
     const length = this.#response.writeBody(start, max, body, recursion);
     // If the chain is asked, the packet and those after it are unchanged.
     if (length > 0 && (age > 0 || this.#boundsTtls)) this.#countDown(entry, flags >>> 16, age);
-    if (!this.#question.hasOpt || (this.#flags & VIEW_FLAG.EXTENDED_ERRORS) === 0) return length;
-    return this.#explainCached(start, length, max, entry);
+    if (length <= 0 || !this.#question.hasOpt) return length;
+    const explained =
+      (this.#flags & VIEW_FLAG.EXTENDED_ERRORS) === 0
+        ? length
+        : this.#explainCached(start, length, max, entry);
+    if ((flags & CACHED_FLAG.PASSED_ERRORS) === 0) return explained;
+    return this.#response.addPassedErrors(start, length, explained, max, endOfBody(words, body));
   }
 
   /** Adds an extended error to a cached answer that is a failure, or stale. */

@@ -4,7 +4,7 @@
  * A body that fits is copied at once, its rotating records from a random start. A larger body is cut at a record
  * boundary; TC is set only if answer records are missing (RFC 2181 section 9).
  */
-import { writeExtendedError } from '../wire/extended-error.ts';
+import { writeExtendedError, writePassedErrors } from '../wire/extended-error.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { MINIMAL_ANY_OCTETS } from '../wire/minimal-any.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
@@ -177,6 +177,22 @@ export class ResponseWriter {
   addExtendedError(start: number, length: number, max: number, code: number): number {
     if (length <= 0 || !this.#question.hasOpt) return length;
     return writeExtendedError(this.#view, start, start + length, start + max, code) - start;
+  }
+
+  /**
+   * Adds the extended errors of an upstream server, for a client that sent OPT.
+   *
+   * @param length of the response before its extended errors
+   * @param explained its length with our own
+   * @param errors where the word with their octets lies in the table
+   */
+  addPassedErrors(start: number, length: number, explained: number, max: number, errors: number): number {
+    const from = errors + 4;
+    const to = from + (this.#words[errors >> 2] ?? 0);
+    const [end, stop] = [start + explained, start + max];
+    return (
+      writePassedErrors(this.#view, start, end, stop, this.#octets, from, to, explained - length) - start
+    );
   }
 
   /** Copies the zone's SOA record, and sets its pointers to the apex for the current question. */

@@ -5,6 +5,7 @@
  */
 import type { Brand } from '../base/brand.ts';
 import type { AddressRange } from '../wire/address-range.ts';
+import type { PassedErrors } from '../wire/extended-error.ts';
 import type { WireName } from '../wire/types.ts';
 
 /** The number of a publication, from one source: the cluster's zone, hosts files, a zone file. 16 bits. */
@@ -245,6 +246,8 @@ export interface CachedAnswer extends CachedQuestion {
   /** Whether only the chain may give it from `freshUntil` on. Default: readers give it until it expires. */
   readonly isHeldOnceStale?: boolean;
   readonly outcome: number;
+  /** Sent to clients with EDNS. Default: none. */
+  readonly passedErrors?: PassedErrors | undefined;
 }
 
 /** A stored cached answer, expired or not. Never a derived one: see `AnswerCache`. */

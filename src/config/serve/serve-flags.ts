@@ -9,6 +9,7 @@ import { DIALECTS, LOG_FORMATS, POD_MODES, POLICIES } from '../plan.ts';
 import { LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
+import { IDENTITY_FLAGS } from './identity-flags.ts';
 import { READER_FLAGS } from './reader-flags.ts';
 
 const ZONE = 'Zone';
@@ -285,6 +286,7 @@ export const SERVE_FLAGS = [
   },
   ...READER_FLAGS,
   ...CLIENT_FLAGS,
+  ...IDENTITY_FLAGS,
   {
     name: 'healthz-port',
     valueName: 'port',
