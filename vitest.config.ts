@@ -81,6 +81,7 @@ export const soakFiles = [
   'test/resolver/reader-forwarding.test.ts',
   'test/resolver/reader-path.test.ts',
   'test/resolver/reader-streams.test.ts',
+  'test/search-lists/libraries.test.ts',
   'test/server/api-server.test.ts',
   'test/server/cache-handover.test.ts',
   'test/server/control.test.ts',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AnsweredStep, compareLibraries, conclude, remediesOf } from './conclude.ts';
-import { continuesAfter, listCandidates, searchListOf } from './search-walk.ts';
+import { listCandidates, searchListOf, stepAfter } from './search-walk.ts';
 
 const POD = { search: searchListOf('web', 'cluster.local.'), ndots: 5 };
 
@@ -54,15 +54,16 @@ describe('the names of a walk', () => {
     expect(
       (['answer', 'nxdomain', 'nodata', 'servfail', 'refused'] as const).map((outcome) => [
         outcome,
-        ...(['glibc', 'musl', 'go'] as const).map((library) => continuesAfter(outcome, library)),
+        ...(['glibc', 'musl', 'go'] as const).map((library) => stepAfter(outcome, library, false)),
       ]),
     ).toEqual([
-      ['answer', false, false, false],
-      ['nxdomain', true, true, true],
-      ['nodata', true, false, true],
-      ['servfail', true, false, true],
-      ['refused', false, false, true],
+      ['answer', 'stop', 'stop', 'stop'],
+      ['nxdomain', 'next', 'next', 'next'],
+      ['nodata', 'next', 'stop', 'next'],
+      ['servfail', 'next', 'stop', 'next'],
+      ['refused', 'as-given', 'stop', 'next'],
     ]);
+    expect(stepAfter('refused', 'glibc', true)).toBe('next');
   });
 });
 
@@ -136,6 +137,17 @@ describe('the verdict', () => {
       outcome: 'unknown',
       sentence: expect.stringContaining('would be asked of 10.0.0.2:53'),
     });
+  });
+
+  it('is that of the name as given, after a refusal in the search list of glibc', () => {
+    const answers = [
+      stepOf('x.a.test.', { outcome: 'refused', rcode: 'REFUSED' }),
+      stepOf('x.b.test.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.1'] }),
+      stepOf('x.', { outcome: 'answer', rcode: 'NOERROR', addresses: ['10.0.0.2'] }),
+    ];
+    const { verdict, steps } = conclude('x', { search: ['a.test', 'b.test'], ndots: 1 }, answers, 'glibc');
+    expect(verdict.addresses).toEqual(['10.0.0.2']);
+    expect(steps.map(({ isReached }) => isReached)).toEqual([true, false, true]);
   });
 
   it('of other libraries is told where it differs', () => {

@@ -5,8 +5,8 @@ import { describeReason, listRemedies, type Remedy } from './describe-reason.ts'
 import type { ExplainedStep, Verdict } from './explanation.ts';
 import type { Reason, ReasonKind } from './reason.ts';
 import {
-  continuesAfter,
   listCandidates,
+  listReached,
   RESOLVER_LIBRARIES,
   type ResolverLibrary,
   type SearchSettings,
@@ -37,21 +37,18 @@ export function conclude(
   answers: readonly AnsweredStep[],
   library: ResolverLibrary,
 ): Walk {
-  const candidates = listCandidates(name, settings, library);
   const stepsOf = (candidate: string) => answers.filter((step) => step.name === candidate);
-  const steps: ExplainedStep[] = [];
-  let stopped: { readonly candidate: string; readonly outcome: StepOutcome | 'unknown' } | undefined;
-  let last: typeof stopped;
-  for (const candidate of candidates) {
-    const own = stepsOf(candidate);
-    const isReached = stopped === undefined;
-    for (const step of own) steps.push({ number: steps.length + 1, isReached, ...step });
-    const outcome = outcomeOfName(own);
-    if (!isReached) continue;
-    last = { candidate, outcome };
-    if (outcome === 'unknown' || !continuesAfter(outcome, library)) stopped = last;
-  }
-  return { steps, verdict: judge(name, steps, stopped ?? last) };
+  const outcomeOf = (candidate: string) => outcomeOfName(stepsOf(candidate));
+  const reached = listReached(name, settings, library, (candidate) => {
+    const outcome = outcomeOf(candidate);
+    return outcome === 'unknown' ? undefined : outcome;
+  });
+  const steps = listCandidates(name, settings, library)
+    .flatMap((candidate) => stepsOf(candidate).map((step) => [step, reached.includes(candidate)] as const))
+    .map(([step, isReached], index): ExplainedStep => ({ number: index + 1, isReached, ...step }));
+  const last = reached.at(-1);
+  const end = last === undefined ? undefined : { candidate: last, outcome: outcomeOf(last) };
+  return { steps, verdict: judge(name, steps, end) };
 }
 
 function judge(

@@ -3,7 +3,6 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { onTestFinished } from 'vitest';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { ROOT } from '../../src/wire/name.ts';
 import { CLASS, RCODE, TYPE } from '../../src/wire/types.ts';
@@ -14,6 +13,7 @@ export interface Upstream {
   delay: number;
   /** The port of the server that it sends queries back to. */
   loopsTo: number | undefined;
+  stop(): void;
 }
 
 /** Copies of a query that it sends back: a server may merge equal questions. */
@@ -28,10 +28,11 @@ const ADDRESS = '127.0.0.1';
 export async function startUpstream(): Promise<Upstream> {
   const [socket, client] = [await open(), await open()];
   let isOver = false;
-  onTestFinished(() => {
+  const stop = () => {
     isOver = true;
-  });
-  const upstream: Upstream = { port: socket.address().port, delay: 0, loopsTo: undefined };
+    for (const each of [socket, client]) each.removeAllListeners('message').close();
+  };
+  const upstream: Upstream = { port: socket.address().port, delay: 0, loopsTo: undefined, stop };
   // As resolvers do, it asks again while it has no answer: the server may not listen yet.
   const sendBack = (packet: Buffer, to: number, tries = TRIES) => {
     if (isOver || tries === 0) return;
@@ -64,10 +65,6 @@ async function open(): Promise<Socket> {
   const socket = createSocket('udp4').bind(0, ADDRESS);
   socket.on('error', () => {});
   await once(socket, 'listening');
-  onTestFinished(() => {
-    socket.removeAllListeners('message');
-    socket.close();
-  });
   return socket;
 }
 
