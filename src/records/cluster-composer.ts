@@ -59,8 +59,8 @@ export class ClusterComposer implements Composer {
   /** @param keys those of the hash */
   constructor(views: TableViews, keys: Int32Array, sought: Sought) {
     this.#views = views;
-    this.#context = new ComposerContext(views, this.composition, sought);
     this.#finder = new RecordFinder(views, keys);
+    this.#context = new ComposerContext(views, this.composition, this.#finder, sought);
     this.#service = new ServiceFields(views);
     const endpoints = new EndpointWriter(this.#context);
     this.#coreDns = new CoreDnsComposer(this.#context, endpoints);

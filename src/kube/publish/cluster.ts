@@ -113,7 +113,7 @@ export class Cluster {
     this.#log = log;
     const space = table.recordsOf(publication);
     this.#writer = new RecordWriter(space, {
-      namesExternalAddresses: dialect.name === 'kube-dns',
+      isKubeDns: dialect.name === 'kube-dns',
       namesSpecialAddresses: options.namesSpecialAddresses ?? false,
     });
     this.contents = new ClusterContents(this.#writer);
