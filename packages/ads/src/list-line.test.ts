@@ -59,7 +59,7 @@ it('gives only names that a question can have, whatever the line', () => {
       '\t',
       '%',
     ),
-    fc.string({ unit: 'binary', maxLength: 4 }),
+    fc.string({ unit: 'binary-ascii', maxLength: 4 }),
   );
   fc.assert(
     fc.property(fc.array(word), fc.boolean(), (words, isSpaced) => {

@@ -33,7 +33,7 @@ const FILE_INTERVAL = 60_000;
 const RETRY_INTERVAL = 60_000;
 const TRIES = 5;
 /** Between them, other work of the main thread has its turn. */
-const LINES_PER_TURN = 2_000;
+const LINES_PER_TURN = 500;
 /** Characters: a longer one is no line of a list, and would keep the main thread. */
 const MAX_LINE = 4_096;
 /** Of one list: about 100 MB. */
