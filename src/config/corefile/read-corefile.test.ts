@@ -572,6 +572,8 @@ describe('a plugin that is not built', () => {
     ['sign', 'Sign the zone with a tool'],
     ['trace', '{duration}'],
     ['geoip', 'incidr(client_ip()'],
+    ['proxyproto', 'externalTrafficPolicy: Local'],
+    ['shed', 'Take it out: threads with bounded queues'],
     ['grpc', 'by forward'],
     ['nomad', 'service.consul'],
     ['route53', "the provider's resolver"],

@@ -48,13 +48,18 @@ const OPTIONS: KubernetesOptions = {
 };
 
 interface Asked {
+  /** What others say about names outside the zones. Default: an address. */
+  readonly outside?: (name: string) => Answer;
   readonly isListed?: boolean;
   readonly isStrict?: boolean;
   readonly options?: Partial<KubernetesOptions>;
   readonly objects?: readonly ClusterObject[];
 }
 
-function answering({ options = {}, objects = OBJECTS, isListed = true, isStrict = false }: Asked = {}) {
+const anAddress = (name: string) => addresses(name, '192.0.2.80');
+
+function answering({ options = {}, objects = OBJECTS, outside = anAddress, ...more }: Asked = {}) {
+  const { isListed = true, isStrict = false } = more;
   const all = { ...OPTIONS, ...options };
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const cluster = new Cluster(
@@ -79,7 +84,6 @@ function answering({ options = {}, objects = OBJECTS, isListed = true, isStrict 
   }
   if (isListed) for (const store of [services, endpoints, namespaces]) store.listCompleted();
   cluster.settle();
-  const outside = (name: string) => addresses(name, '192.0.2.80');
   const zones: ClusterZones = new ClusterZones({
     options: all,
     cluster,
@@ -118,6 +122,13 @@ it('passes on what does not exist, within the zones of fallthrough', async () =>
   expect(await ask('nosuch.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
   expect(await ask('96.10.in-addr.arpa.', 'PTR')).toEqual(['refused']);
   expect(await ask('10.in-addr.arpa.', 'SOA')).toEqual(['nodata', 'in-addr.arpa.']);
+});
+
+it('gives an ExternalName alone where the server of its target refuses or fails', async () => {
+  for (const kind of ['refused', 'servfail'] as const)
+    expect(await answering({ outside: () => ({ kind }) })('ext.shop.svc.cluster.local.')).toEqual([
+      'ext.shop.svc.cluster.local. 5 IN CNAME www.example.com.',
+    ]);
 });
 
 it('passes on no name of a cluster that was not listed, unless it is to do as CoreDNS', async () => {
