@@ -49,10 +49,11 @@ export const ALL_EVENTS: EventFilter = {
 };
 
 /** The parts of an event that need no explanation. */
-interface ReadEvent<Event extends ExplainedEvent = QueryEvent> {
+export interface ReadEvent<Event extends ExplainedEvent = QueryEvent> {
   readonly event: Event;
   readonly key: NameKey;
   readonly typeNumber: number;
+  readonly classNumber: number;
   readonly namespace: string | undefined;
   readonly isSearched: boolean;
 }
@@ -133,7 +134,7 @@ export class WatchedQueries {
   }
 }
 
-function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
+export function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
   switch (responseFlags & RCODE_MASK) {
     case RCODE.NOERROR:
       return answers > 0 ? 'answer' : 'nodata';
@@ -147,7 +148,7 @@ function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
 }
 
 /** What the chain had to fetch is in the cache by now. */
-function sourceOf(
+export function sourceOf(
   { source: by, responseFlags }: ExplainedEvent,
   found: Awaited<ReturnType<Explainer['lookUp']>>['source'],
 ): WatchedSource {
@@ -158,19 +159,23 @@ function sourceOf(
 }
 
 /** An answer with records has no reason, whatever is found now. */
-function reasonOf(
+export function reasonOf(
   { answers, responseFlags }: ExplainedEvent,
   reason: Reason | undefined,
 ): Reason['kind'] | undefined {
   return (responseFlags & RCODE_MASK) === 0 && answers > 0 ? undefined : reason?.kind;
 }
 
-function readEvent<Event extends ExplainedEvent>(event: Event, domain: string): ReadEvent<Event> | undefined {
+export function readEvent<Event extends ExplainedEvent>(
+  event: Event,
+  domain: string,
+): ReadEvent<Event> | undefined {
   const { question } = event;
   if (question.length === 0) return undefined;
   const { name, next } = readName(question, 0);
   const key = toKey(name);
   const typeNumber = ((question[next] ?? 0) << 8) | (question[next + 1] ?? 0);
+  const classNumber = ((question[next + 2] ?? 0) << 8) | (question[next + 3] ?? 0);
   // The domain is the apex of a zone.
   const labels = isWithin(key, domain as NameKey)
     ? splitLabels(key).slice(0, -splitLabels(domain as NameKey).length)
@@ -183,7 +188,7 @@ function readEvent<Event extends ExplainedEvent>(event: Event, domain: string): 
     labels.length > 0 &&
     (!isOfService || labels.length > 4 || labels.length === 2) &&
     !key.startsWith('_');
-  return { event, key, typeNumber, namespace, isSearched };
+  return { event, key, typeNumber, classNumber, namespace, isSearched };
 }
 
 function compileFilter({
