@@ -109,6 +109,7 @@ export class CachingResolver {
 
   /** Gives a cached answer as it is, without asking again for an expired one. */
   #look(query: Query, look: Look, entry: CachedEntry | undefined, now: number): Answer | Promise<Answer> {
+    if (look.passesCaches) return this.#options.ask(query);
     const settings = this.#options.stale();
     const body =
       entry === undefined || entry.expires > now ? entry?.body : settings && staleBody(entry, now, settings);

@@ -350,6 +350,7 @@ export const SERVE_FLAGS = [
     value: { kind: 'choice', choices: LOG_LEVELS },
     default: 'info',
     help: 'minimum level of log lines',
+    details: '`debug` has a line for each query with its steps, at most 100 in a second.',
     group: LOG_GROUP,
   },
   {

@@ -191,7 +191,7 @@ export class Cache implements AnswerKeeper {
 
   /** Gives an answer as it is stored: it is not refreshed, and its popularity does not change. */
   async #look(query: Query, look: Look, next: Next): Promise<Answer> {
-    const hit = this.#find(query);
+    const hit = look.passesCaches ? undefined : this.#find(query);
     if (hit === undefined) return await next(query);
     look.foundEntry({ name: query.key, age: hit.item.ttl - hit.left, left: hit.left });
     return this.#present(query, hit.answer, Math.max(0, hit.left));

@@ -58,7 +58,7 @@ export function createQueryDescriber(
   return (event) => queries.describe(event);
 }
 
-function explainerOf({ server, clock }: Pick<ControlledServer, 'server' | 'clock'>): Explainer {
+export function explainerOf({ server, clock }: Pick<ControlledServer, 'server' | 'clock'>): Explainer {
   return new Explainer({
     engine: server.engine,
     get plan() {

@@ -53,6 +53,7 @@ export interface ReadEvent<Event extends ExplainedEvent = QueryEvent> {
   readonly event: Event;
   readonly key: NameKey;
   readonly typeNumber: number;
+  readonly classNumber: number;
   readonly namespace: string | undefined;
   readonly isSearched: boolean;
   /** Whether the name is in the domain of the cluster. */
@@ -135,7 +136,7 @@ export class WatchedQueries {
   }
 }
 
-function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
+export function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
   switch (responseFlags & RCODE_MASK) {
     case RCODE.NOERROR:
       return answers > 0 ? 'answer' : 'nodata';
@@ -149,7 +150,7 @@ function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
 }
 
 /** What the chain had to fetch is in the cache by now. */
-function sourceOf(
+export function sourceOf(
   { source: by, responseFlags }: ExplainedEvent,
   found: Awaited<ReturnType<Explainer['lookUp']>>['source'],
 ): WatchedSource {
@@ -160,7 +161,7 @@ function sourceOf(
 }
 
 /** An answer with records has no reason, whatever is found now. */
-function reasonOf(
+export function reasonOf(
   { answers, responseFlags }: ExplainedEvent,
   reason: Reason | undefined,
 ): Reason['kind'] | undefined {
@@ -176,6 +177,7 @@ export function readEvent<Event extends ExplainedEvent>(
   const { name, next } = readName(question, 0);
   const key = toKey(name);
   const typeNumber = ((question[next] ?? 0) << 8) | (question[next + 1] ?? 0);
+  const classNumber = ((question[next + 2] ?? 0) << 8) | (question[next + 3] ?? 0);
   // The domain is the apex of a zone.
   const isOfCluster = isWithin(key, domain as NameKey);
   const labels = isOfCluster ? splitLabels(key).slice(0, -splitLabels(domain as NameKey).length) : [];
@@ -187,7 +189,7 @@ export function readEvent<Event extends ExplainedEvent>(
     labels.length > 0 &&
     (!isOfService || labels.length > 4 || labels.length === 2) &&
     !key.startsWith('_');
-  return { event, key, typeNumber, namespace, isSearched, isOfCluster };
+  return { event, key, typeNumber, classNumber, namespace, isSearched, isOfCluster };
 }
 
 function compileFilter({
