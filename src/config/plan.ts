@@ -47,6 +47,8 @@ export interface ServePlan {
   readonly snapshotFile: string | undefined;
   /** The path of the control socket; undefined: no socket. */
   readonly controlSocket: string | undefined;
+  /** The dashboard that the server shows of itself; undefined: none. */
+  readonly dashboard: OwnDashboardPlan | undefined;
   /** A file of further plugins in Corefile syntax; undefined: none. */
   readonly blocksExtra: string | undefined;
   /** Milliseconds after which a state is too old to use; 0: never. */
@@ -55,6 +57,14 @@ export interface ServePlan {
   readonly initialSyncTimeout: number;
   /** Milliseconds for which a stopping server still answers after it reports not ready. */
   readonly lameduck: number;
+}
+
+export interface OwnDashboardPlan {
+  readonly address: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** By which browsers may open it, beside loopback; in lower case. */
+  readonly hosts: readonly string[];
 }
 
 /** The zone of a Kubernetes cluster. */

@@ -9,6 +9,7 @@ import { DIALECTS, LOG_FORMATS, POD_MODES, POLICIES } from '../plan.ts';
 import { LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
+import { OWN_DASHBOARD_FLAGS } from './own-dashboard-flags.ts';
 import { READER_FLAGS } from './reader-flags.ts';
 
 const ZONE = 'Zone';
@@ -359,6 +360,7 @@ export const SERVE_FLAGS = [
     group: LOG_GROUP,
   },
   ...QUERY_LOG_FLAGS,
+  ...OWN_DASHBOARD_FLAGS,
 ] as const satisfies readonly Flag[];
 
 type ServeFlag = (typeof SERVE_FLAGS)[number];
