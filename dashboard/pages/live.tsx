@@ -69,7 +69,7 @@ function Queries({ queries, hasReplicas }: QueriesGiven) {
       <thead>
         <tr>
           {columns.map((column) => (
-            <th key={column} scope="col" {...(column === 'ms' && { class: 'number' })}>
+            <th key={column} scope="col" class={column === 'ms' ? 'number' : 'short'}>
               {column}
             </th>
           ))}
@@ -93,7 +93,7 @@ function Query({ query, hasReplicas }: { readonly query: NumberedQuery; readonly
       <td>
         <time dateTime={time}>{new Date(time).toLocaleTimeString()}</time>
       </td>
-      <td>{client}</td>
+      <td {...(!client.includes(':') && { class: 'short' })}>{client}</td>
       <td>
         <a href={explainAddress(name, type)}>{name}</a> {type}
       </td>
@@ -101,7 +101,7 @@ function Query({ query, hasReplicas }: { readonly query: NumberedQuery; readonly
         {isGood ? '✓' : '✗'} {result}
         {reason !== undefined && ` ${reason}`}
       </td>
-      <td>{source}</td>
+      <td class="short">{source}</td>
       <td class="number">{milliseconds.toFixed(1)}</td>
       {hasReplicas && <td class="faint">{replica}</td>}
     </tr>
