@@ -1,5 +1,5 @@
 /**
- * The dashboard in the browser: one page for each question. Keys 1 to 6 choose it, / goes to the name to explain.
+ * The dashboard in the browser: one page for each question. Keys 1 to 7 choose it, / goes to the name to explain.
  */
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
@@ -9,6 +9,7 @@ import { Changes } from './pages/changes.tsx';
 import { Explain } from './pages/explain.tsx';
 import { Fails } from './pages/fails.tsx';
 import { Healthy } from './pages/healthy.tsx';
+import { LiveQueries } from './pages/live.tsx';
 import { Replicas } from './pages/replicas.tsx';
 import { Who } from './pages/who.tsx';
 import { type Live, type Place, useLiveState, usePlace } from './state.ts';
@@ -20,8 +21,9 @@ const PAGES = [
   { page: 'explain', title: 'Explain' },
   { page: 'changes', title: 'Changes' },
   { page: 'replicas', title: 'Replicas' },
+  { page: 'live', title: 'Right now' },
 ] as const;
-const NAME_FIELD = 'input[name=name]';
+const NAME_FIELD = 'form[data-page=explain] input[name=name]';
 
 function Dashboard() {
   const live = useLiveState();
@@ -54,6 +56,7 @@ function Dashboard() {
 
 function Page({ live: { state }, place: { page, query } }: { readonly live: Live; readonly place: Place }) {
   if (page === 'explain') return <Explain query={query} isReady={(state?.replicas.length ?? 0) > 0} />;
+  if (page === 'live') return <LiveQueries query={query} />;
   if (state === undefined) return <p>Asking …</p>;
   switch (page) {
     case 'who':

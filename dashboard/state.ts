@@ -2,7 +2,12 @@
  * The state of all replicas, asked for every two seconds while the page is visible; and the address bar, which holds what is shown.
  */
 import { useEffect, useState } from 'preact/hooks';
-import type { ExplainedByReplica, PageState } from '../src/server/dashboard/page-state.ts';
+import type {
+  ExplainedByReplica,
+  LiveLine,
+  LiveQuery,
+  PageState,
+} from '../src/server/dashboard/page-state.ts';
 
 const PAUSE = 2_000;
 const TOKEN_KEY = 'portolan-token';
@@ -19,14 +24,24 @@ function takeToken(): string {
 
 const token = takeToken();
 
-async function ask(path: string): Promise<unknown> {
+/** @throws BadRequestError for a request that is wrong, Error for all other failures */
+async function send(path: string, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
-  const response = await fetch(path, { headers });
-  if (response.ok) return await response.json();
+  const response = await fetch(path, { headers, ...(signal && { signal }) });
+  if (response.ok) return response;
   const body = await response.text();
   if (response.status !== 400 && response.status !== 429) throw new Error(body);
   const { problems } = JSON.parse(body) as { problems: readonly string[] }; // Of the server that gave this page.
-  throw new Error(problems.join(' '));
+  const reason = problems.join(' ');
+  throw response.status === 400 ? new BadRequestError(reason) : new Error(reason);
+}
+
+/** The same request fails again. */
+class BadRequestError extends Error {}
+
+async function ask(path: string): Promise<unknown> {
+  const response = await send(path);
+  return await response.json();
 }
 
 export interface Live {
@@ -67,6 +82,93 @@ export function useLiveState(): Live {
 
 export async function explain(query: URLSearchParams): Promise<readonly ExplainedByReplica[]> {
   return (await ask(`/api/explain?${query}`)) as readonly ExplainedByReplica[]; // As above.
+}
+
+export interface NumberedQuery extends LiveQuery {
+  readonly number: number;
+}
+
+export interface Tail {
+  /** Newest first. */
+  readonly queries: readonly NumberedQuery[];
+  readonly leftOut: number;
+  /** Undefined: nothing has come yet. */
+  readonly latest: LiveLine | undefined;
+  /** Why there are no newer ones. */
+  readonly error: string | undefined;
+}
+
+const NO_QUERIES: Tail = { queries: [], leftOut: 0, latest: undefined, error: undefined };
+const MAX_QUERIES = 200;
+
+/** The queries that fit the filters, as they are asked; those of former filters go. */
+export function useLiveQueries(filters: URLSearchParams, isPaused: boolean): Tail {
+  const [tail, setTail] = useState(NO_QUERIES);
+  const text = filters.toString();
+  const isSeen = usePageVisibility();
+  useEffect(() => setTail(NO_QUERIES), [text]);
+  useEffect(() => {
+    if (isPaused || !isSeen) return;
+    const abort = new AbortController();
+    void follow(`/api/live?${text}`, abort.signal, (change) => setTail(change));
+    return () => abort.abort();
+  }, [text, isPaused, isSeen]);
+  return tail;
+}
+
+/** A page that nobody sees asks nothing. */
+function usePageVisibility(): boolean {
+  const [isSeen, setIsSeen] = useState(!document.hidden);
+  useEffect(() => {
+    const change = () => setIsSeen(!document.hidden);
+    document.addEventListener('visibilitychange', change);
+    return () => document.removeEventListener('visibilitychange', change);
+  }, []);
+  return isSeen;
+}
+
+/** Until the signal; a stream that ends begins again. */
+async function follow(
+  path: string,
+  signal: AbortSignal,
+  show: (change: (before: Tail) => Tail) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for await (const line of linesOf(await send(path, signal)))
+        show((before) => addLine(before, JSON.parse(line) as LiveLine)); // Of the server that gave this page.
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      show((before) => ({ ...before, error: reason }));
+      if (error instanceof BadRequestError) return;
+    }
+    await new Promise((resolve) => window.setTimeout(resolve, PAUSE));
+  }
+}
+
+function addLine(before: Tail, line: LiveLine): Tail {
+  const last = before.queries[0]?.number ?? 0;
+  const added = line.queries.map((query, index) => ({ ...query, number: last + index + 1 })).reverse();
+  return {
+    queries: [...added, ...before.queries].slice(0, MAX_QUERIES),
+    leftOut: before.leftOut + line.leftOut,
+    latest: line,
+    error: undefined,
+  };
+}
+
+async function* linesOf({ body }: Response): AsyncIterable<string> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (;;) {
+    const piece = await reader?.read();
+    if (piece === undefined || piece.done) return;
+    text += piece.value;
+    const lines = text.split('\n');
+    text = lines.pop() ?? '';
+    yield* lines;
+  }
 }
 
 export interface Place {

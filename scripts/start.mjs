@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 const ADDRESS = '127.0.0.1';
 const PORT = 5353;
 const HEALTH_PORT = 8081;
+const DASHBOARD_PORT = 8091;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const entry = join(root, 'dist', 'portolan.js');
 
@@ -94,6 +95,8 @@ if (!given.some((word) => ['-h', '--help'].includes(word))) {
   if (!isGiven('dns-port')) flags.push(`--dns-port=${await firstFree(PORT, () => createSocket('udp4'))}`);
   if (!isGiven('healthz-port'))
     flags.push(`--healthz-port=${ADDRESS}:${await firstFree(HEALTH_PORT, createServer)}`);
+  if (!isGiven('dashboard'))
+    flags.push(`--dashboard=${ADDRESS}:${await firstFree(DASHBOARD_PORT, createServer)}`);
   if (!isGiven('lameduck')) flags.push('--lameduck=0s');
   if (!hasCluster && !namesObjects) {
     console.log('No kubeconfig file found: serving the example cluster of examples/cluster.');

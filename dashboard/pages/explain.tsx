@@ -4,6 +4,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ExplainedStep, Explanation } from '../../src/reasons/explanation.ts';
 import type { ExplainedByReplica } from '../../src/server/dashboard/page-state.ts';
+import { QueryForm } from '../query-form.tsx';
 import { explain } from '../state.ts';
 
 const FIELDS = [
@@ -41,44 +42,18 @@ export function Explain({ query, isReady }: { readonly query: URLSearchParams; r
   return (
     <>
       <h1>Explain a name</h1>
-      <Form query={query} />
+      <QueryForm page="explain" fields={FIELDS} query={query}>
+        <button type="submit">Explain</button>
+        <button type="submit" name="ask" value="1">
+          … and ask upstream
+        </button>
+      </QueryForm>
       <div aria-live="polite">
         {shown.kind === 'asking' && <p class="faint">Asking the replicas …</p>}
         {shown.kind === 'failed' && <p class="bad">{shown.reason}</p>}
         {shown.kind === 'explained' && <Explained explained={shown.explained} />}
       </div>
     </>
-  );
-}
-
-function Form({ query }: { readonly query: URLSearchParams }) {
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement; // The handler is that of the form.
-    const next = new URLSearchParams();
-    for (const [field, value] of new FormData(form, event.submitter))
-      if (typeof value === 'string' && value.trim() !== '') next.set(field, value.trim());
-    location.hash = `#/explain?${next}`;
-  };
-  return (
-    <form onSubmit={submit} key={query.toString()}>
-      {FIELDS.map(({ field, label, hint }) => (
-        <label key={field}>
-          {label}
-          <input
-            name={field}
-            placeholder={hint}
-            defaultValue={query.get(field) ?? ''}
-            autocomplete="off"
-            spellcheck={false}
-          />
-        </label>
-      ))}
-      <button type="submit">Explain</button>
-      <button type="submit" name="ask" value="1">
-        … and ask upstream
-      </button>
-    </form>
   );
 }
 

@@ -1,14 +1,11 @@
 /**
  * `portolan dashboard`: pages that show the servers of a cluster in a browser, served on loopback.
  */
-import { randomBytes } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
 import { DASHBOARD_FLAGS, type DashboardFlags } from '../config/control/dashboard-flags.ts';
 import { createLog } from '../observe/log.ts';
 import { findPods } from '../roles/dashboard/pod-replicas.ts';
-import { Collector } from '../server/dashboard/collector.ts';
-import { createDashboardServer } from '../server/dashboard/dashboard-server.ts';
-import { readPageFiles } from '../server/dashboard/page-files.ts';
+import { Dashboard } from '../server/dashboard/dashboard.ts';
 import { type FindReplicas, socketReplica } from '../server/dashboard/replica.ts';
 import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
@@ -18,7 +15,6 @@ import { createParser, runParser } from './parser.ts';
 import { onStopSignal } from './signals.ts';
 
 const ADDRESS = '127.0.0.1';
-const TOKEN_OCTETS = 24;
 
 export const runDashboard: RunCommand = async (words, command) => {
   const parser = createParser(command);
@@ -32,27 +28,20 @@ async function serveDashboard(flags: DashboardFlags): Promise<void> {
   const port = Number(flags.port ?? '0');
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     fail('dashboard', `--port: not a port: "${flags.port}". Give a number from 0 to 65535.`, 2);
-  const files = readPageFiles(packageFolder('dist/dashboard'));
-  const token = randomBytes(TOKEN_OCTETS).toString('base64url');
   const write = (line: string) => void process.stderr.write(line);
   const log = createLog({ level: 'warn', format: 'text', clock: systemClock, write });
-  const collector = new Collector(replicasOf(flags), systemClock);
-  const server = createDashboardServer(
-    { address: ADDRESS, port, token, files, flag: '--port' },
-    collector,
-    systemClock,
-    log,
-  );
+  const dashboard = new Dashboard({
+    ...{ address: ADDRESS, port, flag: '--port', folder: packageFolder('dist/dashboard') },
+    ...{ find: replicasOf(flags), clock: systemClock, log },
+  });
   try {
-    await server.start();
+    await dashboard.start();
   } catch (error) {
     fail('dashboard', error instanceof Error ? error.message : String(error), 3);
   }
-  // Behind the # it is sent to no server.
-  process.stdout.write(`http://${ADDRESS}:${server.port}/#token=${token}\n`);
+  process.stdout.write(`${dashboard.url}\n`);
   await new Promise<void>((resolve) => onStopSignal(() => resolve()));
-  collector.stop();
-  await server.stop();
+  await dashboard.stop();
 }
 
 function replicasOf({

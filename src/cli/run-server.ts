@@ -9,13 +9,16 @@ import { placeOfServer } from '../observe/control/control-place.ts';
 import type { ControlSocket } from '../observe/control/control-socket.ts';
 import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
 import type { Sidecar } from '../roles/sidecar/sidecar.ts';
+import type { ControlledServer } from '../server/control/control-verbs.ts';
 import { createServerControl } from '../server/control/server-control.ts';
+import type { Dashboard } from '../server/dashboard/dashboard.ts';
 import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
 import { Server } from '../server/server.ts';
 import { countAnswered } from '../table/counter-sums.ts';
 import { extendBlocks } from './blocks-extra.ts';
 import { ExitError } from './exit.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
+import { packageFolder } from './package-folder.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, stopHint } from './signals.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
@@ -51,16 +54,18 @@ export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'):
 }
 
 async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void> {
-  const { log } = reporting;
+  const { log, format, command } = reporting;
   const autoscaler = makeAutoscaler(plan, log);
   const server = await makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
   const sidecar = await makeSidecar(plan, log);
-  const control = makeControl(plan, server, reporting);
+  const controlled = { server, role: command, log, format, clock: systemClock };
+  const control = makeControl(plan, controlled);
+  const dashboard = await makeDashboard(plan, controlled);
   let telemetry: RunningTelemetry | undefined;
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
       log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck), hint: stopHint(signal) });
-      stopAll(server, sidecar, control, autoscaler)
+      stopAll(server, [control, dashboard, sidecar], autoscaler)
         .then(() => telemetry?.stop())
         .then(resolve, reject);
     });
@@ -74,28 +79,30 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
     // Answer health checks already while the server starts.
     await sidecar?.start();
     await control.start();
+    await dashboard?.start();
+    if (dashboard !== undefined) log.info('serving the dashboard', { address: dashboard.url });
     await server.start();
     await autoscaler?.start();
-    telemetry = await startTelemetry(server, reporting.command, log);
+    telemetry = await startTelemetry(server, command, log);
   } catch (error) {
-    await stopAll(server, sidecar, control, autoscaler);
+    await stopAll(server, [control, dashboard, sidecar], autoscaler);
     giveUp(error, reporting);
   }
   await stopped;
   log.info('stopped');
 }
 
-/** Stops the sidecar last, because it reports on the server. */
+type Stoppable = { stop(): Promise<void> } | undefined;
+
+/** @param companions those that look at the server, and so stop after it */
 async function stopAll(
   server: Server,
-  sidecar: Sidecar | undefined,
-  control: ControlSocket,
+  companions: readonly Stoppable[],
   autoscaler: CarriedAutoscaler | undefined,
 ): Promise<void> {
   // Hand over the autoscaler's Lease while the server still answers.
   await Promise.all([server.stop(), autoscaler?.stop()]);
-  await control.stop();
-  await sidecar?.stop();
+  for (const companion of companions) await companion?.stop();
 }
 
 async function makeServer(
@@ -113,17 +120,22 @@ async function makeServer(
   }
 }
 
-function makeControl(plan: ServePlan, server: Server, { log, format, command }: Reporting): ControlSocket {
-  const place = placeOfServer(plan.controlSocket, command);
-  return createServerControl({
-    server,
-    place,
-    role: command,
-    log,
-    format,
-    messages: log,
-    clock: systemClock,
-  });
+type Controlled = ControlledServer & Pick<Reporting, 'log'>;
+
+function makeControl(plan: ServePlan, controlled: Controlled): ControlSocket {
+  const place = placeOfServer(plan.controlSocket, controlled.role);
+  return createServerControl({ ...controlled, place, messages: controlled.log });
+}
+
+async function makeDashboard(
+  { dashboard: plan, listen }: ServePlan,
+  controlled: Controlled,
+): Promise<Dashboard | undefined> {
+  if (plan === undefined) return undefined;
+  const { log } = controlled;
+  const { createOwnDashboard } = await import('../server/dashboard/own-dashboard.ts');
+  const folder = packageFolder('dist/dashboard');
+  return createOwnDashboard({ plan, controlled, folder, log, waitsForPort: listen.takeover });
 }
 
 async function makeSidecar({ sidecar }: ServePlan, log: Log): Promise<Sidecar | undefined> {

@@ -51,6 +51,8 @@ export interface ServePlan {
   readonly controlSocket: string | undefined;
   /** Whether queries are always counted for `top`. */
   readonly keepsStatistics: boolean;
+  /** The dashboard that the server shows of itself; undefined: none. */
+  readonly dashboard: OwnDashboardPlan | undefined;
   /** A file of further plugins in Corefile syntax; undefined: none. */
   readonly blocksExtra: string | undefined;
   /** Milliseconds after which a state is too old to use; 0: never. */
@@ -69,6 +71,14 @@ export interface IdentityPlan {
   readonly hidesHost: boolean;
   /** The answer to NSID (RFC 5001); undefined: none. */
   readonly nsid: NsidOptions | undefined;
+}
+
+export interface OwnDashboardPlan {
+  readonly address: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** By which browsers may open it, beside loopback; in lower case. */
+  readonly hosts: readonly string[];
 }
 
 /** The zone of a Kubernetes cluster. */

@@ -55,4 +55,5 @@ function entriesOf(machine: Interfaces): readonly NetworkInterfaceInfo[] {
 }
 
 /** All of 127.0.0.0/8 is this machine (RFC 1122 section 3.2.1.3), but interfaces do not list it. */
-const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';
+/** @param address in its canonical form */
+export const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';

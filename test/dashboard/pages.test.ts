@@ -1,5 +1,5 @@
 /**
- * The pages of the dashboard in a real Chromium, for a server with the example cluster and some traffic.
+ * The pages of the dashboard in a real Chromium, for two servers with the example cluster and some traffic. One of them shows itself too.
  */
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
@@ -18,6 +18,7 @@ const PAGES = [
   ['explain?name=catr.shop.svc.cluster.local.', 'Explain a name', 'there is no service "catr"'],
   ['changes', 'What changed?', 'Nothing yet'],
   ['replicas', 'Replicas compared', 'in force'],
+  ['live', 'What is asked right now?', '<img\\032onerror>'],
 ] as const;
 const WIDTH = 360;
 /** Where to write the picture of the documentation; undefined: nowhere. */
@@ -46,11 +47,18 @@ const LEAST_CONTRAST = `(() => {
 describeWithTool('chromium', 'the dashboard in Chromium', () => {
   let browser: Chromium;
   let origin: string;
+  /** The address of the dashboard of one server. */
+  let own: string;
   let ask: () => void;
 
   beforeAll(async () => {
-    const serving = await servePortolan(['--example', '--upstream=none']);
-    const dashboard = runPortolan(['dashboard', `--socket=${socketOf(serving.program, 'serve')}`]);
+    const servers = await Promise.all([
+      servePortolan(['--example', '--upstream=none', '--dashboard=127.0.0.1:0']),
+      servePortolan(['--example', '--upstream=none']),
+    ]);
+    own = String((await servers[0].program.heard('serving the dashboard'))['address']);
+    const sockets = servers.map(({ program }) => `--socket=${socketOf(program, 'serve')}`);
+    const dashboard = runPortolan(['dashboard', ...sockets]);
     await waitUntil('the address', () => dashboard.output.endsWith('\n'));
     const address = dashboard.output.trim();
     origin = new URL(address).origin;
@@ -63,7 +71,7 @@ describeWithTool('chromium', 'the dashboard in Chromium', () => {
         '<img onerror>.example',
       ]) {
         const query = encode({ type: 'query', id: 1, flags: 0x100, questions: [{ type: 'A', name }] });
-        socket.send(query, serving.port, '127.0.0.1');
+        for (const { port } of servers) socket.send(query, port, '127.0.0.1');
       }
     };
     browser = await Chromium.start();
@@ -93,12 +101,21 @@ describeWithTool('chromium', 'the dashboard in Chromium', () => {
     await browser.evaluate(`fetch('/api/state', { headers: { authorization:
       'Bearer ' + sessionStorage.getItem('portolan-token') } }).then((r) => r.json()).then((s) => s.traffic.queries)`);
   const shown = async (title: string, content: string) => {
-    const options = { timeout: 10_000 };
+    const options = { timeout: 30_000 };
     await expect
       .poll(async () => await browser.evaluate('document.querySelector("h1")?.textContent'), options)
       .toBe(title);
-    await expect.poll(async () => (await text()).toLowerCase(), options).toContain(content.toLowerCase());
+    const read = async () => {
+      ask();
+      return (await text()).toLowerCase();
+    };
+    await expect.poll(read, options).toContain(content.toLowerCase());
   };
+  /** The texts of the rows of the page that is shown, each with its columns in lines. */
+  const rows = async () =>
+    (await browser.evaluate(
+      '[...document.querySelectorAll("main tbody tr")].map((row) => row.innerText.replaceAll("\\t", " "))',
+    )) as readonly string[]; // Of this expression.
 
   it.each(PAGES)(
     'shows %s in light and dark, and at 360 px without scrolling sideways',
@@ -161,6 +178,37 @@ describeWithTool('chromium', 'the dashboard in Chromium', () => {
     expect(await browser.evaluate('document.images.length')).toBe(0);
   });
 
+  it('shows the queries of both servers as they are asked, those that are wanted, until it pauses', async () => {
+    await browser.setSize(1_000, 800);
+    await go('live?rcode=NXDOMAIN&namespace=shop');
+    await shown('What is asked right now?', 'Watching 2 replicas');
+    await shown('What is asked right now?', 'catr.shop');
+    const replicas = async () => {
+      ask();
+      return new Set((await rows()).map((row) => /\S+$/.exec(row)?.[0])).size;
+    };
+    await expect.poll(replicas, { timeout: 30_000 }).toBe(2);
+    for (const row of await rows())
+      expect(row).toMatch(/catr\.shop\.svc\.cluster\.local\. A\s+✗ NXDOMAIN no-such-service\s+cluster/);
+    await browser.press('p');
+    await expect.poll(text).toContain('Paused: nothing is watched.');
+    const before = await rows();
+    await browser.press('p');
+    await expect
+      .poll(
+        async () => {
+          ask();
+          return (await rows()).length;
+        },
+        { timeout: 30_000 },
+      )
+      .toBeGreaterThan(before.length);
+    await go('live?type=NOPE');
+    await expect.poll(text).toContain('not a type: "NOPE"');
+    // The browser itself reports the status of that reply.
+    browser.complaints.length = 0;
+  });
+
   it('draws its plot, and says it in words', async () => {
     await go('healthy');
     await expect.poll(() => browser.evaluate('document.querySelectorAll(".plot canvas").length')).toBe(1);
@@ -174,6 +222,27 @@ describeWithTool('chromium', 'the dashboard in Chromium', () => {
     await go('healthy');
     await shown('Is DNS healthy?', 'Findings');
     writeFileSync(String(PICTURE), await browser.screenshot());
+  });
+
+  it('is served by a server for itself, to its own page alone', async () => {
+    const { origin: ownOrigin, hash } = new URL(own);
+    expect(ownOrigin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(hash).toMatch(/^#token=[\w-]{32}$/);
+    const reply = await fetch(`${ownOrigin}/api/state`);
+    expect(reply.status).toBe(401);
+    const asked = browser.requests.length;
+    await browser.show(own);
+    await shown('Is DNS healthy?', '1 replica ·');
+    await go('live');
+    await shown('What is asked right now?', 'cart.shop');
+    await go('explain?name=cart.shop.svc.cluster.local.');
+    await shown('Explain a name', 'resolves to');
+    const addresses = browser.requests.slice(asked);
+    expect(addresses.filter((each) => !each.startsWith(`${ownOrigin}/`) && each !== 'data:,')).toEqual([]);
+    browser.requests.length = asked;
+    expect(browser.complaints).toEqual([]);
+    await browser.show(`${origin}/#/healthy`);
+    await shown('Is DNS healthy?', '2 replicas ·');
   });
 
   it('asked no other origin, and took the token out of the address bar', async () => {

@@ -30,7 +30,7 @@ describe.each(RESOLVER_LIBRARIES)('%s', (library) => {
     const { path } = await makeTemporaryFolder();
     const program = join(path, 'look-up');
     await run(tool, words(program), { env });
-    const recorder = fileURLToPath(await bundleThread('test/search-lists/record-walks.ts'));
+    const recorder = fileURLToPath(await bundleThread('test/search-lists/walk-process.ts'));
     const walks = readWalks();
     const given = [path, JSON.stringify(walks), program];
     const { stdout } = await run('unshare', ['-rnm', process.execPath, recorder, ...given]);

@@ -41,6 +41,9 @@ it.each([
     if (line.includes('"message":"serving"')) break;
   }
   expect(log.join('\n')).toContain(`"addresses":"127.0.0.2:${port}"`);
+  expect(log.join('\n')).toMatch(
+    /"message":"serving the dashboard","address":"http:\/\/127\.0\.0\.1:\d+\/#token=/,
+  );
   const line = `Try:  dig @127.0.0.2 -p ${port} cart.shop.svc.cluster.local`;
   await expect.poll(() => output, { timeout: 20_000 }).toContain(line);
   // The line says that the server answers.

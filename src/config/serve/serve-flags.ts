@@ -10,6 +10,7 @@ import { LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
 import { IDENTITY_FLAGS } from './identity-flags.ts';
+import { OWN_DASHBOARD_FLAGS } from './own-dashboard-flags.ts';
 import { READER_FLAGS } from './reader-flags.ts';
 
 const ZONE = 'Zone';
@@ -362,6 +363,7 @@ export const SERVE_FLAGS = [
     group: LOG_GROUP,
   },
   ...QUERY_LOG_FLAGS,
+  ...OWN_DASHBOARD_FLAGS,
 ] as const satisfies readonly Flag[];
 
 type ServeFlag = (typeof SERVE_FLAGS)[number];

@@ -22,6 +22,7 @@ import {
   shapeOf,
 } from './pod-flags.ts';
 import { readAutoscale } from './read-autoscale.ts';
+import { readOwnDashboard } from './read-own-dashboard.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
 
@@ -78,6 +79,7 @@ export function planFromFlags(
     queryLog: readQueryLog(read, log),
     controlSocket: read.value('control-socket'),
     keepsStatistics: read.isOn('stats') || resolver.dnsmasq?.process.keepsStatistics === true,
+    dashboard: readOwnDashboard(read),
     blocksExtra: read.value('blocks-extra') ?? resolver.dnsmasq?.process.blocksExtra,
     dynamic: readDynamic(read, objects.kind === 'api-server'),
     federations: readFederationsFlag(read),

@@ -69,13 +69,18 @@ export class Collector {
 
   /** The state now. Looking begins to follow the replicas. */
   look(): PageState {
+    this.keepFollowing();
+    return this.#state();
+  }
+
+  /** Somebody looks: follows the replicas, until nobody has looked for a while. */
+  keepFollowing(): void {
     this.#idle?.cancel();
     this.#idle = this.#clock.after(IDLE_AFTER, () => this.stop());
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
       void this.#repeat(this.#pace.find, this.#abort.signal, (signal) => this.#findReplicas(signal));
     }
-    return this.#state();
   }
 
   /** Those that were found. */

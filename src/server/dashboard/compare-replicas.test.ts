@@ -43,6 +43,19 @@ describe('replicas compared', () => {
     expect(notesOf([status, { ...status, version: '0.1.0' }]).map(([name]) => name)).toEqual(['r0', 'r1']);
   });
 
+  it('marks other objects and fewer readers than the others have', () => {
+    const services = (objects: number) => ({
+      age: 100,
+      kinds: [{ kind: 'services', state: 'watching', age: 100, objects, words: undefined }],
+    });
+    const all = { ...status, data: services(12) };
+    const readers = { running: 0, down: 1, kernelDrops: 0 };
+    expect(notesOf([all, { ...all, data: services(11), readers }, all])).toEqual([
+      ['r1', 'objects', 'others: 12 services'],
+      ['r1', 'readers', 'others: 1 running'],
+    ]);
+  });
+
   it('marks a number far from the median, and no small difference', () => {
     const old = { ...status, data: { ...status.data, age: 60_000 } };
     const near = { ...status, data: { ...status.data, age: 101 } };

@@ -46,6 +46,8 @@ const COLUMNS: readonly Column[] = [
     show: ({ status }) => number(status?.cache.names),
     measure: ({ status }) => status?.cache.names,
   },
+  { column: 'objects', show: ({ status }) => objectWords(status?.data.kinds ?? []) },
+  { column: 'readers', show: ({ status }) => readerWords(status) },
   {
     column: 'drops',
     show: ({ status }) => number(status?.readers.kernelDrops),
@@ -170,6 +172,18 @@ function readyWord(status: ServerStatus | undefined): string {
 function configurationWord(status: ServerStatus | undefined): string {
   if (status === undefined) return NOTHING;
   return status.configuration.isLastGood ? 'refused, former in force' : 'in force';
+}
+
+/** How many there are of each kind, the same in all replicas that follow the same cluster. */
+function objectWords(kinds: ServerStatus['data']['kinds']): string {
+  const words = kinds.map(({ kind, objects }) => `${objects} ${kind}`);
+  return words.length === 0 ? NOTHING : words.join(', ');
+}
+
+function readerWords(status: ServerStatus | undefined): string {
+  if (status === undefined) return NOTHING;
+  const { running, down } = status.readers;
+  return down === 0 ? `${running} running` : `${running} running, ${down} down`;
 }
 
 function upstreamWords(upstreams: readonly UpstreamStatus[]): string {

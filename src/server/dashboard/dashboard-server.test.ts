@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -45,10 +45,10 @@ afterEach(async () => {
   await server.stop();
 });
 
-async function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
+async function get(path: string, headers: Record<string, string> = {}, method = 'GET', host = '127.0.0.1') {
   return await new Promise<{ status: number | undefined; body: string; policy: unknown }>(
     (resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port: server.port, path, method, headers }, (response) => {
+      const sent = request({ host, port: server.port, path, method, headers }, (response) => {
         let body = '';
         response.setEncoding('utf8').on('data', (text) => {
           body += text;
@@ -81,10 +81,22 @@ describe('the port of the dashboard', () => {
     expect(asked).toEqual([]);
   });
 
+  it('answers for its own address, and for hosts that the user allows', async () => {
+    await server.stop();
+    const place = { address: '127.0.0.2', port: 0, token: TOKEN, files, flag: '--dashboard' };
+    server = createDashboardServer({ ...place, hosts: ['dns.example'] }, collector, systemClock, silentLog);
+    await server.start();
+    const statuses = ['127.0.0.2:80', 'DNS.example:80', 'localhost', '127.0.0.3', 'dns.example.evil'].map(
+      async (host) => (await get('/', { host }, 'GET', '127.0.0.2')).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200, 421, 421]);
+  });
+
   it('gives data only to its own page, with the token', async () => {
     expect((await get('/api/state')).status).toBe(401);
     expect((await get('/api/state', { authorization: 'Bearer wrong' })).status).toBe(401);
     expect((await get('/api/explain?name=a', { authorization: TOKEN })).status).toBe(401);
+    expect((await get('/api/live')).status).toBe(401);
     for (const site of ['cross-site', 'same-site'])
       expect((await get('/api/state', { ...authorized, 'sec-fetch-site': site })).status).toBe(403);
     expect(asked).toEqual([]);
@@ -139,6 +151,21 @@ describe('replicas', () => {
     const { health, changes } = collector.look();
     expect(health.word).toBe('unknown');
     expect(changes.map(({ sentence }) => sentence)).toEqual(['cannot be asked: it is away']);
+  });
+
+  it('are summed up at most twice a second, whatever the number of requests', async () => {
+    await server.stop();
+    const options = { address: '127.0.0.1', port: 0, token: TOKEN, files, flag: '--port' };
+    server = createDashboardServer(options, collector, clock, silentLog);
+    await server.start();
+    const look = vi.spyOn(collector, 'look');
+    for (let request = 0; request < 3; request += 1) await get('/api/state', authorized);
+    expect(look).toHaveBeenCalledTimes(1);
+    clock.advance(500);
+    await get('/api/state', authorized);
+    expect(look).toHaveBeenCalledTimes(2);
+    clock.advance(14_900);
+    expect(collector.isFollowing).toBe(true);
   });
 
   it('explain with their error', async () => {

@@ -1,8 +1,8 @@
 /**
- * The HTTP port of the dashboard: the files of the page, the state of all replicas, and explanations. Only on a loopback address.
+ * The HTTP port of the dashboard: the files of the page, the state of all replicas, their queries, and explanations.
  *
  * A page of another origin that the user visits must not read it. Such a page can reach the port by a name that it lets resolve to
- * 127.0.0.1 (DNS rebinding), so the header Host must name loopback.
+ * the address of the port (DNS rebinding), so the header Host must name that address, loopback, or a host that the user has allowed.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -14,27 +14,36 @@ import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-r
 import { HttpServer } from '../../observe/http-server.ts';
 import { checkExplanation } from '../../reasons/render-explanation.ts';
 import type { Collector } from './collector.ts';
+import { json } from './json-reply.ts';
+import { LiveQueries } from './live-queries.ts';
 import type { ExplainedByReplica } from './page-state.ts';
 import type { Replica } from './replica.ts';
 
-export interface DashboardOptions {
-  /** A loopback address. */
+export interface DashboardPlace {
   readonly address: string;
   /** 0: any free port. */
   readonly port: number;
+  /** The flag that sets the port, for error messages. */
+  readonly flag: string;
+  /** By which browsers may open it, beside loopback; in lower case. Default: none. */
+  readonly hosts?: readonly string[];
+  /** Whether to wait while another process holds the port. Default: no. */
+  readonly waitsForPort?: boolean;
+}
+
+export interface DashboardOptions extends DashboardPlace {
   /** Asked for with each look at data; undefined: not needed. */
   readonly token: string | undefined;
   /** The files of the page by path, such as `/page.js`. */
   readonly files: ReadonlyMap<string, HttpReply>;
-  /** The flag that sets the port, for error messages. */
-  readonly flag: string;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const DATA_PREFIX = '/api/';
-const LOOPBACK_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 /** Explanations that are made at a time; each asks all replicas. */
 const MAX_EXPLAINING = 4;
+/** Milliseconds for which a state is given again. */
+const STATE_LASTS = 500;
 /** Milliseconds for all of them. */
 const EXPLAIN_TIMEOUT = 15_000;
 
@@ -49,33 +58,44 @@ const HEADERS = {
 };
 
 export function createDashboardServer(
-  { token, files, ...place }: DashboardOptions,
+  { token, files, hosts = [], waitsForPort: waitForPort = false, ...place }: DashboardOptions,
   collector: Collector,
   clock: Clock,
   log: Log,
 ): HttpServer {
   const explaining = new Explanations(collector, clock);
+  const live = new LiveQueries(collector, clock);
+  const state = new SharedState(collector, clock);
+  const names = new Set([...LOOPBACK_HOSTS, hostOf(place.address), ...hosts]);
   const routes = new Map<string, HttpRoute>([
     ...Array.from(files, ([path, reply]) => [path, () => reply] as const),
-    [`${DATA_PREFIX}state`, () => json(200, collector.look())],
+    [`${DATA_PREFIX}state`, () => state.reply()],
+    [`${DATA_PREFIX}live`, (query) => live.reply(query)],
     [`${DATA_PREFIX}explain`, (query) => explaining.reply(query)],
   ]);
-  const options = { ...place, waitForPort: false, headers: HEADERS, takesTime: false };
+  const options = { ...place, waitForPort, headers: HEADERS, takesTime: false };
   return new HttpServer(
-    { ...options, refuse: (path, headers) => refuse(path, headers, token) },
+    { ...options, refuse: (path, headers) => refuse(path, headers, names, token) },
     routes,
     clock,
     log,
   );
 }
 
+/** An address as addresses of pages have it. */
+export function hostOf(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}
+
 /** Why a request gets no answer; undefined: it gets one. */
-export function refuse(
+function refuse(
   path: string,
   headers: IncomingHttpHeaders,
+  names: ReadonlySet<string>,
   token: string | undefined,
 ): HttpReply | undefined {
-  if (!LOOPBACK_HOST.test(headers.host ?? ''))
+  const [, host = ''] = /^(.*?)(?::\d{1,5})?$/.exec(headers.host ?? '') ?? [];
+  if (!names.has(host.toLowerCase()))
     return text(421, 'the header Host names another server: open the address that portolan printed\n');
   const site = headers['sec-fetch-site'];
   if (!path.startsWith(DATA_PREFIX)) return undefined;
@@ -89,6 +109,29 @@ export function refuse(
 function isEqual(one: string, other: string): boolean {
   const digest = (value: string) => createHash('sha256').update(value).digest();
   return timingSafeEqual(digest(one), digest(other));
+}
+
+/** Made at most twice a second, whatever the number of requests. */
+class SharedState {
+  readonly #collector: Collector;
+  readonly #clock: Clock;
+  #reply: HttpReply | undefined;
+  #madeAt = 0;
+
+  constructor(collector: Collector, clock: Clock) {
+    this.#collector = collector;
+    this.#clock = clock;
+  }
+
+  reply(): HttpReply {
+    this.#collector.keepFollowing();
+    const now = this.#clock.monotonic();
+    if (this.#reply === undefined || now - this.#madeAt >= STATE_LASTS) {
+      this.#reply = json(200, this.#collector.look());
+      this.#madeAt = now;
+    }
+    return this.#reply;
+  }
 }
 
 class Explanations {
@@ -151,10 +194,6 @@ export function wordsOf(query: URLSearchParams): readonly string[] {
 
 async function* inPieces(body: string): AsyncIterable<string> {
   yield body;
-}
-
-function json(status: number, value: unknown): HttpReply {
-  return { status, type: JSON_TYPE, body: JSON.stringify(value) };
 }
 
 function text(status: number, body: string): HttpReply {

@@ -5,6 +5,7 @@ import type { Explanation } from '../../reasons/explanation.ts';
 import type { Finding } from '../../reasons/finding.ts';
 import type { ServerStatus } from '../control/status.ts';
 import type { TopRow } from '../control/top-counts.ts';
+import type { WatchedQuery } from '../control/watched-queries.ts';
 
 export interface PageState {
   /** RFC 3339. */
@@ -97,6 +98,22 @@ export interface ExplainedByReplica {
   readonly replica: string;
   readonly explanation?: Explanation;
   readonly error?: string;
+}
+
+/** One line of the queries that are asked right now, of all replicas. */
+export interface LiveLine {
+  /** Oldest first. */
+  readonly queries: readonly LiveQuery[];
+  /** Queries that are not among them: there were too many. */
+  readonly leftOut: number;
+  /** Why queries of a replica cannot be seen at the moment. */
+  readonly problems: readonly { readonly replica: string; readonly reason: string }[];
+  /** Those that are watched. */
+  readonly replicas: number;
+}
+
+export interface LiveQuery extends WatchedQuery {
+  readonly replica: string;
 }
 
 /** What the dashboard holds of a replica. */

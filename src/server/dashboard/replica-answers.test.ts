@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readDiagnosis, readStatus, readTop } from './replica-answers.ts';
+import { readDiagnosis, readStatus, readTail, readTop } from './replica-answers.ts';
 
 const STATUS = {
   ...{ version: '0.2.0', role: 'serve', ready: true, queries: 1, upstreams: [] },
@@ -31,4 +31,14 @@ it.each([
 it('does so for counts and findings too', () => {
   expect(() => readTop({ seconds: 1 })).toThrow('no queries');
   expect(() => readDiagnosis({ findings: [] })).toThrow('no checked');
+});
+
+it('takes a query or a number of lost ones from tail', () => {
+  const query = {
+    ...{ time: '2026-11-24T06:00:00.000Z', client: '10.0.0.1', name: 'a.test.', type: 'A' },
+    ...{ rcode: 'NOERROR', answers: 1, milliseconds: 0.1, source: 'cache' },
+  };
+  expect(readTail(query)).toBe(query);
+  expect(readTail({ lost: 3 })).toEqual({ lost: 3 });
+  expect(() => readTail({ ...query, lost: 'some', client: 7 })).toThrow('no client');
 });

@@ -4,6 +4,7 @@
 import type { Diagnosis } from '../../reasons/finding.ts';
 import type { ServerStatus } from '../control/status.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
+import type { WatchedQuery } from '../control/watched-queries.ts';
 
 type Kind = 'string' | 'number' | 'boolean' | 'list';
 /** The fields that there must be, each by its path from the answer. */
@@ -53,6 +54,18 @@ const TOP: Shape = new Map<string, Kind>([
   ['upstreams', 'list'],
 ]);
 
+const QUERY: Shape = new Map<string, Kind>([
+  ['time', 'string'],
+  ['client', 'string'],
+  ['name', 'string'],
+  ['type', 'string'],
+  ['rcode', 'string'],
+  ['answers', 'number'],
+  ['milliseconds', 'number'],
+  ['source', 'string'],
+]);
+const LOST: Shape = new Map<string, Kind>([['lost', 'number']]);
+
 /** @throws Error for people */
 export const readStatus = (answer: unknown): ServerStatus => read<ServerStatus>(answer, STATUS);
 
@@ -61,6 +74,12 @@ export const readDiagnosis = (answer: unknown): Diagnosis => read<Diagnosis>(ans
 
 /** @throws Error for people */
 export const readTop = (answer: unknown): TopSnapshot => read<TopSnapshot>(answer, TOP);
+
+/** A query, or the number of those that were lost. @throws Error for people */
+export function readTail(answer: unknown): WatchedQuery | { readonly lost: number } {
+  if (findMissing(answer, LOST) === undefined) return read<{ readonly lost: number }>(answer, LOST);
+  return read<WatchedQuery>(answer, QUERY);
+}
 
 function read<Answer>(answer: unknown, shape: Shape): Answer {
   const missing = findMissing(answer, shape);

@@ -1,7 +1,7 @@
 /**
  * Runs a program for each walk, in a network and with an `/etc/resolv.conf` of its own, and prints the names that it asks for:
  *
- *     unshare -rnm node record-walks.mjs FOLDER WALKS PROGRAM
+ *     unshare -rnm node walk-process.mjs FOLDER WALKS PROGRAM
  *
  * All run at once, each with a server of its own: musl waits for its time-out after a failure.
  */
