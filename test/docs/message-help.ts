@@ -208,6 +208,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'Restart failed: …': 'The new Corefile cannot be applied. The former one stays; the line says why.',
   'rules of an earlier process removed: nothing is served at the local addresses':
     'The former process was killed and left its rules. Nothing to do.',
+  'rules stand while probes over lo are answered: queries of pods take another way':
+    'The way of packets of pods cannot be probed; `reason` says why. Give the container NET_RAW, and ask from a pod on this node.',
   'saved configuration ignored':
     'The file of the last good settings is damaged or of another cluster. It is written again.',
   'SIGUSR1: loading updated Caddyfile: …':
