@@ -60,7 +60,7 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
   const sidecar = await makeSidecar(plan, log);
   const controlled = { server, role: command, log, format, clock: systemClock };
   const control = makeControl(plan, controlled);
-  const dashboard = await makeDashboard(plan, controlled);
+  const dashboard = await makeDashboard(plan, control, log);
   let telemetry: RunningTelemetry | undefined;
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
@@ -120,7 +120,7 @@ async function makeServer(
   }
 }
 
-type Controlled = ControlledServer & Pick<Reporting, 'log'>;
+type Controlled = Omit<ControlledServer, 'statistics'> & Pick<Reporting, 'log'>;
 
 function makeControl(plan: ServePlan, controlled: Controlled): ControlSocket {
   const place = placeOfServer(plan.controlSocket, controlled.role);
@@ -129,13 +129,20 @@ function makeControl(plan: ServePlan, controlled: Controlled): ControlSocket {
 
 async function makeDashboard(
   { dashboard: plan, listen }: ServePlan,
-  controlled: Controlled,
+  { carryOut }: ControlSocket,
+  log: Log,
 ): Promise<Dashboard | undefined> {
   if (plan === undefined) return undefined;
-  const { log } = controlled;
   const { createOwnDashboard } = await import('../server/dashboard/own-dashboard.ts');
   const folder = packageFolder('dist/dashboard');
-  return createOwnDashboard({ plan, controlled, folder, log, waitsForPort: listen.takeover });
+  return createOwnDashboard({
+    plan,
+    carryOut,
+    folder,
+    clock: systemClock,
+    log,
+    waitsForPort: listen.takeover,
+  });
 }
 
 async function makeSidecar({ sidecar }: ServePlan, log: Log): Promise<Sidecar | undefined> {

@@ -4,20 +4,21 @@
 import { hostname } from 'node:os';
 import type { OwnDashboardPlan } from '../../config/plan.ts';
 import type { CarryOut } from '../../observe/control/control-socket.ts';
-import { type ControlledServer, createVerbs } from '../control/control-verbs.ts';
 import { Dashboard, type DashboardSettings } from './dashboard.ts';
 import type { Replica } from './replica.ts';
 
-export interface OwnDashboardSettings extends Pick<DashboardSettings, 'folder' | 'log' | 'waitsForPort'> {
+export interface OwnDashboardSettings
+  extends Pick<DashboardSettings, 'folder' | 'clock' | 'log' | 'waitsForPort'> {
   readonly plan: OwnDashboardPlan;
-  readonly controlled: ControlledServer;
+  /** What the control socket answers. */
+  readonly carryOut: CarryOut;
 }
 
 /** @throws Error if the build lacks the files of the page */
-export function createOwnDashboard({ plan, controlled, ...settings }: OwnDashboardSettings): Dashboard {
-  const replica = ownReplica(hostname(), createVerbs(controlled));
+export function createOwnDashboard({ plan, carryOut, ...settings }: OwnDashboardSettings): Dashboard {
+  const replica = ownReplica(hostname(), carryOut);
   const find = async () => [replica];
-  return new Dashboard({ ...plan, ...settings, flag: '--dashboard', find, clock: controlled.clock });
+  return new Dashboard({ ...plan, ...settings, flag: '--dashboard', find });
 }
 
 /** A server in this process. */
