@@ -30,6 +30,8 @@ export interface ServiceObject {
 export interface EndpointAddress {
   readonly address: string;
   readonly hostname: string | undefined;
+  /** The topology zone that it is in. Default: none is known. */
+  readonly zone?: string;
 }
 
 /** Ready addresses that share their ports: a subset of Endpoints, or the whole of an EndpointSlice. */

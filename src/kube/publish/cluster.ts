@@ -15,6 +15,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
+import type { EndpointZones } from '../names/endpoint-zones.ts';
 import type { PodMode } from '../names/pods.ts';
 import { checkLine, ObjectLineError, writeLine } from '../objects/object-line.ts';
 import type {
@@ -49,6 +50,8 @@ export interface ClusterOptions {
   readonly ignoresEmptyServices?: boolean;
   /** Whether loopback and other special addresses have reverse names, as in CoreDNS. Default: no. */
   readonly namesSpecialAddresses?: boolean;
+  /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
+  readonly zones?: EndpointZones;
   /** Types of records that are left out of all answers. */
   readonly filteredTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
@@ -103,7 +106,7 @@ export class Cluster {
       );
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
     const { hasEndpoints = true, ignoresEmptyServices = false, filteredTypes = new Set() } = options;
-    const { publication = DEFAULT_PUBLICATION } = options;
+    const { publication = DEFAULT_PUBLICATION, zones } = options;
     this.#clock = clock;
     this.#log = log;
     const space = table.recordsOf(publication);
@@ -114,7 +117,7 @@ export class Cluster {
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
     this.#model = new ClusterModel(
-      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices },
+      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices, zones },
       this.#writer,
       this.#pods,
     );
@@ -136,6 +139,7 @@ export class Cluster {
     this.endpoints = this.#sink(keepSlices(this.#writer), () => this.#endpointsListed());
     this.namespaces = this.#sink(keepNamespaces(this.#writer), listed);
     this.pods = this.#sink(this.#pods, listed);
+    if (zones !== undefined) zones.changed = () => this.#changed();
     this.#needed = this.#neededSinks(dialect.usesNamespaces, hasEndpoints, pods);
   }
 

@@ -3,6 +3,7 @@
  */
 import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import type { EndpointZones } from '../names/endpoint-zones.ts';
 import type { PodMode } from '../names/pods.ts';
 
 export interface ModelOptions {
@@ -13,6 +14,8 @@ export interface ModelOptions {
   readonly ttl: number;
   /** Whether services with cluster IPs and no ready endpoint have no names. */
   readonly ignoresEmptyServices: boolean;
+  /** The topology zones of endpoints; undefined: no names select by zone. */
+  readonly zones: EndpointZones | undefined;
   /** Apexes at or below `in-addr.arpa.` and `ip6.arpa.`. */
   readonly reverseZones: readonly NameKey[];
   /** The addresses of this machine: to find the service that clients reach us by, or as a fallback if there is no such service. */

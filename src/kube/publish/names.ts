@@ -8,6 +8,8 @@ import { isWithin, parentOf, splitLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
+import { zonalNode } from '../dialects/coredns/zonal-names.ts';
+import type { ServiceView } from '../dialects/dialect.ts';
 import { OUTCOME } from '../names/outcomes.ts';
 import type { ClusterModel } from './model.ts';
 
@@ -74,10 +76,20 @@ export class KubernetesNames implements NameSource {
     const service = this.#model.service(namespace, labels.at(-3) ?? '');
     if (service === undefined || service.view.name === name) return service?.nodeOf(name);
     const { dialect } = this.#model.options;
+    const { view, nodeOf } = service;
+    const below = labels.slice(0, -3);
     return (
-      service.nodeOf(name) ??
-      dialect.nameBelowService(service.view, name, labels.slice(0, -3), service.nodeOf)
+      nodeOf(name) ??
+      dialect.nameBelowService(view, name, below, nodeOf) ??
+      this.#findZonal(view, name, below)
     );
+  }
+
+  /** @param labels those left of the service */
+  #findZonal(view: ServiceView, name: NameKey, labels: readonly string[]): ZoneNode | undefined {
+    const { zones } = this.#model.options;
+    const { namespace, name: service } = view.service;
+    return zones && zonalNode(view, name, labels, (zone) => zones.addressesIn(namespace, service, zone));
   }
 
   /** Whether a service has a target: an endpoint or an external name. */

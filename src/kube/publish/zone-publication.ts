@@ -99,6 +99,7 @@ export class ZonePublication {
       ignoresEmptyServices,
       isKubeDns: dialect.name === 'kube-dns',
       usesNamespaces: dialect.usesNamespaces,
+      selectsByZone: this.#model.options.zones !== undefined,
       areEndpointsKnown: this.#model.derived.areEndpointsKnown,
       filteredTypes: this.#settings.filteredTypes,
       outcomes: OUTCOME.zone,

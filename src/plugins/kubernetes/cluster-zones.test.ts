@@ -43,6 +43,7 @@ const OPTIONS: KubernetesOptions = {
   ttl: 5,
   hasEndpoints: true,
   ignoresEmptyService: false,
+  zonal: false,
   fallthrough: [],
   startupTimeout: 5000,
 };

@@ -11,9 +11,10 @@ import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { type ClusterSinks, ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
-import { withClaims } from '../../kube/names/pod-claims.ts';
+import { EndpointZones } from '../../kube/names/endpoint-zones.ts';
 import { PodIdentities } from '../../kube/names/pod-identities.ts';
 import { PodSearches } from '../../kube/names/pod-searches.ts';
+import { bothSinks } from '../../kube/objects/both-sinks.ts';
 import type { ObjectSink, PodObject } from '../../kube/objects/objects.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import type { SnapshotKeeper } from '../../sources/snapshot/snapshot-keeper.ts';
@@ -67,6 +68,8 @@ export class FollowedCluster {
   readonly identities: PodIdentities | undefined;
   /** How services are reached from outside the cluster; undefined: nobody needs it. */
   readonly external: ExternalServices | undefined;
+  /** The zones of endpoints; undefined: no names need them. */
+  readonly #zones: EndpointZones | undefined;
   readonly #options: KubernetesOptions;
   readonly #dependencies: FollowedClusterDependencies;
   readonly #identity: unknown;
@@ -87,11 +90,13 @@ export class FollowedCluster {
     this.publication = table.definePublication();
     this.domain = primaryZone === ROOT ? ROOT_DOMAIN : primaryZone;
     this.reverseZones = zones.filter((zone) => isReverse(zone) && zone !== this.domain);
+    this.#zones = options.zonal ? new EndpointZones() : undefined;
     const { domain, reverseZones, publication } = this;
     const settings = {
       ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints, publication },
       ignoresEmptyServices: ignoresEmptyService,
       namesSpecialAddresses: isStrict,
+      ...(this.#zones && { zones: this.#zones }),
     };
     this.cluster = new Cluster(settings, table, clock, withoutNews(log));
     const podNeeds = pods === 'verified' ? needs : [];
@@ -191,8 +196,9 @@ export class FollowedCluster {
   }
 
   #sinks(): ClusterSinks {
-    const { services, endpoints, namespaces } = this.cluster;
-    const pods = this.#podClaims.reduce<ObjectSink<PodObject>>(withClaims, this.cluster.pods);
+    const { services, namespaces } = this.cluster;
+    const endpoints = this.#zones ? bothSinks(this.cluster.endpoints, this.#zones) : this.cluster.endpoints;
+    const pods = this.#podClaims.reduce<ObjectSink<PodObject>>(bothSinks, this.cluster.pods);
     const { hasEndpoints, pods: podMode } = this.#options;
     const isHeadless = (namespace: string, name: string) => this.cluster.isHeadless(namespace, name);
     return {

@@ -65,7 +65,7 @@ export class Kubernetes implements Plugin, TransferSource {
         ? known.share()
         : new FollowedCluster(options, withoutPlan(dependencies));
     const { cluster, domain, reverseZones, publication } = this.#followed;
-    this.facts = new QueryFacts(options.zones, this.#followed.identities, isStrict);
+    this.facts = new QueryFacts(options.zones, this.#followed.identities, isStrict, options.zonal);
     const zones = new ClusterZones({ options, cluster, domain, chain, isStrict });
     this.#zones = zones;
     const parts = {

@@ -24,6 +24,8 @@ export interface KubernetesOptions {
   readonly hasEndpoints: boolean;
   /** A service without ready endpoints has no name. */
   readonly ignoresEmptyService: boolean;
+  /** Headless services have names that select their endpoints by topology zone. */
+  readonly zonal: boolean;
   /** Zones in which missing names go to the next handler; empty: in none. */
   readonly fallthrough: readonly NameKey[];
   /** How long listening waits for the first state of the cluster: milliseconds. */

@@ -30,10 +30,9 @@ type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
 type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
   api: Writable<KubernetesApi>;
   multicluster: readonly NameKey[];
-  zonal: boolean;
 };
 
-/** Source: plugin/kubernetes of CoreDNS 1.14.7. Its properties `multicluster` and `zonal` are not supported. */
+/** Source: plugin/kubernetes of CoreDNS 1.14.7. Its property `multicluster` is not supported. */
 export const kubernetes = definePlugin({
   name: 'kubernetes',
   answers: true,
@@ -54,6 +53,7 @@ export const kubernetes = definePlugin({
     '    ttl SECONDS',
     '    noendpoints',
     '    ignore empty_service',
+    '    zonal',
     '    fallthrough [ZONES…]',
     '    startup_timeout DURATION',
     '}',
@@ -73,7 +73,7 @@ export const kubernetes = definePlugin({
       readProperties(cursor, draft);
       checkTogether(cursor, draft);
     });
-    const { multicluster: _multicluster, zonal: _zonal, ...options } = draft;
+    const { multicluster: _multicluster, ...options } = draft;
     return options;
   },
   async load() {
@@ -295,10 +295,9 @@ function checkTogether(cursor: DirectiveCursor, draft: Draft): void {
     );
   if (draft.zonal && !draft.hasEndpoints)
     throw cursor.error('zonal requires the endpoint cache; remove noendpoints', 'Take one of the two out.');
-  const unbuilt = draft.zonal ? 'zonal' : draft.multicluster.length > 0 ? 'multicluster' : undefined;
-  if (unbuilt !== undefined)
+  if (draft.multicluster.length > 0)
     throw cursor.bareError(
-      `${unbuilt} is not built into Portolan`,
-      `Take the line with ${unbuilt} out of this block.`,
+      'multicluster is not built into Portolan',
+      'Take the line with multicluster out of this block.',
     );
 }

@@ -61,7 +61,9 @@ function readyAddresses(value: unknown): EndpointAddress[] {
   if (!isReady(endpoint)) return [];
   const name = asText(endpoint?.['hostname']);
   const hostname = name === '' ? undefined : name;
+  const zone = asText(endpoint?.['zone']);
+  const rest = zone === undefined || zone === '' ? { hostname } : { hostname, zone };
   return asTexts(endpoint?.['addresses']).flatMap((address) =>
-    isIP(address) === 0 ? [] : [{ address, hostname }],
+    isIP(address) === 0 ? [] : [{ address, ...rest }],
   );
 }
