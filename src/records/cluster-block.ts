@@ -24,6 +24,8 @@ export interface ClusterSettings {
   readonly ignoresEmptyServices: boolean;
   /** Whether headless services have names that select their endpoints by zone. */
   readonly selectsByZone: boolean;
+  /** Whether the names of endpoints have the label of a cluster too. */
+  readonly hasClusterLabels: boolean;
   /** Whether namespaces exist without services. */
   readonly usesNamespaces: boolean;
   readonly pods: 'disabled' | 'insecure' | 'verified';
@@ -105,6 +107,7 @@ function flagsOf(settings: ClusterSettings): number {
   if (settings.areEndpointsKnown) flags |= CLUSTER_FLAG.ENDPOINTS_KNOWN;
   if (settings.ignoresEmptyServices) flags |= CLUSTER_FLAG.IGNORES_EMPTY;
   if (settings.selectsByZone) flags |= CLUSTER_FLAG.SELECTS_BY_ZONE;
+  if (settings.hasClusterLabels) flags |= CLUSTER_FLAG.CLUSTER_LABELS;
   if (settings.usesNamespaces) flags |= CLUSTER_FLAG.USES_NAMESPACES;
   if (settings.pods !== 'disabled') flags |= CLUSTER_FLAG.PODS;
   if (settings.pods === 'verified') flags |= CLUSTER_FLAG.PODS_VERIFIED;

@@ -63,6 +63,9 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
       return below === 0 ? this.#context.composeExternal(service) : COMPOSED.NXDOMAIN;
     }
     this.#label = ALL;
+    // The chain knows names of endpoints that have the label of a cluster.
+    const hasTargets = below > 0 || (isHeadless && sought.type === TYPE.SRV);
+    if (hasTargets && this.#context.has(CLUSTER_FLAG.CLUSTER_LABELS)) return COMPOSED.ASK;
     if (below > 2) return isHeadless && this.#mayBeZonal(below) ? COMPOSED.ASK : COMPOSED.NXDOMAIN;
     const first = sought.labelStarts[0] ?? 0;
     if (below === 1) {

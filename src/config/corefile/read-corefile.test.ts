@@ -288,6 +288,7 @@ describe('the options of a directive', () => {
       hasEndpoints: false,
       ignoresEmptyService: true,
       zonal: false,
+      multicluster: [],
       fallthrough: ['.'],
       startupTimeout: 60_000,
     });

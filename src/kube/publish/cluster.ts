@@ -31,6 +31,7 @@ import { keepNamespaces, keepServices, keepSlices } from '../records/keepers.ts'
 import { PodKeeper } from '../records/pod-keeper.ts';
 import { type ListState, type RecordKeeper, RecordSink } from '../records/record-sink.ts';
 import { ClusterModel } from './model.ts';
+import type { ClusterLabels } from './model-options.ts';
 import { KubernetesNames } from './names.ts';
 import { ZonePublication } from './zone-publication.ts';
 
@@ -52,6 +53,8 @@ export interface ClusterOptions {
   readonly namesSpecialAddresses?: boolean;
   /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
   readonly zones?: EndpointZones;
+  /** For a cluster set: the names of its endpoints have the label of a cluster too. */
+  readonly clusterLabels?: ClusterLabels;
   /** Types of records that are left out of all answers. */
   readonly filteredTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
@@ -106,7 +109,7 @@ export class Cluster {
       );
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
     const { hasEndpoints = true, ignoresEmptyServices = false, filteredTypes = new Set() } = options;
-    const { publication = DEFAULT_PUBLICATION, zones } = options;
+    const { publication = DEFAULT_PUBLICATION, zones, clusterLabels } = options;
     this.#clock = clock;
     this.#log = log;
     const space = table.recordsOf(publication);
@@ -117,7 +120,7 @@ export class Cluster {
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
     this.#model = new ClusterModel(
-      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices, zones },
+      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices, zones, clusterLabels },
       this.#writer,
       this.#pods,
     );

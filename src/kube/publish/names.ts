@@ -80,9 +80,23 @@ export class KubernetesNames implements NameSource {
     const below = labels.slice(0, -3);
     return (
       nodeOf(name) ??
-      dialect.nameBelowService(view, name, below, nodeOf) ??
-      this.#findZonal(view, name, below)
+      (this.#mayBePort(below) ? dialect.nameBelowService(view, name, below, nodeOf) : undefined) ??
+      this.#findZonal(view, name, below) ??
+      this.#findClusterLabel(view, name, below)
     );
+  }
+
+  /** In a cluster set, labels without underscores are those of an endpoint and its cluster. */
+  #mayBePort(labels: readonly string[]): boolean {
+    return this.#model.options.clusterLabels === undefined || labels.some((label) => label.startsWith('_'));
+  }
+
+  /** The name of a cluster that has endpoints of a service. @param labels those left of the service */
+  #findClusterLabel(view: ServiceView, name: NameKey, labels: readonly string[]): ZoneNode | undefined {
+    if (this.#model.options.clusterLabels !== 'exist') return undefined;
+    const end = `.${labels.join('.')}`;
+    if (!view.endpoints.some(({ hostname }) => hostname?.endsWith(end) === true)) return undefined;
+    return { name, sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.endpoint };
   }
 
   /** @param labels those left of the service */

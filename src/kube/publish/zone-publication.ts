@@ -100,6 +100,7 @@ export class ZonePublication {
       isKubeDns: dialect.name === 'kube-dns',
       usesNamespaces: dialect.usesNamespaces,
       selectsByZone: this.#model.options.zones !== undefined,
+      hasClusterLabels: this.#model.options.clusterLabels !== undefined,
       areEndpointsKnown: this.#model.derived.areEndpointsKnown,
       filteredTypes: this.#settings.filteredTypes,
       outcomes: OUTCOME.zone,

@@ -25,7 +25,7 @@ const KUBERNETES: KubernetesOptions = {
     ttl: 30,
     hasEndpoints: true,
     ignoresEmptyService: false,
-    zonal: false,
+    ...{ zonal: false, multicluster: [] },
     fallthrough: [],
   },
   startupTimeout: 5000,

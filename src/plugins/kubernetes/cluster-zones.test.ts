@@ -44,6 +44,7 @@ const OPTIONS: KubernetesOptions = {
   hasEndpoints: true,
   ignoresEmptyService: false,
   zonal: false,
+  multicluster: [],
   fallthrough: [],
   startupTimeout: 5000,
 };

@@ -22,7 +22,7 @@ it.each([
     ...{
       hasEndpoints: true,
       ignoresEmptyService: false,
-      zonal: false,
+      ...{ zonal: false, multicluster: [] },
       fallthrough: [],
       startupTimeout: 5000,
     },

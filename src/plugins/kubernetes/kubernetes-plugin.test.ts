@@ -18,7 +18,7 @@ const OPTIONS: KubernetesOptions = {
     ttl: 5,
     hasEndpoints: true,
     ignoresEmptyService: false,
-    zonal: false,
+    ...{ zonal: false, multicluster: [] },
     fallthrough: [],
   },
   startupTimeout: 5000,

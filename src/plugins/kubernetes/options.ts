@@ -5,8 +5,10 @@ import type { NameKey } from '../../wire/types.ts';
 
 export interface KubernetesOptions {
   readonly zones: readonly NameKey[];
-  /** The first of `zones` that is not a reverse zone: answers for addresses are names in it. */
+  /** The first of `zones` that is neither a reverse zone nor one of a cluster set: answers for addresses are names in it. */
   readonly primaryZone: NameKey;
+  /** Those of `zones` that have the services of a cluster set. */
+  readonly multicluster: readonly NameKey[];
   readonly api: KubernetesApi;
   /** `insecure`: every name of the form `1-2-3-4.namespace.pod` has its address. `verified`: only if such a pod exists. */
   readonly pods: 'disabled' | 'insecure' | 'verified';

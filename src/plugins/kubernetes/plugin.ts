@@ -27,12 +27,9 @@ const NEEDS: readonly (readonly [plugin: string, need: ClusterNeed])[] = [
 ];
 
 type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
-type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
-  api: Writable<KubernetesApi>;
-  multicluster: readonly NameKey[];
-};
+type Draft = Omit<Writable<KubernetesOptions>, 'api'> & { api: Writable<KubernetesApi> };
 
-/** Source: plugin/kubernetes of CoreDNS 1.14.7. Its property `multicluster` is not supported. */
+/** Source: plugin/kubernetes of CoreDNS 1.14.7. */
 export const kubernetes = definePlugin({
   name: 'kubernetes',
   answers: true,
@@ -53,6 +50,7 @@ export const kubernetes = definePlugin({
     '    ttl SECONDS',
     '    noendpoints',
     '    ignore empty_service',
+    '    multicluster [ZONES…]',
     '    zonal',
     '    fallthrough [ZONES…]',
     '    startup_timeout DURATION',
@@ -73,8 +71,8 @@ export const kubernetes = definePlugin({
       readProperties(cursor, draft);
       checkTogether(cursor, draft);
     });
-    const { multicluster: _multicluster, ...options } = draft;
-    return options;
+    const isOwn = (zone: NameKey) => !isReverseZone(zone) && !draft.multicluster.includes(zone);
+    return { ...draft, primaryZone: draft.zones.find(isOwn) ?? draft.primaryZone };
   },
   async load() {
     const { Kubernetes } = await import('./kubernetes-plugin.ts');
@@ -295,9 +293,4 @@ function checkTogether(cursor: DirectiveCursor, draft: Draft): void {
     );
   if (draft.zonal && !draft.hasEndpoints)
     throw cursor.error('zonal requires the endpoint cache; remove noendpoints', 'Take one of the two out.');
-  if (draft.multicluster.length > 0)
-    throw cursor.bareError(
-      'multicluster is not built into Portolan',
-      'Take the line with multicluster out of this block.',
-    );
 }
