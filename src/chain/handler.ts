@@ -71,6 +71,8 @@ export type Handler = HandlerParts &
         /** Its names are nodes of the table, so that its `questions` need no ask rules. */
         readonly role: 'publisher';
         readonly publication: PublicationId;
+        /** Those that readers look up behind it. Default: none. */
+        readonly further?: readonly PublicationId[];
         /** Those of its `questions` that its nodes do not answer, so that they need ask rules. Default: none. */
         readonly unpublished?: Questions;
       }
@@ -94,6 +96,13 @@ export type Handler = HandlerParts &
       }
     | { readonly role: 'other' }
   );
+
+/** The publications of handlers, in order. */
+export function publicationsOf(handlers: readonly Handler[]): readonly PublicationId[] {
+  return handlers.flatMap((handler) =>
+    handler.role === 'publisher' ? [handler.publication, ...(handler.further ?? [])] : [],
+  );
+}
 
 /**
  * @param handlers in order

@@ -54,6 +54,11 @@ export class ComposerContext {
     return (this.flags & CLUSTER_FLAG.KUBE_DNS) !== 0;
   }
 
+  /** Whether the zone has a flag. */
+  has(flag: number): boolean {
+    return (this.flags & flag) !== 0;
+  }
+
   /** Whether records of a type are left out. */
   lacks(flag: number): boolean {
     return (this.flags & flag) !== 0;

@@ -27,6 +27,8 @@ const ALL = -1;
 /** A service with more endpoints that share hostnames is left to the chain: repeated records are looked for one by one. */
 const MAX_SHARED = 64;
 
+const ZONE_LABEL = Buffer.from('\x05_zone', 'latin1');
+
 const weightOf = (pairs: number): number => Math.max(1, Math.floor(100 / pairs));
 
 export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
@@ -61,7 +63,10 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
       return below === 0 ? this.#context.composeExternal(service) : COMPOSED.NXDOMAIN;
     }
     this.#label = ALL;
-    if (below > 2) return COMPOSED.NXDOMAIN;
+    // The chain knows names of endpoints that have the label of a cluster.
+    const hasTargets = below > 0 || (isHeadless && sought.type === TYPE.SRV);
+    if (hasTargets && this.#context.has(CLUSTER_FLAG.CLUSTER_LABELS)) return COMPOSED.ASK;
+    if (below > 2) return isHeadless && this.#mayBeZonal(below) ? COMPOSED.ASK : COMPOSED.NXDOMAIN;
     const first = sought.labelStarts[0] ?? 0;
     if (below === 1) {
       if (underscoreOf(sought.name, first) === 0) return this.#composeEndpoint(service, first);
@@ -74,6 +79,16 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
       if (this.#protocol < 0) return COMPOSED.NXDOMAIN;
     }
     return isHeadless ? this.#composeHeadless(service) : this.#composeCluster(service);
+  }
+
+  /** Whether a name may select endpoints by zone. The chain knows their zones. @param below labels left of the service */
+  #mayBeZonal(below: number): boolean {
+    const { sought } = this.#context;
+    const at = sought.labelStarts[below - 1] ?? 0;
+    return (
+      this.#context.has(CLUSTER_FLAG.SELECTS_BY_ZONE) &&
+      areEqual(sought.name, at, ZONE_LABEL, 0, ZONE_LABEL.length)
+    );
   }
 
   /** Whether the endpoints of a section have one of the ports that are asked for. */

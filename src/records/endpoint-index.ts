@@ -71,7 +71,7 @@ export class EndpointIndex {
   readonly #space: RecordSpace;
   readonly #words: Int32Array;
   readonly #writeLabel: WriteLabel;
-  readonly #label = new Uint8Array(64);
+  readonly #label = new Uint8Array(256);
 
   constructor(space: RecordSpace, writeLabel: WriteLabel) {
     this.#space = space;

@@ -47,8 +47,7 @@ describe('a Corefile that was recorded', () => {
     if (unbuilt !== undefined && messages[0] === unbuilt)
       it(`${start.name}: names what is not built`, () => {
         const plugin = /^plugin\/(\w+): not built into Portolan$/.exec(unbuilt)?.[1];
-        const part =
-          /^plugin\/(?:loadbalance: (?:weighted|prefer)|kubernetes: (?:multicluster|zonal)) is not built into Portolan$/;
+        const part = /^plugin\/loadbalance: (?:weighted|prefer) is not built into Portolan$/;
         const listener =
           /^cannot serve (?:tls|quic|grpc|https3?):\/\/\S+ - \w+ listeners are not built into Portolan$/;
         if (plugin === undefined) expect(part.test(unbuilt) || listener.test(unbuilt)).toBe(true);

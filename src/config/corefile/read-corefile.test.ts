@@ -287,9 +287,12 @@ describe('the options of a directive', () => {
       ttl: 30,
       hasEndpoints: false,
       ignoresEmptyService: true,
+      zonal: false,
+      multicluster: [],
       fallthrough: ['.'],
       startupTimeout: 60_000,
     });
+    expect(optionsOf('kubernetes', 'kubernetes {\nzonal\n}')).toMatchObject({ zonal: true });
     expect(optionsOf('kubernetes', 'kubernetes')).toMatchObject({
       ttl: 5,
       pods: 'disabled',

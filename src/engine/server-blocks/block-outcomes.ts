@@ -1,7 +1,7 @@
 /**
  * The metrics that readers' answers for a block add to, derived from the counts that its handlers declare.
  */
-import type { Handler, HitCounts } from '../../chain/handler.ts';
+import { type Handler, type HitCounts, publicationsOf } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import type { Query } from '../../chain/query.ts';
 import { CACHE_OUTCOMES } from '../../plugins/cache/cache-counts.ts';
@@ -98,19 +98,20 @@ function countedZone({ server, zone, view, handlers }: ZoneOfBlock): CountedZone
   return { server, zone, view, isCounted: handlers.some(({ name }) => name === COUNTER_OF_QUERIES) };
 }
 
-/** For each publisher, the meanings of answers with records, and of denials. */
+/** For each publication, the meanings of answers with records, and of denials. */
 function nodeMeanings(of: ZoneOfBlock): readonly OutcomeMeaning[] {
   return of.handlers.flatMap((publisher, place) => {
     const { role, name } = publisher;
     if (role !== 'publisher') return [];
     const before = of.handlers.slice(0, place);
-    return (['success', 'denial'] as const).map((kind) => ({
+    const meanings = (['success', 'denial'] as const).map((kind) => ({
       plugin: pluginOf(of, name),
       // A cache before the publisher counts a hit for every name in the table.
       counts: before.flatMap((handler) =>
         handler.role === 'cache' ? hitsOf(handler, publisher, of.zone)[kind] : (handler.passing ?? []),
       ),
     }));
+    return publicationsOf([publisher]).flatMap(() => meanings);
   });
 }
 

@@ -3,7 +3,7 @@
  * all others.
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
-import type { Handler } from '../../chain/handler.ts';
+import { type Handler, publicationsOf } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import {
   type GroupPlan,
@@ -123,9 +123,7 @@ export class BlockViews {
       outcomes === undefined ? NO_ROUTE : this.#openRoute({ ...of, readsNodes: hasNodes }, outcomes);
     if (!hasNodes && cache === undefined && !derives && route === NO_ROUTE) return undefined;
     const settings: ViewSettings = {
-      publications: handlers.flatMap((handler) =>
-        hasNodes && handler.role === 'publisher' ? [handler.publication] : [],
-      ),
+      publications: hasNodes ? publicationsOf(handlers) : [],
       askRules: [...askRulesOf(handlers), RARE_TYPES],
       recursionAvailable: false,
       rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
@@ -168,8 +166,8 @@ export function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean
 
 /** Whether the handlers of a block without `cache` may make answers only from the Corefile and their publications. */
 export function mayDerive(handlers: readonly Handler[]): boolean {
-  const publishers = handlers.filter(({ role }) => role === 'publisher');
-  if (publishers.length > MAX_PUBLICATIONS || handlers.some(({ role }) => role === 'cache')) return false;
+  if (publicationsOf(handlers).length > MAX_PUBLICATIONS || handlers.some(({ role }) => role === 'cache'))
+    return false;
   return handlers.some(
     ({ role, questions }) =>
       role !== 'forwarder' && questions.matches()[Symbol.iterator]().next().done !== true,

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
-import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
+import { type Chain, composeChain, type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, Query } from '../../chain/query.ts';
@@ -412,7 +412,7 @@ export class ServerBlocks {
   #storeDerived(chain: Chain, handlers: readonly Handler[]): Chain {
     const { table, clock } = this.#dependencies;
     const { isStrict } = this.#plan;
-    const publications = handlers.flatMap((each) => (each.role === 'publisher' ? [each.publication] : []));
+    const publications = publicationsOf(handlers);
     return storeDerivedAnswers(chain, {
       ...{ table, clock, isStrict },
       publications: () => publications,

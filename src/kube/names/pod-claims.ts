@@ -100,30 +100,3 @@ export class PodClaims<Value extends object> implements ObjectSink<PodObject> {
     if (before.size === 0) this.#byAddress.delete(address);
   }
 }
-
-/** Calls both sinks. @param first counts the objects */
-export function withClaims(
-  first: ObjectSink<PodObject>,
-  claims: ObjectSink<PodObject>,
-): ObjectSink<PodObject> {
-  return {
-    ...(first.takesDrafts === true ? { takesDrafts: true } : {}),
-    listStarted() {
-      first.listStarted();
-      claims.listStarted();
-    },
-    upsert(pod) {
-      first.upsert(pod);
-      claims.upsert(pod);
-    },
-    listCompleted() {
-      first.listCompleted();
-      claims.listCompleted();
-    },
-    remove(key) {
-      first.remove(key);
-      claims.remove(key);
-    },
-    count: () => first.count(),
-  };
-}

@@ -15,6 +15,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
+import type { EndpointZones } from '../names/endpoint-zones.ts';
 import type { PodMode } from '../names/pods.ts';
 import { checkLine, ObjectLineError, writeLine } from '../objects/object-line.ts';
 import type {
@@ -30,7 +31,7 @@ import { keepNamespaces, keepServices, keepSlices } from '../records/keepers.ts'
 import { PodKeeper } from '../records/pod-keeper.ts';
 import { type ListState, type RecordKeeper, RecordSink } from '../records/record-sink.ts';
 import { ClusterModel } from './model.ts';
-import type { ChangingOptions } from './model-options.ts';
+import type { ChangingOptions, ClusterLabels } from './model-options.ts';
 import { KubernetesNames } from './names.ts';
 import { ZonePublication } from './zone-publication.ts';
 
@@ -50,6 +51,10 @@ export interface ClusterOptions {
   readonly ignoresEmptyServices?: boolean;
   /** Whether loopback and other special addresses have reverse names, as in CoreDNS. Default: no. */
   readonly namesSpecialAddresses?: boolean;
+  /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
+  readonly zones?: EndpointZones;
+  /** For a cluster set: the names of its endpoints have the label of a cluster too. */
+  readonly clusterLabels?: ClusterLabels;
   /** Types of records that are left out of all answers. */
   readonly filteredTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
@@ -108,7 +113,7 @@ export class Cluster {
       );
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
     const { hasEndpoints = true, ignoresEmptyServices = false, filteredTypes = new Set() } = options;
-    const { publication = DEFAULT_PUBLICATION } = options;
+    const { publication = DEFAULT_PUBLICATION, zones, clusterLabels } = options;
     this.#clock = clock;
     this.#log = log;
     const space = table.recordsOf(publication);
@@ -119,7 +124,7 @@ export class Cluster {
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
     this.#model = new ClusterModel(
-      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices },
+      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices, zones, clusterLabels },
       this.#writer,
       this.#pods,
     );
@@ -142,6 +147,7 @@ export class Cluster {
     this.endpoints = this.#sink(keepSlices(this.#writer), () => this.#endpointsListed());
     this.namespaces = this.#sink(keepNamespaces(this.#writer), listed);
     this.pods = this.#sink(this.#pods, listed);
+    if (zones !== undefined) zones.changed = () => this.#changed();
     this.#needed = this.#neededSinks(dialect.usesNamespaces, hasEndpoints, pods);
   }
 

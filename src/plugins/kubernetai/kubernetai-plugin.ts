@@ -61,6 +61,10 @@ export class Kubernetai implements Plugin, TransferSource {
     for (const cluster of this.#clusters) cluster.proceed();
   }
 
+  follow(): void {
+    for (const cluster of this.#clusters) cluster.follow();
+  }
+
   serving(): void {
     for (const cluster of this.#clusters) cluster.serving();
   }

@@ -27,6 +27,7 @@ function optionsOf({ zone, fallthrough = [] }: Given, place: number): Kubernetes
     api: { endpoint, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
     ...{ pods: 'disabled', endpointPodNames: false, namespaces: [], namespaceLabels: undefined },
     ...{ labels: undefined, ttl: 5, hasEndpoints: true, ignoresEmptyService: false },
+    ...{ multicluster: [], zonal: false },
     ...{ fallthrough: fallthrough.map(key), startupTimeout: 5000 },
   };
 }

@@ -43,6 +43,8 @@ const OPTIONS: KubernetesOptions = {
   ttl: 5,
   hasEndpoints: true,
   ignoresEmptyService: false,
+  zonal: false,
+  multicluster: [],
   fallthrough: [],
   startupTimeout: 5000,
 };

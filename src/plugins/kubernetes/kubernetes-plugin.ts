@@ -12,6 +12,7 @@ import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { ChangeNotices } from '../transfer/change-notices.ts';
 import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
+import type { ClusterSet } from './cluster-set.ts';
 import { ClusterZones } from './cluster-zones.ts';
 import type { ExternalServices } from './external-services.ts';
 import { FollowedCluster, type FollowedClusterDependencies, isReverse } from './followed-cluster.ts';
@@ -72,25 +73,38 @@ export class Kubernetes implements Plugin, TransferSource {
       known?.isFor(options, dependencies) === true
         ? known.share()
         : new FollowedCluster(options, withoutPlan(dependencies));
-    const { cluster, domain, reverseZones, publication } = this.#followed;
-    this.facts = new QueryFacts(options.zones, this.#followed.identities, isStrict);
-    const zones = new ClusterZones({ options, cluster, domain, chain, isStrict });
+    const { domain, reverseZones, publication, clusterSet } = this.#followed;
+    this.facts = new QueryFacts(options.zones, this.#followed.identities, isStrict, options.zonal);
+    const own = options.zones.filter((zone) => !options.multicluster.includes(zone));
+    const zonesOf = (zones: readonly NameKey[], followed: FollowedCluster | ClusterSet) =>
+      new ClusterZones({
+        ...{ options: { ...options, zones }, chain, isStrict },
+        ...{ cluster: followed.cluster, domain: followed.domain },
+      });
+    const zones = zonesOf(own, this.#followed);
+    const ofSet = clusterSet && zonesOf(options.multicluster, clusterSet);
     this.#zones = zones;
+    const isOfSet = namesOfZones(options.multicluster, options.zones);
+    const handle: Handler['handle'] = (query, next) =>
+      (ofSet !== undefined && isOfSet(query.key) ? ofSet : zones).handle(query, next);
     const parts = {
       name: 'kubernetes',
       questions: namesWithin(new Set(options.zones)),
       answers: 'unchanged',
-      handle: (query, next) => zones.handle(query, next),
+      handle,
     } satisfies Omit<Handler, 'role'>;
-    this.handler = isWholeInTable(options, [domain, ...reverseZones])
-      ? { ...parts, role: 'publisher', publication, unpublished: namesWithin(new Set(options.fallthrough)) }
+    const published = [domain, ...reverseZones, ...(clusterSet ? [clusterSet.domain] : [])];
+    const further = clusterSet ? [clusterSet.publication] : [];
+    const unpublished = namesWithin(new Set(options.fallthrough));
+    this.handler = isWholeInTable(options, published)
+      ? { ...parts, role: 'publisher', publication, further, unpublished }
       : {
           ...parts,
           role: 'other',
           handle(query, next) {
             // The answer depends on data that is in no publication of the block.
             if (parts.questions.includes(query.key, query.question.type)) query.forbidStoring();
-            return zones.handle(query, next);
+            return handle(query, next);
           },
         };
   }
@@ -105,7 +119,7 @@ export class Kubernetes implements Plugin, TransferSource {
     if (this.#dependencies.onChange !== undefined)
       this.#unfollow = this.#followed.cluster.onChange(() => this.#notices.changed());
     const isRestored = await this.#followed.begin();
-    if (this.#followed.cluster.isKnown) return;
+    if (this.#followed.isKnown) return;
     if (!isRestored || this.#dependencies.isFirst === false) await this.#firstState();
   }
 
@@ -114,9 +128,10 @@ export class Kubernetes implements Plugin, TransferSource {
     return this.#followed.searches;
   }
 
-  /** The zones with the names of services. */
+  /** The zones with the names of the cluster's own services. */
   get serviceZones(): readonly NameKey[] {
-    return this.#options.zones.filter((zone) => !isReverse(zone));
+    const { zones, multicluster } = this.#options;
+    return zones.filter((zone) => !isReverse(zone) && !multicluster.includes(zone));
   }
 
   origins(): Iterable<NameKey> {
@@ -196,7 +211,7 @@ export class Kubernetes implements Plugin, TransferSource {
         line.cancel();
         resolve();
       };
-      this.#followed.cluster.whenKnown(() => this.#endWait());
+      this.#followed.whenKnown(() => this.#endWait());
       if (this.#isToProceed) this.#endWait();
     });
   }
@@ -221,6 +236,15 @@ function withoutPlan(dependencies: FollowedClusterDependencies): FollowedCluster
   };
 }
 
+/** Whether the longest zone that has a name is one of these. @param zones with all others */
+function namesOfZones(these: readonly NameKey[], zones: readonly NameKey[]): (name: NameKey) => boolean {
+  const longest = [...zones].sort((one, other) => other.length - one.length);
+  return (name) => {
+    const zone = longest.find((each) => isWithin(name, each));
+    return zone !== undefined && these.includes(zone);
+  };
+}
+
 /**
  * Whether the table's nodes have all answers of the handler. All zones must be published, with all namespaces, and must not fall
  * through.
@@ -228,8 +252,9 @@ function withoutPlan(dependencies: FollowedClusterDependencies): FollowedCluster
  * @param published the zones whose names are nodes
  */
 function isWholeInTable(options: KubernetesOptions, published: readonly NameKey[]): boolean {
-  const { zones, primaryZone, namespaces, namespaceLabels, fallthrough } = options;
-  const concernsCluster = (zone: NameKey) => isWithin(zone, primaryZone) || isWithin(primaryZone, zone);
+  const { zones, primaryZone, multicluster, namespaces, namespaceLabels, fallthrough } = options;
+  const concernsCluster = (zone: NameKey) =>
+    [primaryZone, ...multicluster].some((own) => isWithin(zone, own) || isWithin(own, zone));
   return (
     zones.every((zone) => published.includes(zone)) &&
     namespaces.length === 0 &&

@@ -28,13 +28,9 @@ const NEEDS: readonly (readonly [plugin: string, need: ClusterNeed])[] = [
 ];
 
 type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
-type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
-  api: Writable<KubernetesApi>;
-  multicluster: readonly NameKey[];
-  zonal: boolean;
-};
+type Draft = Omit<Writable<KubernetesOptions>, 'api'> & { api: Writable<KubernetesApi> };
 
-/** Source: plugin/kubernetes of CoreDNS 1.14.7. Its properties `multicluster` and `zonal` are not supported. */
+/** Source: plugin/kubernetes of CoreDNS 1.14.7. */
 export const kubernetes = definePlugin({
   name: 'kubernetes',
   answers: true,
@@ -55,6 +51,8 @@ export const kubernetes = definePlugin({
     '    ttl SECONDS',
     '    noendpoints',
     '    ignore empty_service',
+    '    multicluster [ZONES…]',
+    '    zonal',
     '    fallthrough [ZONES…]',
     '    startup_timeout DURATION',
     '}',
@@ -112,8 +110,9 @@ export function readStanza(
   checkTogether(cursor, draft);
 }
 
-function optionsOf({ multicluster: _multicluster, zonal: _zonal, ...options }: Draft): KubernetesOptions {
-  return options;
+function optionsOf(draft: Draft): KubernetesOptions {
+  const isOwn = (zone: NameKey) => !isReverseZone(zone) && !draft.multicluster.includes(zone);
+  return { ...draft, primaryZone: draft.zones.find(isOwn) ?? draft.primaryZone };
 }
 
 function emptyDraft(zones: readonly NameKey[]): Draft {
@@ -318,10 +317,4 @@ function checkTogether(cursor: DirectiveCursor, draft: Draft): void {
     );
   if (draft.zonal && !draft.hasEndpoints)
     throw cursor.error('zonal requires the endpoint cache; remove noendpoints', 'Take one of the two out.');
-  const unbuilt = draft.zonal ? 'zonal' : draft.multicluster.length > 0 ? 'multicluster' : undefined;
-  if (unbuilt !== undefined)
-    throw cursor.bareError(
-      `${unbuilt} is not built into Portolan`,
-      `Take the line with ${unbuilt} out of this block.`,
-    );
 }
