@@ -32,6 +32,7 @@ export const soakFiles = [
   'test/coredns/outside-plugins.test.ts',
   'test/coredns/portolan.test.ts',
   'test/coredns/reader-counts.test.ts',
+  'test/coredns/reader-search.test.ts',
   'test/corefile/command.test.ts',
   'test/dashboard/pages.test.ts',
   'test/deploy/autoscaler.test.ts',

@@ -35,6 +35,8 @@ interface HandlerParts {
   readonly flags?: FlagChange;
   /** Counts of each query that it passes on because the question is outside `questions`. Default: none. */
   readonly passing?: readonly HandlerCount[];
+  /** How readers search for names that this handler searches for. Default: they leave them to it. */
+  readonly search?: HandlerSearch | undefined;
   /** Whether it only counts or logs, so that looks pass by it. Default: no. */
   readonly isObserver?: true;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
@@ -42,6 +44,14 @@ interface HandlerParts {
 
 /** Counts of queries that a cache answers: with records (`success`), and all others (`denial`). */
 export type HitCounts = Readonly<Record<'success' | 'denial', readonly HandlerCount[]>>;
+
+/** A handler that answers for names behind it that are missing, from the search lists of clients. */
+export interface HandlerSearch {
+  /** The publication with the lists, see `SearchLists`. */
+  readonly lists: PublicationId;
+  /** Counts of each answer with another name than that of the question. */
+  readonly found: readonly HandlerCount[];
+}
 
 /** How a cache stores replies that readers have sent to their clients. */
 export interface KeptReplies {

@@ -84,7 +84,9 @@
  *     28  the maximum UDP size that it takes from clients, 0: any
  *     32  where readers forward what it leaves open, 0: nowhere
  *     36  the first outcome of its cached answers, where that of its nodes is not 0
- *     40  the places of its publications, in the order of look-up; then the ask rules
+ *     40  the place of the publication with the search lists of its clients, 0: none (see search-lists.ts)
+ *     44  the first outcome of answers that were searched for
+ *     48  the places of its publications, in the order of look-up; then the ask rules
  *
  * A table of names (offsets are octets from its start):
  *
@@ -175,7 +177,8 @@ export const REMOVED = -1;
 /** How far from its hash an entry may lie. An entry that does not fit makes the index grow, or is not cached. */
 export const PROBES = 64;
 
-export const KIND = { NODE: 1, CACHED: 2 } as const;
+/** Kinds from 3 on are those of records, see `RECORD_KIND`. */
+export const KIND = { NODE: 1, CACHED: 2, SEARCH_LIST: 32 } as const;
 export const BELOW_COMPLETE = 0;
 export const BELOW_ASK_ANY = 255;
 export const OTHER_TYPES = { NODATA: 0, ASK: 1, NEXT: 2 } as const;
@@ -287,7 +290,9 @@ export const VIEW = {
   UDP_SIZE: 28,
   ROUTE: 32,
   CACHED_OUTCOMES: 36,
-  PUBLICATIONS: 40,
+  SEARCH_LISTS: 40,
+  SEARCH_OUTCOMES: 44,
+  PUBLICATIONS: 48,
 } as const;
 export const VIEW_FLAG = {
   RECURSION_AVAILABLE: 1 << 16,

@@ -26,12 +26,29 @@ export const VIEW_PATHS = 4;
 /** Each publication of such a view has two outcomes: for answers with records, and for denials of a name or a type. */
 export const NODE_OUTCOMES = 2;
 
+/**
+ * Kinds of answers that were searched for. Each has an outcome for every number of names tried before, from 1 to
+ * `MAX_SEARCHED`. `missing`: none of the names exists.
+ */
+export const SEARCH_OUTCOME = {
+  records: 0,
+  denial: 1,
+  cachedRecords: 2,
+  cachedDenial: 3,
+  missing: 4,
+} as const;
+export const SEARCH_OUTCOMES = 5;
+/** Names of a search list, that of the question not counted. */
+export const MAX_SEARCHED = 6;
+
 /** Outcomes of a view's answers; they replace those of nodes and cached answers. `claimOutcomes` makes the counters. */
 export interface ViewOutcomes {
   /** The first one for its nodes, from 1: `NODE_OUTCOMES` per publication, in the order of look-up, each of `VIEW_PATHS` numbers. */
   readonly nodes: number;
   /** The first one for its cached answers: a cached answer with outcome n counts n times `VIEW_PATHS` after it. */
   readonly cached: number;
+  /** The first one for answers that were searched for: see `SEARCH_OUTCOME`. Default: none are. */
+  readonly searched?: number;
 }
 
 /** A run of records of one length inside an answer section, which a reader may start anywhere in (A and AAAA sets). */
@@ -158,6 +175,8 @@ export interface ViewSettings {
   readonly route?: number;
   /** Whether responses carry extended errors (RFC 8914). Default: no. */
   readonly sendsExtendedErrors?: boolean;
+  /** The publication with the search lists of clients; readers search for names that ask rules leave to the chain if missing. */
+  readonly searchLists?: PublicationId;
   /** The outcomes of refused questions, 16 bits each. Default: 0. */
   readonly refusalOutcomes?: { readonly chaos: number; readonly others: number };
 }

@@ -3,7 +3,7 @@
  * all others.
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
-import { type Handler, publicationsOf } from '../../chain/handler.ts';
+import { type Handler, type HandlerSearch, publicationsOf } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import {
   type GroupPlan,
@@ -117,7 +117,8 @@ export class BlockViews {
     const { plan, handlers } = block;
     const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
     const of = { server, zone, view: viewOf(plan), handlers, isStrict: block.isStrict };
-    const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes);
+    const search = hasNodes ? readSearchOf(handlers) : undefined;
+    const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes, search);
     const derives = mayDerive(handlers) && outcomes !== undefined;
     const route =
       outcomes === undefined ? NO_ROUTE : this.#openRoute({ ...of, readsNodes: hasNodes }, outcomes);
@@ -133,6 +134,7 @@ export class BlockViews {
       asksToCut: block.isStrict,
       maxUdpSize: optionsOf(plan, 'bufsize')?.size,
       ...(outcomes && { outcomes }),
+      ...(search !== undefined && { searchLists: search.lists }),
       route,
     };
     const view = table.defineView(settings, cache);
@@ -154,6 +156,13 @@ export class BlockViews {
 /** The view with the cached answers that readers give; undefined: none. */
 export function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
   return handlers.find((handler) => handler.role === 'cache')?.view;
+}
+
+/** How readers search for missing names. Only answers of a cache behind the search are those that it finds. */
+function readSearchOf(handlers: readonly Handler[]): HandlerSearch | undefined {
+  const place = handlers.findIndex(({ search }) => search !== undefined);
+  const cache = handlers.findIndex(({ role }) => role === 'cache');
+  return place >= 0 && (cache < 0 || place < cache) ? handlers[place]?.search : undefined;
 }
 
 /** Whether there are names that readers answer as the chain would. */
