@@ -63,6 +63,11 @@ export class ControlSocket {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
+  /** As for a request over the socket, also where there is none. */
+  get carryOut(): CarryOut {
+    return this.#options.carryOut;
+  }
+
   /** Where it listens, as clients write it; undefined: nowhere. */
   get place(): string | undefined {
     return this.#place === undefined ? undefined : describePlace(this.#place);

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { ControlOrder } from '../../config/control/control-order.ts';
 import type { Server } from '../server.ts';
 import type { Explainer } from './explain.ts';
+import { SecondBudget } from './second-budget.ts';
 import { readUpstreams, type UpstreamStatus } from './status.ts';
 import { TopCounts, type TopRow } from './top-counts.ts';
 import { inParts, WaitingEvents } from './waiting-events.ts';
@@ -35,19 +36,28 @@ export interface TopSnapshot {
 }
 
 export async function* tail(
-  { filter }: Extract<ControlOrder, { kind: 'tail' }>,
+  { filter, rate }: Extract<ControlOrder, { kind: 'tail' }>,
   { server, explainer, clock }: Watcher,
   signal: AbortSignal,
 ): AsyncIterable<unknown> {
   const queries = new WatchedQueries(explainer, filter, clock);
   const waiting = new WaitingEvents(server.tap, signal);
   try {
+    const budget = new SecondBudget(rate, clock);
     for await (const { events, lost } of waiting.batches()) {
+      let leftOut = lost;
       for await (const event of inParts(events)) {
+        // Beyond the rate an event costs nothing: neither its filters nor its reason are looked at.
+        if (budget.isSpent) {
+          leftOut += 1;
+          continue;
+        }
         const described = await queries.describe(event);
-        if (described !== undefined) yield described;
+        if (described === undefined) continue;
+        budget.spend();
+        yield described;
       }
-      if (lost > 0) yield { lost };
+      if (leftOut > 0) yield { lost: leftOut };
     }
   } finally {
     waiting.end();
