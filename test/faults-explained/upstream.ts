@@ -13,6 +13,7 @@ export interface Upstream {
   delay: number;
   /** The port of the server that it sends queries back to. */
   loopsTo: number | undefined;
+  /** Also more than once. */
   stop(): void;
 }
 
@@ -29,6 +30,7 @@ export async function startUpstream(): Promise<Upstream> {
   const [socket, client] = [await open(), await open()];
   let isOver = false;
   const stop = () => {
+    if (isOver) return;
     isOver = true;
     for (const each of [socket, client]) each.removeAllListeners('message').close();
   };

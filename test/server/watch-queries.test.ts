@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
+import { requestControl } from '../../src/observe/control/control-client.ts';
 import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { runToEnd, serveCorefile, socketOf } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
@@ -119,6 +120,29 @@ describe('tail', () => {
     const count = lines().length;
     await askUntilSeen(serving, 'catr.shop.svc.cluster.local', () => lines().length > count);
     expect(new Set(lines().map(({ name }) => name))).toEqual(new Set(['catr.shop.svc.cluster.local.']));
+  });
+
+  it('shows no more in a second than it is asked for, and counts the rest', async () => {
+    const serving = await servePortolan(['--example', '--upstream=none']);
+    await serving.program.heard('cluster listed');
+    const socket = socketOf(serving.program, 'serve');
+    const seen: Line[] = [];
+    const abort = new AbortController();
+    const over = (async () => {
+      const request = { verb: 'tail', words: ['rate=2'] };
+      for await (const data of requestControl(socket, request, abort.signal)) seen.push(data as Line); // Our own format.
+    })();
+    await askUntilSeen(serving, KNOWN, () => seen.length > 0);
+    const lost = () => seen.reduce((sum, line) => sum + Number(line['lost'] ?? 0), 0);
+    const askMany = () => Promise.all(Array.from({ length: 20 }, () => ask(serving, KNOWN, 'A')));
+    await expect
+      .poll(async () => {
+        await askMany();
+        return lost();
+      }, WAIT)
+      .toBeGreaterThan(10);
+    abort.abort();
+    await over;
   });
 
   it('works beside the query log, and leaves it whole', async () => {

@@ -37,11 +37,11 @@ describe('an order', () => {
     ],
     ['lookup a.test.', { kind: 'lookup', name: 'a.test.', type: 'A', from: undefined }],
     ['lookup a.test aaaa from=::1', { kind: 'lookup', name: 'a.test', type: 'AAAA', from: '::1' }],
-    ['tail', { kind: 'tail', filter: NO_FILTER }],
+    ['tail', { kind: 'tail', filter: NO_FILTER, rate: undefined }],
     [
-      'tail name=a.test type=A rcode=NXDOMAIN,SERVFAIL client=10.0.0.0/8 namespace=shop reason=no-such-service source=cluster',
+      'tail name=a.test type=A rcode=NXDOMAIN,SERVFAIL client=10.0.0.0/8 namespace=shop reason=no-such-service source=cluster rate=5',
       {
-        kind: 'tail',
+        ...{ kind: 'tail', rate: 5 },
         filter: {
           names: ['a.test.'],
           types: [1],

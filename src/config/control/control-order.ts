@@ -4,7 +4,7 @@
  *     status
  *     explain cart.shop A from=10.244.1.7 ndots=2 search=shop.svc.cluster.local,svc.cluster.local resolver=musl ask
  *     lookup cart.shop.svc.cluster.local AAAA
- *     tail rcode=NXDOMAIN namespace=shop
+ *     tail rcode=NXDOMAIN namespace=shop rate=100
  *     doctor watch=5s
  *     top interval=2s rows=10
  *     cache dump shop.svc.cluster.local
@@ -67,7 +67,8 @@ export type ControlOrder =
       readonly type: string;
       readonly from: string | undefined;
     }
-  | { readonly kind: 'tail'; readonly filter: EventFilter }
+  /** `rate`: how many queries to show in a second, of all that come; undefined: all. */
+  | { readonly kind: 'tail'; readonly filter: EventFilter; readonly rate: number | undefined }
   /** `interval` in milliseconds. */
   | { readonly kind: 'top'; readonly filter: EventFilter; readonly interval: number; readonly rows: number }
   | { readonly kind: 'cache'; readonly action: 'dump' | 'flush'; readonly domain: NameKey }
@@ -92,6 +93,7 @@ export const ORDERS = [
 const LOG_SETTINGS = ['file', 'format', 'sample', 'zone', 'rcode', 'client'] as const;
 const FILTERS = ['name', 'type', 'rcode', 'client', 'namespace', 'reason', 'source'] as const;
 const EXPLAIN_SETTINGS = ['from', 'namespace', 'pod', 'search', 'ndots', 'resolver'] as const;
+const TAIL_SETTINGS = [...FILTERS, 'rate'] as const;
 const TOP_SETTINGS = [...FILTERS, 'interval', 'rows'] as const;
 
 const DEFAULT_INTERVAL = 2_000;
@@ -135,7 +137,7 @@ class OrderReader extends ValueReader {
         };
       }
       case 'tail':
-        return { kind: 'tail', filter: this.#filter(this.#only('tail', words, FILTERS)) };
+        return this.#tail(words);
       case 'top':
         return this.#top(words);
       case 'cache':
@@ -188,6 +190,13 @@ class OrderReader extends ValueReader {
       resolver: this.choice('resolver', last(settings, 'resolver'), RESOLVER_LIBRARIES, 'glibc') ?? 'glibc',
       asks,
     };
+  }
+
+  #tail(words: readonly string[]): ControlOrder {
+    const settings = this.#only('tail', words, TAIL_SETTINGS);
+    const range = { min: 1, max: 1_000_000, of: 'a number of queries' };
+    const rate = this.integer('rate', last(settings, 'rate'), range, undefined);
+    return { kind: 'tail', filter: this.#filter(settings), rate };
   }
 
   #top(words: readonly string[]): ControlOrder {

@@ -63,7 +63,7 @@ export class ControlSocket {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** For clients in this process. */
+  /** As for a request over the socket, also where there is none. */
   get carryOut(): CarryOut {
     return this.#options.carryOut;
   }

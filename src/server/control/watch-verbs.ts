@@ -8,6 +8,7 @@ import type { Explainer } from './explain.ts';
 import { explainFailures } from './failure-reasons.ts';
 import type { KeptStatistics } from './kept-statistics.ts';
 import { searchRows, subtractCounts } from './search-counts.ts';
+import { SecondBudget } from './second-budget.ts';
 import { readUpstreams, type UpstreamStatus } from './status.ts';
 import {
   type CountedQueries,
@@ -55,19 +56,28 @@ export interface TopSnapshot {
 }
 
 export async function* tail(
-  { filter }: Extract<ControlOrder, { kind: 'tail' }>,
+  { filter, rate }: Extract<ControlOrder, { kind: 'tail' }>,
   { server, explainer, clock }: Watcher,
   signal: AbortSignal,
 ): AsyncIterable<unknown> {
   const queries = new WatchedQueries(explainer, filter, clock);
   const waiting = new WaitingEvents((listener) => server.tap.follow(listener), signal);
   try {
+    const budget = new SecondBudget(rate, clock);
     for await (const { events, lost } of waiting.batches()) {
+      let leftOut = lost;
       for await (const event of inParts(events)) {
+        // Beyond the rate an event costs nothing: neither its filters nor its reason are looked at.
+        if (budget.isSpent) {
+          leftOut += 1;
+          continue;
+        }
         const described = await queries.describe(event);
-        if (described !== undefined) yield described;
+        if (described === undefined) continue;
+        budget.spend();
+        yield described;
       }
-      if (lost > 0) yield { lost };
+      if (leftOut > 0) yield { lost: leftOut };
     }
   } finally {
     waiting.end();

@@ -87,19 +87,19 @@ describe('the queries that are asked right now', () => {
     await stream.end();
   });
 
-  it('are at most a hundred in half a second; all others are counted', async () => {
+  it('are at most two hundred in half a second; all others are counted', async () => {
     const stream = await openStream();
     await stream.next();
-    found[0]?.give(...Array.from({ length: 130 }, () => queryAt(1, 'a.')));
+    found[0]?.give(...Array.from({ length: 230 }, () => queryAt(1, 'a.')));
     const { queries, leftOut } = await stream.next();
-    expect([queries.length, leftOut]).toEqual([100, 30]);
+    expect([queries.length, leftOut]).toEqual([200, 30]);
     await stream.end();
   });
 
   it('are selected by the replicas', async () => {
     const stream = await openStream('namespace=shop&type=A+AAAA&reason=&other=1&name=shop.svc');
     await stream.next();
-    expect(found[0]?.asked).toEqual(['name=shop.svc type=A,AAAA namespace=shop']);
+    expect(found[0]?.asked).toEqual(['rate=200 name=shop.svc type=A,AAAA namespace=shop']);
     await stream.end();
     const { status, body } = live.reply(new URLSearchParams('type=NOPE'));
     expect([status, String(body)]).toEqual([400, expect.stringContaining('NOPE')]);

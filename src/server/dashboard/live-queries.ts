@@ -1,8 +1,8 @@
 /**
  * The queries that are asked right now, of all replicas, as a stream of lines of JSON. A replica is watched while somebody reads.
  *
- * A line leaves every half second, also without queries, so a reader that has left is noticed. It has at most a hundred queries and
- * counts all others: a slow reader gets fewer of them, and nothing waits for it.
+ * A line leaves every half second, also without queries, so a reader that has left is noticed. It has at most two hundred
+ * queries and counts all others: a slow reader gets fewer of them, and nothing waits for it.
  */
 import type { Clock } from '../../base/clock.ts';
 import { readControlOrder } from '../../config/control/control-order.ts';
@@ -19,7 +19,9 @@ const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const MAX_STREAMS = 4;
 /** Milliseconds between two lines. */
 const PAUSE = 500;
-const MAX_QUERIES = 100;
+const MAX_QUERIES = 200;
+/** Queries that each replica describes in a second: more cost it time, and nobody can read them. */
+const RATE = 200;
 /** Milliseconds after which a replica whose stream has ended is watched again. */
 const AGAIN_AFTER = 2_000;
 const FILTERS = ['name', 'type', 'rcode', 'client', 'namespace', 'reason', 'source'] as const;
@@ -63,7 +65,7 @@ export class LiveQueries {
 
 /** Words of the control socket. */
 function filterWords(query: URLSearchParams): readonly string[] {
-  return FILTERS.flatMap((filter) => {
+  const filters = FILTERS.flatMap((filter) => {
     const value =
       query
         .get(filter)
@@ -72,6 +74,7 @@ function filterWords(query: URLSearchParams): readonly string[] {
         .join(',') ?? '';
     return value === '' ? [] : `${filter}=${value}`;
   });
+  return [`rate=${RATE}`, ...filters];
 }
 
 interface Watching {
