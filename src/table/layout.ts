@@ -209,6 +209,7 @@ export const CACHED_FLAG = {
   REDIRECT: 16,
   BEFORE_CACHE: 32,
   HELD_ONCE_STALE: 64,
+  OVER_IPV6: 128,
 } as const;
 /** Offsets of the sources, counted back from the body of a cached answer. */
 export const SOURCES = {
@@ -303,7 +304,7 @@ export const VIEW_FLAG = {
 } as const;
 export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
 export const RULE_FLAG = {
-  ...{ EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8, BEFORE_CACHE: 16, IF_MISSING: 32 },
+  ...{ EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8, BEFORE_CACHE: 16, IF_MISSING: 32, BY_FAMILY: 64 },
 } as const;
 
 /** Rounds up to whole words. */
