@@ -15,10 +15,13 @@ export function* askRulesOf(handlers: readonly Handler[]): Iterable<AskRule> {
   const cache = handlers.findIndex(({ role }) => role === 'cache');
   for (const [place, handler] of handlers.entries()) {
     const beforeCache = place < cache;
-    if (handler.role === 'cache' || (place > lastPublisher && !beforeCache)) continue;
+    if (handler.role === 'cache') continue;
+    const isBehindNodes = place > lastPublisher && !beforeCache;
     for (const match of handler.flags === undefined || beforeCache
       ? matchesOf(handler)
       : namesBehind(handlers, place)) {
+      // Readers must know for whom a stored answer is, wherever the handler is.
+      if (isBehindNodes && match.byFamily !== true) continue;
       // The cache holds answers of the handlers behind it, of any type.
       if (beforeCache) yield { ...askRuleOf(match), beforeCache };
       else if (concernsNodes(match)) yield askRuleOf(match);

@@ -96,6 +96,7 @@ interface Metadata {
 /** State shared by a query and the queries that it leads to. */
 interface SharedState {
   clientWasRead: boolean;
+  familyWasRead: boolean;
   isDerived: boolean;
   kept: KeptAnswer | undefined;
   counts: readonly HandlerCount[];
@@ -119,7 +120,7 @@ export const OURSELVES: Client = { address: '', port: 0, transport: 'tcp' };
 const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 const NEW_STATE: SharedState = {
-  ...{ clientWasRead: false, isDerived: true, kept: undefined, counts: [] },
+  ...{ clientWasRead: false, familyWasRead: false, isDerived: true, kept: undefined, counts: [] },
   ...{ metadata: undefined, furtherQueries: 0 },
 };
 
@@ -214,6 +215,20 @@ export class Query {
   /** Whether a handler has read `client`, for this question or one that it led to. */
   get clientWasRead(): boolean {
     return this.#mark.clientWasRead;
+  }
+
+  /**
+   * Whether it came over IPv6, and not over IPv4 to a socket of IPv6. Only for questions that a handler states by family: a stored
+   * answer is then only for clients of the same family.
+   */
+  get isOverIpv6(): boolean {
+    this.#mark.familyWasRead = true;
+    return isOverIpv6(this.#client);
+  }
+
+  /** Whether a stored answer is only for clients over IPv6. */
+  get isOnlyForIpv6(): boolean {
+    return this.#mark.familyWasRead && isOverIpv6(this.#client);
   }
 
   /** For handlers whose answer depends on more than the plan and the publications. */
@@ -397,4 +412,8 @@ export class Query {
 
 function lengthOf({ name }: Question): number {
   return encodeName(name).length;
+}
+
+function isOverIpv6({ address }: Client): boolean {
+  return address.includes(':') && !address.startsWith('::ffff:');
 }

@@ -20,6 +20,8 @@ export const ASKED = {
   IF_MISSING: 4,
   /** The chain answers. */
   ALWAYS: 8,
+  /** As `CACHED`, but only cached answers for the family of the client. */
+  BY_FAMILY: 16,
 } as const;
 
 const MAX_TYPES = 4095;
@@ -61,7 +63,7 @@ function encodeEntry(rules: readonly AskRule[]): NameEntry {
   return { name: first === undefined ? ROOT : nameOf(first), tag: rules.length, content };
 }
 
-function encodeRule({ name, types, ednsOptions, beforeCache, ifMissing }: AskRule): Uint8Array {
+function encodeRule({ name, types, ednsOptions, beforeCache, byFamily, ifMissing }: AskRule): Uint8Array {
   const listed = types === 'all' ? [] : [...types];
   const options = ednsOptions === undefined ? [] : [...ednsOptions];
   if (listed.length > MAX_TYPES || options.length > MAX_OPTIONS)
@@ -72,6 +74,7 @@ function encodeRule({ name, types, ednsOptions, beforeCache, ifMissing }: AskRul
     (types === 'all' ? RULE_FLAG.ALL_TYPES : 0) |
     (ednsOptions === undefined ? 0 : RULE_FLAG.WITH_OPTIONS) |
     (beforeCache === true ? RULE_FLAG.BEFORE_CACHE : 0) |
+    (byFamily === true ? RULE_FLAG.BY_FAMILY : 0) |
     (ifMissing === true ? RULE_FLAG.IF_MISSING : 0);
   new Uint32Array(octets.buffer, 0, 1)[0] = flags | (listed.length << 8) | (options.length << 20);
   new Uint16Array(octets.buffer, 4).set([...listed, ...options]);
@@ -102,7 +105,9 @@ function matchEntry(views: TableViews, entry: number, question: QuestionReader, 
     const isNamed = (rule & RULE_FLAG.SUFFIX) !== 0 || isWhole;
     if (isNamed && ((rule & RULE_FLAG.ALL_TYPES) !== 0 || lists(views, at + 4, types, question.type))) {
       const cached = (rule & RULE_FLAG.IF_MISSING) === 0 ? ASKED.CACHED : ASKED.IF_MISSING;
-      const place = (rule & RULE_FLAG.BEFORE_CACHE) === 0 ? 0 : ASKED.BEFORE_CACHE;
+      const place =
+        ((rule & RULE_FLAG.BEFORE_CACHE) === 0 ? 0 : ASKED.BEFORE_CACHE) |
+        ((rule & RULE_FLAG.BY_FAMILY) === 0 ? 0 : ASKED.BY_FAMILY);
       if ((rule & RULE_FLAG.WITH_OPTIONS) === 0) found |= cached | place;
       else if (hasOption(views, at + 4 + types * 2, options, question)) return ASKED.ALWAYS;
     }

@@ -114,11 +114,13 @@ export function cachedFlags({
   dnssecOk,
   checkingDisabled,
   beforeCache,
-}: Pick<CachedQuestion, 'dnssecOk' | 'checkingDisabled' | 'beforeCache'>): number {
+  overIpv6,
+}: Pick<CachedQuestion, 'dnssecOk' | 'checkingDisabled' | 'beforeCache' | 'overIpv6'>): number {
   return (
     (dnssecOk ? CACHED_FLAG.DNSSEC_OK : 0) |
     (checkingDisabled ? CACHED_FLAG.CHECKING_DISABLED : 0) |
-    (beforeCache === true ? CACHED_FLAG.BEFORE_CACHE : 0)
+    (beforeCache === true ? CACHED_FLAG.BEFORE_CACHE : 0) |
+    (overIpv6 === true ? CACHED_FLAG.OVER_IPV6 : 0)
   );
 }
 

@@ -58,6 +58,7 @@ export function decodeCached(views: TableViews, block: number, view: ViewId, use
     dnssecOk: (flags & CACHED_FLAG.DNSSEC_OK) !== 0,
     checkingDisabled: (flags & CACHED_FLAG.CHECKING_DISABLED) !== 0,
     ...((flags & CACHED_FLAG.BEFORE_CACHE) !== 0 && { beforeCache: true }),
+    ...((flags & CACHED_FLAG.OVER_IPV6) !== 0 && { overIpv6: true }),
     recursionAvailable: (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0,
     ...((flags & CACHED_FLAG.HELD_ONCE_STALE) !== 0 && { isHeldOnceStale: true }),
     ...((flags & CACHED_FLAG.PASSED_ERRORS) !== 0 && {

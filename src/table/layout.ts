@@ -211,6 +211,7 @@ export const CACHED_FLAG = {
   HELD_ONCE_STALE: 64,
   /** Behind the body: the octets of the extended errors that are passed on, then these. */
   PASSED_ERRORS: 128,
+  OVER_IPV6: 256,
 } as const;
 /** Offsets of the sources, counted back from the body of a cached answer. */
 export const SOURCES = {
@@ -305,7 +306,7 @@ export const VIEW_FLAG = {
 } as const;
 export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
 export const RULE_FLAG = {
-  ...{ EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8, BEFORE_CACHE: 16, IF_MISSING: 32 },
+  ...{ EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8, BEFORE_CACHE: 16, IF_MISSING: 32, BY_FAMILY: 64 },
 } as const;
 
 /** Rounds up to whole words. */

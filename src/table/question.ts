@@ -24,7 +24,7 @@ export const PARSED = { QUESTION: 0, BROKEN: 1, BAD_VERSION: 2 } as const;
 
 /** Flags that are part of the key of a cached answer. */
 export const CACHED_KEY_FLAGS =
-  CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED | CACHED_FLAG.BEFORE_CACHE;
+  CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED | CACHED_FLAG.BEFORE_CACHE | CACHED_FLAG.OVER_IPV6;
 
 /** A name has at most 127 labels besides the root (RFC 1035 section 2.3.4). */
 const MAX_LABELS = 128;
@@ -66,6 +66,8 @@ export class QuestionReader {
   dnsClass = 0;
   /** Whether to look for a cached answer of the handlers before the cache. */
   isBeforeCache = false;
+  /** Whether to look for a cached answer that is only for clients over IPv6. */
+  isOverIpv6 = false;
   /** The first octet after the question. */
   end = 0;
   hasOpt = false;
@@ -143,6 +145,7 @@ export class QuestionReader {
   cachedFlags(): number {
     return (
       (this.isBeforeCache ? CACHED_FLAG.BEFORE_CACHE : 0) |
+      (this.isOverIpv6 ? CACHED_FLAG.OVER_IPV6 : 0) |
       (this.dnssecOk ? CACHED_FLAG.DNSSEC_OK : 0) |
       (this.checkingDisabled ? CACHED_FLAG.CHECKING_DISABLED : 0)
     );
@@ -160,6 +163,7 @@ export class QuestionReader {
     this.#copyName(view, start + HEADER_OCTETS);
     if (this.packet !== packet) this.packet = packet;
     this.isBeforeCache = false;
+    this.isOverIpv6 = false;
     this.type = view.getUint16(behindName);
     this.dnsClass = view.getUint16(behindName + 2);
     this.end = behindName + 4;

@@ -247,6 +247,8 @@ export class TableReader {
       const asked = matchAskRules(this.#views, (record << 2) + rules, this.#question);
       if ((asked & ASKED.ALWAYS) !== 0) return VERDICT.ASK;
       this.#question.isBeforeCache = (asked & ASKED.BEFORE_CACHE) !== 0;
+      this.#question.isOverIpv6 =
+        (asked & ASKED.BY_FAMILY) !== 0 && this.#viewFinder.isOverIpv6(this.#packet, this.#searching.client);
       if ((asked & ASKED.CACHED) !== 0) return this.#answerCachedOrAsk(start, max);
       this.#asksIfMissing = (asked & ASKED.IF_MISSING) !== 0;
     } else this.#asksIfMissing = false;

@@ -140,6 +140,8 @@ export interface AskRule {
   readonly ednsOptions?: ReadonlySet<number>;
   /** Whether the handler comes before the cache of its block: then only cached answers of that place replace its own. Default: no. */
   readonly beforeCache?: boolean;
+  /** Whether only cached answers for the family of the client's address replace that of the handler. Default: no. */
+  readonly byFamily?: boolean;
   /** Whether only names that the publications of the view lack or deny. Default: all names. */
   readonly ifMissing?: boolean;
 }
@@ -227,6 +229,8 @@ export interface CachedQuestion {
   readonly checkingDisabled: boolean;
   /** Whether the answer was changed by the handlers before the cache of a block. Default: no. */
   readonly beforeCache?: boolean;
+  /** Whether the answer is only for clients over IPv6. Default: no. */
+  readonly overIpv6?: boolean;
 }
 
 /**

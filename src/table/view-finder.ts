@@ -82,6 +82,11 @@ export class ViewFinder {
     return (transport === 'udp' ? 0 : 2) + (octets[at] === AF_INET ? 0 : 1);
   }
 
+  /** Whether a client asks over IPv6, and not over IPv4 to a socket of IPv6. @param at where its socket address begins */
+  isOverIpv6(octets: Uint8Array, at: number): boolean {
+    return octets[at] !== AF_INET && !isMappedAddress(octets, at + IPV6_AT);
+  }
+
   /** The view for the current question of the client admitted last. @returns its number, `NO_VIEW` or `ASK_CHAIN` */
   find(): number {
     if (this.#root === 0) return DEFAULT_VIEW;
@@ -110,4 +115,10 @@ export class ViewFinder {
     }
     return NO_VIEW;
   }
+}
+
+/** Whether an IPv6 address maps one of IPv4 (RFC 4291 section 2.5.5.2). */
+function isMappedAddress(octets: Uint8Array, at: number): boolean {
+  for (let index = 0; index < 10; index++) if (octets[at + index] !== 0) return false;
+  return octets[at + 10] === 0xff && octets[at + 11] === 0xff;
 }

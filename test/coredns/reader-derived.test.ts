@@ -20,6 +20,12 @@ async function startSubject(corefile: string, clock?: ManualClock): Promise<Read
   return subject;
 }
 
+const NAT64 = ['dns64', 'template IN AAAA made.test {\n rcode NOERROR\n }', MADE] as const;
+const CLIENTS = ['192.0.2.1', '2001:db8::1', '::ffff:192.0.2.2'].map((address) => ({
+  address,
+  port: 53_000,
+}));
+
 /** Whether readers give what the chain gives, once it was asked. */
 async function isDerived(subject: ReaderSubject, name: string, type = 'A'): Promise<boolean> {
   const packet = packetOf(name, type);
@@ -133,6 +139,24 @@ describe('a server block without cache', () => {
     expect(subject.askTable(packetOf('ns.own.test', 'A'))).toBeUndefined();
     expect(await isDerived(subject, 'ns.own.test')).toBe(true);
     expect(JSON.stringify(subject.askTable(packetOf('ns.own.test', 'A')))).toContain('192.0.2.54');
+  });
+
+  it.each([
+    ['without cache', NAT64],
+    ['with cache', ['cache 30', ...NAT64]],
+    ['beside names of hosts', ['hosts {\n 192.0.2.1 own.test\n fallthrough\n }', ...NAT64]],
+  ])('has readers translate addresses %s, for clients over IPv6 only', async (_, lines) => {
+    const subject = await startSubject(`.:53 {\n ${lines.join('\n')}\n}\n`);
+    const packet = packetOf('a.made.test', 'AAAA');
+    for (let round = 0; round < 2; round++)
+      for (const client of CLIENTS) {
+        // The first answer of a cache is not stored.
+        for (let turn = 0; turn < 2; turn++) await subject.askChain(packet, 'udp', client);
+        const ours = subject.askTable(packet, undefined, 'udp', client);
+        const theirs = await subject.askChain(packet, 'udp', client);
+        expect(ours && contentOf(ours)).toEqual(theirs && contentOf(theirs));
+        expect(ours?.answers.length, client.address).toBe(client.address === '2001:db8::1' ? 1 : 0);
+      }
   });
 
   it('ends with its Corefile', async () => {

@@ -72,6 +72,7 @@ function toCached(
   if (written === undefined || !isReadAsStored(whole, written.body.rotation !== undefined)) return undefined;
   return {
     ...toCachedQuestion(query.questionKey),
+    overIpv6: query.isOnlyForIpv6,
     body: written.body,
     // The plugins would give the same TTLs at any time.
     ttlOffsets: [],

@@ -66,6 +66,10 @@ function toCached(
   const written = writeAnswerBody(query.question, answer);
   if (written === undefined || !isReadAsStored(answer, written.body.rotation !== undefined)) return undefined;
   const { recursionAvailable } = answer;
-  const question = { ...toCachedQuestion(query.questionKey), beforeCache: true };
+  const question = {
+    ...toCachedQuestion(query.questionKey),
+    beforeCache: true,
+    overIpv6: query.isOnlyForIpv6,
+  };
   return { ...question, ...written, recursionAvailable, lifetime };
 }

@@ -5,9 +5,8 @@
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import { CountFamily } from '../../chain/handler-counts.ts';
-import { anyName } from '../../chain/match.ts';
+import { anyName, anyNameByFamily } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER, isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import { CLASS, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
@@ -15,6 +14,7 @@ import type { Dns64Options } from './options.ts';
 
 /** Seconds: the maximum TTL without an SOA record in the denial (RFC 6147 section 5.1.7). */
 const MAX_TTL = 600;
+const TYPES: ReadonlySet<number> = new Set([TYPE.AAAA]);
 /** The place of an address that stays zero (RFC 6052 section 2.2). */
 const RESERVED_OCTET = 8;
 
@@ -30,12 +30,14 @@ export function createDns64Handler(options: Dns64Options, lookUp: Chain, metrics
     name: 'dns64',
     role: 'other',
     answers: 'unchanged',
-    questions: anyName(new Set([TYPE.AAAA])),
+    questions: options.servesIpv4 ? anyName(TYPES) : anyNameByFamily(TYPES),
     async handle(query, next) {
-      const answer = await next(query);
       const { type, class: dnsClass } = query.question;
-      if (type !== TYPE.AAAA || dnsClass !== CLASS.IN) return answer;
-      if (!isTranslated(answer, options) || !(options.servesIpv4 || isOverIpv6(query))) return answer;
+      if (type !== TYPE.AAAA || dnsClass !== CLASS.IN) return await next(query);
+      // Read whatever the answer is: readers look up the answers for a family.
+      const isForClient = options.servesIpv4 || query.isOverIpv6;
+      const answer = await next(query);
+      if (!isForClient || !isTranslated(answer, options)) return answer;
       const further = query.furtherQuery({ ...query.question, type: TYPE.A });
       if (further === undefined) return { kind: 'servfail', reason: 'too many names for one question' };
       const addresses = await lookUp(further);
@@ -43,10 +45,6 @@ export function createDns64Handler(options: Dns64Options, lookUp: Chain, metrics
       return translate(answer, addresses, options);
     },
   };
-}
-
-function isOverIpv6({ client: { address } }: Query): boolean {
-  return address.includes(':') && !address.startsWith('::ffff:');
 }
 
 /** Whether an answer leaves room for addresses of IPv4: it has none of its own, and the name may exist. */
