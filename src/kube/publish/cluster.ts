@@ -31,6 +31,7 @@ import { PodKeeper } from '../records/pod-keeper.ts';
 import { type ListState, type RecordKeeper, RecordSink } from '../records/record-sink.ts';
 import { ClusterModel } from './model.ts';
 import { KubernetesNames } from './names.ts';
+import { ServiceLog } from './service-log.ts';
 import { ZonePublication } from './zone-publication.ts';
 
 export interface ClusterOptions {
@@ -75,6 +76,8 @@ export class Cluster {
   readonly names: KubernetesNames;
   /** For people who ask about the cluster. */
   readonly contents: ClusterContents;
+  /** Which services came and went. */
+  readonly log: ServiceLog;
   readonly services: RecordSink<ServiceObject>;
   readonly endpoints: RecordSink<EndpointsObject>;
   readonly namespaces: RecordSink<NamespaceObject>;
@@ -107,10 +110,15 @@ export class Cluster {
     this.#clock = clock;
     this.#log = log;
     const space = table.recordsOf(publication);
-    this.#writer = new RecordWriter(space, {
-      namesExternalAddresses: dialect.name === 'kube-dns',
-      namesSpecialAddresses: options.namesSpecialAddresses ?? false,
-    });
+    this.log = new ServiceLog(space.views, { clock, isListed: () => this.services.state === 'listed' });
+    this.#writer = new RecordWriter(
+      space,
+      {
+        namesExternalAddresses: dialect.name === 'kube-dns',
+        namesSpecialAddresses: options.namesSpecialAddresses ?? false,
+      },
+      this.log,
+    );
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
     this.#model = new ClusterModel(

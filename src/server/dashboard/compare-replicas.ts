@@ -46,6 +46,8 @@ const COLUMNS: readonly Column[] = [
     show: ({ status }) => number(status?.cache.names),
     measure: ({ status }) => status?.cache.names,
   },
+  // Replicas may be a moment apart, so a difference has no note; those that stay are a finding.
+  { column: 'services', show: ({ status }) => zoneWords(status?.zones ?? []), isOwn: true },
   {
     column: 'drops',
     show: ({ status }) => number(status?.readers.kernelDrops),
@@ -170,6 +172,11 @@ function readyWord(status: ServerStatus | undefined): string {
 function configurationWord(status: ServerStatus | undefined): string {
   if (status === undefined) return NOTHING;
   return status.configuration.isLastGood ? 'refused, former in force' : 'in force';
+}
+
+function zoneWords(zones: ServerStatus['zones']): string {
+  const words = zones.map(({ services, digest }) => `${services}, digest ${digest.slice(0, 8)}`);
+  return words.length === 0 ? NOTHING : words.join('; ');
 }
 
 function upstreamWords(upstreams: readonly UpstreamStatus[]): string {
