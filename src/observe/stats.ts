@@ -18,6 +18,8 @@ export interface Stats {
   readonly ready: boolean;
   /** What the server finds wrong with itself and its cluster. */
   readonly findings: readonly Finding[];
+  /** Names that search lists made, by the namespace of the pod; the empty name: further namespaces. Undefined: not counted. */
+  readonly searches: ReadonlyMap<string, number> | undefined;
   /** Names of services that upstream servers denied: they are in the domain of another cluster. */
   readonly foreignDenials: number;
   readonly queries: QueryCounts;

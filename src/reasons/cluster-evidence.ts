@@ -54,6 +54,8 @@ export interface ClusterEvidence {
   /** All services; for names that are near. */
   services(): Iterable<ServiceName>;
   namespaces(): Iterable<string>;
+  /** When a service that does not exist went: milliseconds since 1970. Undefined: not known. */
+  goneSince?(namespace: string, name: string): number | undefined;
 }
 
 /** The settings that decide which names a zone of a cluster has. */

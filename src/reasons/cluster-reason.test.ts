@@ -45,6 +45,25 @@ function reasonOf(
   return findClusterReason({ labels, type, isNoData, zone: { ...OPEN_ZONE, ...zone }, evidence });
 }
 
+it('says until when a service existed, of the service and of names below it', () => {
+  const goneSince = (_: string, name: string) =>
+    name === 'cart' ? Date.UTC(2026, 0, 2, 14, 3, 22) : undefined;
+  const find = (name: string) => {
+    const question = { labels: name.split('.'), type: 'A', isNoData: false, zone: OPEN_ZONE };
+    const reason = findClusterReason({ ...question, evidence: { ...evidence, goneSince } });
+    return [describeReason(reason), 'existedUntil' in reason ? reason.existedUntil : undefined];
+  };
+  const [until, time] = ['existed until 2026-01-02 14:03:22 UTC', '2026-01-02T14:03:22.000Z'];
+  expect(find('cart.empty.svc')).toEqual([
+    `there is no service "cart" in namespace empty; it ${until}`,
+    time,
+  ]);
+  expect(find('_http._tcp.cart.empty.svc')[1]).toBe(time);
+  expect(find('cart.gone.svc')).toEqual([`there is no namespace "gone"; the service ${until}`, time]);
+  expect(find('other.empty.svc')[1]).toBeUndefined();
+  expect(find('pay.shop.svc')[1]).toBeUndefined();
+});
+
 describe('the reason', () => {
   it.each([
     ['catr.shop.svc', 'no-such-service', 'there is no service "catr" in namespace shop'],

@@ -67,8 +67,12 @@ function findServiceReason(question: ClusterQuestion): Reason {
     return { kind: 'not-a-name-form', meant: undefined };
   if (rest.length === 1 && !rest[0]?.startsWith('_') && type !== 'SRV' && !evidence.hasNamespace(namespace))
     return { kind: 'not-a-name-form', meant: findMeant(question) };
-  if (evidence.hasNamespace(namespace))
-    return { kind: 'no-such-service', namespace, service, near: findNear(question, namespace, service) };
+  const gone = evidence.goneSince?.(namespace, service);
+  const existed = gone === undefined ? {} : { existedUntil: new Date(gone).toISOString() };
+  if (evidence.hasNamespace(namespace)) {
+    const near = findNear(question, namespace, service);
+    return { kind: 'no-such-service', namespace, service, near, ...existed };
+  }
   const wanted = { namespace, name: service };
   const near = findNearNamespaces(
     wanted,
@@ -79,6 +83,7 @@ function findServiceReason(question: ClusterQuestion): Reason {
     kind: 'no-such-namespace',
     namespace,
     near: near.length > 0 ? near : findNear(question, namespace, service),
+    ...existed,
   };
 }
 

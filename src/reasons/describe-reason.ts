@@ -13,9 +13,9 @@ export interface Remedy {
 export function describeReason(reason: Reason): string {
   switch (reason.kind) {
     case 'no-such-namespace':
-      return `there is no namespace "${reason.namespace}"`;
+      return `there is no namespace "${reason.namespace}"${existed('the service', reason.existedUntil)}`;
     case 'no-such-service':
-      return `there is no service "${reason.service}" in namespace ${reason.namespace}`;
+      return `there is no service "${reason.service}" in namespace ${reason.namespace}${existed('it', reason.existedUntil)}`;
     case 'no-such-endpoint':
       return `service ${serviceOf(reason)} has no endpoint "${reason.endpoint}"`;
     case 'endpoints-not-ready':
@@ -64,6 +64,11 @@ const PROBLEM_OF_TARGET = {
   circle: 'leads back to it',
   'no-answer': 'has no address',
 } as const;
+
+/** @param until RFC 3339 */
+function existed(what: string, until: string | undefined): string {
+  return until === undefined ? '' : `; ${what} existed until ${until.slice(0, 19).replace('T', ' ')} UTC`;
+}
 
 function left(seconds: number | undefined): string {
   if (seconds === undefined) return '';

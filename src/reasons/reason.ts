@@ -12,13 +12,17 @@ export interface Near {
 }
 
 export type Reason =
-  | { readonly kind: 'no-such-namespace'; readonly namespace: string; readonly near: readonly Near[] }
-  | {
+  | (MaybeGone & {
+      readonly kind: 'no-such-namespace';
+      readonly namespace: string;
+      readonly near: readonly Near[];
+    })
+  | (MaybeGone & {
       readonly kind: 'no-such-service';
       readonly namespace: string;
       readonly service: string;
       readonly near: readonly Near[];
-    }
+    })
   | (OfService & {
       readonly kind: 'no-such-endpoint';
       readonly endpoint: string;
@@ -66,6 +70,11 @@ export type Reason =
   | { readonly kind: 'foreign-cluster-domain'; readonly domain: string; readonly served: string };
 
 export type ReasonKind = Reason['kind'];
+
+interface MaybeGone {
+  /** RFC 3339: until when the service existed, as far as the server knows. Undefined: it never did, or nobody knows. */
+  readonly existedUntil?: string;
+}
 
 interface OfService {
   readonly namespace: string;

@@ -20,6 +20,7 @@ export const FINDING_ONLY_KINDS = [
   'node-nameserver-silent',
   'node-resolv-conf',
   'notrack-missing',
+  'replicas-differ',
   'search-path-amplification',
   'udp-buffer-full',
   'udp-checksum-errors',
@@ -165,6 +166,12 @@ export const VOCABULARY: Readonly<Record<FindingKind, VocabularyEntry>> = {
     meaning:
       'Upstream servers deny names of services in another cluster domain: kubelet gives pods a domain that this server does not serve.',
     remedy: 'Set the same domain for kubelet (`clusterDomain`) and this server, and recreate the pods.',
+  },
+  'replicas-differ': {
+    meaning:
+      'Two replicas have different services, or different addresses or ports of one. The dashboard compares them. A replica that is a few seconds behind is no finding.',
+    remedy:
+      'See with `portolan control status` whether the replica follows all kinds of objects. Restart the replica: it then lists the cluster again.',
   },
   'search-path-amplification': {
     meaning: 'Most queries of a namespace are names that the search list made.',

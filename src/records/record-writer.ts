@@ -24,6 +24,7 @@ import {
   SERVICE_RECORD,
 } from './layout.ts';
 import { encodeServiceRecord, encodeSliceRecord } from './record-blocks.ts';
+import { serviceKeyAt } from './service-digest.ts';
 import { ServiceFields, writeDashed } from './service-fields.ts';
 import { type AddressValue, octetsOf, textAt } from './slice-addresses.ts';
 import { SliceWriter } from './slice-writer.ts';
@@ -36,6 +37,16 @@ export interface RecordWriterOptions {
   readonly namesSpecialAddresses: boolean;
 }
 
+/** Learns of each change of a service, whose former and new records can both be read then. */
+export interface ServiceObserver {
+  /**
+   * @param key the labels of the service and of its namespace
+   * @param before octet of its former record; 0: it is new
+   * @param after octet of its record now; 0: it is gone
+   */
+  observeService(key: Uint8Array, before: number, after: number): void;
+}
+
 export class RecordWriter {
   readonly space: RecordSpace;
   readonly claims: AddressClaims;
@@ -44,6 +55,7 @@ export class RecordWriter {
   readonly #options: RecordWriterOptions;
   readonly #buffer = new BlockBuffer();
   readonly #fields: ServiceFields;
+  readonly #observer: ServiceObserver | undefined;
   readonly #ofNamespace: EntryList;
   readonly #all: EntryList;
   /** The first namespace, 0 for none. */
@@ -53,7 +65,7 @@ export class RecordWriter {
   services = 0;
   namespaceObjects = 0;
 
-  constructor(space: RecordSpace, options: RecordWriterOptions) {
+  constructor(space: RecordSpace, options: RecordWriterOptions, observer?: ServiceObserver) {
     const { views } = space;
     this.space = space;
     this.claims = new AddressClaims(space, (address) => this.#hasName(address));
@@ -63,6 +75,7 @@ export class RecordWriter {
     );
     this.#words = views.atoms;
     this.#options = options;
+    this.#observer = observer;
     this.#fields = new ServiceFields(views);
     this.#ofNamespace = new EntryList(views, SERVICE.NEXT, SERVICE.PREVIOUS);
     this.#all = new EntryList(views, NAMESPACE.NEXT, NAMESPACE.PREVIOUS);
@@ -100,6 +113,7 @@ export class RecordWriter {
     } finally {
       this.#dropService(entry);
     }
+    this.#observe(entry, before);
     if (before === 0) this.services++;
     else this.#leaveRecord(entry, before);
     this.#serviceChanged(entry);
@@ -346,10 +360,16 @@ export class RecordWriter {
     const record = this.#get(entry + SERVICE.RECORD);
     this.#setSelects(entry, false);
     this.space.store(entry + SERVICE.RECORD, 0);
+    this.#observe(entry, record);
     this.services--;
     this.#leaveRecord(entry, record);
     this.#serviceChanged(entry);
     this.#dropService(entry);
+  }
+
+  #observe(entry: number, before: number): void {
+    const key = serviceKeyAt(this.space.views, entry);
+    this.#observer?.observeService(key, before, this.#get(entry + SERVICE.RECORD));
   }
 
   /** Notes whether a service selects pods. If it does, its names come first for the addresses that others claim too. */

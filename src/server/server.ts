@@ -227,6 +227,7 @@ export class Server {
     return {
       ready: this.readiness().ready,
       findings: this.findings.current(),
+      searches: this.plan.keepsStatistics === true ? this.tap.searches : undefined,
       foreignDenials: this.#foreignDomains.denials,
       queries: this.#engine.countQueries(),
       table: this.#engine.table.statistics(),

@@ -1,7 +1,7 @@
 /**
  * The control socket and `explain`: the same requests for every kind of server, by default and by path; and without a server.
  */
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
@@ -36,6 +36,46 @@ describe('serve', () => {
       client: { namespace: 'web', search: ['web.svc.cluster.local', 'svc.cluster.local', 'cluster.local'] },
     });
     expect((await explain('a..b')).code).toBe(2);
+  });
+
+  it('says until when a name existed, and which names came and went', async () => {
+    const { path } = await makeTemporaryFolder();
+    const put = (name: string) => {
+      const metadata = { name, namespace: 'shop' };
+      const spec = { clusterIP: '10.96.0.7', ports: [{ port: 80 }] };
+      writeFileSync(
+        join(path, `${name}.json`),
+        JSON.stringify({ apiVersion: 'v1', kind: 'Service', metadata, spec }),
+      );
+    };
+    put('cart');
+    put('db');
+    const serving = await servePortolan([`--manifests=${path}`, '--upstream=none']);
+    await serving.program.heard('cluster listed');
+    const socket = `--socket=${socketOf(serving.program, 'serve')}`;
+    const json = async (...words: readonly string[]) =>
+      (await runToEnd(...words, socket, '--output=json')).text;
+    const digest = async () => {
+      const { zones } = JSON.parse(await json('control', 'status')) as { zones: { digest: string }[] };
+      return zones[0]?.digest;
+    };
+    const before = await digest();
+    rmSync(join(path, 'cart.json'));
+    const isGone =
+      /^does not resolve: there is no service "cart" in namespace shop; it existed until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n/;
+    await expect
+      .poll(async () => (await runToEnd('explain', socket, 'cart.shop')).text, { timeout: 20_000 })
+      .toMatch(isGone);
+    const [change] = (await json('control', 'changes')).split('\n');
+    expect(JSON.parse(change ?? '')).toMatchObject({ name: 'cart.shop', change: 'went' });
+    const { at } = JSON.parse(change ?? '') as { at: string };
+    const reasons = (JSON.parse(await json('explain', 'cart.shop')) as { steps: { reason?: unknown }[] })
+      .steps;
+    expect(reasons.map(({ reason }) => reason)).toContainEqual(
+      expect.objectContaining({ kind: 'no-such-service', existedUntil: at }),
+    );
+    const names = JSON.parse(await json('control', 'names')) as Record<string, unknown>;
+    expect(names).toMatchObject({ services: 1, digest: await digest(), former: [{ digest: before }] });
   });
 
   it('counts, logs and stores nothing when it is looked at', async () => {

@@ -7,6 +7,9 @@
  *     tail rcode=NXDOMAIN namespace=shop rate=100
  *     doctor watch=5s
  *     top interval=2s rows=10
+ *     names
+ *     names 3f
+ *     changes rows=20
  *     cache dump shop.svc.cluster.local
  *     cache flush example.com
  *     upstream 10.0.0.2:53 off
@@ -71,6 +74,9 @@ export type ControlOrder =
   | { readonly kind: 'tail'; readonly filter: EventFilter; readonly rate: number | undefined }
   /** `interval` in milliseconds. */
   | { readonly kind: 'top'; readonly filter: EventFilter; readonly interval: number; readonly rows: number }
+  /** `bucket`: of 256; undefined: the digests of all. */
+  | { readonly kind: 'names'; readonly bucket: number | undefined }
+  | { readonly kind: 'changes'; readonly rows: number }
   | { readonly kind: 'cache'; readonly action: 'dump' | 'flush'; readonly domain: NameKey }
   | { readonly kind: 'upstream'; readonly server: string; readonly isOn: boolean }
   | { readonly kind: 'log-level'; readonly level: LogLevel }
@@ -84,6 +90,8 @@ export const ORDERS = [
   'tail',
   'top',
   'lookup',
+  'names',
+  'changes',
   'cache',
   'upstream',
   'query-log',
@@ -99,6 +107,8 @@ const TOP_SETTINGS = [...FILTERS, 'interval', 'rows'] as const;
 const DEFAULT_INTERVAL = 2_000;
 const DEFAULT_ROWS = 10;
 const DEFAULT_WATCH = 2_000;
+const DEFAULT_CHANGES = 50;
+const MAX_CHANGES = 4_096;
 const ADDRESS_TYPES = ['A', 'AAAA'];
 
 /** @param format the format of the query log unless the order names one */
@@ -140,6 +150,14 @@ class OrderReader extends ValueReader {
         return this.#tail(words);
       case 'top':
         return this.#top(words);
+      case 'names':
+        this.#refuse(words.slice(1));
+        return { kind: 'names', bucket: words[0] === undefined ? undefined : this.#bucket(words[0]) };
+      case 'changes': {
+        const rows = last(this.#only('changes', words, ['rows']), 'rows');
+        const range = { min: 1, max: MAX_CHANGES, of: 'a number of rows' };
+        return { kind: 'changes', rows: this.integer('rows', rows, range, DEFAULT_CHANGES) };
+      }
       case 'cache':
         this.#refuse(rest);
         return {
@@ -297,6 +315,12 @@ class OrderReader extends ValueReader {
     if (typeOf(text) !== undefined) return text.toUpperCase();
     this.addProblem('type', 'not a type', text, 'Give one such as A or AAAA.');
     return 'A';
+  }
+
+  #bucket(text: string): number {
+    if (/^[0-9a-f]{2}$/.test(text)) return Number.parseInt(text, 16);
+    this.addProblem('bucket', 'not two hexadecimal digits', text, 'Give one from 00 to ff, or none.');
+    return 0;
   }
 
   #refuse([first]: readonly string[]): void {

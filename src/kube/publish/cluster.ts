@@ -33,6 +33,7 @@ import { type ListState, type RecordKeeper, RecordSink } from '../records/record
 import { ClusterModel } from './model.ts';
 import type { ChangingOptions, ClusterLabels } from './model-options.ts';
 import { KubernetesNames } from './names.ts';
+import { ServiceLog } from './service-log.ts';
 import { ZonePublication } from './zone-publication.ts';
 
 export interface ClusterOptions {
@@ -81,6 +82,8 @@ export class Cluster {
   readonly names: KubernetesNames;
   /** For people who ask about the cluster. */
   readonly contents: ClusterContents;
+  /** Which services came and went. */
+  readonly log: ServiceLog;
   readonly services: RecordSink<ServiceObject>;
   readonly endpoints: RecordSink<EndpointsObject>;
   readonly namespaces: RecordSink<NamespaceObject>;
@@ -117,10 +120,10 @@ export class Cluster {
     this.#clock = clock;
     this.#log = log;
     const space = table.recordsOf(publication);
-    this.#writer = new RecordWriter(space, {
-      isKubeDns: dialect.name === 'kube-dns',
-      namesSpecialAddresses: options.namesSpecialAddresses ?? false,
-    });
+    this.log = new ServiceLog(space.views, { clock, isListed: () => this.services.state === 'listed' });
+    const { namesSpecialAddresses = false } = options;
+    const recordOptions = { isKubeDns: dialect.name === 'kube-dns', namesSpecialAddresses };
+    this.#writer = new RecordWriter(space, recordOptions, this.log);
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
     this.#model = new ClusterModel(

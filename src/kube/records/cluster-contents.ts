@@ -1,13 +1,14 @@
 /**
  * The services, endpoints and namespaces of a cluster as its records have them, for people who ask about them.
  */
-import { ENDPOINT_STATE, NAMESPACE, NAMESPACE_FLAG, SECTION } from '../../records/layout.ts';
+import { ENDPOINT_STATE, NAMESPACE, NAMESPACE_FLAG, SECTION, SERVICE } from '../../records/layout.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
+import { bucketOf, ServiceHasher, serviceKeyAt } from '../../records/service-digest.ts';
 import { addressOf, hostnameOf, readyIn, sectionsOf } from '../../records/slice-addresses.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type Endpoint, mergeEndpoints } from '../names/endpoints.ts';
 import type { ServiceObject } from '../objects/objects.ts';
-import { serviceKey } from './fill-drafts.ts';
+import { labelOf, serviceKey } from './fill-drafts.ts';
 import { formatValue, RecordViews, type ServiceNames } from './record-views.ts';
 
 export interface ServiceEndpoint {
@@ -22,6 +23,12 @@ export interface ServiceEndpoints {
   readonly ready: readonly ServiceEndpoint[];
   readonly notReady: readonly ServiceEndpoint[];
   readonly terminating: readonly ServiceEndpoint[];
+}
+
+export interface HashedService extends ServiceNames {
+  readonly bucket: number;
+  /** Valid until the next service. */
+  readonly hash: ServiceHasher;
 }
 
 /** Services that are found for one address. */
@@ -86,6 +93,22 @@ export class ClusterContents {
     for (const namespace of this.#writer.namespaces())
       for (const entry of this.#writer.servicesOf(namespace))
         if (this.#views.service(entry) !== undefined) yield this.#views.namesOf(entry);
+  }
+
+  /** The services of a namespace with the hash of their names and data, and the bucket that servers compare. */
+  *hashedServices(namespace: string): Iterable<HashedService> {
+    const label = labelOf(namespace);
+    const entry = label === undefined ? 0 : this.#writer.findNamespace(label);
+    if (entry === 0) return;
+    const { views } = this.#writer.space;
+    const hasher = new ServiceHasher(views);
+    for (const service of this.#writer.servicesOf(entry)) {
+      const record = views.words[(service + SERVICE.RECORD) >> 2] ?? 0;
+      if (record === 0) continue;
+      const key = serviceKeyAt(views, service);
+      hasher.hash(key, record);
+      yield { ...this.#views.namesOf(service), bucket: bucketOf(key), hash: hasher };
+    }
   }
 
   /** The namespaces that exist as objects, or have services or slices. */

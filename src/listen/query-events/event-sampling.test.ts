@@ -163,6 +163,12 @@ describe('searched names', () => {
     expect([...tap.searches]).toEqual([]);
   });
 
+  it('have escapes where a namespace has octets that are no letters', () => {
+    const { tap, answer } = makeSampled();
+    answer('www.example.a\\027[2J.svc.cluster.local.', RCODE.NXDOMAIN);
+    expect([...tap.searches]).toEqual([['a\\027[2j', 1]]);
+  });
+
   it('of more namespaces than a ring has places for are counted together', () => {
     const { tap, answer } = makeSampled();
     for (let number = 0; number < 6_000; number++)

@@ -24,6 +24,8 @@ const MAX_FIXED_OCTETS = (WORD.ENDPOINTS + 9) * 4;
 const RCODE_MASK = 0x0f;
 /** A question that cannot be read. */
 const NO_QUESTION = -1;
+/** A time that was not read yet. */
+const UNKNOWN = -1;
 
 export class QueryEventWriter {
   readonly #control: Int32Array;
@@ -71,7 +73,8 @@ export class QueryEventWriter {
     this.#mode = Atomics.load(this.#control, CONTROL.MODE);
     if (this.#mode === EVENT_MODE.OFF) return false;
     this.#sampling = Atomics.load(this.#control, CONTROL.SAMPLING);
-    this.#received = this.#monotonic();
+    // In a sample, most batches have no event: the clock is read when there is one.
+    this.#received = this.#sampling === 0 ? this.#monotonic() : UNKNOWN;
     this.#first = Atomics.load(this.#control, CONTROL.TAIL);
     this.#tail = this.#first;
     this.#head = Atomics.load(this.#control, CONTROL.HEAD);
@@ -135,6 +138,7 @@ export class QueryEventWriter {
    */
   write(view: DataView, start: number, length: number, source: EndpointSource, index: number): void {
     if (start + HEADER_OCTETS > view.byteLength || !this.#isWanted(view, start, length)) return;
+    if (this.#received === UNKNOWN) this.#received = this.#monotonic();
     const words = this.#words;
     const kept = this.#mode === EVENT_MODE.RESPONSES ? length : 0;
     const question =
@@ -176,6 +180,7 @@ export class QueryEventWriter {
 
   /** Hands the events of the batch to the consumer, with the time at which their answers were sent. */
   publish(): void {
+    if (this.#first === this.#tail) return;
     const words = this.#words;
     const doubles = this.#doubles;
     const now = this.#monotonic();

@@ -4,6 +4,7 @@
  * The first domain of a pod's search list is `NAMESPACE.svc.DOMAIN`. A name of two or more labels before it that does not exist
  * comes from such a list, and names the namespace of the pod: `www.example.com.shop.svc.cluster.local`.
  */
+import { readName } from '../../wire/name-wire.ts';
 import { CONTROL, CONTROL_OCTETS } from './event-ring.ts';
 import {
   LABEL_OCTETS,
@@ -124,6 +125,12 @@ export function setSearchSuffix(memory: SharedArrayBuffer, wire: Uint8Array): vo
   Atomics.store(control, CONTROL.SUFFIX, octets | (labels << 16));
 }
 
+/** A label in wire form as text, with escapes for all that a terminal might take for something else. */
+function readLabel(places: Uint8Array, at: number): string {
+  const name = Uint8Array.from([...places.subarray(at, at + 1 + (places[at] ?? 0)), 0]);
+  return readName(name, 0).name.slice(0, -1);
+}
+
 /** The counts of a ring by namespace, modulo 2^32. The empty name: namespaces without a count of their own. */
 export function readSearchCounts(memory: SharedArrayBuffer): ReadonlyMap<string, number> {
   const { control, counts, places } = viewCounts(memory);
@@ -131,8 +138,7 @@ export function readSearchCounts(memory: SharedArrayBuffer): ReadonlyMap<string,
   for (let place = 0; place < places.length; place += PLACE_OCTETS) {
     const count = Atomics.load(counts, (place + LABEL_OCTETS) >> 2) >>> 0;
     if (count === 0) continue;
-    const label = places.subarray(place + 1, place + 1 + (places[place] ?? 0));
-    found.set(Buffer.from(label).toString('latin1'), count);
+    found.set(readLabel(places, place), count);
   }
   const others = Atomics.load(control, CONTROL.OTHERS) >>> 0;
   if (others > 0) found.set('', others);

@@ -3,7 +3,28 @@
  */
 import { type Metric, one } from './metric.ts';
 
+/** Namespaces with a series of their own: those that came first, so that no series ends. */
+const MAX_NAMESPACES = 200;
+const OTHERS = '_other';
+/** What a namespace can be called. Clients may ask for anything. */
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
 export const FINDING_METRICS: readonly Metric[] = [
+  {
+    kind: 'counter',
+    name: 'portolan_search_path_misses_total',
+    help: 'Names that search lists made and that do not exist, by the namespace of the pod; while statistics are always kept.',
+    labels: ['namespace'],
+    read({ searches }) {
+      const counts = new Map<string, number>();
+      for (const [namespace, count] of searches ?? []) {
+        const isOwn = counts.size < MAX_NAMESPACES && NAMESPACE.test(namespace);
+        const label = isOwn ? namespace : OTHERS;
+        counts.set(label, (counts.get(label) ?? 0) + count);
+      }
+      return Array.from(counts, ([namespace, count]) => [{ namespace }, count] as const);
+    },
+  },
   {
     kind: 'counter',
     name: 'portolan_foreign_domain_denials_total',

@@ -13,6 +13,7 @@ import { Metrics } from './render.ts';
 const bare: Stats = {
   ready: false,
   findings: [],
+  searches: undefined,
   foreignDenials: 0,
   queries: { byTypeAndRcode: [], byOutcome: new Map(), groups: [], queries: [] },
   table: {
@@ -129,6 +130,20 @@ it('shows states of watches, ages and sizes', async () => {
       'portolan_table_bytes{kind="cached"} 600',
     ]),
   );
+});
+
+it('has series for the first 200 namespaces that search lists show, and one for all others', async () => {
+  const namespaces = Array.from({ length: 300 }, (_, number) => [`n${number}`, 2] as const);
+  const searches = new Map([['a\\027b', 5], ...namespaces, ['', 7]]);
+  const lines = linesOf(await render({ ...bare, searches }));
+  const series = lines.filter((line) => line.startsWith('portolan_search_path_misses_total'));
+  expect([series.length, series[0], series[1], series.at(-1)]).toEqual([
+    200,
+    'portolan_search_path_misses_total{namespace="_other"} 214',
+    'portolan_search_path_misses_total{namespace="n0"} 2',
+    'portolan_search_path_misses_total{namespace="n198"} 2',
+  ]);
+  expect(linesOf(await render(bare)).some((line) => line.includes('search_path'))).toBe(false);
 });
 
 it('shows what went upstream, and what the cache saved', async () => {

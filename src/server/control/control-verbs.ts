@@ -18,6 +18,7 @@ import type { Server } from '../server.ts';
 import { diagnose } from './diagnose.ts';
 import { Explainer } from './explain.ts';
 import { KeptStatistics } from './kept-statistics.ts';
+import { listChanges, listNames } from './published-names.ts';
 import { readStatus } from './status.ts';
 import { tail, top } from './watch-verbs.ts';
 import { ALL_EVENTS, WatchedQueries, type WatchedQuery } from './watched-queries.ts';
@@ -123,6 +124,12 @@ async function* answer(
       return;
     case 'top':
       yield* top(order, controlled, signal);
+      return;
+    case 'names':
+      yield* listNames(server, order.bucket);
+      return;
+    case 'changes':
+      yield* listChanges(server, order.rows);
       return;
     case 'doctor':
       yield await diagnose(order, controlled, evidence, signal);

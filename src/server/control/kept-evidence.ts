@@ -4,6 +4,7 @@
 
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { ServiceEndpoint } from '../../kube/records/cluster-contents.ts';
+import { serviceKey } from '../../kube/records/fill-drafts.ts';
 import type {
   ClusterEvidence,
   EndpointEvidence,
@@ -45,6 +46,11 @@ export class KeptEvidence implements ClusterEvidence {
 
   namespaces(): Iterable<string> {
     return this.#cluster.contents.namespaces();
+  }
+
+  goneSince(namespace: string, name: string): number | undefined {
+    const key = serviceKey(namespace, name);
+    return key && this.#cluster.log.goneSince(key);
   }
 }
 

@@ -148,6 +148,7 @@ export function joinEvidence(first: ClusterEvidence, second: ClusterEvidence): C
     },
     services: () => first.services(),
     namespaces: () => first.namespaces(),
+    goneSince: (namespace, name) => first.goneSince?.(namespace, name),
   };
 }
 

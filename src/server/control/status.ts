@@ -4,6 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import type { FollowedKind, Server } from '../server.ts';
+import { readZones, type ZoneDigest } from './published-names.ts';
 
 /** Times are milliseconds. Readers ignore fields that they do not know. */
 export interface ServerStatus {
@@ -19,6 +20,8 @@ export interface ServerStatus {
     readonly age: number | undefined;
     readonly kinds: readonly FollowedKind[];
   };
+  /** Of clusters. Servers with the same services have the same digest. */
+  readonly zones: readonly ZoneDigest[];
   readonly configuration: {
     /** Whether an earlier configuration is in force because the latest has errors. */
     readonly isLastGood: boolean;
@@ -67,6 +70,7 @@ export function readStatus({ server, role, level }: StatusParts): ServerStatus {
     reason: readiness.ready ? readiness.note : readiness.reason,
     queries: countAnswered(stats.queries),
     data: { age: server.dataAge, kinds: server.kinds },
+    zones: readZones(server),
     configuration: {
       isLastGood: server.rejected.length > 0,
       rejected: server.rejected,

@@ -4,6 +4,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Diagnosis } from '../../reasons/finding.ts';
 import type { ServerStatus } from '../control/status.ts';
+import { NameComparison } from './compare-names.ts';
 import { changesBetween, compareReplicas } from './compare-replicas.ts';
 import {
   groupFailures,
@@ -15,7 +16,7 @@ import {
   pointOf,
   type Sample,
 } from './merge-replicas.ts';
-import type { Change, Health, PageState } from './page-state.ts';
+import type { Change, Health, PageState, ReplicaState } from './page-state.ts';
 import type { FindReplicas, Replica } from './replica.ts';
 import { readDiagnosis, readStatus, readTop } from './replica-answers.ts';
 
@@ -54,6 +55,7 @@ export class Collector {
   #followed = new Map<string, Followed>();
   #abort: AbortController | undefined;
   #idle: Timer | undefined;
+  readonly #names = new NameComparison();
   #samples: Sample[] = [];
   #points: Point[] = [];
   #changes: Change[] = [];
@@ -80,6 +82,7 @@ export class Collector {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
       void this.#repeat(this.#pace.find, this.#abort.signal, (signal) => this.#findReplicas(signal));
+      void this.#repeat(this.#pace.status, this.#abort.signal, (signal) => this.#compareNames(signal));
     }
   }
 
@@ -134,6 +137,18 @@ export class Collector {
     void this.#repeat(this.#pace.doctor, signal, () => this.#diagnose(followed));
     // A stream that ends begins again.
     void this.#repeat(this.#pace.interval, signal, () => this.#watchTop(followed));
+  }
+
+  async #compareNames(signal: AbortSignal): Promise<void> {
+    const replicas = new Map([...this.#followed].map(([name, { replica }]) => [name, replica]));
+    await this.#names.compare(this.#replicaStates(), replicas, signal);
+  }
+
+  #replicaStates(): readonly ReplicaState[] {
+    return [...this.#followed.values()].map(({ replica: { name }, status, error }) => ({
+      ...{ name, status, error },
+      rate: this.#points.findLast((point) => point.replica === name)?.queries,
+    }));
   }
 
   async #askStatus(followed: Followed): Promise<void> {
@@ -199,11 +214,8 @@ export class Collector {
     const diagnoses = followed.flatMap(({ replica, diagnosis }) =>
       diagnosis === undefined ? [] : [{ replica: replica.name, diagnosis }],
     );
-    const findings = mergeFindings(diagnoses);
-    const replicas = followed.map(({ replica: { name }, status, error }) => ({
-      ...{ name, status, error },
-      rate: this.#points.findLast((point) => point.replica === name)?.queries,
-    }));
+    const findings = mergeFindings(diagnoses, this.#names.findings);
+    const replicas = this.#replicaStates();
     const judged = judgeHealth(replicas, findings, traffic);
     const verdict =
       this.#findError === undefined

@@ -48,6 +48,8 @@ const COLUMNS: readonly Column[] = [
   },
   { column: 'objects', show: ({ status }) => objectWords(status?.data.kinds ?? []) },
   { column: 'readers', show: ({ status }) => readerWords(status) },
+  // Replicas may be a moment apart, so a difference has no note; those that stay are a finding.
+  { column: 'services', show: ({ status }) => zoneWords(status?.zones ?? []), isOwn: true },
   {
     column: 'drops',
     show: ({ status }) => number(status?.readers.kernelDrops),
@@ -184,6 +186,11 @@ function readerWords(status: ServerStatus | undefined): string {
   if (status === undefined) return NOTHING;
   const { running, down } = status.readers;
   return down === 0 ? `${running} running` : `${running} running, ${down} down`;
+}
+
+function zoneWords(zones: ServerStatus['zones']): string {
+  const words = zones.map(({ services, digest }) => `${services}, digest ${digest.slice(0, 8)}`);
+  return words.length === 0 ? NOTHING : words.join('; ');
 }
 
 function upstreamWords(upstreams: readonly UpstreamStatus[]): string {

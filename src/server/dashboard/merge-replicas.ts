@@ -117,9 +117,10 @@ export function groupFailures(samples: readonly Sample[]): readonly FailureGroup
   );
 }
 
-/** Equal findings of several replicas are one. */
+/** Equal findings of several replicas are one. @param further of replicas together */
 export function mergeFindings(
   diagnoses: readonly { readonly replica: string; readonly diagnosis: Diagnosis }[],
+  further: readonly ReplicaFinding[] = [],
 ): readonly ReplicaFinding[] {
   const found = new Map<string, ReplicaFinding & { replicas: string[] }>();
   for (const { replica, diagnosis } of diagnoses)
@@ -130,7 +131,7 @@ export function mergeFindings(
       else if (!known.replicas.includes(replica)) known.replicas.push(replica);
     }
   const rank = ({ severity }: ReplicaFinding) => (severity === 'problem' ? 0 : 1);
-  return [...found.values()].sort((one, other) => rank(one) - rank(other));
+  return [...found.values(), ...further].sort((one, other) => rank(one) - rank(other));
 }
 
 /** The word and the sentence of the first page. */

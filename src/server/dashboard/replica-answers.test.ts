@@ -4,6 +4,7 @@ import { readDiagnosis, readStatus, readTail, readTop } from './replica-answers.
 const STATUS = {
   ...{ version: '0.2.0', role: 'serve', ready: true, queries: 1, upstreams: [] },
   data: { kinds: [] },
+  zones: [],
   configuration: { isLastGood: false, rejected: [], changes: 0 },
   cache: { entries: 0, names: 0 },
   readers: { running: 1, down: 0, kernelDrops: 0 },

@@ -2,6 +2,7 @@
  * Answers of replicas, which may be of another version than the dashboard: one that lacks what the pages show is refused whole.
  */
 import type { Diagnosis } from '../../reasons/finding.ts';
+import type { NamedService, ZoneNames } from '../control/published-names.ts';
 import type { ServerStatus } from '../control/status.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
 import type { WatchedQuery } from '../control/watched-queries.ts';
@@ -17,6 +18,7 @@ const STATUS: Shape = new Map<string, Kind>([
   ['queries', 'number'],
   ['upstreams', 'list'],
   ['data.kinds', 'list'],
+  ['zones', 'list'],
   ['configuration.isLastGood', 'boolean'],
   ['configuration.rejected', 'list'],
   ['configuration.changes', 'number'],
@@ -25,6 +27,17 @@ const STATUS: Shape = new Map<string, Kind>([
   ['readers.running', 'number'],
   ['readers.down', 'number'],
   ['readers.kernelDrops', 'number'],
+]);
+const ZONE_NAMES: Shape = new Map<string, Kind>([
+  ['domain', 'string'],
+  ['digest', 'string'],
+  ['former', 'list'],
+  ['buckets', 'list'],
+]);
+const NAMED_SERVICE: Shape = new Map<string, Kind>([
+  ['domain', 'string'],
+  ['name', 'string'],
+  ['hash', 'string'],
 ]);
 const DIAGNOSIS: Shape = new Map<string, Kind>([
   ['findings', 'list'],
@@ -71,6 +84,12 @@ export const readStatus = (answer: unknown): ServerStatus => read<ServerStatus>(
 
 /** @throws Error for people */
 export const readDiagnosis = (answer: unknown): Diagnosis => read<Diagnosis>(answer, DIAGNOSIS);
+
+/** @throws Error for people */
+export const readZoneNames = (answer: unknown): ZoneNames => read<ZoneNames>(answer, ZONE_NAMES);
+
+/** @throws Error for people */
+export const readNamedService = (answer: unknown): NamedService => read<NamedService>(answer, NAMED_SERVICE);
 
 /** @throws Error for people */
 export const readTop = (answer: unknown): TopSnapshot => read<TopSnapshot>(answer, TOP);
