@@ -14,6 +14,7 @@ import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
 import { Server } from '../server/server.ts';
 import { countAnswered } from '../table/counter-sums.ts';
 import { extendBlocks } from './blocks-extra.ts';
+import { CarriedEvents } from './carried-events.ts';
 import { ExitError } from './exit.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
@@ -55,12 +56,13 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
   const autoscaler = makeAutoscaler(plan, log);
   const server = await makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
   const sidecar = await makeSidecar(plan, log);
+  const events = makeEvents(plan, log);
   const control = makeControl(plan, server, reporting);
   let telemetry: RunningTelemetry | undefined;
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
       log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck), hint: stopHint(signal) });
-      stopAll(server, sidecar, control, autoscaler)
+      Promise.all([stopAll(server, sidecar, control, autoscaler), events?.stop()])
         .then(() => telemetry?.stop())
         .then(resolve, reject);
     });
@@ -76,6 +78,7 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
     await control.start();
     await server.start();
     await autoscaler?.start();
+    await events?.start(server.findings);
     telemetry = await startTelemetry(server, reporting.command, log);
   } catch (error) {
     await stopAll(server, sidecar, control, autoscaler);
@@ -149,6 +152,12 @@ function giveUp(error: unknown, { command, format, log }: Reporting): never {
   else process.stderr.write(`portolan ${command}: ${reason}\n`);
   log.debug('stack trace', { stack: error instanceof Error ? error.stack : undefined });
   throw new ExitError(1);
+}
+
+function makeEvents({ events, cluster }: ServePlan, log: Log): CarriedEvents | undefined {
+  const { objects } = cluster;
+  if (events === undefined || objects.kind !== 'api-server') return undefined;
+  return new CarriedEvents(events, objects, log);
 }
 
 function reportOf(server: Server): Readonly<Record<string, string | number | boolean | undefined>> {
