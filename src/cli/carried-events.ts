@@ -8,7 +8,8 @@ import type { AutoscalerSettings } from '../config/autoscaler/autoscaler-flags.t
 import type { EventsPlan } from '../config/events/events-plan.ts';
 import type { Connection } from '../kube/api/connection/types.ts';
 import type { EventRecorder } from '../roles/events/event-recorder.ts';
-import type { ServerFindings } from '../server/findings.ts';
+import { KeptEvidence } from '../server/control/kept-evidence.ts';
+import type { Server } from '../server/server.ts';
 import { connectToCluster } from './make-autoscaler.ts';
 
 /** It neither delays the server's start nor ends the server. */
@@ -25,19 +26,25 @@ export class CarriedEvents {
   }
 
   /** Never rejects: failures are logged. */
-  async start(findings: ServerFindings): Promise<void> {
+  async start(server: Server): Promise<void> {
     const log = this.#log;
     try {
       // Loaded late: most servers write no events.
-      const [{ EventRecorder }, { RestClient }] = await Promise.all([
+      const [{ EventRecorder }, { SelectorProbe }, { RestClient }] = await Promise.all([
         import('../roles/events/event-recorder.ts'),
+        import('../roles/events/selector-probe.ts'),
         import('../kube/api/rest/rest-client.ts'),
       ]);
       const connection = await connectToCluster(this.#cluster, log);
       const rest = new RestClient(connection, systemClock);
       const recorder = new EventRecorder(this.#plan, { rest, clock: systemClock, log, instance: hostname() });
+      const clusters = () => evidenceOf(server);
+      const probe = new SelectorProbe({ clusters, rest, clock: systemClock });
       this.#running = { connection, recorder };
-      findings.follow((current) => recorder.note(current));
+      server.findings.follow((current) => {
+        recorder.note([...current, ...probe.findings]);
+        void probe.look();
+      });
     } catch (error) {
       log.error('events cannot be written', { reason: String(error) });
     }
@@ -47,4 +54,10 @@ export class CarriedEvents {
     await this.#running?.recorder.stop();
     this.#running?.connection.close();
   }
+}
+
+/** Of clusters that are listed: until then, services seem to have no endpoints. */
+function evidenceOf(server: Server): readonly KeptEvidence[] {
+  const found = server.engine.serverBlocks.inspect().flatMap(({ cluster }) => cluster?.cluster ?? []);
+  return found.filter(({ isKnown }) => isKnown).map((cluster) => new KeptEvidence(cluster));
 }

@@ -180,7 +180,7 @@ async function runUntilStopped(
     if (!isServing) return 0;
     steps.serving(server, () => metrics.render());
     await autoscaler?.start();
-    await events?.start(server.findings);
+    await events?.start(server);
     telemetry = await startTelemetry(server, steps.role, log);
     await stopped;
     await steps.stopping();

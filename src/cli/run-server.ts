@@ -78,7 +78,7 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
     await control.start();
     await server.start();
     await autoscaler?.start();
-    await events?.start(server.findings);
+    await events?.start(server);
     telemetry = await startTelemetry(server, reporting.command, log);
   } catch (error) {
     await stopAll(server, sidecar, control, autoscaler);
