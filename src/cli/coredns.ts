@@ -22,6 +22,7 @@ import { PidFile } from '../server/pid-file.ts';
 import { Server } from '../server/server.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../socket/socket-error.ts';
+import { CarriedEvents } from './carried-events.ts';
 import { CorefileLoadError, type CorefileText, loadCorefile, loadExtra } from './load-corefile.ts';
 import { loadOutsidePlugins } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
@@ -134,7 +135,7 @@ interface Run {
 }
 
 async function runUntilStopped(
-  { isQuiet, pidFile, compat, metricsCompat, autoscaler: autoscalerPlan }: RunPlan,
+  { isQuiet, pidFile, compat, metricsCompat, autoscaler: autoscalerPlan, events: eventsPlan }: RunPlan,
   { reading, read, steps }: Run,
 ): Promise<number> {
   const { blocks } = reading;
@@ -162,6 +163,7 @@ async function runUntilStopped(
   const metrics = new CoreDnsMetrics(server, metricsCompat);
   showBuild(server);
   const autoscaler = autoscalerPlan && new CarriedAutoscaler(autoscalerPlan, ANY_CLUSTER, log);
+  const events = eventsPlan && new CarriedEvents(eventsPlan, ANY_CLUSTER, log);
   const control = createServerControl({
     ...{ server, place: placeOfServer(undefined, steps.role), role: steps.role, log, messages: log },
     format: 'text',
@@ -178,13 +180,14 @@ async function runUntilStopped(
     if (!isServing) return 0;
     steps.serving(server, () => metrics.render());
     await autoscaler?.start();
+    await events?.start(server);
     telemetry = await startTelemetry(server, steps.role, log);
     await stopped;
     await steps.stopping();
   } finally {
     clearInterval(hold);
     // Hand over the autoscaler's Lease while the server still answers.
-    await Promise.all([server.stop(), autoscaler?.stop()]);
+    await Promise.all([server.stop(), autoscaler?.stop(), events?.stop()]);
     await telemetry?.stop();
     await control.stop();
     await steps.stopped();

@@ -100,7 +100,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     if (isToStop) return 0;
     const { corefile: conf, blocksExtra, port, pidFile, isQuiet, compat, metricsCompat, plugins } = plan;
     const run = { conf, blocksExtra, port: String(port), pidFile, isQuiet, compat, metricsCompat, plugins };
-    const command = { kind: 'run', ...run, autoscaler: undefined } as const;
+    const command = { kind: 'run', ...run, autoscaler: undefined, events: undefined } as const;
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;
       writeMetrics = write;

@@ -15,6 +15,7 @@ import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
 import { Server } from '../server/server.ts';
 import { countAnswered } from '../table/counter-sums.ts';
 import { extendBlocks } from './blocks-extra.ts';
+import { CarriedEvents } from './carried-events.ts';
 import { ExitError } from './exit.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { packageFolder } from './package-folder.ts';
@@ -57,13 +58,15 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
   const autoscaler = makeAutoscaler(plan, log);
   const server = await makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
   const sidecar = await makeSidecar(plan, log);
+  const events = makeEvents(plan, log);
   const control = makeControl(plan, server, reporting);
   const dashboard = await makeDashboard(plan, control, log);
+  const companions = [control, dashboard, sidecar, events];
   let telemetry: RunningTelemetry | undefined;
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
       log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck), hint: stopHint(signal) });
-      stopAll(server, [control, dashboard, sidecar], autoscaler)
+      stopAll(server, companions, autoscaler)
         .then(() => telemetry?.stop())
         .then(resolve, reject);
     });
@@ -81,9 +84,10 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
     if (dashboard !== undefined) log.info('serving the dashboard', { address: dashboard.url });
     await server.start();
     await autoscaler?.start();
+    await events?.start(server);
     telemetry = await startTelemetry(server, reporting.command, log);
   } catch (error) {
-    await stopAll(server, [control, dashboard, sidecar], autoscaler);
+    await stopAll(server, companions, autoscaler);
     giveUp(error, reporting);
   }
   await stopped;
@@ -166,6 +170,12 @@ function giveUp(error: unknown, { command, format, log }: Reporting): never {
   else process.stderr.write(`portolan ${command}: ${reason}\n`);
   log.debug('stack trace', { stack: error instanceof Error ? error.stack : undefined });
   throw new ExitError(1);
+}
+
+function makeEvents({ events, cluster }: ServePlan, log: Log): CarriedEvents | undefined {
+  const { objects } = cluster;
+  if (events === undefined || objects.kind !== 'api-server') return undefined;
+  return new CarriedEvents(events, objects, log);
 }
 
 function reportOf(server: Server): Readonly<Record<string, string | number | boolean | undefined>> {

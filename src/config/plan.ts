@@ -15,6 +15,7 @@ import type { NsidOptions } from '../plugins/nsid/options.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
+import type { EventsPlan } from './events/events-plan.ts';
 import type { QueryLogPlan } from './server/query-log-plan.ts';
 import type { HealthPlan, ListenPlan, ObjectsPlan, SkyDnsMetricsPlan } from './server/server-plan.ts';
 import type { SidecarPlan } from './sidecar/sidecar-plan.ts';
@@ -45,6 +46,8 @@ export interface ServePlan {
   readonly sidecar: SidecarPlan | undefined;
   /** The autoscaler that runs in this server; undefined: none. */
   readonly autoscaler: AutoscalerPlan | undefined;
+  /** Kubernetes Events about findings; undefined: none. */
+  readonly events: EventsPlan | undefined;
   /** Where to keep the last good state across restarts. */
   readonly snapshotFile: string | undefined;
   /** The path of the control socket; undefined: no socket. */

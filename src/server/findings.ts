@@ -29,6 +29,7 @@ export class ServerFindings {
   readonly #log: Log;
   readonly #names = new WeakMap<Cluster, { generation: number; names: ServerEvidence['externalNames'] }>();
   readonly #logged = new Map<string, Finding>();
+  #follow: (findings: readonly Finding[]) => void = () => {};
   #timer: Timer | undefined;
 
   constructor(facts: ServerFacts, clock: Clock, log: Log) {
@@ -43,6 +44,11 @@ export class ServerFindings {
       this.#report();
       this.start();
     });
+  }
+
+  /** Calls back with all current findings at each check. There is one follower. */
+  follow(follow: (findings: readonly Finding[]) => void): void {
+    this.#follow = follow;
   }
 
   stop(): void {
@@ -84,7 +90,9 @@ export class ServerFindings {
   }
 
   #report(): void {
-    const now = new Map(this.current().map((finding) => [`${finding.kind} ${finding.subject}`, finding]));
+    const current = this.current();
+    this.#follow(current);
+    const now = new Map(current.map((finding) => [`${finding.kind} ${finding.subject}`, finding]));
     for (const [key, { kind, subject }] of this.#logged) {
       if (now.has(key)) continue;
       this.#logged.delete(key);

@@ -89,6 +89,7 @@ export const servedByDefault: readonly string[] = [
   'v1/replicationcontrollers',
   'coordination.k8s.io/v1/leases',
   'v1/events',
+  'events.k8s.io/v1/events',
   'rbac.authorization.k8s.io/v1/clusterroles',
   'rbac.authorization.k8s.io/v1/clusterrolebindings',
   'rbac.authorization.k8s.io/v1/roles',

@@ -61,6 +61,25 @@ describe('a cluster', () => {
     expect(text).toMatch(/portolan_objects\{kind="services"\} 2/);
   });
 
+  it('gets an Event on a Service that cannot resolve, where it is to have them', async () => {
+    const pay = service('pay', 'None');
+    const spec = { type: 'ExternalName', externalName: '10.0.0.7' };
+    const double = await startApiServer({ objects: [namespace('default'), { ...pay, spec }] });
+    const serving = await serve(double.url, '--events');
+    await serving.program.heard('cluster listed');
+    const events = () => double.store.list('events').map(({ object }) => object);
+    // The server checks itself every 15 seconds.
+    await vi.waitFor(() => expect(events()).toHaveLength(1), { timeout: 60_000, interval: 100 });
+    expect(events()[0]).toMatchObject({
+      ...{ reason: 'external-name-target', type: 'Warning' },
+      regarding: { kind: 'Service', namespace: 'default', name: 'pay' },
+      note: expect.stringContaining('10.0.0.7'),
+    });
+    await until(async () =>
+      expect(serving.program.errors).toContain('"finding":"external-name-target","subject":"default/pay"'),
+    );
+  }, 90_000);
+
   it('stays ready and answers while its API server is away', async () => {
     const double = await startApiServer();
     const serving = await serve(double.url);

@@ -1,10 +1,12 @@
 /**
  * The command line of CoreDNS, parsed as by Go's package flag: one dash or two, values after `=` or as the next word. Parsing ends at
- * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`, `-metrics-compat`, `-plugin` and the flags of the autoscaler.
+ * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`, `-events`, `-metrics-compat`, `-plugin` and the flags of the autoscaler.
  */
 
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
+import { EVENT_FLAGS, readEvents } from '../events/event-flags.ts';
+import type { EventsPlan } from '../events/events-plan.ts';
 import { choicesOf, type Flag } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { formatRows, rowOf } from '../flags/flag-text.ts';
@@ -35,12 +37,18 @@ export type CoreDnsCommand =
       readonly plugins: readonly string[];
       /** Undefined: no autoscaling. */
       readonly autoscaler: AutoscalerPlan | undefined;
+      /** Undefined: no Kubernetes Events. */
+      readonly events: EventsPlan | undefined;
     }
   | { readonly kind: 'version' | 'plugins' }
   /** Print the text to standard error and exit. */
   | { readonly kind: 'end'; readonly text: string; readonly exitCode: 0 | 1 | 2 };
 
 const DEFAULT_PORT = '53';
+const NO_FINDINGS = {
+  fault: 'has no effect with -compat, which turns findings off',
+  remedy: 'Leave one out.',
+};
 const PORT_TEXT = { kind: 'text', of: 'a port' } as const;
 
 /** CoreDNS's flags and Portolan's additions for the server, in the order in which Go prints them. */
@@ -64,9 +72,12 @@ const SERVER_FLAGS = [
   { name: 'version', value: 'none', help: 'show version' },
 ] as const satisfies readonly Flag[];
 
-export const COREDNS_FLAGS: readonly Flag[] = [...SERVER_FLAGS, ...AUTOSCALE_FLAGS];
+export const COREDNS_FLAGS: readonly Flag[] = [...SERVER_FLAGS, ...AUTOSCALE_FLAGS, ...EVENT_FLAGS];
 
-type FlagName = (typeof SERVER_FLAGS)[number]['name'] | (typeof AUTOSCALE_FLAGS)[number]['name'];
+type FlagName =
+  | (typeof SERVER_FLAGS)[number]['name']
+  | (typeof AUTOSCALE_FLAGS)[number]['name']
+  | (typeof EVENT_FLAGS)[number]['name'];
 
 /** The flags given: the last value of each (`true` or `false` for a switch; all values of one that repeats, as lines), with its dashes. */
 type Given = Map<string, { readonly dashes: string; readonly value: string }>;
@@ -102,11 +113,12 @@ function readRun(given: Given): CoreDnsCommand {
   const metricsCompat = choose('metrics-compat', textOf(given, 'metrics-compat'), FORMER_NAMES);
   if (typeof metricsCompat === 'object') return metricsCompat;
   const read = new FlagReader(
-    AUTOSCALE_FLAGS,
+    [...AUTOSCALE_FLAGS, ...EVENT_FLAGS],
     (name) => [given.get(name)?.value ?? []].flat(),
     (name) => given.get(name)?.dashes ?? '-',
   );
   const autoscaler = readAutoscale(read, true);
+  const events = readEvents(read, undefined, compat === undefined ? undefined : NO_FINDINGS);
   if (read.problems.length > 0) {
     const text = read.problems.map((problem) => `${describeProblem(problem)}\n`).join('');
     return { kind: 'end', text, exitCode: 1 };
@@ -124,6 +136,7 @@ function readRun(given: Given): CoreDnsCommand {
       .split('\n')
       .filter((each) => each !== ''),
     autoscaler,
+    events,
   };
 }
 
@@ -173,8 +186,8 @@ function helpText(): string {
 }
 
 function fullHelpText(): string {
-  const rows = AUTOSCALE_FLAGS.map((flag) => rowOf(flag, '-'));
-  return `${helpText()}\nAutoscaling:\n${formatRows(rows)}`;
+  const list = (flags: readonly Flag[]) => formatRows(flags.map((flag) => rowOf(flag, '-')));
+  return `${helpText()}\nAutoscaling:\n${list(AUTOSCALE_FLAGS)}\nEvents:\n${list(EVENT_FLAGS)}`;
 }
 
 function goLines(flag: Flag): string {

@@ -3,6 +3,7 @@
  * completions. Flags of kube-dns keep their names.
  */
 import { LOG_LEVELS } from '../../base/log.ts';
+import { IMPLIED_EVENT_FLAGS } from '../events/event-flags.ts';
 import type { Flag } from '../flags/flag.ts';
 import { FlagReader, type GivenTexts } from '../flags/flag-reader.ts';
 import { DIALECTS, LOG_FORMATS, POD_MODES, POLICIES } from '../plan.ts';
@@ -267,6 +268,7 @@ export const SERVE_FLAGS = [
     group: POD,
   },
   ...AUTOSCALE_FLAGS,
+  ...IMPLIED_EVENT_FLAGS,
   {
     name: 'dns-port',
     valueName: 'port',

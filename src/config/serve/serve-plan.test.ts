@@ -64,6 +64,7 @@ describe('the defaults', () => {
       skyDnsMetrics: undefined,
       sidecar: undefined,
       autoscaler: undefined,
+      events: undefined,
       snapshotFile: undefined,
       snapshotMaxAge: 86_400_000,
       initialSyncTimeout: 60_000,

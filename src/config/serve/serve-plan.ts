@@ -4,6 +4,7 @@
 import { formatDuration } from '../../base/duration.ts';
 import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
+import { readEvents } from '../events/event-flags.ts';
 import type { IdentityPlan, LogPlan, ServePlan } from '../plan.ts';
 import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { readQueryLogSettings } from '../query-log/read-settings.ts';
@@ -25,6 +26,8 @@ import { readAutoscale } from './read-autoscale.ts';
 import { readOwnDashboard } from './read-own-dashboard.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
+
+const NO_API_SERVER = { fault: 'there is no API server to write to', remedy: 'Leave it out.' };
 
 /** It shares a response of 512 octets with the answer. */
 const MAX_NSID_OCTETS = 128;
@@ -60,6 +63,7 @@ export function planFromFlags(
   const objects = readObjects(read);
   const log = readLog(read, machine);
   const resolver = readResolver(read, domain, sources);
+  const dynamic = readDynamic(read, objects.kind === 'api-server');
   const plan: ServePlan = {
     cluster: {
       domain,
@@ -81,11 +85,16 @@ export function planFromFlags(
     keepsStatistics: read.isOn('stats') || resolver.dnsmasq?.process.keepsStatistics === true,
     dashboard: readOwnDashboard(read),
     blocksExtra: read.value('blocks-extra') ?? resolver.dnsmasq?.process.blocksExtra,
-    dynamic: readDynamic(read, objects.kind === 'api-server'),
+    dynamic,
     federations: readFederationsFlag(read),
     skyDnsMetrics: readSkyDnsMetrics(read, shape, machine.environment),
     sidecar: readSidecar(read, shape, { domain }, listen),
     autoscaler: readAutoscale(read, objects.kind === 'api-server'),
+    events: readEvents(
+      read,
+      dynamic.kind === 'config-map' ? dynamic : undefined,
+      objects.kind === 'api-server' ? undefined : NO_API_SERVER,
+    ),
     ...readSnapshot(read),
     initialSyncTimeout: read.value('initial-sync-timeout'),
     lameduck: read.value('lameduck'),
