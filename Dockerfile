@@ -4,10 +4,10 @@
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --target portolan --tag registry.example/portolan:0.2.0 .
 #
-# Targets: portolan, kube-dns, coredns, node-cache, dnsmasq, dnsmasq-nanny, sidecar, exechealthz, cluster-proportional-autoscaler. They
-# differ in their entry point and share all layers, but for three: coredns has Node.js with a file capability, node-cache has the programs
-# for a node's network in addition, and exechealthz has a shell in addition. An old manifest gives arguments and no command, so each
-# part has an image of its own there; our manifests name the part in the command and use the first image for all.
+# Targets: portolan, kube-dns, coredns, node-cache, dnsmasq, dnsmasq-nanny, sidecar, exechealthz, cluster-proportional-autoscaler,
+# skydns, kube2sky. They differ in their entry point and share all layers, but for three: coredns has Node.js with a file capability,
+# node-cache has the programs for a node's network in addition, and exechealthz has a shell in addition. An old manifest gives arguments
+# and no command, so each part has an image of its own there; our manifests name the part in the command and use the first image for all.
 #
 # Nothing runs on the platform of the image while it is built, so other platforms need no emulation.
 
@@ -73,6 +73,9 @@ FROM all AS dnsmasq-nanny
 STOPSIGNAL SIGCONT
 ENTRYPOINT ["/usr/bin/tini", "--", "/dnsmasq-nanny"]
 
+FROM all AS skydns
+ENTRYPOINT ["/usr/bin/tini", "--", "/skydns"]
+
 # It opens port 53 without root: manifests of CoreDNS add NET_BIND_SERVICE and set no sysctl. The file capability passes it on to the
 # program. That holds where privilege escalation is forbidden too, since the container has the capability before it executes the file.
 # As with the image of CoreDNS, a container without NET_BIND_SERVICE cannot execute these files. So no other image has them.
@@ -94,6 +97,9 @@ ENTRYPOINT ["/usr/bin/tini", "--", "/sidecar"]
 
 FROM unprivileged AS cluster-proportional-autoscaler
 ENTRYPOINT ["/usr/bin/tini", "--", "/cluster-proportional-autoscaler"]
+
+FROM unprivileged AS kube2sky
+ENTRYPOINT ["/usr/bin/tini", "--", "/kube2sky"]
 
 # Its checks are commands of a shell, usually nslookup.
 FROM unprivileged AS exechealthz

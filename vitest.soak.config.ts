@@ -18,6 +18,9 @@ const ALONE = [
   'test/table/torture.test.ts',
 ];
 
+/** Files that `.ci/nightly` runs, and `npm run soak` with `SOAK=long`: each builds an image or more, and archive.test.ts builds one. */
+const NIGHTLY = process.env['SOAK'] === 'long' ? [] : ['test/image/images.test.ts'];
+
 /** Those that take minutes begin first, so that no worker is left with one at the end. */
 const LONGEST = ['former-plans.test.ts', 'images.test.ts', 'seats.test.ts'];
 
@@ -37,7 +40,7 @@ export default defineConfig({
           ...sharedOptions,
           name: 'beside others',
           include: soakFiles,
-          exclude: ALONE,
+          exclude: [...ALONE, ...NIGHTLY],
           // More than there are cores at the least: these files wait for processes and networks.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },

@@ -12,6 +12,8 @@ export interface ClusterShape {
   readonly endpoints: number;
   /** Endpoints of one more service, which is headless. */
   readonly ofLargeService?: number;
+  /** Addresses of pods in the first namespace that are no endpoints. Default: none. */
+  readonly pods?: readonly string[];
 }
 
 export interface Endpoint {
@@ -30,6 +32,8 @@ export interface ClusterService {
 export interface Cluster {
   readonly namespaces: readonly string[];
   readonly services: readonly ClusterService[];
+  /** Addresses of further pods in the first namespace. */
+  readonly pods: readonly string[];
 }
 
 /** The one port that every service has. */
@@ -44,7 +48,7 @@ export function describeCluster(shape: ClusterShape): Cluster {
   const services = Array.from({ length: shape.services }, (_, index) =>
     describeService(shape, index, namespaces[index % count] ?? 'default'),
   );
-  return { namespaces, services };
+  return { namespaces, services, pods: shape.pods ?? [] };
 }
 
 function describeService(shape: ClusterShape, index: number, namespace: string): ClusterService {

@@ -1,6 +1,7 @@
 /**
  * The cost of a query that one plugin of a Corefile decides: a zone file, a view, dns64, a search list. Ours against CoreDNS, taking turns.
  */
+import { ApiServer, type ClusterAddress } from './api-server.ts';
 import { type Cluster, describeCluster, isHeadless, nameOf, ZONE } from './cluster.ts';
 import { type CorefileCase, GOAL, measureCorefiles } from './coredns.ts';
 import { DOMAIN, KNOWN, listKnownNames, saveLines } from './outside.ts';
@@ -10,10 +11,13 @@ import { startUpstream } from './servers/upstream.ts';
 import type { Workplace } from './workplace.ts';
 import { writeZoneFile } from './zone-file.ts';
 
-const SHAPE = { services: 2_000, endpoints: 4_000 };
+/** The client is a pod. */
+const SHAPE = { services: 2_000, endpoints: 4_000, pods: ['127.0.0.1'] };
 const NAMES = 2_000;
+/** How many times the cost of CoreDNS ours may be at most where pods search. */
+const GOAL_OF_AUTOPATH = 0.1;
 /** The first domain of the search list. */
-const FIRST = `ns-0.svc.${ZONE}`;
+const FIRST = `team-0.svc.${ZONE}`;
 /** A cost that is only compared with that of plain hits in this table. */
 const PLAIN = 'hits of cache';
 
@@ -21,12 +25,14 @@ export async function measureCorefilePlugins(workplace: Workplace): Promise<Repo
   const cluster = describeCluster(SHAPE);
   const zone = await saveLines(workplace, 'zone', [writeZoneFile(cluster)]);
   const resolvConf = await saveLines(workplace, 'search', [`search ${FIRST} svc.${ZONE} ${ZONE}`]);
+  const apiServer = await ApiServer.start(workplace, SHAPE);
   const upstream = await startUpstream(workplace);
   try {
-    const cases = listCases(cluster, { zone, resolvConf, forward: `forward . 127.0.0.1:${upstream.port}` });
-    return await measureCorefiles(workplace, 'corefile-plugins', cases);
+    const forward = `forward . 127.0.0.1:${upstream.port}`;
+    const places = { zone, resolvConf, forward, apiServer: apiServer.address };
+    return await measureCorefiles(workplace, 'corefile-plugins', listCases(cluster, places));
   } finally {
-    await upstream.process.stop();
+    await Promise.all([apiServer.stop(), upstream.process.stop()]);
   }
 }
 
@@ -34,9 +40,13 @@ interface Places {
   readonly zone: string;
   readonly resolvConf: string;
   readonly forward: string;
+  readonly apiServer: ClusterAddress;
 }
 
-function listCases(cluster: Cluster, { zone, resolvConf, forward }: Places): readonly CorefileCase[] {
+function listCases(
+  cluster: Cluster,
+  { zone, resolvConf, forward, apiServer }: Places,
+): readonly CorefileCase[] {
   const services = cluster.services.filter((service) => !isHeadless(service));
   const ofZone = services[0] === undefined ? KNOWN : nameOf(services[0]);
   const known = listKnownNames(NAMES).filter((line) => line.endsWith(' A'));
@@ -50,6 +60,13 @@ function listCases(cluster: Cluster, { zone, resolvConf, forward }: Places): rea
   const view: WriteCorefile = (port, metricsPort) =>
     block(`view inside {\n ${inside}\n }`, 'cache 30', forward)(port, metricsPort) +
     block('template ANY ANY . {\n rcode REFUSED\n }')(port, metricsPort);
+  const source = apiServer.kind === 'url' ? `endpoint ${apiServer.url}` : `kubeconfig ${apiServer.path}`;
+  const ofPods = block(
+    'autopath @kubernetes',
+    `kubernetes ${ZONE} {\n ${source}\n pods verified\n }`,
+    'cache 30',
+    forward,
+  );
   const missing = `template ANY ANY ${ZONE} {\n rcode NXDOMAIN\n }`;
   const hits = { goal: GOAL, questions: known, probe: KNOWN };
   return [
@@ -62,12 +79,23 @@ function listCases(cluster: Cluster, { zone, resolvConf, forward }: Places): rea
     {
       ...hits,
       name: 'dns64',
-      corefile: block('dns64 {\n translate_all\n }', 'cache 30', forward),
+      corefile: block('dns64 {\n translate_all\n allow_ipv4\n }', 'cache 30', forward),
       questions: listKnownNames(NAMES).filter((line) => line.endsWith(' AAAA')),
     },
     {
       ...hits,
-      name: 'autopath',
+      name: 'autopath @kubernetes, names outside',
+      goal: GOAL_OF_AUTOPATH,
+      corefile: ofPods,
+      questions: Array.from({ length: NAMES }, (_, index) => `host-${index}.there.${DOMAIN}.${FIRST} A`),
+    },
+    {
+      ...{ name: 'autopath @kubernetes, services', goal: GOAL_OF_AUTOPATH, probe: ofZone, corefile: ofPods },
+      questions: services.map(({ name, namespace }) => `${name}.${namespace}.${FIRST} A`),
+    },
+    {
+      ...hits,
+      name: 'autopath by a file',
       corefile: block(`autopath ${resolvConf}`, 'cache 30', missing, forward),
       questions: Array.from({ length: NAMES }, (_, index) => `host-${index}.there.${DOMAIN}.${FIRST} A`),
     },

@@ -10,6 +10,18 @@ export function* objectsOf(cluster: Cluster): Generator<KubernetesObject> {
     yield serviceObject(service);
     yield sliceObject(service, service.endpoints);
   }
+  const [namespace = 'default'] = cluster.namespaces;
+  for (const address of cluster.pods) yield podObject(namespace, address);
+}
+
+function podObject(namespace: string, podIP: string): KubernetesObject {
+  const name = `pod-${podIP}`;
+  return {
+    kind: 'Pod',
+    metadata: { name, namespace, uid: uid(`${namespace}/${name}`) },
+    spec: { dnsPolicy: 'ClusterFirst' },
+    status: { phase: 'Running', podIP, podIPs: [{ ip: podIP }] },
+  };
 }
 
 function namespaceObject(name: string): KubernetesObject {

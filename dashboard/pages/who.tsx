@@ -2,18 +2,20 @@
  * Who asks what? The most frequent clients, namespaces and names of the last minute.
  */
 
+import { atLeast, describeCount } from '../../src/observe/statistics/space-saving.ts';
 import type { TopRow } from '../../src/server/control/top-counts.ts';
 import type { PageState } from '../../src/server/dashboard/page-state.ts';
 import { explainAddress } from '../state.ts';
 
 export function Who({ state: { traffic } }: { readonly state: PageState }) {
-  const { queries, lost, seconds } = traffic;
+  const { queries, lost, seconds, sampling } = traffic;
   return (
     <>
       <h1>Who asks what?</h1>
       <p class="faint">
         {queries} queries in the last {Math.round(seconds)} s
-        {lost > 0 && `, and ${lost} that were not counted`}. Each table adds the 50 most frequent of every 2 s
+        {lost > 0 && `, and ${lost} that were not counted`}
+        {sampling > 1 && `; 1 of ${sampling} was counted`}. Each table adds the 50 most frequent of every 2 s
         of each replica.
       </p>
       <div class="columns">
@@ -22,6 +24,7 @@ export function Who({ state: { traffic } }: { readonly state: PageState }) {
         <Rows title="Names" rows={traffic.names} total={queries} isNames />
         <Rows title="Results" rows={traffic.rcodes} total={queries} />
         <Rows title="Sources" rows={traffic.sources} total={queries} />
+        <Rows title="Made by search lists" rows={traffic.searches} total={queries} />
       </div>
     </>
   );
@@ -51,16 +54,16 @@ function Rows({ title, rows, total, isNames = false }: RowsGiven) {
             </tr>
           </thead>
           <tbody>
-            {rows.slice(0, 20).map(({ what, count }) => (
-              <tr key={what}>
+            {rows.slice(0, 20).map((row) => (
+              <tr key={row.what}>
                 <td>
-                  {isNames ? <Named what={what} /> : what}
+                  {isNames ? <Named what={row.what} /> : row.what}
                   <span
                     class="bar"
-                    style={{ width: `${Math.min(100, (count / Math.max(total, 1)) * 100)}%` }}
+                    style={{ width: `${Math.min(100, (atLeast(row) / Math.max(total, 1)) * 100)}%` }}
                   />
                 </td>
-                <td class="number">{count}</td>
+                <td class="number">{describeCount(row)}</td>
               </tr>
             ))}
           </tbody>

@@ -32,6 +32,7 @@ async function testExample(module, example, settings, faults) {
       zones: ['example.org.'],
       resolve: (path) => path,
       readRecord,
+      readPattern: (text) => new RegExp(text),
     });
     instance = module.create(options, makeContext(module.name));
     const controller = new AbortController();
@@ -76,7 +77,7 @@ async function askAll(instance, { questions, seed }, report) {
 }
 
 async function askOne(instance, query, once) {
-  const behind = Object.freeze({ kind: 'opaque', rcode: 0, records: [] });
+  const behind = Object.freeze({ kind: 'opaque', rcode: 0, records: [], authorities: [] });
   let passed;
   const next = (given) => {
     passed = given;

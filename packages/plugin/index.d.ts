@@ -53,6 +53,17 @@ export interface Block {
    * @throws an Error that says what is wrong with it
    */
   readRecord(text: string, origin: string): Rr;
+  /**
+   * A regular expression in Go's syntax, which takes a time linear in the text: names come from clients. Since 1.2.
+   *
+   * @throws an Error that says what is wrong with it
+   */
+  readPattern(text: string): Pattern;
+}
+
+export interface Pattern {
+  /** Whether it matches anywhere in the text. */
+  test(text: string): boolean;
 }
 
 /** A plugin of a server block. */
@@ -118,7 +129,15 @@ export type Reply =
   /** A whole DNS message. */
   | { readonly kind: 'message'; readonly wire: Uint8Array }
   /** The reply of `next`, `lookUp` and `upstream(…).ask`, with what can be read of it. Return it to leave it as it is. */
-  | { readonly kind: 'opaque'; readonly rcode: number; readonly records: readonly Rr[] };
+  | {
+      readonly kind: 'opaque';
+      readonly rcode: number;
+      readonly records: readonly Rr[];
+      /** Those of the authority section. Since 1.2. */
+      readonly authorities?: readonly Rr[];
+    }
+  /** Nothing is sent. `next` gives it if a plugin behind decides so. Since 1.2. */
+  | { readonly kind: 'drop' };
 
 /**
  * Whether reader threads may repeat the reply without asking. `never` is the default. `until-changed`: until `context.changed()` or

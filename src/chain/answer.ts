@@ -2,7 +2,7 @@
  * Answers of handlers to queries. Records are complete, with the owner names to send.
  */
 import type { CachedAnswer } from '../table/types.ts';
-import type { ExtendedErrorCode } from '../wire/extended-error.ts';
+import type { ExtendedErrorCode, PassedErrors } from '../wire/extended-error.ts';
 import type { AbsoluteName, Edns, ResourceRecord } from '../wire/types.ts';
 
 export type Answer =
@@ -71,6 +71,8 @@ export interface Forwarded {
   readonly memory: CachedAnswer | undefined;
   /** Of an answer from the cache. */
   readonly extendedError?: ExtendedErrorCode | undefined;
+  /** What the upstream server sent with it. */
+  readonly passedErrors?: PassedErrors | undefined;
 }
 
 /** An answer's own OPT record. If the query has one too, its UDP size applies, and DO is set if either has it. */
@@ -95,8 +97,9 @@ export interface WholeAnswer {
   readonly edns?: OwnEdns;
   /** An error that occurred although there is a response; for the handler that logs errors. */
   readonly reason?: string;
-  /** Sent unless `edns` has an extended error. */
+  /** Sent unless `edns` has an extended error. Likewise for the next field. */
   readonly extendedError?: ExtendedErrorCode | undefined;
+  readonly passedErrors?: PassedErrors | undefined;
   /** The answer sections of responses that are sent behind this one. Their other parts are those of this one. */
   readonly following?: Iterable<readonly ResourceRecord[]>;
 }

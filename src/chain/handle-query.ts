@@ -2,21 +2,21 @@
  * The slow path from a query packet to a response packet, for queries that the table cannot answer.
  */
 import type { Log } from '../base/log.ts';
-import { withExtendedError } from '../wire/extended-error.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { type Query as ParsedQuery, parseQuery, respond } from '../wire/query.ts';
 import { DEFAULT_UDP_SIZE, maxResponseOctets } from '../wire/response-size.ts';
-import { type Message, RCODE } from '../wire/types.ts';
+import { type EdnsOption, type Message, RCODE } from '../wire/types.ts';
+import type { Answer } from './answer.ts';
 import type { Chain } from './handler.ts';
 import { type Client, Query } from './query.ts';
-import { extendedErrorOf, replyOf } from './response.ts';
+import { explainResponse, replyOf } from './response.ts';
 
 export interface HandleQueryOptions {
   /** Whether responses carry the RA bit. */
   readonly recursionAvailable: boolean;
   /** Maximum size of UDP responses in octets, also sent in our OPT records. Default: 1232. */
   readonly udpSize?: number;
-  /** Whether responses carry extended errors. Default: no. */
+  /** Whether responses carry extended errors of our own. Those of upstream servers are always passed on. Default: no. */
   readonly sendsExtendedErrors?: boolean | undefined;
   readonly log: Log;
 }
@@ -51,15 +51,20 @@ async function answerPacket(
   try {
     const answer = await chain(new Query(parsed.question, parsed, client));
     if (answer.kind === 'drop') return undefined;
-    const response = encode(respond(parsed, { ...replyOf(answer), recursionAvailable, udpSize }));
-    const code = options.sendsExtendedErrors === true ? extendedErrorOf(answer) : undefined;
-    return code === undefined || parsed.edns === undefined
-      ? response
-      : withExtendedError(response, limit, code);
+    const message = respond(parsed, { ...replyOf(answer), recursionAvailable, udpSize });
+    if (message.edns === undefined) return encode(message);
+    const edns = { ...message.edns, options: ownOptionsOf(answer) };
+    const sending = { options: edns.options, sendsOwn: options.sendsExtendedErrors === true };
+    return explainResponse(encode({ ...message, edns }), limit, answer, sending);
   } catch (error) {
     logFailure(options.log, parsed, error);
     return encode(respond(parsed, { rcode: RCODE.SERVFAIL, recursionAvailable, udpSize }));
   }
+}
+
+/** EDNS options that a handler sends. */
+function ownOptionsOf(answer: Answer): readonly EdnsOption[] {
+  return answer.kind === 'message' ? (answer.edns?.options ?? []) : [];
 }
 
 function logFailure(log: Log, { question }: ParsedQuery, error: unknown): void {

@@ -35,6 +35,8 @@ interface HandlerParts {
   readonly flags?: FlagChange;
   /** Counts of each query that it passes on because the question is outside `questions`. Default: none. */
   readonly passing?: readonly HandlerCount[];
+  /** How readers search for names that this handler searches for. Default: they leave them to it. */
+  readonly search?: HandlerSearch | undefined;
   /** Whether it only counts or logs, so that looks pass by it. Default: no. */
   readonly isObserver?: true;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
@@ -42,6 +44,14 @@ interface HandlerParts {
 
 /** Counts of queries that a cache answers: with records (`success`), and all others (`denial`). */
 export type HitCounts = Readonly<Record<'success' | 'denial', readonly HandlerCount[]>>;
+
+/** A handler that answers for names behind it that are missing, from the search lists of clients. */
+export interface HandlerSearch {
+  /** The publication with the lists, see `SearchLists`. */
+  readonly lists: PublicationId;
+  /** Counts of each answer with another name than that of the question. */
+  readonly found: readonly HandlerCount[];
+}
 
 /** How a cache stores replies that readers have sent to their clients. */
 export interface KeptReplies {
@@ -71,6 +81,8 @@ export type Handler = HandlerParts &
         /** Its names are nodes of the table, so that its `questions` need no ask rules. */
         readonly role: 'publisher';
         readonly publication: PublicationId;
+        /** Those that readers look up behind it. Default: none. */
+        readonly further?: readonly PublicationId[];
         /** Those of its `questions` that its nodes do not answer, so that they need ask rules. Default: none. */
         readonly unpublished?: Questions;
       }
@@ -94,6 +106,13 @@ export type Handler = HandlerParts &
       }
     | { readonly role: 'other' }
   );
+
+/** The publications of handlers, in order. */
+export function publicationsOf(handlers: readonly Handler[]): readonly PublicationId[] {
+  return handlers.flatMap((handler) =>
+    handler.role === 'publisher' ? [handler.publication, ...(handler.further ?? [])] : [],
+  );
+}
 
 /**
  * @param handlers in order

@@ -30,10 +30,17 @@ export interface OpenQuestion {
 }
 
 export class Look {
+  /** Whether caches leave the query to the handlers behind them, so that it shows which servers are asked. */
+  readonly passesCaches: boolean;
   readonly #steps: LookStep[] = [];
   #entry: LookedUpEntry | undefined;
   #open: OpenQuestion | undefined;
   #zone: string | undefined;
+
+  /** @param passesCaches see the field */
+  constructor(passesCaches = false) {
+    this.passesCaches = passesCaches;
+  }
 
   /** The handlers in the order in which they saw the query; the last one has answered it. */
   get steps(): readonly LookStep[] {

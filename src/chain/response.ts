@@ -1,9 +1,9 @@
 /**
  * Answers as messages.
  */
-import type { ExtendedErrorCode } from '../wire/extended-error.ts';
+import { isExtendedError, type ResponseErrors, withExtendedErrors } from '../wire/extended-error.ts';
 import type { Reply } from '../wire/query.ts';
-import { RCODE, type ResourceRecord } from '../wire/types.ts';
+import { type EdnsOption, RCODE, type ResourceRecord } from '../wire/types.ts';
 import type { Answer, Denial } from './answer.ts';
 
 const RCODE_OF = {
@@ -14,9 +14,27 @@ const RCODE_OF = {
   overloaded: RCODE.REFUSED,
 } as const;
 
-/** The extended error of an answer, in front ends that send them. */
-export function extendedErrorOf(answer: Answer): ExtendedErrorCode | undefined {
-  return 'extendedError' in answer ? answer.extendedError : undefined;
+/** @param sendsOwn whether the front end sends codes of our own */
+function extendedErrorsOf(answer: Answer, sendsOwn: boolean): ResponseErrors {
+  return {
+    code: sendsOwn && 'extendedError' in answer ? answer.extendedError : undefined,
+    passed: 'passedErrors' in answer ? answer.passedErrors : undefined,
+  };
+}
+
+/**
+ * A finished response with the extended errors of its answer, unless it has some already.
+ *
+ * @param options of its OPT record
+ */
+export function explainResponse(
+  response: Uint8Array,
+  limit: number,
+  answer: Answer,
+  { options, sendsOwn }: { readonly options: readonly EdnsOption[]; readonly sendsOwn: boolean },
+): Uint8Array {
+  if (options.some(isExtendedError)) return response;
+  return withExtendedErrors(response, limit, extendedErrorsOf(answer, sendsOwn), options);
 }
 
 /** The contents of the response. Aliases that no handler has followed are sent as they are. */
@@ -38,7 +56,7 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
       return { rcode, authoritative, truncated, authenticData, answers, authorities, additionals };
     }
     case 'message': {
-      const { kind: _, edns: __, reason: ___, extendedError: ____, ...parts } = answer;
+      const { kind: _, edns: __, reason: ___, extendedError: ____, passedErrors: _____, ...parts } = answer;
       return parts;
     }
     case 'delegation':

@@ -42,6 +42,10 @@ export function wholeAnswerOf(answer: Exclude<Answer, { kind: 'drop' }>): WholeA
     authorities,
     additionals,
     ...('reason' in answer && answer.reason !== undefined && { reason: answer.reason }),
+    ...(answer.kind === 'forwarded' && {
+      extendedError: answer.extendedError,
+      passedErrors: answer.passedErrors,
+    }),
   };
 }
 

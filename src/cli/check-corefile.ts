@@ -7,7 +7,7 @@ import { describeProblem } from '../config/values/problem.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem, describeCorefileWarning } from '../corefile/syntax/findings.ts';
 import { ExitError } from './exit.ts';
-import { loadOutsidePlugins } from './load-outside-plugins.ts';
+import { loadPluginsOrExit } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
 
@@ -19,7 +19,7 @@ export async function checkCorefile(file: string, flags: CheckFlags): Promise<vo
     for (const problem of checked.problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
     throw new ExitError(2);
   }
-  await loadPlugins(flags);
+  await loadPluginsOrExit(flags);
   const reading = readCorefile(readCorefileText(file), {
     ...checked.value,
     file: file === STANDARD_INPUT ? 'stdin' : file,
@@ -29,16 +29,6 @@ export async function checkCorefile(file: string, flags: CheckFlags): Promise<vo
   });
   process.stdout.write(report(reading));
   if (reading.kind === 'bad') throw new ExitError(1);
-}
-
-/** @throws ExitError with 1 for a plugin that cannot be loaded */
-async function loadPlugins({ plugin = [] }: CheckFlags): Promise<void> {
-  try {
-    await loadOutsidePlugins(plugin);
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    throw new ExitError(1);
-  }
 }
 
 function report(reading: CorefileReading): string {

@@ -80,7 +80,7 @@ function addQuestions(named: NamedCommand): void {
     .argument('<folders...>', 'folders or files with Corefiles, or with manifests of ConfigMaps')
     .action(async (folders: readonly string[], flags: SurveyFlags) => {
       const { surveyFolders } = await import('./survey-corefiles.ts');
-      surveyFolders(folders, flags);
+      await surveyFolders(folders, flags);
     });
   named('explain')
     .description('print the server block and the plugins that a question passes, and whether readers answer')

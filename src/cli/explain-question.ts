@@ -19,6 +19,7 @@ import { typeOf } from '../wire/mnemonics.ts';
 import { parseName } from '../wire/name.ts';
 import { CLASS, type Question } from '../wire/types.ts';
 import { ExitError } from './exit.ts';
+import { loadPluginsOrExit } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
 import { VERSION } from './version.ts';
@@ -28,6 +29,7 @@ export async function explainName(name: string, type: string, flags: ExplainFlag
   const { conf = 'Corefile', client = '127.0.0.1' } = flags;
   const question = readQuestion(name, type);
   if (parseAddress(client) === undefined) fail(`--client: not an address: ${client}`, 2);
+  await loadPluginsOrExit(flags);
   const plan = compileCorefile(readBlocks(conf)).engine;
   await corefilePlugins.load(pluginNames(plan));
   const engine = new Engine(plan, {

@@ -9,6 +9,7 @@ import type { PluginModule } from '@portolan/plugin';
 import { needPrograms } from '../base/other-programs.ts';
 import { checkModule, defineOutside } from '../engine/outside/define-outside.ts';
 import { findDefinition, registerPlugin } from '../plugins/registry.ts';
+import { ExitError } from './exit.ts';
 import { packageFolder } from './package-folder.ts';
 
 /** Where an image has its packages. */
@@ -27,6 +28,20 @@ export async function loadOutsidePlugins(texts: readonly string[]): Promise<void
     if (findDefinition(name) !== undefined)
       throw refusal(text, `there is a plugin ${name}`, 'Give each plugin once, under a name of its own.');
     await load(text, { name, specifier, before });
+  }
+}
+
+/** The same for commands that only read Corefiles. @throws ExitError with 1, after the reason */
+export async function loadPluginsOrExit({
+  plugin = [],
+}: {
+  readonly plugin?: readonly string[];
+}): Promise<void> {
+  try {
+    await loadOutsidePlugins(plugin);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    throw new ExitError(1);
   }
 }
 

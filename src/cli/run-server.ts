@@ -9,6 +9,7 @@ import { placeOfServer } from '../observe/control/control-place.ts';
 import type { ControlSocket } from '../observe/control/control-socket.ts';
 import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
 import type { Sidecar } from '../roles/sidecar/sidecar.ts';
+import type { ControlledServer } from '../server/control/control-verbs.ts';
 import { createServerControl } from '../server/control/server-control.ts';
 import type { Dashboard } from '../server/dashboard/dashboard.ts';
 import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
@@ -53,11 +54,12 @@ export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'):
 }
 
 async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void> {
-  const { log } = reporting;
+  const { log, format, command } = reporting;
   const autoscaler = makeAutoscaler(plan, log);
   const server = await makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
   const sidecar = await makeSidecar(plan, log);
-  const control = makeControl(plan, server, reporting);
+  const controlled = { server, role: command, log, format, clock: systemClock };
+  const control = makeControl(plan, controlled);
   const dashboard = await makeDashboard(plan, control, log);
   let telemetry: RunningTelemetry | undefined;
   const stopped = new Promise<void>((resolve, reject) => {
@@ -81,7 +83,7 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
     if (dashboard !== undefined) log.info('serving the dashboard', { address: dashboard.url });
     await server.start();
     await autoscaler?.start();
-    telemetry = await startTelemetry(server, reporting.command, log);
+    telemetry = await startTelemetry(server, command, log);
   } catch (error) {
     await stopAll(server, [control, dashboard, sidecar], autoscaler);
     giveUp(error, reporting);
@@ -118,29 +120,29 @@ async function makeServer(
   }
 }
 
-function makeControl(plan: ServePlan, server: Server, { log, format, command }: Reporting): ControlSocket {
-  const place = placeOfServer(plan.controlSocket, command);
-  return createServerControl({
-    server,
-    place,
-    role: command,
-    log,
-    format,
-    messages: log,
-    clock: systemClock,
-  });
+type Controlled = Omit<ControlledServer, 'statistics'> & Pick<Reporting, 'log'>;
+
+function makeControl(plan: ServePlan, controlled: Controlled): ControlSocket {
+  const place = placeOfServer(plan.controlSocket, controlled.role);
+  return createServerControl({ ...controlled, place, messages: controlled.log });
 }
 
 async function makeDashboard(
   { dashboard: plan, listen }: ServePlan,
-  control: ControlSocket,
+  { carryOut }: ControlSocket,
   log: Log,
 ): Promise<Dashboard | undefined> {
   if (plan === undefined) return undefined;
   const { createOwnDashboard } = await import('../server/dashboard/own-dashboard.ts');
   const folder = packageFolder('dist/dashboard');
-  const place = { ...plan, waitsForPort: listen.takeover };
-  return createOwnDashboard({ ...place, carryOut: control.carryOut, folder, clock: systemClock, log });
+  return createOwnDashboard({
+    plan,
+    carryOut,
+    folder,
+    clock: systemClock,
+    log,
+    waitsForPort: listen.takeover,
+  });
 }
 
 async function makeSidecar({ sidecar }: ServePlan, log: Log): Promise<Sidecar | undefined> {

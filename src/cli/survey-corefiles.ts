@@ -5,11 +5,12 @@ import { describeSurvey, surveyCorefiles } from '../config/corefile/survey.ts';
 import { readOutput, type SurveyFlags } from '../config/corefile/survey-flags.ts';
 import { describeReadFault } from '../corefile/syntax/importer.ts';
 import { ExitError } from './exit.ts';
+import { loadPluginsOrExit } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { type FoundSources, findSources } from './surveyed-files.ts';
 
 /** @throws ExitError with 1 if a Corefile does not start or cannot be read, with 2 for wrong flags */
-export function surveyFolders(folders: readonly string[], flags: SurveyFlags): void {
+export async function surveyFolders(folders: readonly string[], flags: SurveyFlags): Promise<void> {
   const output = readOutput(flags);
   if (output === undefined) {
     process.stderr.write(
@@ -17,6 +18,7 @@ export function surveyFolders(folders: readonly string[], flags: SurveyFlags): v
     );
     throw new ExitError(2);
   }
+  await loadPluginsOrExit(flags);
   const { sources, faults } = find(folders);
   for (const fault of faults) process.stderr.write(`portolan corefile survey: cannot read ${fault}\n`);
   const settings = { environment: process.env, interfaces: addressesByInterface() };

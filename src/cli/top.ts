@@ -1,7 +1,9 @@
 /**
  * `portolan top`: counts the queries that a running server answers, by name, client, namespace and failure.
  */
+import { formatDuration } from '../base/duration.ts';
 import { TOP_FLAGS, type WatchFlags } from '../config/control/control-flags.ts';
+import { describeCount } from '../observe/statistics/space-saving.ts';
 import type { Paint } from '../reasons/render-explanation.ts';
 import type { TopRow } from '../server/control/top-counts.ts';
 import type { TopSnapshot } from '../server/control/watch-verbs.ts';
@@ -33,14 +35,7 @@ export const runTop: RunCommand = async (words, command) => {
 };
 
 function renderTop(snapshot: TopSnapshot, paint: Paint): string {
-  const { seconds, queries, lost, searched, upstreams } = snapshot;
-  const rate = Math.round(queries / Math.max(seconds, 0.001));
-  const share = Math.round(searched * 100);
-  const notes = [
-    `${rate} queries/s`,
-    ...(share > 0 ? [`${share} % made by search lists`] : []),
-    ...(lost > 0 ? [`${lost} left out`] : []),
-  ];
+  const { upstreams } = snapshot;
   const tables: readonly (readonly [string, readonly TopRow[]])[] = [
     ['results', snapshot.rcodes],
     ['sources', snapshot.sources],
@@ -48,10 +43,11 @@ function renderTop(snapshot: TopSnapshot, paint: Paint): string {
     ['clients', snapshot.clients],
     ['namespaces', snapshot.namespaces],
     ['failures', snapshot.failures],
+    ['names made by search lists of a namespace', snapshot.searches],
   ];
   const lines = tables.flatMap(([title, rows]) => [
     ...(rows.length === 0 ? [] : ['', paint('faint', title)]),
-    ...rows.map(({ what, count }) => `${String(count).padStart(8)}  ${what}`),
+    ...rows.map((row) => `${describeCount(row).padStart(8)}  ${row.what}`),
   ]);
   const servers = upstreams.map(({ server, state, roundTrip, timeouts }) => {
     const isWell = state === 'well' || state === 'untried';
@@ -59,5 +55,16 @@ function renderTop(snapshot: TopSnapshot, paint: Paint): string {
     return `          ${server}  ${paint(isWell ? 'good' : 'bad', state)}  ${time}  ${timeouts} time-outs`;
   });
   const upstreamLines = servers.length === 0 ? [] : ['', paint('faint', 'upstream servers'), ...servers];
-  return `${[notes.join(', '), ...lines, ...upstreamLines].join('\n')}\n`;
+  return `${[describeInterval(snapshot), ...lines, ...upstreamLines].join('\n')}\n`;
+}
+
+function describeInterval({ isPast, seconds, queries, lost, searched, sampling }: TopSnapshot): string {
+  const share = Math.round(searched * 100);
+  return [
+    ...(isPast ? [`the last ${formatDuration(Math.round(seconds) * 1_000)}`] : []),
+    `${Math.round(queries / Math.max(seconds, 0.001))} queries/s`,
+    ...(share > 0 ? [`${share} % made by search lists`] : []),
+    ...(sampling > 1 ? [`1 query of ${sampling} counted`] : []),
+    ...(lost > 0 ? [`${lost} left out`] : []),
+  ].join(', ');
 }

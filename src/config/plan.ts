@@ -11,6 +11,7 @@ import type { UpstreamAddress } from '../forward/upstream-address.ts';
 import type { Dialect } from '../kube/dialects/dialect.ts';
 import type { PodMode } from '../kube/names/pods.ts';
 import type { Federation } from '../plugins/federations/federation.ts';
+import type { NsidOptions } from '../plugins/nsid/options.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
@@ -29,6 +30,7 @@ export interface ServePlan {
   readonly cluster: ClusterPlan;
   readonly resolver: ResolverPlan;
   readonly listen: ListenPlan;
+  readonly identity: IdentityPlan;
   readonly health: HealthPlan;
   readonly log: LogPlan;
   /** Undefined: queries are not logged. */
@@ -47,6 +49,8 @@ export interface ServePlan {
   readonly snapshotFile: string | undefined;
   /** The path of the control socket; undefined: no socket. */
   readonly controlSocket: string | undefined;
+  /** Whether queries are always counted for `top`. */
+  readonly keepsStatistics: boolean;
   /** The dashboard that the server shows of itself; undefined: none. */
   readonly dashboard: OwnDashboardPlan | undefined;
   /** A file of further plugins in Corefile syntax; undefined: none. */
@@ -57,6 +61,16 @@ export interface ServePlan {
   readonly initialSyncTimeout: number;
   /** Milliseconds for which a stopping server still answers after it reports not ready. */
   readonly lameduck: number;
+}
+
+/** What the server says about itself to clients. */
+export interface IdentityPlan {
+  /** `version.bind` and `version.server` are refused. */
+  readonly hidesVersion: boolean;
+  /** `hostname.bind` and `id.server` are refused. */
+  readonly hidesHost: boolean;
+  /** The answer to NSID (RFC 5001); undefined: none. */
+  readonly nsid: NsidOptions | undefined;
 }
 
 export interface OwnDashboardPlan {

@@ -154,8 +154,8 @@ export class Engine {
   replaceBlocks(blocks: ServerBlocks): ServerBlocks {
     const before = this.#blocks;
     this.table.planChanged();
-    blocks.follow();
     try {
+      blocks.follow();
       blocks.show();
     } catch (error) {
       before.follow();

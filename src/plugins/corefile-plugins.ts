@@ -23,6 +23,7 @@ export { health } from './health/plugin.ts';
 export { hosts } from './hosts/plugin.ts';
 export { https } from './https/plugin.ts';
 export { k8s_external } from './k8s_external/plugin.ts';
+export { kubernetai } from './kubernetai/plugin.ts';
 export { kubernetes } from './kubernetes/plugin.ts';
 export { loadbalance } from './loadbalance/plugin.ts';
 export { local } from './local/plugin.ts';

@@ -1,5 +1,5 @@
 /**
- * The list of the plugins of our own front ends, which Corefiles cannot name: one line for each folder.
+ * The list of the plugins of our own front ends: one line for each folder. Of these, Corefiles can name `nsid` only.
  */
 export { aliases } from './aliases/plugin.ts';
 export { anyType } from './any-type/plugin.ts';
@@ -13,6 +13,7 @@ export { identity } from './identity/plugin.ts';
 export { localName } from './local-name/plugin.ts';
 export { localNames } from './local-names/plugin.ts';
 export { metaTypes } from './meta-types/plugin.ts';
+export { nsid } from './nsid/plugin.ts';
 export { probes } from './probes/plugin.ts';
 export { questionRules } from './question-rules/plugin.ts';
 export { resolver } from './resolver/plugin.ts';

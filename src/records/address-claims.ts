@@ -3,16 +3,27 @@
  */
 import { TableFullError } from '../table/arena.ts';
 import type { RecordSpace } from '../table/record-space.ts';
-import { ADDRESS, OWNERS, RECORD_KIND, SERVICE, SERVICE_FLAG } from './layout.ts';
+import { ADDRESS, NO_SLOT, OWNERS, RECORD_KIND, SERVICE, SERVICE_FLAG } from './layout.ts';
 import { type AddressValue, addressIn } from './slice-addresses.ts';
 
 const FIRST_CAPACITY = 4;
-/** Lists up to this long are replaced as a whole, so that readers never miss an owner that moves within one. */
+/**
+ * Lists up to this long are replaced as a whole, so that readers never miss an owner that moves within one. They look at no
+ * more owners of a longer one.
+ */
 const MAX_COPIED = 64;
+
+/** Where the owners in a long list are, and how many of them select pods: those come first. */
+interface LongList {
+  readonly places: Map<number, number>;
+  selecting: number;
+}
 
 export class AddressClaims {
   readonly #space: RecordSpace;
   readonly #hasName: (address: Uint8Array) => boolean;
+  /** By the octets of the lists: anybody may list an address as often as there are services. */
+  readonly #longLists = new Map<number, LongList>();
   /** Addresses with an owner. */
   count = 0;
   /** Called with each address that has its first owner, or none any more. */
@@ -42,6 +53,7 @@ export class AddressClaims {
       this.count++;
       this.added(addressIn(address));
     }
+    if (slot === NO_SLOT) space.store(entry + ADDRESS.OWN, 1);
     const owner = atoms[(entry + ADDRESS.OWNER) >> 2] ?? 0;
     if (owner === service || (owner < 0 && this.#indexOf(-owner, service) >= 0)) {
       space.store(entry + ADDRESS.SLOT, slot);
@@ -54,9 +66,8 @@ export class AddressClaims {
       const owners = this.#inOrder([owner, service]);
       space.store(entry + ADDRESS.OWNER, -this.#newList(owners, FIRST_CAPACITY));
     } else {
-      const isInOrder = !this.#selects(service) || this.#selects(this.#lastOf(-owner));
-      this.#append(entry, -owner, service);
-      if (!isInOrder) this.reorder(address);
+      const list = this.#append(entry, -owner, service);
+      if (this.#selects(service)) this.#orderIn(entry, list, service);
     }
     return false;
   }
@@ -70,20 +81,29 @@ export class AddressClaims {
       space.remove(entry);
       this.count--;
       this.removed(addressIn(address));
-    } else if (owner < 0) this.#removeFrom(address, entry, -owner, service);
+    } else if (owner < 0) this.#removeFrom(entry, -owner, service);
   }
 
-  /** Puts the services of an address that select pods before the others. In a full table the order stays as it is. */
-  reorder(address: Uint8Array): void {
+  /** Puts a service in its place among those of an address, once it selects pods or does so no more. */
+  reorder(address: Uint8Array, service: number): void {
     const space = this.#space;
-    const { atoms } = space.views;
     const entry = space.find(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
-    const list = entry === 0 ? 0 : -(atoms[(entry + ADDRESS.OWNER) >> 2] ?? 0);
-    if (list <= 0) return;
+    const list = entry === 0 ? 0 : -(space.views.atoms[(entry + ADDRESS.OWNER) >> 2] ?? 0);
+    if (list > 0) this.#orderIn(entry, list, service);
+  }
+
+  /** Services that select pods come before the others. In a full table the order of a short list stays as it is. */
+  #orderIn(entry: number, list: number, service: number): void {
+    const long = this.#longLists.get(list);
+    if (long !== undefined) {
+      this.#orderInLong(list, long, service);
+      return;
+    }
     const listed = this.#listed(list);
     const owners = this.#inOrder(listed);
     if (owners.every((owner, index) => owner === listed[index])) return;
-    const capacity = atoms[(list + OWNERS.CAPACITY) >> 2] ?? 0;
+    const space = this.#space;
+    const capacity = space.views.atoms[(list + OWNERS.CAPACITY) >> 2] ?? 0;
     try {
       // A whole new list: readers miss no owner that moves within one.
       space.store(entry + ADDRESS.OWNER, -this.#newList(owners, capacity));
@@ -93,6 +113,26 @@ export class AddressClaims {
       throw error;
     }
     space.retire(list, sizeOf(capacity));
+  }
+
+  #orderInLong(list: number, long: LongList, service: number): void {
+    const place = long.places.get(service);
+    const selects = this.#selects(service);
+    if (place === undefined || selects === place < long.selecting) return;
+    if (!selects) long.selecting--;
+    const other = this.#ownerAt(list, long.selecting);
+    this.#place(list, long, service, long.selecting);
+    this.#place(list, long, other, place);
+    if (selects) long.selecting++;
+  }
+
+  #ownerAt(list: number, place: number): number {
+    return this.#space.views.atoms[((list + OWNERS.ENTRIES) >> 2) + place] ?? 0;
+  }
+
+  #place(list: number, long: LongList, service: number, place: number): void {
+    this.#space.store(list + OWNERS.ENTRIES + place * 4, service);
+    long.places.set(service, place);
   }
 
   #inOrder(owners: readonly number[]): readonly number[] {
@@ -111,28 +151,24 @@ export class AddressClaims {
     const entry = this.#space.find(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
     if (entry === 0) return [];
     const owner = atoms[(entry + ADDRESS.OWNER) >> 2] ?? 0;
-    return owner >= 0 ? [owner] : this.#listed(-owner).slice(0, max);
+    return owner >= 0 ? [owner] : this.#listed(-owner, max);
   }
 
-  #listed(list: number): readonly number[] {
+  #listed(list: number, max = Number.POSITIVE_INFINITY): readonly number[] {
     const { atoms } = this.#space.views;
-    const count = atoms[(list + OWNERS.COUNT) >> 2] ?? 0;
+    const count = Math.min(max, atoms[(list + OWNERS.COUNT) >> 2] ?? 0);
     const first = (list + OWNERS.ENTRIES) >> 2;
     return Array.from({ length: count }, (_, index) => atoms[first + index] ?? 0);
   }
 
   #indexOf(list: number, service: number): number {
+    const long = this.#longLists.get(list);
+    if (long !== undefined) return long.places.get(service) ?? -1;
     const { atoms } = this.#space.views;
     const count = atoms[(list + OWNERS.COUNT) >> 2] ?? 0;
     const first = (list + OWNERS.ENTRIES) >> 2;
     for (let index = 0; index < count; index++) if (atoms[first + index] === service) return index;
     return -1;
-  }
-
-  #lastOf(list: number): number {
-    const { atoms } = this.#space.views;
-    const count = atoms[(list + OWNERS.COUNT) >> 2] ?? 0;
-    return atoms[((list + OWNERS.ENTRIES) >> 2) + count - 1] ?? 0;
   }
 
   #newList(owners: readonly number[], capacity: number): number {
@@ -144,7 +180,8 @@ export class AddressClaims {
     return list;
   }
 
-  #append(entry: number, list: number, service: number): void {
+  /** @returns the list that has the service now */
+  #append(entry: number, list: number, service: number): number {
     const space = this.#space;
     const { atoms } = space.views;
     const count = atoms[(list + OWNERS.COUNT) >> 2] ?? 0;
@@ -152,28 +189,43 @@ export class AddressClaims {
     if (count < capacity) {
       space.store(list + OWNERS.ENTRIES + count * 4, service);
       space.store(list + OWNERS.COUNT, count + 1);
-      return;
+      this.#longLists.get(list)?.places.set(service, count);
+      return list;
     }
-    const longer = this.#newList([...this.#listed(list), service], capacity * 2);
+    const owners = [...this.#listed(list), service];
+    const longer = this.#newList(owners, capacity * 2);
     space.store(entry + ADDRESS.OWNER, -longer);
     space.retire(list, sizeOf(capacity));
+    const long = this.#longLists.get(list);
+    this.#longLists.delete(list);
+    if (long !== undefined) {
+      long.places.set(service, count);
+      this.#longLists.set(longer, long);
+    } else if (owners.length > MAX_COPIED) this.#longLists.set(longer, this.#measure(owners));
+    return longer;
   }
 
-  #removeFrom(address: Uint8Array, entry: number, list: number, service: number): void {
+  /** @param owners those that select pods come first, but for the last one */
+  #measure(owners: readonly number[]): LongList {
+    return {
+      places: new Map(owners.map((owner, place) => [owner, place])),
+      selecting: owners.slice(0, -1).filter((owner) => this.#selects(owner)).length,
+    };
+  }
+
+  #removeFrom(entry: number, list: number, service: number): void {
     const space = this.#space;
     const { atoms } = space.views;
     const index = this.#indexOf(list, service);
     if (index < 0) return;
     const count = atoms[(list + OWNERS.COUNT) >> 2] ?? 0;
     const capacity = atoms[(list + OWNERS.CAPACITY) >> 2] ?? 0;
-    if (count > MAX_COPIED) {
-      const last = this.#lastOf(list);
-      const next = atoms[((list + OWNERS.ENTRIES) >> 2) + index + 1] ?? 0;
-      space.store(list + OWNERS.ENTRIES + index * 4, last);
-      space.store(list + OWNERS.COUNT, count - 1);
-      if (index < count - 1 && this.#selects(next) && !this.#selects(last)) this.reorder(address);
+    const long = this.#longLists.get(list);
+    if (long !== undefined && count > MAX_COPIED + 1) {
+      this.#removeFromLong(list, long, { service, index, count });
       return;
     }
+    this.#longLists.delete(list);
     const left = this.#listed(list).filter((owner) => owner !== service);
     const [only] = left;
     // The hint belongs to any of the owners; a wrong one costs a reader only time.
@@ -183,6 +235,23 @@ export class AddressClaims {
         : -this.#newList(left, Math.max(FIRST_CAPACITY, left.length));
     space.store(entry + ADDRESS.OWNER, next);
     space.retire(list, sizeOf(capacity));
+  }
+
+  /** The last service that selects pods takes the place, and the last of all takes its place. */
+  #removeFromLong(
+    list: number,
+    long: LongList,
+    { service, index, count }: { readonly service: number; readonly index: number; readonly count: number },
+  ): void {
+    let free = index;
+    if (free < long.selecting) {
+      long.selecting--;
+      this.#place(list, long, this.#ownerAt(list, long.selecting), free);
+      free = long.selecting;
+    }
+    this.#place(list, long, this.#ownerAt(list, count - 1), free);
+    this.#space.store(list + OWNERS.COUNT, count - 1);
+    long.places.delete(service);
   }
 }
 

@@ -22,6 +22,10 @@ export interface ClusterSettings {
   /** Until endpoints are known, services without addresses of their own have no names. */
   readonly areEndpointsKnown: boolean;
   readonly ignoresEmptyServices: boolean;
+  /** Whether headless services have names that select their endpoints by zone. */
+  readonly selectsByZone: boolean;
+  /** Whether the names of endpoints have the label of a cluster too. */
+  readonly hasClusterLabels: boolean;
   /** Whether namespaces exist without services. */
   readonly usesNamespaces: boolean;
   readonly pods: 'disabled' | 'insecure' | 'verified';
@@ -102,6 +106,8 @@ function flagsOf(settings: ClusterSettings): number {
   if (settings.isKubeDns) flags |= CLUSTER_FLAG.KUBE_DNS;
   if (settings.areEndpointsKnown) flags |= CLUSTER_FLAG.ENDPOINTS_KNOWN;
   if (settings.ignoresEmptyServices) flags |= CLUSTER_FLAG.IGNORES_EMPTY;
+  if (settings.selectsByZone) flags |= CLUSTER_FLAG.SELECTS_BY_ZONE;
+  if (settings.hasClusterLabels) flags |= CLUSTER_FLAG.CLUSTER_LABELS;
   if (settings.usesNamespaces) flags |= CLUSTER_FLAG.USES_NAMESPACES;
   if (settings.pods !== 'disabled') flags |= CLUSTER_FLAG.PODS;
   if (settings.pods === 'verified') flags |= CLUSTER_FLAG.PODS_VERIFIED;

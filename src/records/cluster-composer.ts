@@ -55,12 +55,14 @@ export class ClusterComposer implements Composer {
   outcome = 0;
   /** Leading labels of the name that lie below the last name that exists. */
   missing = 0;
+  /** Whether the name lies below a service that exists, with or without names. */
+  isBelowObject = false;
 
   /** @param keys those of the hash */
   constructor(views: TableViews, keys: Int32Array, sought: Sought) {
     this.#views = views;
-    this.#context = new ComposerContext(views, this.composition, sought);
     this.#finder = new RecordFinder(views, keys);
+    this.#context = new ComposerContext(views, this.composition, this.#finder, sought);
     this.#service = new ServiceFields(views);
     const endpoints = new EndpointWriter(this.#context);
     this.#coreDns = new CoreDnsComposer(this.#context, endpoints);
@@ -92,6 +94,7 @@ export class ClusterComposer implements Composer {
     this.#finder.use(publication, salt);
     this.#context.use(cluster, sought, rotates);
     this.#context.outcome = NAME_OUTCOME.zone;
+    this.isBelowObject = false;
     this.composition.begin(origin, limit, atoms[(cluster + CLUSTER.TTL) >> 2] ?? 0);
     this.zone = atoms[(cluster + CLUSTER.ZONE) >> 2] ?? 0;
     const said = isOfDomain
@@ -121,6 +124,7 @@ export class ClusterComposer implements Composer {
     if (entry === 0) return this.#denyService(sought, below);
     const service = this.#service;
     service.load(entry);
+    this.isBelowObject = service.kind !== 0;
     if (!service.isNamed(context.flags)) return this.#denyService(sought, below);
     this.missing = below - 2;
     context.outcome = NAME_OUTCOME.clusterIP;

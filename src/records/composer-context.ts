@@ -7,14 +7,15 @@ import type { TableViews } from '../table/memory.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { TYPE } from '../wire/types.ts';
 import type { Composition } from './composition.ts';
-import { CLUSTER, CLUSTER_FLAG, EXTERNAL_TARGET, NAME_OUTCOME } from './layout.ts';
-import { SectionWalk } from './record-finder.ts';
+import { CLUSTER, CLUSTER_FLAG, EXTERNAL_TARGET, INDEXED, NAME_OUTCOME } from './layout.ts';
+import { type RecordFinder, SectionWalk } from './record-finder.ts';
 import { type ServiceFields, SVC_OCTETS } from './service-fields.ts';
 
 export class ComposerContext {
   readonly views: TableViews;
   readonly composition: Composition;
   readonly walk: SectionWalk;
+  readonly #finder: RecordFinder;
   sought: Sought;
   /** Flags of the zone, of `CLUSTER_FLAG`. */
   flags = 0;
@@ -30,9 +31,10 @@ export class ComposerContext {
   /** State of a xorshift generator. Never 0. */
   #random = (Math.floor(Math.random() * 0x7fffffff) | 1) >>> 0;
 
-  constructor(views: TableViews, composition: Composition, sought: Sought) {
+  constructor(views: TableViews, composition: Composition, finder: RecordFinder, sought: Sought) {
     this.views = views;
     this.composition = composition;
+    this.#finder = finder;
     this.walk = new SectionWalk(views);
     this.sought = sought;
   }
@@ -52,6 +54,11 @@ export class ComposerContext {
     return (this.flags & CLUSTER_FLAG.KUBE_DNS) !== 0;
   }
 
+  /** Whether the zone has a flag. */
+  has(flag: number): boolean {
+    return (this.flags & flag) !== 0;
+  }
+
   /** Whether records of a type are left out. */
   lacks(flag: number): boolean {
     return (this.flags & flag) !== 0;
@@ -64,13 +71,23 @@ export class ComposerContext {
 
   /** A random number below `count`, 0 if the order of addresses stays. */
   pick(count: number): number {
-    if (!this.rotates || count < 2) return 0;
+    return !this.rotates || count < 2 ? 0 : this.random() % count;
+  }
+
+  /** A random number of 32 bits. */
+  random(): number {
     let state = this.#random;
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;
     this.#random = state >>> 0;
-    return this.#random % count;
+    return this.#random;
+  }
+
+  /** What the index of a service's endpoints has for a label of the question. @param label where it begins, with its length */
+  hashOfLabel(label: number): number {
+    const { sought } = this;
+    return this.#finder.hashOf(sought, label, 1 + (sought.name[label] ?? 0), INDEXED.LABEL);
   }
 
   /** Octets of a service's name. */

@@ -7,6 +7,7 @@ import { COMPOSED } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
+import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
 import { type EndpointWriter, MADE_LABEL, type SectionFilter } from './endpoint-writer.ts';
 import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './layout.ts';
 import {
@@ -26,20 +27,26 @@ const ALL = -1;
 /** A service with more endpoints that share hostnames is left to the chain: repeated records are looked for one by one. */
 const MAX_SHARED = 64;
 
+const ZONE_LABEL = Buffer.from('\x05_zone', 'latin1');
+
 const weightOf = (pairs: number): number => Math.max(1, Math.floor(100 / pairs));
 
-export class CoreDnsComposer implements SectionFilter {
+export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
   readonly #views: TableViews;
   readonly #context: ComposerContext;
   readonly #endpoints: EndpointWriter;
-  /** The label of the ports that are asked for, as a place in the name, or `ALL`; and their protocol. */
+  readonly #search: EndpointSearch;
+  /** The label of the ports or the endpoint that are asked for, as a place in the name, or `ALL`. */
   #label = ALL;
   #protocol = 0;
+  /** The address that the label of an endpoint is made of, or `NO_ADDRESS`. */
+  #dashed = NO_ADDRESS;
 
   constructor(context: ComposerContext, endpoints: EndpointWriter) {
     this.#views = context.views;
     this.#context = context;
     this.#endpoints = endpoints;
+    this.#search = new EndpointSearch(context.views, context.walk, this);
   }
 
   /**
@@ -56,7 +63,10 @@ export class CoreDnsComposer implements SectionFilter {
       return below === 0 ? this.#context.composeExternal(service) : COMPOSED.NXDOMAIN;
     }
     this.#label = ALL;
-    if (below > 2) return COMPOSED.NXDOMAIN;
+    // The chain knows names of endpoints that have the label of a cluster.
+    const hasTargets = below > 0 || (isHeadless && sought.type === TYPE.SRV);
+    if (hasTargets && this.#context.has(CLUSTER_FLAG.CLUSTER_LABELS)) return COMPOSED.ASK;
+    if (below > 2) return isHeadless && this.#mayBeZonal(below) ? COMPOSED.ASK : COMPOSED.NXDOMAIN;
     const first = sought.labelStarts[0] ?? 0;
     if (below === 1) {
       if (underscoreOf(sought.name, first) === 0) return this.#composeEndpoint(service, first);
@@ -69,6 +79,16 @@ export class CoreDnsComposer implements SectionFilter {
       if (this.#protocol < 0) return COMPOSED.NXDOMAIN;
     }
     return isHeadless ? this.#composeHeadless(service) : this.#composeCluster(service);
+  }
+
+  /** Whether a name may select endpoints by zone. The chain knows their zones. @param below labels left of the service */
+  #mayBeZonal(below: number): boolean {
+    const { sought } = this.#context;
+    const at = sought.labelStarts[below - 1] ?? 0;
+    return (
+      this.#context.has(CLUSTER_FLAG.SELECTS_BY_ZONE) &&
+      areEqual(sought.name, at, ZONE_LABEL, 0, ZONE_LABEL.length)
+    );
   }
 
   /** Whether the endpoints of a section have one of the ports that are asked for. */
@@ -144,15 +164,9 @@ export class CoreDnsComposer implements SectionFilter {
 
   #composeHeadless(service: ServiceFields): number {
     const endpoints = this.#endpoints;
-    const { walk, sought } = this.#context;
-    let pairs = 0;
-    for (walk.begin(service.entry); walk.next(); ) {
-      const { section } = walk;
-      pairs +=
-        this.#countWanted(endpoints.ports(section), endpoints.portsAt(section)) * endpoints.ready(section);
-    }
+    const { type } = this.#context.sought;
+    const pairs = this.#label === ALL && type !== TYPE.SRV ? 0 : this.#countPairs(service);
     if (pairs === 0 && this.#label !== ALL) return COMPOSED.NXDOMAIN;
-    const { type } = sought;
     const isOverlapping = (service.flags & SERVICE_FLAG.OVERLAPS) !== 0;
     if (type === TYPE.A || type === TYPE.AAAA)
       return isOverlapping ? COMPOSED.ASK : endpoints.addAddresses(service, type, this);
@@ -161,6 +175,19 @@ export class CoreDnsComposer implements SectionFilter {
     const isShared = (service.flags & SERVICE_FLAG.SHARES) !== 0;
     if (isOverlapping || (isShared && service.ready > MAX_SHARED)) return COMPOSED.ASK;
     return this.#composeTargets(service, weightOf(pairs), isShared);
+  }
+
+  /** Pairs of endpoints and ports that are asked for. */
+  #countPairs(service: ServiceFields): number {
+    const endpoints = this.#endpoints;
+    const { walk } = this.#context;
+    let pairs = 0;
+    for (walk.begin(service.entry); walk.next(); ) {
+      const { section } = walk;
+      pairs +=
+        this.#countWanted(endpoints.ports(section), endpoints.portsAt(section)) * endpoints.ready(section);
+    }
+    return pairs;
   }
 
   /** The SRV records of the endpoints, and their addresses. */
@@ -193,60 +220,58 @@ export class CoreDnsComposer implements SectionFilter {
     if ((service.flags & SERVICE_FLAG.OVERLAPS) !== 0) return COMPOSED.ASK;
     const context = this.#context;
     const endpoints = this.#endpoints;
-    const { walk, sought, composition } = context;
+    const search = this.#search;
+    const { sought, composition } = context;
     const { type } = sought;
-    const dashed = dashedAddress(sought.name, label);
+    this.#label = label;
+    this.#dashed = dashedAddress(sought.name, label);
+    const hash = context.hashOfLabel(label);
     let pairs = 0;
     let found = false;
-    for (walk.begin(service.entry); walk.next(); ) {
-      const { section } = walk;
-      const ready = endpoints.ready(section);
-      for (let endpoint = 0; endpoint < ready; endpoint++) {
-        if (!this.#isNamed(section, endpoint, label, dashed)) continue;
-        found = true;
-        pairs += endpoints.ports(section);
-        const isAddress = type === (endpoints.isIpv4(section) ? TYPE.A : TYPE.AAAA);
-        if (isAddress && !context.lacksAddresses(type)) endpoints.addAddress(section, endpoint);
-      }
+    for (search.begin(service.entry, hash); search.next(); ) {
+      const { section } = search;
+      found = true;
+      pairs += endpoints.ports(section);
+      const isAddress = type === (endpoints.isIpv4(section) ? TYPE.A : TYPE.AAAA);
+      if (isAddress && !context.lacksAddresses(type)) endpoints.addAddress(section, search.endpoint);
     }
     if (!found) return COMPOSED.NXDOMAIN;
     context.outcome = NAME_OUTCOME.endpoint;
     if (type !== TYPE.SRV || pairs === 0 || context.lacks(CLUSTER_FLAG.WITHOUT_SRV))
       return composition.answers > 0 || composition.isCut ? COMPOSED.RECORDS : COMPOSED.NODATA;
-    this.#addPortsOfEndpoint(service, label, dashed, weightOf(pairs));
+    this.#addPortsOfEndpoint(service, hash, weightOf(pairs));
     return COMPOSED.RECORDS;
   }
 
-  #isNamed(section: number, endpoint: number, label: number, dashed: number): boolean {
+  /** Whether an endpoint has the label that is asked for. */
+  matches(section: number, endpoint: number): boolean {
     const endpoints = this.#endpoints;
     const word = endpoints.labelWord(section, endpoint);
-    if (word === 0) return dashed !== NO_ADDRESS && endpoints.ipv4(section, endpoint) === (dashed | 0);
+    if (word === 0)
+      return this.#dashed !== NO_ADDRESS && endpoints.ipv4(section, endpoint) === (this.#dashed | 0);
     const { octets } = this.#views;
+    const label = this.#label;
     const at = section + (word & ~MADE_LABEL);
     const { name } = this.#context.sought;
     return octets[at] === name[label] && areEqual(octets, at, name, label, (name[label] ?? 0) + 1);
   }
 
   /** The SRV records at the name of endpoints, which is also their target. */
-  #addPortsOfEndpoint(service: ServiceFields, label: number, dashed: number, weight: number): void {
+  #addPortsOfEndpoint(service: ServiceFields, hash: number, weight: number): void {
     const endpoints = this.#endpoints;
-    const { walk, sought, composition } = this.#context;
+    const search = this.#search;
+    const { sought, composition } = this.#context;
     const { octets } = this.#views;
-    for (walk.begin(service.entry); walk.next(); ) {
-      const { section } = walk;
-      for (let endpoint = 0; endpoint < endpoints.ready(section); endpoint++) {
-        if (!this.#isNamed(section, endpoint, label, dashed)) continue;
-        let at = endpoints.portsAt(section);
-        for (let index = 0; index < endpoints.ports(section); index++, at = nextPort(octets, at)) {
-          if (!composition.addService(0, weight, portNumber(octets, at), sought.nameLength)) return;
-          composition.append(sought.name, 0, sought.nameLength);
-          composition.dropIfRepeated();
-        }
+    for (search.begin(service.entry, hash); search.next(); ) {
+      const { section } = search;
+      let at = endpoints.portsAt(section);
+      for (let index = 0; index < endpoints.ports(section); index++, at = nextPort(octets, at)) {
+        if (!composition.addService(0, weight, portNumber(octets, at), sought.nameLength)) return;
+        composition.append(sought.name, 0, sought.nameLength);
+        composition.dropIfRepeated();
       }
     }
-    for (walk.begin(service.entry); walk.next(); )
-      for (let endpoint = 0; endpoint < endpoints.ready(walk.section); endpoint++)
-        if (this.#isNamed(walk.section, endpoint, label, dashed))
-          endpoints.addAdditional(walk.section, endpoint, QUESTION_NAME);
+    for (search.begin(service.entry, hash); search.next(); )
+      endpoints.addAdditional(search.section, search.endpoint, QUESTION_NAME);
   }
 }

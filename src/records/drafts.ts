@@ -45,7 +45,10 @@ export class Octets {
 
 const HYPHEN = 0x2d;
 const UNDERSCORE = 0x5f;
+const DOT = 0x2e;
 const MAX_LABEL = 63;
+/** A label of an endpoint and one of its cluster, with the dot. */
+const MAX_LABELS = 127;
 
 /** Whether an octet is a lower-case letter or a digit. */
 const isAlphanumeric = (octet: number): boolean =>
@@ -111,6 +114,18 @@ function isNameLabel(
     const octet = toLower(from[at] ?? 0);
     const isInner = at > start && (octet === HYPHEN || (hasUnderscores && octet === UNDERSCORE));
     if (!isAlphanumeric(octet) && !isInner) return false;
+  }
+  return true;
+}
+
+/** Whether octets are labels joined by dots. */
+function areNameLabels(from: Uint8Array, start: number, end: number): boolean {
+  if (end - start > MAX_LABELS) return false;
+  let first = start;
+  for (let at = start; at <= end; at++) {
+    if (at < end && from[at] !== DOT) continue;
+    if (!isNameLabel(from, first, at, MAX_LABEL, false)) return false;
+    first = at + 1;
   }
   return true;
 }
@@ -181,6 +196,8 @@ export class SliceDraft {
   /** The labels of the service and of the namespace. */
   readonly service = new Octets();
   isUsable = true;
+  /** Whether hostnames may be several labels, joined by dots. */
+  takesDots = false;
   /** Per endpoint: family, the IPv4 address or where 16 octets begin in `longs`, the label, the state. */
   readonly families = new Numbers();
   readonly addresses = new Numbers();
@@ -200,6 +217,7 @@ export class SliceDraft {
     for (const part of [this.groupEnds, this.groupPorts, this.portEnds]) part.length = 0;
     this.ports.clear();
     this.isUsable = true;
+    this.takesDots = false;
   }
 
   /**
@@ -232,7 +250,10 @@ export class SliceDraft {
 
   #addRest(state: number, from: Uint8Array, start: number, end: number): void {
     this.states.push(state);
-    if (!isNameLabel(from, start, end, MAX_LABEL, false)) {
+    const isName = this.takesDots
+      ? areNameLabels(from, start, end)
+      : isNameLabel(from, start, end, MAX_LABEL, false);
+    if (!isName) {
       this.labels.push(NO_LABEL);
       return;
     }

@@ -19,6 +19,8 @@ const MAX_TARGETS = 4096;
 /** In the word of a label: it was made from the address, since the endpoint has no hostname. */
 export const MADE_LABEL = 1 << 31;
 const FAMILY_SHIFT = 16;
+/** Cells of an index that are tried for an endpoint to begin with: more than half of them lead to one. */
+const MAX_TRIES = 16;
 
 export class EndpointWriter {
   readonly #context: ComposerContext;
@@ -60,6 +62,7 @@ export class EndpointWriter {
     const { walk, composition } = this.#context;
     if (this.#context.lacksAddresses(type)) return COMPOSED.NODATA;
     const isIpv4 = type === TYPE.A;
+    if (this.#context.rotates && this.#addFromRandom(service, isIpv4, filter)) return COMPOSED.RECORDS;
     let count = 0;
     for (walk.begin(service.entry); walk.next(); )
       if (this.isIpv4(walk.section) === isIpv4 && filter.includes(walk.section))
@@ -71,6 +74,56 @@ export class EndpointWriter {
     return COMPOSED.RECORDS;
   }
 
+  /**
+   * Adds the addresses of a service that has an index, from the endpoint of a random cell on.
+   *
+   * @returns false if none was found
+   */
+  #addFromRandom(service: ServiceFields, isIpv4: boolean, filter: SectionFilter): boolean {
+    const { walk, composition } = this.#context;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const slot = walk.slotAt(service.entry, this.#context.random());
+      let endpoint = walk.hint;
+      if (slot < 0 || endpoint < 0 || !walk.beginAt(service.entry, slot) || !walk.next()) continue;
+      const first = walk.section;
+      for (; endpoint >= this.ready(walk.section); endpoint -= this.ready(walk.section))
+        if (!walk.next()) break;
+      const { section } = walk;
+      if (endpoint >= this.ready(section) || this.isIpv4(section) !== isIpv4 || !filter.includes(section))
+        continue;
+      this.#addSection(section, endpoint, this.ready(section));
+      this.#addWalked(isIpv4, filter);
+      walk.beginBetween(service.entry, slot + 1, Number.POSITIVE_INFINITY);
+      this.#addWalked(isIpv4, filter);
+      walk.beginBetween(service.entry, 0, slot);
+      this.#addWalked(isIpv4, filter);
+      // The slice may have been replaced.
+      for (let at = first; at !== section && !composition.isCut; at = this.#nextSection(at))
+        if (this.isIpv4(at) === isIpv4 && filter.includes(at)) this.#addSection(at, 0, this.ready(at));
+      this.#addSection(section, 0, endpoint);
+      return true;
+    }
+    return false;
+  }
+
+  #nextSection(section: number): number {
+    return section + (this.#context.views.atoms[(section + SECTION.SIZE) >> 2] ?? 0);
+  }
+
+  /** Adds the addresses of the sections that are left. */
+  #addWalked(isIpv4: boolean, filter: SectionFilter): void {
+    const { walk, composition } = this.#context;
+    while (!composition.isCut && walk.next())
+      if (this.isIpv4(walk.section) === isIpv4 && filter.includes(walk.section))
+        this.#addSection(walk.section, 0, this.ready(walk.section));
+  }
+
+  #addSection(section: number, from: number, to: number): void {
+    const { composition } = this.#context;
+    for (let endpoint = from; endpoint < to && !composition.isCut; endpoint++)
+      this.addAddress(section, endpoint);
+  }
+
   /** Adds the addresses from number `from` to before `to`. */
   #addRange(service: ServiceFields, isIpv4: boolean, filter: SectionFilter, from: number, to: number): void {
     const { walk, composition } = this.#context;
@@ -80,10 +133,8 @@ export class EndpointWriter {
       if (this.isIpv4(section) !== isIpv4 || !filter.includes(section)) continue;
       const ready = this.ready(section);
       const end = Math.min(ready, to - number);
-      for (let endpoint = Math.max(0, from - number); endpoint < end; endpoint++) {
-        this.addAddress(section, endpoint);
-        if (composition.isCut) return;
-      }
+      this.#addSection(section, Math.max(0, from - number), end);
+      if (composition.isCut) return;
       number += ready;
     }
   }

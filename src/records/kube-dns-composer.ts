@@ -9,6 +9,7 @@ import { COMPOSED } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
+import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
 import { type EndpointWriter, MADE_LABEL, type SectionFilter } from './endpoint-writer.ts';
 import { HASH_LABEL_OCTETS, writeHashLabel } from './hash-label.ts';
 import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './layout.ts';
@@ -25,19 +26,20 @@ import {
 
 /** Instead of the place of a port's label: all ports. */
 const ALL = -1;
-/** A service with more endpoints without hostnames is left to the chain where their hashes are needed. */
+/** A service with more endpoints is left to the chain where their hashes are needed, if the table has no room for its index. */
 const MAX_HASHED = 256;
 
 const weightOf = (entries: number): number => Math.floor(100 / entries);
 
-export class KubeDnsComposer implements SectionFilter {
+export class KubeDnsComposer implements SectionFilter, EndpointMatcher {
   readonly #views: TableViews;
   readonly #context: ComposerContext;
   readonly #endpoints: EndpointWriter;
   readonly #hash = new Uint8Array(HASH_LABEL_OCTETS);
   /** Where the keys of a service's addresses lie in the message. */
   readonly #places = new Int32Array(256);
-  /** The label of the ports that are asked for, as a place in the name, or `ALL`; and their protocol. */
+  readonly #search: EndpointSearch;
+  /** The label of the ports or the endpoint that are asked for, as a place in the name, or `ALL`; and their protocol. */
   #label = ALL;
   #protocol = 0;
 
@@ -45,6 +47,7 @@ export class KubeDnsComposer implements SectionFilter {
     this.#views = context.views;
     this.#context = context;
     this.#endpoints = endpoints;
+    this.#search = new EndpointSearch(context.views, context.walk, this);
   }
 
   /**
@@ -270,30 +273,41 @@ export class KubeDnsComposer implements SectionFilter {
 
   /** The name of endpoints: their hostname, or the hash of an address. */
   #composeEndpoint(service: ServiceFields, label: number): number {
-    if (service.ready > MAX_HASHED) return COMPOSED.ASK;
     const endpoints = this.#endpoints;
     const context = this.#context;
     const { walk, sought, composition } = context;
+    const search = this.#search;
+    const hash = context.hashOfLabel(label);
+    search.begin(service.entry, hash);
+    if (!walk.isIndexed && service.ready > MAX_HASHED) return COMPOSED.ASK;
+    // The chain makes the hashes of IPv6 addresses.
+    if (walk.isIndexed ? walk.hasMadeLabels : this.#hasMadeLabels(service)) return COMPOSED.ASK;
+    this.#label = label;
     let isFound = false;
-    for (walk.begin(service.entry); walk.next(); ) {
-      const { section } = walk;
-      if (endpoints.hasMadeLabels(section)) return COMPOSED.ASK;
-      for (let endpoint = 0; endpoint < endpoints.ready(section); endpoint++) {
-        if (!this.#isNamed(section, endpoint, label)) continue;
-        const type = endpoints.isIpv4(section) ? TYPE.A : TYPE.AAAA;
-        if (sought.type === type && !context.lacksAddresses(type)) endpoints.addAddress(section, endpoint);
-        if (sought.type === TYPE.SRV && (isFound || this.#addOwnService()))
-          endpoints.addAdditional(section, endpoint, QUESTION_NAME);
-        isFound = true;
-      }
+    for (search.begin(service.entry, hash); search.next(); ) {
+      const { section, endpoint } = search;
+      const type = endpoints.isIpv4(section) ? TYPE.A : TYPE.AAAA;
+      if (sought.type === type && !context.lacksAddresses(type)) endpoints.addAddress(section, endpoint);
+      if (sought.type === TYPE.SRV && (isFound || this.#addOwnService()))
+        endpoints.addAdditional(section, endpoint, QUESTION_NAME);
+      isFound = true;
     }
     if (!isFound) return COMPOSED.NXDOMAIN;
     context.outcome = NAME_OUTCOME.endpoint;
     return composition.answers > 0 || composition.isCut ? COMPOSED.RECORDS : COMPOSED.NODATA;
   }
 
-  #isNamed(section: number, endpoint: number, label: number): boolean {
+  #hasMadeLabels(service: ServiceFields): boolean {
+    const { walk } = this.#context;
+    for (walk.begin(service.entry); walk.next(); )
+      if (this.#endpoints.hasMadeLabels(walk.section)) return true;
+    return false;
+  }
+
+  /** Whether an endpoint has the label that is asked for. */
+  matches(section: number, endpoint: number): boolean {
     const endpoints = this.#endpoints;
+    const label = this.#label;
     const { name } = this.#context.sought;
     const word = endpoints.labelWord(section, endpoint);
     const { octets } = this.#views;

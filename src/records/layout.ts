@@ -14,7 +14,8 @@
  *     32  the next and the previous service of the namespace
  *     40  a number that no other state of a service has
  *     44  the number of the list that held it last
- *     48  the key
+ *     48  the index of its endpoints, if they are many
+ *     52  the key
  *
  *     a namespace (key: its label in wire form)
  *
@@ -40,7 +41,8 @@
  *
  *     8   the slot of the slice that holds it, as a hint; -1: it is a service's own
  *     16  the entry of the service that it belongs to; or, negative, a list of several
- *     20  the key
+ *     20  whether it was ever a service's own
+ *     24  the key
  *
  *     a pod's address (key: the namespace's label, then the octets of the address)
  *
@@ -78,6 +80,18 @@
  *
  * A list of an address's services: how many, its capacity, then the entries; those that select pods come first.
  *
+ * The index of a service's endpoints: where the label and the address of each one are. It is a hash with linear probing,
+ * and has a cell for each slice that has endpoints of a hash:
+ *
+ *     0   the binary logarithm of its cells
+ *     4   cells that are not empty
+ *     8   how often addresses, then hostnames, occur more than once
+ *     16  labels that are made from IPv6 addresses
+ *     24  the cells: the hash, of `INDEXED`; a place, 0: empty, -1: emptied
+ *
+ * A place is one more than the number of the endpoint in its slice, 0 if there are several or the number is large | one more
+ * than the slot of the slice << 10. The number is a hint.
+ *
  * A zone of a cluster:
  *
  *     0   flags, `ZONE_OF_CLUSTER`
@@ -101,7 +115,8 @@ export const SERVICE = {
   PREVIOUS: 36,
   VERSION: 40,
   LIST: 44,
-  KEY: 48,
+  INDEX: 48,
+  KEY: 52,
 } as const;
 /**
  * LIVE: it counts among the services of its namespace that have names. OVERLAPS: an address occurs more than once among
@@ -133,9 +148,18 @@ export const SLICE = {
   KEY: 40,
 } as const;
 
-export const ADDRESS = { SLOT: 8, OWNER: 16, KEY: 20 } as const;
+export const ADDRESS = { SLOT: 8, OWNER: 16, OWN: 20, KEY: 24 } as const;
 /** Instead of a slot: the address is a service's own. */
 export const NO_SLOT = -1;
+/** What the index of a service's endpoints leads from: kinds of key for the hash, which differ from those of entries. */
+export const INDEXED = { LABEL: 32, ADDRESS: 33 } as const;
+export const ENDPOINT_INDEX = { SHIFT: 0, USED: 4, OVERLAPS: 8, SHARES: 12, MADE: 16, CELLS: 24 } as const;
+export const CELL = { HASH: 0, PLACE: 4, OCTETS: 8 } as const;
+export const EMPTIED = -1;
+export const SLOT_SHIFT = 10;
+/** Numbers of endpoints, and slots, that a place has room for. */
+export const MAX_HINTS = 2 ** SLOT_SHIFT - 1;
+export const MAX_SLOTS = 2 ** (31 - SLOT_SHIFT) - 1;
 export const OWNERS = { COUNT: 0, CAPACITY: 4, ENTRIES: 8 } as const;
 
 export const POD = { COUNT: 8, KEY: 16 } as const;
@@ -199,4 +223,6 @@ export const CLUSTER_FLAG = {
   WITHOUT_SRV: 256,
   WITHOUT_PTR: 512,
   WITHOUT_CNAME: 1024,
+  SELECTS_BY_ZONE: 2048,
+  CLUSTER_LABELS: 4096,
 } as const;

@@ -6,7 +6,16 @@ import { addWord, finishHash, joinSums, KEYS_PER_WORD } from '../table/hash.ts';
 import { EMPTY, HEADER, PAGE_SHIFT, PROBES, REMOVED, shapeOf, UNIT_SHIFT } from '../table/layout.ts';
 import type { TableViews } from '../table/memory.ts';
 import { ENTRY } from '../table/record-space.ts';
-import { SECTION, SERVICE, SLICE_LIST, SLICE_RECORD } from './layout.ts';
+import {
+  CELL,
+  ENDPOINT_INDEX,
+  MAX_HINTS,
+  SECTION,
+  SERVICE,
+  SLICE_LIST,
+  SLICE_RECORD,
+  SLOT_SHIFT,
+} from './layout.ts';
 
 /** Which octets of the last word belong to a key, by its length modulo 4. */
 const LAST_WORD = Int32Array.of(-1, 0xff, 0xffff, 0xffffff);
@@ -37,7 +46,7 @@ export class RecordFinder {
    */
   find(kind: number, key: KeyOctets, from: number, length: number, start: number): number {
     const atoms = this.#views.atoms;
-    const hash = this.#hash(key, from, length, kind);
+    const hash = this.hashOf(key, from, length, kind);
     const shape = shapeOf(length & 0xff, kind, this.#publication);
     const index = atoms[HEADER.INDEX] ?? 0;
     const base = (index >>> 5) << (PAGE_SHIFT - 2);
@@ -53,7 +62,8 @@ export class RecordFinder {
     return 0;
   }
 
-  #hash(key: KeyOctets, from: number, length: number, kind: number): number {
+  /** The finished hash of a key, as `RecordSpace.hashOf` has it. */
+  hashOf(key: KeyOctets, from: number, length: number, kind: number): number {
     const keys = this.#keys;
     let one = 0;
     let other = 0;
@@ -77,15 +87,23 @@ export class RecordFinder {
   }
 }
 
-/** Walks the sections of a service's slices, in the order of their slots. */
+/** Walks the sections of a service's slices, in the order of their slots or of its index. */
 export class SectionWalk {
   readonly #atoms: Int32Array;
   #list = 0;
   #slots = 0;
   #slot = 0;
   #left = 0;
+  /** The index that is followed, 0 for none; the hash that is sought, the next cell, and the cells that are left. */
+  #index = 0;
+  #hash = 0;
+  #cell = 0;
+  #mask = 0;
+  #cells = 0;
   /** The current section, as an octet. */
   section = 0;
+  /** At the first section of a slice that the index leads to: which of its ready endpoints is meant, -1: any. */
+  hint = -1;
 
   constructor(views: TableViews) {
     this.#atoms = views.atoms;
@@ -98,6 +116,8 @@ export class SectionWalk {
     this.#slots = this.#list === 0 ? 0 : (atoms[(this.#list + SLICE_LIST.SLOTS) >> 2] ?? 0);
     this.#slot = 0;
     this.#left = 0;
+    this.#index = 0;
+    this.hint = -1;
   }
 
   /** Begins with only the slice in this slot. @returns whether there is such a slot */
@@ -109,17 +129,63 @@ export class SectionWalk {
     return true;
   }
 
+  /** Begins with the slices in some slots, from one to before another. */
+  beginBetween(service: number, from: number, to: number): void {
+    this.begin(service);
+    this.#slot = from;
+    this.#slots = Math.min(this.#slots, to);
+  }
+
+  /**
+   * The slot of an endpoint of a service that has an index, and its number in `hint`: each one is as likely.
+   *
+   * @returns -1 if no endpoint is there
+   */
+  slotAt(service: number, random: number): number {
+    const atoms = this.#atoms;
+    const index = atoms[(service + SERVICE.INDEX) >> 2] ?? 0;
+    if (index === 0) return -1;
+    const mask = (1 << (atoms[(index + ENDPOINT_INDEX.SHIFT) >> 2] ?? 0)) - 1;
+    const cell = index + ENDPOINT_INDEX.CELLS + (random & mask) * CELL.OCTETS;
+    const place = atoms[(cell + CELL.PLACE) >> 2] ?? 0;
+    this.hint = (place & MAX_HINTS) - 1;
+    return place > 0 ? (place >> SLOT_SHIFT) - 1 : -1;
+  }
+
+  /** Begins with the slices that may have endpoints of a hash, of `INDEXED`: all of a service without an index. */
+  beginIndexed(service: number, hash: number): void {
+    this.begin(service);
+    const atoms = this.#atoms;
+    const index = atoms[(service + SERVICE.INDEX) >> 2] ?? 0;
+    if (index === 0) return;
+    this.#index = index;
+    this.#hash = hash;
+    this.#cells = 1 << (atoms[(index + ENDPOINT_INDEX.SHIFT) >> 2] ?? 0);
+    this.#mask = this.#cells - 1;
+    this.#cell = hash & this.#mask;
+  }
+
+  /** Whether it follows an index. */
+  get isIndexed(): boolean {
+    return this.#index !== 0;
+  }
+
+  /** Whether the index that it follows has labels that are made from IPv6 addresses. */
+  get hasMadeLabels(): boolean {
+    return (this.#atoms[(this.#index + ENDPOINT_INDEX.MADE) >> 2] ?? 0) > 0;
+  }
+
   /** Moves on to the next section. @returns whether there is one */
   next(): boolean {
     const atoms = this.#atoms;
     if (this.#left > 0) {
       this.#left--;
+      this.hint = -1;
       this.section += atoms[(this.section + SECTION.SIZE) >> 2] ?? 0;
       return true;
     }
-    while (this.#slot < this.#slots) {
-      const record = atoms[((this.#list + SLICE_LIST.RECORDS) >> 2) + this.#slot] ?? 0;
-      this.#slot++;
+    for (let slot = this.#nextSlot(); slot >= 0; slot = this.#nextSlot()) {
+      const record = atoms[((this.#list + SLICE_LIST.RECORDS) >> 2) + slot] ?? 0;
       if (record === 0) continue;
       const sections = atoms[(record + SLICE_RECORD.SECTIONS) >> 2] ?? 0;
       if (sections === 0) continue;
@@ -128,5 +194,33 @@ export class SectionWalk {
       return true;
     }
     return false;
+  }
+
+  /** Passes over the rest of the slice. */
+  leaveSlice(): void {
+    this.#left = 0;
+  }
+
+  /** The sections of the slice that follow the current one. */
+  get sectionsLeft(): number {
+    return this.#left;
+  }
+
+  #nextSlot(): number {
+    if (this.#index === 0) return this.#slot < this.#slots ? this.#slot++ : -1;
+    const atoms = this.#atoms;
+    for (; this.#cells > 0; this.#cells--) {
+      const at = (this.#index + ENDPOINT_INDEX.CELLS + this.#cell * CELL.OCTETS) >> 2;
+      this.#cell = (this.#cell + 1) & this.#mask;
+      const place = atoms[at + (CELL.PLACE >> 2)] ?? 0;
+      if (place === 0) return -1;
+      const slot = (place >> SLOT_SHIFT) - 1;
+      // The index may know a slot that the list does not have yet.
+      if (slot < 0 || slot >= this.#slots || atoms[at] !== this.#hash) continue;
+      this.#cells--;
+      this.hint = (place & MAX_HINTS) - 1;
+      return slot;
+    }
+    return -1;
   }
 }

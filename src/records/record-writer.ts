@@ -7,7 +7,9 @@ import { BlockBuffer } from '../table/block.ts';
 import type { RecordSpace } from '../table/record-space.ts';
 import { AddressClaims } from './address-claims.ts';
 import type { ServiceDraft, SliceDraft } from './drafts.ts';
+import { EndpointIndex } from './endpoint-index.ts';
 import { EntryList } from './entry-list.ts';
+import { writeHashLabel } from './hash-label.ts';
 import {
   EXTERNAL_TARGET,
   NAMESPACE,
@@ -22,14 +24,14 @@ import {
   SERVICE_RECORD,
 } from './layout.ts';
 import { encodeServiceRecord, encodeSliceRecord } from './record-blocks.ts';
-import { ServiceFields } from './service-fields.ts';
+import { ServiceFields, writeDashed } from './service-fields.ts';
 import { type AddressValue, octetsOf, textAt } from './slice-addresses.ts';
 import { SliceWriter } from './slice-writer.ts';
 import { isSpecialAddress } from './special-addresses.ts';
 
 export interface RecordWriterOptions {
-  /** Whether an external name that is an address has a name, as in kube-dns. */
-  readonly namesExternalAddresses: boolean;
+  /** Whether names are those of kube-dns: external names that are addresses have some, endpoints have hashes as labels. */
+  readonly isKubeDns: boolean;
   /** Whether loopback and other special addresses have reverse names, as in CoreDNS. */
   readonly namesSpecialAddresses: boolean;
 }
@@ -55,7 +57,10 @@ export class RecordWriter {
     const { views } = space;
     this.space = space;
     this.claims = new AddressClaims(space, (address) => this.#hasName(address));
-    this.slices = new SliceWriter(space, this.claims, (service, address) => this.#isOwn(service, address));
+    const index = new EndpointIndex(space, options.isKubeDns ? writeHashLabel : writeDashed);
+    this.slices = new SliceWriter(space, this.claims, index, (service, address) =>
+      this.#isOwn(service, address),
+    );
     this.#words = views.atoms;
     this.#options = options;
     this.#fields = new ServiceFields(views);
@@ -352,7 +357,7 @@ export class RecordWriter {
     const flags = this.#get(entry + SERVICE.FLAGS);
     if (((flags & SERVICE_FLAG.SELECTS) !== 0) === selects) return;
     this.space.store(entry + SERVICE.FLAGS, flags ^ SERVICE_FLAG.SELECTS);
-    for (const address of this.slices.readyOf(entry)) this.claims.reorder(octetsOf(address));
+    for (const address of this.slices.readyOf(entry)) this.claims.reorder(octetsOf(address), entry);
   }
 
   /** Gives up a record that is replaced or removed, and the addresses that only it has. */
@@ -407,7 +412,7 @@ export class RecordWriter {
 
   #hasExternalName(target: number): boolean {
     if (target === EXTERNAL_TARGET.NAME) return true;
-    return target === EXTERNAL_TARGET.ADDRESS && this.#options.namesExternalAddresses;
+    return target === EXTERNAL_TARGET.ADDRESS && this.#options.isKubeDns;
   }
 }
 

@@ -6,15 +6,18 @@ import { COMPOSED, type KeyOctets, type Sought } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';
 import type { ComposerContext } from './composer-context.ts';
+import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
 import type { EndpointWriter } from './endpoint-writer.ts';
 import { MADE_LABEL } from './endpoint-writer.ts';
 import {
   ADDRESS,
   CLUSTER_FLAG,
+  INDEXED,
   NAME_OUTCOME,
   NO_SLOT,
   OWNERS,
   RECORD_KIND,
+  SECTION,
   SERVICE_FLAG,
   SERVICE_KIND,
 } from './layout.ts';
@@ -97,12 +100,13 @@ function readDigit(octet: number): number {
   return octet >= 0x61 && octet <= 0x66 ? octet - 0x61 + 10 : -1;
 }
 
-export class ReverseComposer {
+export class ReverseComposer implements EndpointMatcher {
   readonly #views: TableViews;
   readonly #context: ComposerContext;
   readonly #endpoints: EndpointWriter;
   readonly #finder: RecordFinder;
   readonly #service: ServiceFields;
+  readonly #search: EndpointSearch;
   readonly address = new AddressKey();
 
   constructor(context: ComposerContext, endpoints: EndpointWriter, finder: RecordFinder) {
@@ -111,6 +115,7 @@ export class ReverseComposer {
     this.#endpoints = endpoints;
     this.#finder = finder;
     this.#service = new ServiceFields(context.views);
+    this.#search = new EndpointSearch(context.views, context.walk, this);
   }
 
   /** Answers for the name of the address in `address`. */
@@ -125,16 +130,18 @@ export class ReverseComposer {
     const count = list === 0 ? 1 : Math.min(MAX_OWNERS, atoms[(list + OWNERS.COUNT) >> 2] ?? 0);
     const context = this.#context;
     context.outcome = NAME_OUTCOME.reverse;
-    for (let index = 0; index < count; index++)
+    const { composition } = context;
+    const services = atoms[(entry + ADDRESS.OWN) >> 2] === 0 ? 0 : count;
+    for (let index = 0; index < services && !composition.isCut; index++)
       this.#addService(list === 0 ? owner : (atoms[((list + OWNERS.ENTRIES) >> 2) + index] ?? 0));
-    if (context.composition.answers === 0 && !context.composition.isCut) {
+    if (composition.answers === 0 && !composition.isCut) {
       const hint = list === 0 ? (atoms[(entry + ADDRESS.SLOT) >> 2] ?? NO_SLOT) : NO_SLOT;
-      for (let index = 0; index < count; index++) {
+      for (let index = 0; index < count && !composition.isCut; index++) {
         const service = list === 0 ? owner : (atoms[((list + OWNERS.ENTRIES) >> 2) + index] ?? 0);
         if (!this.#addEndpoints(service, hint)) return COMPOSED.ASK;
       }
     }
-    if (context.composition.answers === 0 && !context.composition.isCut) return COMPOSED.NEXT;
+    if (composition.answers === 0 && !composition.isCut) return COMPOSED.NEXT;
     const isShown = context.sought.type === TYPE.PTR && !context.lacks(CLUSTER_FLAG.WITHOUT_PTR);
     return isShown ? COMPOSED.RECORDS : COMPOSED.NODATA;
   }
@@ -161,25 +168,45 @@ export class ReverseComposer {
     if (!service.isNamed(context.flags) || service.kind === SERVICE_KIND.EXTERNAL) return true;
     if (isKubeDns && service.kind !== SERVICE_KIND.HEADLESS) return true;
     if ((service.flags & SERVICE_FLAG.OVERLAPS) !== 0) return false;
-    if (walk.beginAt(entry, hint) && this.#addFound(service, isKubeDns)) return true;
+    const key = this.address;
+    const search = this.#search;
+    search.begin(entry, this.#finder.hashOf(key, 0, key.length, INDEXED.ADDRESS));
+    if (walk.isIndexed) {
+      if (search.next()) this.#addEndpoint(service, search.section, search.endpoint);
+      return true;
+    }
+    if (walk.beginAt(entry, hint) && this.#addFound(service)) return true;
     walk.begin(entry);
-    this.#addFound(service, isKubeDns);
+    this.#addFound(service);
     return true;
   }
 
   /** Adds the name of the endpoint with the address, among the sections that are left. @returns whether there was one */
-  #addFound(service: ServiceFields, needsHostname: boolean): boolean {
+  #addFound(service: ServiceFields): boolean {
     const { walk } = this.#context;
-    const endpoints = this.#endpoints;
     while (walk.next()) {
       const { section } = walk;
-      const endpoint = endpoints.find(section, this.address);
+      const endpoint = this.#endpoints.find(section, this.address);
       if (endpoint < 0) continue;
-      const word = endpoints.labelWord(section, endpoint);
-      const hasHostname = word !== 0 && (word & MADE_LABEL) === 0;
-      if (!needsHostname || hasHostname) endpoints.addPointer(service, section, endpoint);
+      this.#addEndpoint(service, section, endpoint);
       return true;
     }
     return false;
+  }
+
+  /** Whether an endpoint has the address. */
+  matches(section: number, endpoint: number): boolean {
+    const key = this.address;
+    const isIpv4 = this.#endpoints.isIpv4(section);
+    if (isIpv4 !== (key.length === 4)) return false;
+    if (isIpv4) return this.#endpoints.ipv4(section, endpoint) === key.ipv4;
+    return areEqual(this.#views.octets, section + SECTION.ADDRESSES + endpoint * 16, key.octets, 0, 16);
+  }
+
+  #addEndpoint(service: ServiceFields, section: number, endpoint: number): void {
+    const endpoints = this.#endpoints;
+    const word = endpoints.labelWord(section, endpoint);
+    const hasHostname = word !== 0 && (word & MADE_LABEL) === 0;
+    if (!this.#context.isKubeDns || hasHostname) endpoints.addPointer(service, section, endpoint);
   }
 }

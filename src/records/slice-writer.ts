@@ -4,6 +4,7 @@
 import type { BlockBuffer } from '../table/block.ts';
 import type { RecordSpace } from '../table/record-space.ts';
 import type { AddressClaims } from './address-claims.ts';
+import type { EndpointIndex } from './endpoint-index.ts';
 import { EntryList } from './entry-list.ts';
 import { RECORD_KIND, SERVICE, SERVICE_FLAG, SLICE, SLICE_LIST, SLICE_RECORD } from './layout.ts';
 import { type AddressValue, findRepeats, hasHostnames, octetsOf, readyAddresses } from './slice-addresses.ts';
@@ -13,6 +14,7 @@ const REPEATS = SERVICE_FLAG.OVERLAPS | SERVICE_FLAG.SHARES;
 export class SliceWriter {
   readonly #space: RecordSpace;
   readonly #claims: AddressClaims;
+  readonly #index: EndpointIndex;
   readonly #words: Int32Array;
   readonly #list: EntryList;
   /** Whether an address is a service's own. */
@@ -23,10 +25,12 @@ export class SliceWriter {
   constructor(
     space: RecordSpace,
     claims: AddressClaims,
+    index: EndpointIndex,
     isOwn: (service: number, address: AddressValue) => boolean,
   ) {
     this.#space = space;
     this.#claims = claims;
+    this.#index = index;
     this.#words = space.views.atoms;
     this.#list = new EntryList(space.views, SLICE.NEXT, SLICE.PREVIOUS);
     this.#isOwn = isOwn;
@@ -122,18 +126,24 @@ export class SliceWriter {
     const { views } = this.#space;
     const former = readyAddresses(views, before);
     const now = readyAddresses(views, record);
+    const change = this.#index.begin(service, slot, before, record);
     let mayRepeat = (this.#get(service + SERVICE.FLAGS) & REPEATS) !== 0 || now.addresses.size < now.ready;
     if (record !== 0 && hasHostnames(views, record)) mayRepeat = true;
     for (const address of now.addresses)
       if (!former.addresses.has(address) && this.#claims.add(octetsOf(address), service, slot))
         mayRepeat = true;
     // Readers must not take repeated endpoints for different ones.
-    if (mayRepeat) this.#setRepeats(service, REPEATS);
+    if (change !== undefined) this.#setRepeats(service, this.#index.repeats(service));
+    else if (mayRepeat) this.#setRepeats(service, REPEATS);
     const list = this.#get(service + SERVICE.SLICES);
     this.#space.store(list + SLICE_LIST.RECORDS + slot * 4, record);
     this.#space.store(service + SERVICE.READY, this.#get(service + SERVICE.READY) - former.ready + now.ready);
-    if (mayRepeat) this.#setRepeats(service, findRepeats(views, service));
+    if (change !== undefined) {
+      this.#index.end(change);
+      this.#setRepeats(service, this.#index.repeats(service));
+    } else if (mayRepeat) this.#setRepeats(service, findRepeats(views, service));
     this.#disclaim(service, former.addresses, now.addresses, mayRepeat);
+    this.#index.fit(service);
     if (before !== 0) this.#space.retire(before, this.#get(before + SLICE_RECORD.SIZE));
   }
 
@@ -150,9 +160,12 @@ export class SliceWriter {
     mayRepeat: boolean,
   ): void {
     const gone = [...former].filter((address) => !now.has(address) && !this.#isOwn(service, address));
-    const others = gone.length > 0 && mayRepeat ? this.readyOf(service) : undefined;
-    for (const address of gone)
-      if (others?.has(address) !== true) this.#claims.remove(octetsOf(address), service);
+    const isIndexed = this.#index.isKept(service);
+    const others = gone.length > 0 && mayRepeat && !isIndexed ? this.readyOf(service) : undefined;
+    for (const address of gone) {
+      const isHeld = isIndexed ? this.#index.hasAddress(service, address) : others?.has(address) === true;
+      if (!isHeld) this.#claims.remove(octetsOf(address), service);
+    }
   }
 
   /** The addresses of all ready endpoints of a service. */
@@ -193,6 +206,7 @@ export class SliceWriter {
 
   #dropEmptyList(service: number): void {
     for (const _ of this.records(service)) return;
+    this.#index.drop(service);
     const list = this.#get(service + SERVICE.SLICES);
     this.#space.store(service + SERVICE.SLICES, 0);
     this.#space.retire(list, sizeOfList(this.#get(list + SLICE_LIST.SLOTS)));

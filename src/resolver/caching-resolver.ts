@@ -96,7 +96,7 @@ export class CachingResolver {
     if (query.look !== undefined) return this.#look(query, query.look, entry, now);
     if (entry !== undefined && entry.expires > now) {
       this.#hits += 1;
-      return { ...replyFromEntry(entry, now), ...errorOf(entry, entry.freshUntil <= now) };
+      return { ...replyFromEntry(entry, now), ...errorsOf(entry, entry.freshUntil <= now) };
     }
     this.#misses += 1;
     if (!query.recursionDesired) return this.#options.ask(query);
@@ -109,6 +109,7 @@ export class CachingResolver {
 
   /** Gives a cached answer as it is, without asking again for an expired one. */
   #look(query: Query, look: Look, entry: CachedEntry | undefined, now: number): Answer | Promise<Answer> {
+    if (look.passesCaches) return this.#options.ask(query);
     const settings = this.#options.stale();
     const body =
       entry === undefined || entry.expires > now ? entry?.body : settings && staleBody(entry, now, settings);
@@ -199,12 +200,15 @@ export class CachingResolver {
     this.#stale += 1;
     const kept = { ...entry, body, lifetime: RECHECK_SECONDS, outcome: RESOLVER_OUTCOME.stale };
     store.cache(kept, clock.monotonic());
-    return { ...replyFromBody(entry, body, 0), ...errorOf(entry, true) };
+    return { ...replyFromBody(entry, body, 0), ...errorsOf(entry, true) };
   }
 }
 
-function errorOf({ body }: CachedEntry, isStale: boolean): Pick<Forwarded, 'extendedError'> {
-  return { extendedError: extendedErrorOfCached(body.rcode, isStale) };
+function errorsOf(
+  { body, passedErrors }: CachedEntry,
+  isStale: boolean,
+): Pick<Forwarded, 'extendedError' | 'passedErrors'> {
+  return { extendedError: extendedErrorOfCached(body.rcode, isStale), passedErrors };
 }
 
 /** Milliseconds; 0 if the servers have just failed: clients do not wait for them. */

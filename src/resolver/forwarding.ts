@@ -15,7 +15,7 @@ import { extendedErrorOfFailure, type FailureReason } from '../forward/forward-r
 import type { ForwardTally } from '../forward/forward-tally.ts';
 import type { Forwarder, ForwardQuestion, ForwardReply } from '../forward/forwarder.ts';
 import type { CachedAnswer } from '../table/types.ts';
-import { EXTENDED_ERROR } from '../wire/extended-error.ts';
+import { EXTENDED_ERROR, passedErrorsOf } from '../wire/extended-error.ts';
 import type { Message, NameKey, Question } from '../wire/types.ts';
 import { type FilteredTypes, hideTypes } from './filtered-types.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
@@ -136,6 +136,7 @@ export class Forwarding {
       answers,
       authorities,
       additionals,
+      passedErrors: kept === undefined ? passedErrorsOf(edns) : kept.answer.passedErrors,
       memory: kept && this.#memoryOf(question.type, { ...kept.answer, recursionAvailable: true }),
     };
   }

@@ -10,7 +10,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { PendingQuery } from '../chain/pending-query.ts';
 import { Query } from '../chain/query.ts';
-import { extendedErrorOf, replyOf } from '../chain/response.ts';
+import { explainResponse, replyOf } from '../chain/response.ts';
 import {
   type Forwarder,
   keepReply,
@@ -21,7 +21,6 @@ import {
 import type { RawReply } from '../forward/transport/raw-reply.ts';
 import { PARSED, QuestionReader } from '../table/question.ts';
 import type { TableWriter } from '../table/writer.ts';
-import { withExtendedError } from '../wire/extended-error.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { plainKey } from '../wire/name-wire.ts';
 import { parseQuery, respond } from '../wire/query.ts';
@@ -45,9 +44,11 @@ export interface ResolverParts {
 export interface PacketForwardingOptions {
   /** Whether no handler before the resolver answers a question for addresses of a name. */
   readonly isExternal: (name: NameKey, type: number) => boolean;
+  /** Whether a handler before the resolver reads EDNS options. Default: no. May change. */
+  readonly readsOptions?: () => boolean;
   /** Maximum size of UDP responses in octets, also sent in our OPT records. Default: 1232. */
   readonly udpSize?: number;
-  /** Whether responses carry extended errors. Default: no. */
+  /** Whether responses carry extended errors of our own. Default: no. */
   readonly sendsExtendedErrors?: boolean | undefined;
   /** Called with each response (memory that begins with it, and its length) and the time that it took. */
   readonly onAnswer: (response: Uint8Array, length: number, milliseconds: number) => void;
@@ -76,6 +77,7 @@ export class PacketForwarding {
     const { forwarder, cachingResolver, table, clock, isUsable } = this.#parts;
     const reader = this.#reader;
     if (!isUsable() || !this.#read(pending)) return false;
+    if (reader.hasOptions && this.#options.readsOptions?.() === true) return false;
     const { type, dnsClass, dnssecOk, checkingDisabled } = reader;
     const key = plainKey(reader.name);
     if (key === undefined || !this.#options.isExternal(key, type)) return false;
@@ -143,9 +145,8 @@ export class PacketForwarding {
     const message = respond(parsed, { ...replyOf(answer), recursionAvailable: true, udpSize });
     const limit = maxResponseOctets('udp', parsed.edns?.udpSize ?? 0, udpSize);
     const encoded = encodeMessage(message, { limit });
-    const code = this.#options.sendsExtendedErrors === true ? extendedErrorOf(answer) : undefined;
-    const response =
-      code === undefined || parsed.edns === undefined ? encoded : withExtendedError(encoded, limit, code);
+    const sending = { options: [], sendsOwn: this.#options.sendsExtendedErrors === true };
+    const response = parsed.edns === undefined ? encoded : explainResponse(encoded, limit, answer, sending);
     this.#respond(waiter, response, response.length);
   }
 

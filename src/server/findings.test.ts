@@ -4,6 +4,30 @@ import { RecordingLog } from '../base/testing/recording-log.ts';
 import { ServerFindings } from './findings.ts';
 import { ForeignDomains } from './foreign-domains.ts';
 
+it('logs findings of every kind, and of many a part at a time', () => {
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const kinds = [
+    { kind: 'services', state: 'failing', age: undefined, words: 'forbidden' },
+    { kind: 'endpointslices', state: 'failing', age: undefined, words: 'no connection: refused' },
+  ];
+  const rejected = Array.from({ length: 30 }, (_, index) => `line ${index}: bad`);
+  const foreignDomains = new ForeignDomains(clock);
+  const findings = new ServerFindings(
+    { inspect: () => [], dataAge: 0, kinds, rejected, foreignDomains },
+    clock,
+    log,
+  );
+  findings.start();
+  clock.advance(15_000);
+  expect(log.records).toHaveLength(20);
+  clock.advance(60_000);
+  findings.stop();
+  const logged = log.records.map(({ fields }) => String(fields?.['finding']));
+  expect(logged).toHaveLength(32);
+  expect(new Set(logged)).toEqual(new Set(['api-forbidden', 'api-unreachable', 'config-rejected']));
+});
+
 it('logs a finding when it begins and when it ends, once each', () => {
   const clock = new ManualClock();
   const log = new RecordingLog();

@@ -20,13 +20,8 @@ export interface ServerFacts {
 
 /** Milliseconds between two checks for the log. */
 const INTERVAL = 15_000;
-/** Findings that have no line of their own in the log when they begin. */
-const LOGGED: ReadonlySet<Finding['kind']> = new Set([
-  'data-stale',
-  'external-name-target',
-  'foreign-cluster-domain',
-  'upstream-slow',
-]);
+/** Of one check, findings that get a line when they begin; the others follow at the next one. */
+const MAX_LINES = 20;
 
 export class ServerFindings {
   readonly #facts: ServerFacts;
@@ -89,13 +84,17 @@ export class ServerFindings {
   }
 
   #report(): void {
-    const found = this.current().filter(({ kind }) => LOGGED.has(kind));
-    const now = new Map(found.map((finding) => [`${finding.kind} ${finding.subject}`, finding]));
-    for (const [key, { kind, subject, sentence }] of now)
-      if (!this.#logged.has(key)) this.#log.warn('finding', { finding: kind, subject, reason: sentence });
-    for (const [key, { kind, subject }] of this.#logged)
-      if (!now.has(key)) this.#log.info('finding ended', { finding: kind, subject });
-    this.#logged.clear();
-    for (const [key, finding] of now) this.#logged.set(key, finding);
+    const now = new Map(this.current().map((finding) => [`${finding.kind} ${finding.subject}`, finding]));
+    for (const [key, { kind, subject }] of this.#logged) {
+      if (now.has(key)) continue;
+      this.#logged.delete(key);
+      this.#log.info('finding ended', { finding: kind, subject });
+    }
+    const begun = [...now].filter(([key]) => !this.#logged.has(key));
+    for (const [key, finding] of begun.slice(0, MAX_LINES)) {
+      this.#logged.set(key, finding);
+      const { kind, subject, sentence } = finding;
+      this.#log.warn('finding', { finding: kind, subject, reason: sentence });
+    }
   }
 }

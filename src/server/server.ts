@@ -94,6 +94,8 @@ export class Server {
   #following: Promise<void> = Promise.resolve();
   /** Milliseconds, from the plan in force. */
   #lameduck: number;
+  /** Called with each plan that comes into force; undefined: the server stops. */
+  #followPlan: (plan: ServerPlan | undefined) => void = () => {};
   #interfaces: FollowedInterfaces | undefined;
   #groups: ListenerGroups | undefined;
   #networks: FollowedNetworks | undefined;
@@ -154,6 +156,11 @@ export class Server {
   /** The plan in force. */
   get plan(): ServerPlan {
     return this.#frontEnd.plan;
+  }
+
+  /** Calls `follow` with each plan that is in force from now on, and with undefined when the server stops. One may follow. */
+  followPlan(follow: (plan: ServerPlan | undefined) => void): void {
+    this.#followPlan = follow;
   }
 
   /** What is missing before names of the cluster may be denied; undefined: nothing, or there is no cluster of the server's own. */
@@ -279,6 +286,7 @@ export class Server {
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
     this.#handover?.stop();
+    this.#followPlan(undefined);
     this.findings.stop();
     this.#engine.serverBlocks.proceed();
     // The caller of `start` handles its errors.
@@ -320,6 +328,7 @@ export class Server {
     this.#handover?.offer();
     this.#state = moveServer(this.#state, 'serving');
     this.#dependencies.afterStart?.();
+    this.#followPlan(this.#frontEnd.plan);
     this.#followNetworks();
     if (!this.#plan.engine.isStrict) this.findings.start();
     this.#announce(source);
@@ -364,6 +373,7 @@ export class Server {
     this.#lameduck = lameduck;
     if (clearsCache) this.#clearCache();
     await this.#groups?.keepOnly(plan.listen.groups, before);
+    if (this.#state === 'serving') this.#followPlan(plan);
     void before.stop();
   }
 

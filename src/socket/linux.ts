@@ -5,9 +5,11 @@ export const AF_UNIX = 1;
 export const AF_INET = 2;
 export const AF_INET6 = 10;
 export const AF_NETLINK = 16;
+export const AF_PACKET = 17;
 
 export const SOCK_STREAM = 1;
 export const SOCK_DGRAM = 2;
+export const SOCK_RAW = 3;
 export const SOCK_NONBLOCK = 0o4000;
 export const SOCK_CLOEXEC = 0o2000000;
 
@@ -39,6 +41,8 @@ export const IPPROTO_IPV6 = 41;
 export const IPV6_RECVERR = 25;
 export const IPV6_V6ONLY = 26;
 export const IPV6_RECVPKTINFO = 49;
+
+export const ETH_P_ALL = 3;
 
 export const MSG_TRUNC = 0x20;
 export const MSG_DONTWAIT = 0x40;

@@ -36,6 +36,8 @@ import type {
   ZoneSettings,
 } from './types.ts';
 
+const WORD_OCTETS = 4;
+
 /** A growing buffer that holds one block at a time. */
 export class BlockBuffer {
   octets = new Uint8Array(4096);
@@ -132,19 +134,25 @@ export interface CachedPlace {
 
 export function encodeCached(buffer: BlockBuffer, answer: CachedAnswer, place: CachedPlace): void {
   const offsetsStart = CACHED.NAME + padded(answer.name.length);
+  const { passedErrors } = answer;
+  const errorOctets = passedErrors === undefined ? 0 : WORD_OCTETS + passedErrors.length;
   const bodyStart = beginCached(buffer, answer, place, {
     offsets: answer.ttlOffsets.length,
-    octets: bodyLength(answer.body),
+    octets: bodyLength(answer.body) + errorOctets,
   });
   const { words, octets } = buffer;
   words[CACHED.FLAGS >> 2] =
     (words[CACHED.FLAGS >> 2] ?? 0) |
     (answer.recursionAvailable ? CACHED_FLAG.RECURSION_AVAILABLE : 0) |
     (answer.isHeldOnceStale === true ? CACHED_FLAG.HELD_ONCE_STALE : 0) |
+    (passedErrors === undefined ? 0 : CACHED_FLAG.PASSED_ERRORS) |
     (answer.ttlOffsets.length << 16);
   words[CACHED.FRESH_UNTIL >> 2] = answer.freshUntil ?? place.now + answer.lifetime;
   new Uint16Array(octets.buffer, offsetsStart, answer.ttlOffsets.length).set(answer.ttlOffsets);
-  writeBody(buffer, bodyStart, answer.body);
+  const end = writeBody(buffer, bodyStart, answer.body);
+  if (passedErrors === undefined) return;
+  words[end >> 2] = passedErrors.length;
+  octets.set(passedErrors, end + WORD_OCTETS);
 }
 
 /** @param targetHash the unsalted hash of the target */

@@ -1,6 +1,7 @@
 /**
  * Reads cached answers back from the table's memory: the writer needs them for stale answers, prefetching and dumps.
  */
+import type { PassedErrors } from '../wire/extended-error.ts';
 import type { WireName } from '../wire/types.ts';
 import {
   BODY,
@@ -9,6 +10,7 @@ import {
   BODY_LENGTH_SHIFT,
   CACHED,
   CACHED_FLAG,
+  endOfBody,
   padded,
 } from './layout.ts';
 import type { TableViews } from './memory.ts';
@@ -35,6 +37,12 @@ function decodeBody({ octets, words }: TableViews, start: number): AnswerBody {
   };
 }
 
+function decodePassedErrors({ octets, words }: TableViews, body: number): PassedErrors {
+  const at = endOfBody(words, body);
+  // A copy of those that were stored.
+  return octets.slice(at + 4, at + 4 + (words[at >> 2] ?? 0)) as PassedErrors;
+}
+
 /** @param block where the entry lies; its memory is copied */
 export function decodeCached(views: TableViews, block: number, view: ViewId, used: boolean): CachedEntry {
   const { octets, words } = views;
@@ -52,6 +60,9 @@ export function decodeCached(views: TableViews, block: number, view: ViewId, use
     ...((flags & CACHED_FLAG.BEFORE_CACHE) !== 0 && { beforeCache: true }),
     recursionAvailable: (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0,
     ...((flags & CACHED_FLAG.HELD_ONCE_STALE) !== 0 && { isHeldOnceStale: true }),
+    ...((flags & CACHED_FLAG.PASSED_ERRORS) !== 0 && {
+      passedErrors: decodePassedErrors(views, block + at(CACHED.BODY)),
+    }),
     outcome: at(CACHED.OUTCOME),
     body: decodeBody(views, block + at(CACHED.BODY)),
     ttlOffsets: [...new Uint16Array(octets.buffer, offsets, flags >>> 16)],

@@ -53,6 +53,8 @@ export interface Composer {
   readonly outcome: number;
   /** Leading labels of the name that lie below the last name that exists. */
   readonly missing: number;
+  /** Whether the name lies below an object that exists, such as a service. */
+  readonly isBelowObject: boolean;
   /**
    * @param cluster the octet of the block that `RecordSpace.show` shows
    * @param publication that has the records

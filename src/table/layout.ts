@@ -84,7 +84,9 @@
  *     28  the maximum UDP size that it takes from clients, 0: any
  *     32  where readers forward what it leaves open, 0: nowhere
  *     36  the first outcome of its cached answers, where that of its nodes is not 0
- *     40  the places of its publications, in the order of look-up; then the ask rules
+ *     40  the place of the publication with the search lists of its clients, 0: none (see search-lists.ts)
+ *     44  the first outcome of answers that were searched for
+ *     48  the places of its publications, in the order of look-up; then the ask rules
  *
  * A table of names (offsets are octets from its start):
  *
@@ -175,7 +177,8 @@ export const REMOVED = -1;
 /** How far from its hash an entry may lie. An entry that does not fit makes the index grow, or is not cached. */
 export const PROBES = 64;
 
-export const KIND = { NODE: 1, CACHED: 2 } as const;
+/** Kinds from 3 on are those of records, see `RECORD_KIND`. */
+export const KIND = { NODE: 1, CACHED: 2, SEARCH_LIST: 32 } as const;
 export const BELOW_COMPLETE = 0;
 export const BELOW_ASK_ANY = 255;
 export const OTHER_TYPES = { NODATA: 0, ASK: 1, NEXT: 2 } as const;
@@ -206,6 +209,8 @@ export const CACHED_FLAG = {
   REDIRECT: 16,
   BEFORE_CACHE: 32,
   HELD_ONCE_STALE: 64,
+  /** Behind the body: the octets of the extended errors that are passed on, then these. */
+  PASSED_ERRORS: 128,
 } as const;
 /** Offsets of the sources, counted back from the body of a cached answer. */
 export const SOURCES = {
@@ -285,7 +290,9 @@ export const VIEW = {
   UDP_SIZE: 28,
   ROUTE: 32,
   CACHED_OUTCOMES: 36,
-  PUBLICATIONS: 40,
+  SEARCH_LISTS: 40,
+  SEARCH_OUTCOMES: 44,
+  PUBLICATIONS: 48,
 } as const;
 export const VIEW_FLAG = {
   RECURSION_AVAILABLE: 1 << 16,
@@ -303,3 +310,7 @@ export const RULE_FLAG = {
 
 /** Rounds up to whole words. */
 export const padded = (octets: number): number => (octets + 3) & ~3;
+
+/** Where the octets behind a body begin, at a whole word. @param body its first octet */
+export const endOfBody = (words: Uint32Array, body: number): number =>
+  body + padded(BODY.RECORDS + ((words[(body + BODY.FLAGS) >> 2] ?? 0) >>> BODY_LENGTH_SHIFT));

@@ -1,5 +1,6 @@
 import { decode, type Packet } from 'dns-packet';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { extendedError, passedErrors } from '../wire/extended-error.ts';
 import type { Transport } from '../wire/response-size.ts';
 import { TableReader } from './reader.ts';
 
@@ -12,7 +13,7 @@ import {
   settings,
   wire,
 } from './testing/table-answers.ts';
-import { DEFAULT_VIEW, type NameNode, VERDICT, type ZoneId } from './types.ts';
+import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS, type NameNode, VERDICT, type ZoneId } from './types.ts';
 import { TableWriter } from './writer.ts';
 
 let table: TableWriter;
@@ -428,6 +429,35 @@ describe('cached answers', () => {
     table.cache(answer, now);
     expect(table.readCached(answer)).toMatchObject({ freshUntil, expires: now / 1000 + 5 });
     expect(verdict('www.example.com', 'A')).toBeGreaterThan(0);
+  });
+
+  it('have the extended errors of their upstream server, behind our own, as far as they fit', () => {
+    const errors = passedErrors([extendedError(9, 'no DS'), extendedError(22)]);
+    const shown = table.defineView({ ...DEFAULT_VIEW_SETTINGS, sendsExtendedErrors: true });
+    const zones = [{ zone: wire(''), view: shown }];
+    table.showViews([{ prefixes: [], others: { kind: 'views', zones } }]);
+    const freshUntil = now / 1000 - 100;
+    const answer = {
+      ...cachedAddress('www.example.com', '192.0.2.1', 60),
+      ...{ freshUntil, passedErrors: errors },
+    };
+    table.cache(answer, now, shown);
+    expect(table.readCached(answer, shown)?.passedErrors).toEqual(Uint8Array.from(errors));
+    const optionsOf = (found: ReturnType<typeof ask>) =>
+      found.additionals?.flatMap((record) => (record.type === 'OPT' ? record.options : []));
+    const told = ask('www.example.com', 'A', OPT(1232));
+    expect(optionsOf(told)).toMatchObject([
+      { code: 15, data: Buffer.of(0, 3) },
+      { code: 15, data: Buffer.from('\0\x09no DS') },
+      { code: 15, data: Buffer.of(0, 22) },
+    ]);
+    expect(told.answers).toMatchObject([{ data: '192.0.2.1' }]);
+    const { packet, length } = query('www.example.com', 'A', OPT(1232));
+    // There is room for our own, and for the first one.
+    const size = reader.answer(packet, 0, length, told.size - 1, 'udp');
+    const whole = decode(Buffer.from(packet.subarray(0, size)));
+    expect(optionsOf({ ...told, ...whole })).toHaveLength(2);
+    expect(ask('www.example.com', 'A').additionals).toEqual([]);
   });
 
   it('can be dropped one by one', () => {

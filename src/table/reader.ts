@@ -20,6 +20,7 @@ import { finishHash, HASH_KEYS, hashName } from './hash.ts';
 import {
   CACHED,
   CACHED_FLAG,
+  endOfBody,
   epochOf,
   HEADER,
   KIND,
@@ -40,6 +41,7 @@ import { NO_OUTCOME } from './outcomes.ts';
 import { isPlainQuery, PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
 import { isInScope, isLeftToChain, saysMore } from './scope.ts';
+import { SEARCHED, Search } from './search.ts';
 import { SoughtTarget } from './sought-target.ts';
 import { NO_ROUTE, NODE_OUTCOMES, VERDICT, VIEW_PATHS } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
@@ -61,7 +63,7 @@ const NO_RECORDS = {
 
 /** A composer for tables without records. */
 const withoutRecords: MakeComposer = () => ({
-  ...{ composition: NO_RECORDS, zone: 0, outcome: NO_OUTCOME, missing: 0 },
+  ...{ composition: NO_RECORDS, zone: 0, outcome: NO_OUTCOME, missing: 0, isBelowObject: false },
   compose: () => COMPOSED.NEXT,
 });
 
@@ -79,6 +81,13 @@ export class TableReader {
   readonly #response: ResponseWriter;
   readonly #counters: Counters;
   readonly #viewFinder: ViewFinder;
+  readonly #search: Search;
+  /** The current query, for a search. */
+  readonly #searching = {
+    // Of any memory.
+    packet: new Uint8Array() as Uint8Array,
+    ...{ start: 0, client: 0, max: 0, record: 0, flags: 0, second: 0, maxTtl: 0 },
+  };
   /** The server's own maximum for UDP, which its OPT records carry. */
   readonly #udpSize: number;
   #second = 0;
@@ -126,6 +135,8 @@ export class TableReader {
     this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
     this.#counters = new Counters(memory, reader);
     this.#viewFinder = new ViewFinder(this.#views, this.#question);
+    this.#search = new Search(this.#views, keys, this.#question, this.#composer, this.#response);
+    this.#searching.maxTtl = this.#maxTtl;
   }
 
   /** The question read last, in memory that the next one overwrites. */
@@ -192,6 +203,7 @@ export class TableReader {
     if (view < 0) return view === NO_VIEW ? this.#refuseAll(start, length, type) : VERDICT.ASK;
     this.#useView(view);
     const max = Math.min(capacity, maxResponseOctets(transport, question.udpSize, this.#udpSize));
+    this.#searching.client = client;
     const isOfRecords =
       dnsClass === CLASS.IN && (type < FIRST_META_TYPE || type === TYPE.ANY || type > LAST_META_TYPE);
     const answered =
@@ -288,10 +300,30 @@ export class TableReader {
       if (this.#question.type === TYPE.ANY) return response.writeMinimalAny(start, this.#offersRecursion);
       return this.#deny(start, max, settings, RCODE.NOERROR);
     }
-    if (this.#asksIfMissing) return this.#answerCachedOrAsk(start, max);
     if ((flags & ZONE_FLAG.ASK_WILDCARDS) !== 0 && this.#question.hasWildcard(composer.missing))
       return this.#answerCachedOrAsk(start, max);
+    if (this.#asksIfMissing) return this.#searchOrAsk(start, max, settings);
     return this.#deny(start, max, settings, RCODE.NXDOMAIN);
+  }
+
+  /** Searches in place of the client for another name than the one that was denied. @param settings of the name's zone */
+  #searchOrAsk(start: number, max: number, settings: number): number {
+    const { type } = this.#question;
+    const isOpen = (this.#atoms[this.#record + (VIEW.SEARCH_LISTS >> 2)] ?? 0) === 0;
+    if (isOpen || (type !== TYPE.A && type !== TYPE.AAAA)) return this.#answerCachedOrAsk(start, max);
+    const searching = this.#searching;
+    searching.packet = this.#packet;
+    searching.start = start;
+    searching.max = max;
+    searching.record = this.#record;
+    searching.flags = this.#flags;
+    searching.second = this.#second;
+    const found = this.#search.search(searching);
+    if (found === SEARCHED.PASSED) return this.#deny(start, max, settings, RCODE.NXDOMAIN);
+    if (this.#outcomes !== NO_OUTCOME)
+      this.#outcomes = (this.#words[this.#record + (VIEW.SEARCH_OUTCOMES >> 2)] ?? 0) + this.#search.outcome;
+    if (found !== SEARCHED.MISSING) return found;
+    return this.#response.writeNegative(start, max, settings, RCODE.NXDOMAIN, this.#offersRecursion);
   }
 
   /** @returns of `COMPOSED` */
@@ -449,8 +481,13 @@ export class TableReader {
     const length = this.#response.writeBody(start, max, body, recursion);
     // If the chain is asked, the packet and those after it are unchanged.
     if (length > 0 && (age > 0 || this.#boundsTtls)) this.#countDown(entry, flags >>> 16, age);
-    if (!this.#question.hasOpt || (this.#flags & VIEW_FLAG.EXTENDED_ERRORS) === 0) return length;
-    return this.#explainCached(start, length, max, entry);
+    if (length <= 0 || !this.#question.hasOpt) return length;
+    const explained =
+      (this.#flags & VIEW_FLAG.EXTENDED_ERRORS) === 0
+        ? length
+        : this.#explainCached(start, length, max, entry);
+    if ((flags & CACHED_FLAG.PASSED_ERRORS) === 0) return explained;
+    return this.#response.addPassedErrors(start, length, explained, max, endOfBody(words, body));
   }
 
   /** Adds an extended error to a cached answer that is a failure, or stale. */

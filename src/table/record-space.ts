@@ -48,7 +48,7 @@ export class RecordSpace {
    */
   find(kind: number, key: Uint8Array, start: number): number {
     const { slots } = this.#parts;
-    const slot = this.#findSlot(this.#hashOf(kind, key), this.#shapeOf(kind, key), key, start);
+    const slot = this.#findSlot(this.hashOf(kind, key), this.#shapeOf(kind, key), key, start);
     return slot < 0 ? 0 : slots.blockAt(slot);
   }
 
@@ -64,7 +64,7 @@ export class RecordSpace {
     const size = start + padded(key.length);
     const block = this.take(size);
     words.fill(0, block >> 2, (block + size) >> 2);
-    const hash = this.#hashOf(kind, key);
+    const hash = this.hashOf(kind, key);
     words[block >> 2] = hash;
     words[(block + ENTRY.SHAPE) >> 2] = this.#shapeOf(kind, key);
     words[(block + ENTRY.SIZE) >> 2] = size;
@@ -117,8 +117,8 @@ export class RecordSpace {
     this.#parts.show(block >> UNIT_SHIFT);
   }
 
-  /** The finished hash of a key. */
-  #hashOf(kind: number, key: Uint8Array): number {
+  /** The finished hash of a key of a kind. */
+  hashOf(kind: number, key: Uint8Array): number {
     const { keys, salt } = this.#parts;
     if (key.length <= MAX_HASHED) return finishHash(hashName(key, keys) ^ salt ^ kind);
     const rest = finishHash(hashName(key.subarray(MAX_HASHED), keys));

@@ -4,7 +4,7 @@
  * A body that fits is copied at once, its rotating records from a random start. A larger body is cut at a record
  * boundary; TC is set only if answer records are missing (RFC 2181 section 9).
  */
-import { writeExtendedError } from '../wire/extended-error.ts';
+import { writeExtendedError, writePassedErrors } from '../wire/extended-error.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { MINIMAL_ANY_OCTETS } from '../wire/minimal-any.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
@@ -119,6 +119,27 @@ export class ResponseWriter {
     return this.#finish(start, from + length, additionals);
   }
 
+  /**
+   * Answers with records that already lie behind the question.
+   *
+   * @param flags of a body
+   * @param end the first octet behind the records
+   * @returns the response's length
+   */
+  finishRecords(
+    start: number,
+    end: number,
+    flags: number,
+    answers: number,
+    authorities: number,
+    recursionAvailable: boolean,
+  ): number {
+    this.#writeHeader(start, flags, recursionAvailable);
+    this.#view.setUint16(start + 6, answers);
+    this.#view.setUint16(start + 8, authorities);
+    return this.#finish(start, end, 0);
+  }
+
   /** Record sets of other sections are left out as a whole, which the chain does. */
   #mayCut(body: number): boolean {
     if (!this.repeatsOpt) return true;
@@ -179,6 +200,22 @@ export class ResponseWriter {
     return writeExtendedError(this.#view, start, start + length, start + max, code) - start;
   }
 
+  /**
+   * Adds the extended errors of an upstream server, for a client that sent OPT.
+   *
+   * @param length of the response before its extended errors
+   * @param explained its length with our own
+   * @param errors where the word with their octets lies in the table
+   */
+  addPassedErrors(start: number, length: number, explained: number, max: number, errors: number): number {
+    const from = errors + 4;
+    const to = from + (this.#words[errors >> 2] ?? 0);
+    const [end, stop] = [start + explained, start + max];
+    return (
+      writePassedErrors(this.#view, start, end, stop, this.#octets, from, to, explained - length) - start
+    );
+  }
+
   /** Copies the zone's SOA record, and sets its pointers to the apex for the current question. */
   #copySoa(to: number, settings: number, length: number): void {
     const apexLength = (this.#words[(settings + ZONE.LENGTHS) >> 2] ?? 0) & 0xffff;
@@ -227,14 +264,15 @@ export class ResponseWriter {
   #copyRotated(to: number, records: number, length: number, stride: number, rotation: number): void {
     const begin = rotation & 0xffff;
     const run = (rotation >>> 16) * stride;
-    const shift = this.#pick(rotation >>> 16) * stride;
+    const shift = this.pick(rotation >>> 16) * stride;
     this.#copy(to, records, begin);
     this.#copy(to + begin, records + begin + shift, run - shift);
     this.#copy(to + begin + run - shift, records + begin, shift);
     this.#copy(to + begin + run, records + begin + run, length - begin - run);
   }
 
-  #pick(count: number): number {
+  /** A random number below `count`. */
+  pick(count: number): number {
     let state = this.#random;
     state ^= state << 13;
     state ^= state >>> 17;
@@ -270,7 +308,7 @@ export class ResponseWriter {
     cut.records = body + BODY.RECORDS;
     cut.runStart = cut.records + (rotation & 0xffff);
     cut.runLength = (rotation >>> 16) * (additionals >>> 16);
-    cut.shift = this.rotates && rotation >>> 16 > 1 ? this.#pick(rotation >>> 16) * (additionals >>> 16) : 0;
+    cut.shift = this.rotates && rotation >>> 16 > 1 ? this.pick(rotation >>> 16) * (additionals >>> 16) : 0;
     cut.to = this.#question.end;
     cut.stop = cut.to + this.freeOctets(start, max);
     const answers = this.#copyWhileFits(counts & 0xffff);

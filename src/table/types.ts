@@ -5,6 +5,7 @@
  */
 import type { Brand } from '../base/brand.ts';
 import type { AddressRange } from '../wire/address-range.ts';
+import type { PassedErrors } from '../wire/extended-error.ts';
 import type { WireName } from '../wire/types.ts';
 
 /** The number of a publication, from one source: the cluster's zone, hosts files, a zone file. 16 bits. */
@@ -25,12 +26,29 @@ export const VIEW_PATHS = 4;
 /** Each publication of such a view has two outcomes: for answers with records, and for denials of a name or a type. */
 export const NODE_OUTCOMES = 2;
 
+/**
+ * Kinds of answers that were searched for. Each has an outcome for every number of names tried before, from 1 to
+ * `MAX_SEARCHED`. `missing`: none of the names exists.
+ */
+export const SEARCH_OUTCOME = {
+  records: 0,
+  denial: 1,
+  cachedRecords: 2,
+  cachedDenial: 3,
+  missing: 4,
+} as const;
+export const SEARCH_OUTCOMES = 5;
+/** Names of a search list, that of the question not counted. */
+export const MAX_SEARCHED = 6;
+
 /** Outcomes of a view's answers; they replace those of nodes and cached answers. `claimOutcomes` makes the counters. */
 export interface ViewOutcomes {
   /** The first one for its nodes, from 1: `NODE_OUTCOMES` per publication, in the order of look-up, each of `VIEW_PATHS` numbers. */
   readonly nodes: number;
   /** The first one for its cached answers: a cached answer with outcome n counts n times `VIEW_PATHS` after it. */
   readonly cached: number;
+  /** The first one for answers that were searched for: see `SEARCH_OUTCOME`. Default: none are. */
+  readonly searched?: number;
 }
 
 /** A run of records of one length inside an answer section, which a reader may start anywhere in (A and AAAA sets). */
@@ -157,6 +175,8 @@ export interface ViewSettings {
   readonly route?: number;
   /** Whether responses carry extended errors (RFC 8914). Default: no. */
   readonly sendsExtendedErrors?: boolean;
+  /** The publication with the search lists of clients; readers search for names that ask rules leave to the chain if missing. */
+  readonly searchLists?: PublicationId;
   /** The outcomes of refused questions, 16 bits each. Default: 0. */
   readonly refusalOutcomes?: { readonly chaos: number; readonly others: number };
 }
@@ -245,6 +265,8 @@ export interface CachedAnswer extends CachedQuestion {
   /** Whether only the chain may give it from `freshUntil` on. Default: readers give it until it expires. */
   readonly isHeldOnceStale?: boolean;
   readonly outcome: number;
+  /** Sent to clients with EDNS. Default: none. */
+  readonly passedErrors?: PassedErrors | undefined;
 }
 
 /** A stored cached answer, expired or not. Never a derived one: see `AnswerCache`. */

@@ -108,7 +108,8 @@ export class ViewRecords {
 
   /** A view that shows a publication. */
   withPublication(publication: PublicationId): ViewId | undefined {
-    for (const [id, { settings }] of this.#views) if (settings.publications.includes(publication)) return id;
+    for (const [id, { settings }] of this.#views)
+      if (settings.searchLists === publication || settings.publications.includes(publication)) return id;
     return undefined;
   }
 
@@ -153,6 +154,9 @@ export class ViewRecords {
     views.words[word + (VIEW.CACHED_OUTCOMES >> 2)] = settings.outcomes?.cached ?? NO_OUTCOME;
     views.words[word + (VIEW.UDP_SIZE >> 2)] = settings.maxUdpSize ?? 0;
     views.words[word + (VIEW.ROUTE >> 2)] = settings.route ?? NO_ROUTE;
+    views.words[word + (VIEW.SEARCH_LISTS >> 2)] =
+      settings.searchLists === undefined ? 0 : this.#recordOf(settings.searchLists) >> UNIT_SHIFT;
+    views.words[word + (VIEW.SEARCH_OUTCOMES >> 2)] = settings.outcomes?.searched ?? NO_OUTCOME;
     views.words.set(places, word + (VIEW.PUBLICATIONS >> 2));
     views.octets.set(rules, block + rulesAt);
     return block;

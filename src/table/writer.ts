@@ -358,6 +358,18 @@ export class TableWriter {
     for (let more = 0; more < count; more++) this.#counters.claim(first + more);
   }
 
+  /** @returns a test whether readers have left all that they found before this call, such as a view that is replaced */
+  watchReaders(): () => boolean {
+    let haveLeft = false;
+    this.#memory.reclaimer.retire(() => {
+      haveLeft = true;
+    });
+    return () => {
+      this.collect();
+      return haveLeft;
+    };
+  }
+
   /** Frees all memory that readers have left. Call it after a group of changes. */
   collect(): void {
     this.#slots.step(STRETCH);

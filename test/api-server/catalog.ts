@@ -60,6 +60,7 @@ export const catalog: readonly CatalogEntry[] = [
   { kind: 'DNSEndpoint', plural: 'dnsendpoints', group: 'externaldns.k8s.io', namespaced: true },
   { kind: 'ServiceMonitor', plural: 'servicemonitors', group: 'monitoring.coreos.com', namespaced: true },
   { kind: 'PodMonitor', plural: 'podmonitors', group: 'monitoring.coreos.com', namespaced: true },
+  { kind: 'ServiceImport', plural: 'serviceimports', group: 'multicluster.x-k8s.io', namespaced: true },
   {
     kind: 'FelixConfiguration',
     plural: 'felixconfigurations',

@@ -102,11 +102,19 @@ describe('kubeconfig', () => {
   test('is taken from the home folder, and a context by its name', async () => {
     const server = await startServer();
     const folder = await makeTemporaryFolder();
-    await folder.write('.kube/config', kubeconfig({ server: server.url, context: 'other' }));
+    const file = await folder.write('.kube/config', kubeconfig({ server: server.url, context: 'other' }));
     const connection = await connect({ home: folder.path, context: 'other' });
     expect(await ask(connection)).toBe(200);
     await expect(connect({ home: folder.path, context: 'third' })).rejects.toThrow(
-      'no such context: third; there are: other',
+      `cannot use kubeconfig: ${file}: no such context: third; give one of: other`,
+    );
+    await folder.write('.kube/config', 'current-context: gone\n');
+    await expect(connect({ home: folder.path })).rejects.toThrow(
+      `cannot use kubeconfig: ${file}: no such context: gone; add it to contexts, of which the file has none`,
+    );
+    await folder.write('.kube/config', 'current-context: here\ncontexts: [{name: here, context: {}}]\n');
+    await expect(connect({ home: folder.path })).rejects.toThrow(
+      `cannot use kubeconfig: ${file}: the context names no cluster with a server; set clusters[].cluster.server`,
     );
   });
 

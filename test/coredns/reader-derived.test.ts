@@ -4,6 +4,7 @@
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
@@ -85,6 +86,53 @@ describe('a server block without cache', () => {
     expect(subject.askTable(packet)).toBeUndefined();
     expect(await isDerived(subject, 'web.default.corp')).toBe(true);
     expect(JSON.stringify(subject.askTable(packet))).toContain('10.96.0.11');
+  });
+
+  it('has readers answer names of a zone file until it changes', async () => {
+    const folder = await makeTemporaryFolder();
+    const zone = (serial: number, address: string) =>
+      [
+        `@ 3600 IN SOA ns host ${serial} 7200 3600 1209600 60`,
+        `@ 300 IN NS ns`,
+        `ns 300 IN A ${address}`,
+        'ns 300 IN AAAA 2001:db8::53',
+        'www 300 IN CNAME web',
+        'web 120 IN A 192.0.2.80',
+        'web 120 IN A 192.0.2.81',
+        '*.wild 60 IN TXT "wild"',
+        'a.deep.below 60 IN MX 10 web',
+        'sub 300 IN NS ns.sub',
+        'ns.sub 300 IN A 192.0.2.99',
+        'renamed 300 IN DNAME wild',
+        'away 300 IN CNAME a.made.test.',
+        '',
+      ].join('\n');
+    const file = await folder.write('db.test', zone(1, '192.0.2.53'));
+    const clock = new ManualClock();
+    const subject = await startSubject(
+      `.:53 {\n loadbalance\n ${MADE}\n file ${file} own.test {\n reload 5s\n }\n}\n`,
+      clock,
+    );
+    const names = [
+      '',
+      'ns.',
+      'www.',
+      'web.',
+      'x.wild.',
+      'a.b.wild.',
+      'a.deep.below.',
+      'below.',
+      'sub.',
+      'x.sub.',
+    ];
+    for (const name of [...names, 'missing.', 'x.renamed.', 'away.'])
+      for (const type of ['A', 'AAAA', 'NS', 'MX', 'TXT', 'SOA'])
+        expect(await isDerived(subject, `${name}own.test`, type), `${name} ${type}`).toBe(true);
+    await folder.write('db.test', zone(2, '192.0.2.54'));
+    clock.advance(5000);
+    expect(subject.askTable(packetOf('ns.own.test', 'A'))).toBeUndefined();
+    expect(await isDerived(subject, 'ns.own.test')).toBe(true);
+    expect(JSON.stringify(subject.askTable(packetOf('ns.own.test', 'A')))).toContain('192.0.2.54');
   });
 
   it('ends with its Corefile', async () => {

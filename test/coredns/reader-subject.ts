@@ -15,7 +15,7 @@ import type { Transport } from '../../src/wire/response-size.ts';
 import type { Message } from '../../src/wire/types.ts';
 
 // A constructor cannot wait.
-await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
+await allPlugins.load(['autopath', 'etcd', 'etcd-zones', 'kubernetes']);
 
 const AT = 8192;
 const CLIENT = { address: '192.0.2.77', port: 5353 };
@@ -52,18 +52,23 @@ export class ReaderSubject {
     packet: Uint8Array,
     group = this.engine.listenerGroupOf(SERVER),
     transport: Transport = 'udp',
+    client = CLIENT,
   ): Message | undefined {
     const octets = new Uint8Array(AT + 32);
     octets.set(packet);
-    octets.set(encodeSocketAddress(CLIENT), AT);
+    octets.set(encodeSocketAddress(client), AT);
     this.engine.reader.setTime(this.#clock.monotonic());
     const end = this.engine.reader.answer(octets, 0, packet.length, 4096, transport, group, AT);
     return end === VERDICT.ASK ? undefined : decodeMessage(octets.slice(0, end));
   }
 
-  async askChain(packet: Uint8Array, transport: Transport = 'udp'): Promise<Message | undefined> {
-    const client = { ...CLIENT, transport };
-    const response = await this.engine.serverBlocks.handleQueryOf(SERVER)?.(packet, client);
+  async askChain(
+    packet: Uint8Array,
+    transport: Transport = 'udp',
+    client = CLIENT,
+  ): Promise<Message | undefined> {
+    const handle = this.engine.serverBlocks.handleQueryOf(SERVER);
+    const response = await handle?.(packet, { ...client, transport });
     return response && decodeMessage(response);
   }
 }

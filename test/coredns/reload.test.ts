@@ -108,11 +108,13 @@ describe('a changed Corefile', () => {
     const port = await findFreePort();
     const server = { address: '127.0.0.1', port };
     const { reload } = await serve(corefile(double.url, 'whoami\n'), port);
-    const addressOf = async (name: string) =>
-      (await ask(server, `${name}.blue.svc.cluster.local.`, 'A')).answers.map(({ data }) => data);
+    const answersFor = async (name: string) =>
+      (await ask(server, `${name}.blue.svc.cluster.local.`, 'A')).answers;
+    const addressOf = async (name: string) => (await answersFor(name)).map(({ data }) => data);
+    const ttlOf = async (name: string) => (await answersFor(name)).map(({ ttl }) => ttl);
     const lists = () => double.requests.filter(({ verb }) => verb === 'list' || verb === 'watch').length;
     await expect.poll(() => addressOf('web'), { timeout: 30_000 }).toHaveLength(1);
-    return { double, reload, addressOf, lists };
+    return { double, reload, addressOf, ttlOf, lists };
   }
 
   it('lists nothing anew from a cluster that it names as before, and goes on to follow it', async () => {
@@ -128,6 +130,15 @@ describe('a changed Corefile', () => {
       spec: { type: 'ClusterIP', clusterIP: '10.96.0.10', clusterIPs: ['10.96.0.10'], ports: [] },
     });
     await expect.poll(() => addressOf('late'), { timeout: 30_000 }).toHaveLength(1);
+  });
+
+  it('answers by another ttl without a list', async () => {
+    const { reload, double, lists, ttlOf } = await serveCluster();
+    const before = lists();
+    expect(await ttlOf('web')).toEqual([5]);
+    await reload(corefile(double.url, 'whoami\n', 'ttl 77\n'), /Reloading complete/);
+    expect(await ttlOf('web')).toEqual([77]);
+    expect(lists()).toBe(before);
   });
 
   it('that selects other objects lists them, and ends the watches of before', async () => {

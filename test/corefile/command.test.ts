@@ -237,6 +237,19 @@ describe('portolan corefile survey', () => {
     expect(survey.plugins).toContainEqual({ name: 'nomad', corefiles: 1, isBuilt: false });
   });
 
+  it('and explain know plugins that the command line loads', async () => {
+    const file = await writeFile(
+      'Corefile',
+      '. {\n    records {\n        www A 192.0.2.1\n    }\n    whoami\n}\n',
+    );
+    const flag = '--plugin=records=@portolan/records';
+    expect((await run('survey', file)).output).toContain(`records  1  add ${flag}`);
+    expect((await run('survey', flag, file)).code).toBe(0);
+    const { output } = await run('explain', `--conf=${file}`, flag, 'www');
+    expect(output).toContain('  records  may answer\n');
+    expect((await run('explain', `--conf=${file}`, '--plugin=records', 'www')).code).toBe(1);
+  });
+
   it('refuses folders that are not there, manifests that are not YAML, and unknown forms', async () => {
     expect((await run('survey', '/nonexistent')).errors).toContain('no such file or directory: /nonexistent');
     const file = await writeFile('broken.yaml', 'kind: ConfigMap\n  data: [\n');

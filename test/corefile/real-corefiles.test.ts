@@ -30,7 +30,6 @@ const PROBLEMS: Readonly<Record<string, readonly string[]>> = {
     ),
     ...noListener('grpc://.:4443'),
   ],
-  '44-multicluster': ['plugin/kubernetes: multicluster is not built into Portolan'],
 };
 
 describe('a Corefile in use', () => {

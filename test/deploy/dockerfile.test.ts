@@ -20,8 +20,10 @@ const ENTRIES: readonly (readonly [target: string, path: string, command: string
   ['sidecar', '/sidecar', 'sidecar'],
   ['exechealthz', '/exechealthz', 'healthz'],
   ['cluster-proportional-autoscaler', '/cluster-proportional-autoscaler', 'autoscaler'],
+  ['skydns', '/skydns', 'skydns'],
+  ['kube2sky', '/kube2sky', 'kube2sky'],
 ];
-const ROOT_IN_THE_ORIGINAL = ['dnsmasq', 'dnsmasq-nanny', 'node-cache'];
+const ROOT_IN_THE_ORIGINAL = ['dnsmasq', 'dnsmasq-nanny', 'node-cache', 'skydns'];
 /** The layer that a target has beyond those of all. */
 const FURTHER_LAYERS: ReadonlyMap<string, string> = new Map([
   ['exechealthz', '/layers/shell/'],

@@ -11,6 +11,8 @@ const FILES = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.(yaml|base)$/.test(path) && !path.endsWith('kustomization.yaml'))
   // Templates of Helm, which test/chart renders.
   .filter((path) => !path.startsWith('chart/'))
+  // The manifest for krew, which no API server knows.
+  .filter((path) => !path.startsWith('kubectl/'))
   .sort();
 
 /** Its custom resources have schemas of their own. */

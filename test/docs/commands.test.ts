@@ -2,7 +2,7 @@
  * The shell blocks of the documentation: valid shell, with commands and flags that exist. Those that are not run say why.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { describeCommands, shownFlagsOf } from '../../src/cli/described-command.ts';
@@ -67,6 +67,17 @@ describe('the shell blocks of the documentation', () => {
       .filter(({ text, excuse }) => excuse === undefined && OF_CLUSTERS.test(text))
       .map(({ page, line }) => `${page}:${line}`);
     expect(unmarked).toEqual([]);
+  });
+
+  it('name tests and scripts that exist, where those run them', () => {
+    const named = blocks.flatMap(({ page, line, excuse = '' }) =>
+      [...excuse.matchAll(/(?:test|\.ci)\/[\w./-]*\w/g)].map(([file]) => ({
+        file,
+        place: `${page}:${line}`,
+      })),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(({ file }) => !existsSync(file))).toEqual([]);
   });
 });
 

@@ -152,7 +152,7 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'The socket of `dnstap listen` could not take a connection, for example for too many open files.',
   'plugin/dnstap: No connection to dnstap endpoint: …': 'The receiver of dnstap is away. It is tried again.',
   'plugin/errors: … more errors in last …':
-    'Errors beyond eight a minute are counted only. Look at the lines before.',
+    'Errors beyond five a minute are counted only. Look at the lines before.',
   'plugin/errors: … … …: …': 'A query failed. The line has its name, its type and the cause.',
   'plugin/file: Failed refresh check …':
     'The primary server does not answer. The zone stays until it expires.',
@@ -208,6 +208,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'Restart failed: …': 'The new Corefile cannot be applied. The former one stays; the line says why.',
   'rules of an earlier process removed: nothing is served at the local addresses':
     'The former process was killed and left its rules. Nothing to do.',
+  'rules stand while probes over lo are answered: queries of pods take another way':
+    'The way of packets of pods cannot be probed; `reason` says why. Give the container NET_RAW, and ask from a pod on this node.',
   'saved configuration ignored':
     'The file of the last good settings is damaged or of another cluster. It is written again.',
   'SIGUSR1: loading updated Caddyfile: …':

@@ -21,10 +21,14 @@ export interface ShellBlock {
 
 /** The pages that tell readers what to type. */
 export function listPages(): readonly string[] {
-  const folders = ['docs', 'deploy', 'examples'].flatMap((folder) =>
+  const folders = ['docs', 'deploy', 'examples', 'packages'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   );
-  return ['README.md', ...folders.filter((file) => file.endsWith('.md') && !file.includes('node_modules'))];
+  return [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...folders.filter((file) => file.endsWith('.md') && !file.includes('node_modules')),
+  ];
 }
 
 const BLOCK =

@@ -7,18 +7,22 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmod, cp, mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import type { ImageLayers } from '../../src/roles/image/image-layers.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { type Container as ContainerManifest, containersOf, readDeployment } from '../deploy/manifests.ts';
+import { ORIGINALS } from '../originals/cases.ts';
+import { OriginalResults } from '../originals/results.ts';
+import { tryOriginal } from '../originals/try-original.ts';
 import { afterFile } from '../support/after-file.ts';
 import { bundleDouble, bundleWithCertificates } from '../support/double-process.ts';
+import { soakLength } from '../support/soak-length.ts';
 import { describeWhere, hasTool } from '../support/tools.ts';
 import { buildLauncher, Container, type ContainerOptions, DEFAULT_CAPABILITIES } from './container.ts';
 import { makeLayers, unpackImage } from './unpack-image.ts';
 
-const TOOLS = ['gcc', 'dig', 'ip', 'unshare', 'nsenter', 'dpkg-deb', 'apt-get', 'tar'];
+const TOOLS = ['gcc', 'dig', 'ip', 'unshare', 'nsenter', 'runc', 'etcd', 'dpkg-deb', 'apt-get', 'tar'];
 const NAMESPACES = ['unshare', '--net', '--mount', '--pid', '--fork'];
 const mayRunContainers =
   process.getuid?.() === 0 &&
@@ -50,6 +54,7 @@ let layers: ImageLayers;
 let launcher = '';
 let apiServer: URL;
 let tlsUpstream: URL;
+const results = new OriginalResults();
 const containers: Container[] = [];
 const companions: ChildProcess[] = [];
 
@@ -152,6 +157,8 @@ describeWhere(mayRunContainers, `root, ${NAMESPACES.join(' ')} and ${TOOLS.join(
     ]);
   }, 20 * MINUTES);
 
+  afterAll(() => results.record());
+
   afterEach(async () => {
     for (const companion of companions.splice(0)) companion.stdin?.end();
     await Promise.all(containers.splice(0).map((container) => container.kill()));
@@ -248,6 +255,24 @@ describeWhere(mayRunContainers, `root, ${NAMESPACES.join(' ')} and ${TOOLS.join(
     await serveApi(container);
     await container.until(...fetches(url));
   });
+
+  it.each(
+    ORIGINALS.slice(0, soakLength(ORIGINALS.length, 1)).map(
+      (original) => [original.title, original] as const,
+    ),
+  )(
+    'in place of %s start as its manifest says, and answer',
+    async (_title, original) => {
+      const used = await tryOriginal(original, {
+        folder,
+        imageOf: (target) => unpackImage(layers, target, `${folder.path}/images/targets/${target}`),
+        account: `${folder.path}/account`,
+        apiServer: fileURLToPath(apiServer),
+      });
+      results.add(original, used);
+    },
+    15 * MINUTES,
+  );
 
   it('portolan answers at port 53 with what our manifests say', async () => {
     const [manifest] = containersOf('one') as readonly (ContainerManifest & { securityContext: unknown })[];

@@ -27,7 +27,7 @@ export async function startClusterDns(scene: Scene, port: number): Promise<void>
 }
 
 /** The question is repeated without what stands behind it; the answer points to its name. */
-const ANSWER_ALL = `
+export const ANSWER_ALL = `
 const [address, port] = process.argv.slice(1);
 const answer = Buffer.from('c00c000100010000003c0004c0000235', 'hex');
 const reply = (query) => {

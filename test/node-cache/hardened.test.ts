@@ -49,8 +49,8 @@ describeOnNode('a pod of a node that drops unknown packets', () => {
     await until('the rules', async () => running.output.includes(SET));
     expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
     expect(await fetch('http://127.0.0.1:36353/metrics')).toMatch(
-      /^portolan_nodecache_rules\{filter="nftables and iptables(-nft)? and iptables-legacy",probe="lo"\} 1$/m,
+      /^portolan_nodecache_rules\{filter="nftables and iptables(-nft)? and iptables-legacy",probe="path"\} 1$/m,
     );
-    expect(running.output.match(/probes over lo/g)).toHaveLength(1);
+    expect(running.output.match(/probes on the way of pods/g)).toHaveLength(1);
   });
 });

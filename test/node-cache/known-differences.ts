@@ -14,6 +14,8 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
   'output-no-conf':
     'The Corefile is written to /etc/Corefile; the original writes none, and serves its default.',
   'flag-syncinterval-bare': 'A number is seconds.',
+  'flag-localip-mixed': 'Addresses of both families are accepted.',
+  'flag-localip-mixed-rev': 'Addresses of both families are accepted.',
   'flag-klog-flag': 'The flags of klog are accepted, without effect.',
   'flag-syncinterval-10s': 'A duration is accepted; the original panics after the start.',
   'flag-syncinterval-30s': 'A duration is accepted; the original panics after the start.',

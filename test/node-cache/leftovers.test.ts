@@ -150,10 +150,11 @@ describeOnNode('ACCEPT rules of iptables beside a table of nftables', () => {
     expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
   });
 
-  it('are not set where nftables was chosen, with a warning', async () => {
+  it('are not set where nftables was chosen, with a warning; then nothing is diverted from the Service', async () => {
     await harden(scene(), 'iptables-nft', DROP);
     const running = scene().run(local, ['--rules=nft']);
-    await until('the rules', async () => running.output.includes(SET));
+    await until('the reason', async () => running.output.includes('packets of pods get no answer'));
+    expect(await scene().node.nftables()).toEqual([]);
     expect(running.output).toMatch(/WARN.*iptables may drop queries of pods.*-P INPUT DROP.*--rules=auto/);
     expect(await accepts()).toEqual([]);
   });

@@ -32,13 +32,13 @@ function isWatcher(process: string, network: string): boolean {
 }
 
 /** A process that holds a namespace. */
-interface Holder {
+export interface Holder {
   readonly pid: number;
   readonly end: () => void;
 }
 
 /** @param command makes the namespace, and runs the command that is appended to it */
-async function hold(command: readonly string[]): Promise<Holder> {
+export async function hold(command: readonly string[]): Promise<Holder> {
   // Holds the namespace until its input is closed.
   const script = 'ip link set lo up && echo ready && exec cat';
   const [program = '', ...words] = [...command, 'sh', '-c', script];

@@ -181,6 +181,8 @@ describe('the recording', () => {
     expect(without.map(({ name }) => name).toSorted()).toEqual([
       ...[
         'flag-klog-flag',
+        'flag-localip-mixed',
+        'flag-localip-mixed-rev',
         'flag-syncinterval-bare',
         'output-folder-missing',
         'output-no-conf',

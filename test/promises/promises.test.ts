@@ -17,7 +17,10 @@ describe.each(SCENES)('$name', ({ measure, rows }) => {
       const figures = await measure(role);
       console.log(`${role}: ${JSON.stringify(figures)}`);
       const broken = rows.filter((row) => !isKept(row, figures[row.figure] ?? Number.NaN));
-      expect(broken.map(({ promise, shown }) => `${promise}: ${shown}`)).toEqual([]);
+      const described = broken.map(
+        ({ promise, shown, figure }) => `${promise}: ${shown}, and not ${figures[figure]}`,
+      );
+      expect(described.join('; ')).toBe('');
     });
 });
 

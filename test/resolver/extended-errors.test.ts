@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
+import { extendedError } from '../../src/wire/extended-error.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { rcodeName } from '../../src/wire/mnemonics.ts';
 import { CLASS, type Edns, RCODE } from '../../src/wire/types.ts';
@@ -19,7 +20,7 @@ afterEach(endAllPrograms);
 const EDNS: Edns = { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] };
 const CLUSTER_NAME = 'cart.shop.svc.cluster.local';
 
-/** As `SERVFAIL 22`; without a code, the response code alone. */
+/** As `SERVFAIL 15.0.22`, with a text in parentheses; without a code, the response code alone. */
 async function codeOf(
   server: Server,
   name: string,
@@ -32,15 +33,29 @@ async function codeOf(
   const edns = hasOpt ? { ...EDNS, options } : undefined;
   const answer = decodeMessage(await exchange(server, { ...makeQuery(name, 'A'), edns }, { transport }));
   expect(answer.edns === undefined).toBe(edns === undefined);
-  const codes = (answer.edns?.options ?? []).map(({ code, data }) => [code, ...data].join('.'));
+  const codes = (answer.edns?.options ?? []).map(({ code, data }) =>
+    code === EXTENDED_ERROR && data.length > 2
+      ? `${code}.${data[0]}.${data[1]}(${Buffer.from(data.subarray(2))})`
+      : [code, ...data].join('.'),
+  );
   return [rcodeName(answer.header.rcode), ...codes].join(' ');
 }
 
+const EXTENDED_ERROR = 15;
+const DNSMASQ = [
+  ...['--conf-file=/dev/null', '--no-hosts', '--no-resolv', '--keep-in-foreground', '--user=', '--pid-file='],
+  '--listen-address=127.0.0.1',
+];
+const FORGED = '15.0.4(upstream: by policy)';
 const COOKIE = { code: 10, data: new Uint8Array(8).fill(7) };
 const NO_OPT = { hasOpt: false };
 
-/** Answers with an address that lives for a second, or SERVFAIL to names that begin with `fails`, until it is stopped. */
+/**
+ * Answers with an address that lives for a second, or SERVFAIL to names that begin with `fails`, until it is stopped. Names that begin
+ * with `forged` live for a minute, and have an extended error, as has SERVFAIL to names that begin with `bogus`.
+ */
 async function startUpstream() {
+  let asked = 0;
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');
   let isOver = false;
@@ -53,18 +68,31 @@ async function startUpstream() {
     const query = decodeMessage(packet);
     const [question] = query.questions;
     if (question === undefined) return;
+    asked += 1;
+    const [kind = ''] = question.name.split('.');
+    const options = [...(EXPLAINED.get(kind) ?? [])];
     const data = { kind: 'A', address: '192.0.2.1' } as const;
-    const answers = [{ name: question.name, class: CLASS.IN, ttl: 1, data }];
-    const fails = question.name.startsWith('fails.');
+    const answers = [{ name: question.name, class: CLASS.IN, ttl: kind === 'forged' ? 60 : 1, data }];
+    const fails = kind === 'fails' || kind === 'bogus';
     const header = {
       ...query.header,
       ...{ response: true, recursionAvailable: true, rcode: fails ? RCODE.SERVFAIL : RCODE.NOERROR },
     };
-    const reply = { ...query, header, answers: fails ? [] : answers, edns: undefined };
+    const reply = {
+      ...query,
+      header,
+      answers: fails ? [] : answers,
+      edns: query.edns && { ...EDNS, options },
+    };
     socket.send(encodeMessage(reply), port, address);
   });
-  return { port: socket.address().port, stop };
+  return { port: socket.address().port, stop, asked: () => asked };
 }
+
+const EXPLAINED: ReadonlyMap<string, Edns['options']> = new Map([
+  ['forged', [extendedError(4, 'by policy')]],
+  ['bogus', [extendedError(9, 'no SEP matching the DS'), extendedError(22)]],
+]);
 
 describe.each(['serve', 'kube-dns'])('%s', (role) => {
   const start = async (...flags: readonly string[]) => {
@@ -103,6 +131,20 @@ describe.each(['serve', 'kube-dns'])('%s', (role) => {
     expect(await codeOf(server, 'www.example.com', NO_OPT)).toBe('SERVFAIL');
   });
 
+  it('passes on what an upstream server says, and keeps it with the answer', async () => {
+    const upstream = await startUpstream();
+    const server = await start('--example', `--upstream=127.0.0.1:${upstream.port}`);
+    const bogus = '15.0.9(upstream: no SEP matching the DS) 15.0.22(upstream)';
+    expect(await codeOf(server, 'bogus.example.com')).toBe(`SERVFAIL ${bogus}`);
+    expect(await codeOf(server, 'bogus.example.com')).toBe(`SERVFAIL 15.0.13 ${bogus}`);
+    expect(await codeOf(server, 'forged.example.com', NO_OPT)).toBe('NOERROR');
+    const asked = upstream.asked();
+    for (const transport of ['udp', 'tcp', 'udp'] as const)
+      expect(await codeOf(server, 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
+    expect(await codeOf(server, 'forged.example.com', NO_OPT)).toBe('NOERROR');
+    expect(upstream.asked()).toBe(asked);
+  });
+
   it('says that an answer is stale, by the main thread and by readers', async () => {
     const upstream = await startUpstream();
     const server = await start('--example', `--upstream=127.0.0.1:${upstream.port}`);
@@ -113,6 +155,28 @@ describe.each(['serve', 'kube-dns'])('%s', (role) => {
     expect(await ask()).toBe('NOERROR 15.0.3');
     expect(await codeOf(server, 'www.example.com', { transport: 'tcp' })).toBe('NOERROR 15.0.3');
     expect(await codeOf(server, 'www.example.com', NO_OPT)).toBe('NOERROR');
+  });
+});
+
+describe.each(['dnsmasq', 'skydns'])('%s', (role) => {
+  it('has no codes of its own, and passes on those of an upstream server', async () => {
+    const upstream = await startUpstream();
+    const port = await findFreePort();
+    const flags =
+      role === 'dnsmasq'
+        ? [`--port=${port}`, `--server=127.0.0.1#${upstream.port}`, ...DNSMASQ]
+        : [
+            `-addr=127.0.0.1:${port}`,
+            `-nameservers=127.0.0.1:${upstream.port}`,
+            '-machines=http://127.0.0.1:1',
+          ];
+    runPortolan([role, ...flags]);
+    const server = { address: '127.0.0.1', port };
+    const isUp = () => codeOf(server, 'www.example.com').catch(String);
+    await expect.poll(isUp, { timeout: 20_000 }).toBe('NOERROR');
+    for (const transport of ['udp', 'udp', 'tcp'] as const)
+      expect(await codeOf(server, 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
+    expect(await codeOf(server, 'fails.example.com')).toBe('SERVFAIL');
   });
 });
 
@@ -164,6 +228,27 @@ describe('a Corefile', () => {
     await expect.poll(ask, { timeout: 20_000 }).toBe('NOERROR 15.0.3');
   });
 
+  it('passes on what an upstream server says, and keeps it with the answer', async () => {
+    const upstream = await startUpstream();
+    const { port } = await serveCorefile(`  cache\n  forward . 127.0.0.1:${upstream.port}`);
+    for (const transport of ['udp', 'tcp', 'udp'] as const)
+      expect(await codeOf(at(port), 'forged.example.com', { transport })).toBe(`NOERROR ${FORGED}`);
+    expect(upstream.asked()).toBe(1);
+    const bogus = '15.0.9(upstream: no SEP matching the DS) 15.0.22(upstream)';
+    expect(await codeOf(at(port), 'bogus.example.com')).toBe(`SERVFAIL ${bogus}`);
+    expect(await codeOf(at(port), 'bogus.example.com')).toBe(`SERVFAIL 15.0.13 ${bogus}`);
+  });
+
+  it('keeps it with the answers that rewrite makes of it', async () => {
+    const upstream = await startUpstream();
+    const { port } = await serveCorefile(
+      `  rewrite name exact a.example.com forged.example.com answer auto\n  cache\n  forward . 127.0.0.1:${upstream.port}`,
+    );
+    for (let turn = 0; turn < 4; turn += 1)
+      expect(await codeOf(at(port), 'a.example.com')).toBe(`NOERROR ${FORGED}`);
+    expect(upstream.asked()).toBe(1);
+  });
+
   it('says that the cluster is not listed yet, and that no block is for a name', async () => {
     const api = `http://127.0.0.1:${await findFreePort()}`;
     const { port } = await serveCorefile(`  kubernetes {\n endpoint ${api}\n }`, 'cluster.local');
@@ -181,5 +266,15 @@ describe('a Corefile', () => {
     const { port } = await serveCorefile(lines, 'example.com', ['-compat=1.14']);
     expect(await codeOf(at(port), 'www.example.com')).toBe('SERVFAIL');
     expect(await codeOf(at(port), 'www.example.net')).toBe('REFUSED');
+  });
+
+  it('with -compat passes on what an upstream server says as it is, unless cache drops it as in CoreDNS', async () => {
+    const upstream = await startUpstream();
+    const lines = `  forward . 127.0.0.1:${upstream.port}`;
+    const plain = await serveCorefile(lines, 'example.com', ['-compat=1.14']);
+    expect(await codeOf(at(plain.port), 'forged.example.com')).toBe('NOERROR 15.0.4(by policy)');
+    const caching = await serveCorefile(`  cache\n${lines}`, 'example.com', ['-compat=1.14']);
+    for (const transport of ['udp', 'udp', 'tcp'] as const)
+      expect(await codeOf(at(caching.port), 'forged.example.com', { transport })).toBe('NOERROR');
   });
 });

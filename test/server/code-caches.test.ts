@@ -6,8 +6,8 @@ import { endAllPrograms, look, runPortolan, servePortolan } from '../support/por
 
 afterEach(endAllPrograms);
 
-/** Another flag of V8 than those of the build. */
-const OTHER_FLAGS = { NODE_OPTIONS: '--max-old-space-size=200' };
+/** Another flag of V8 than those of the build, which all releases of Node.js take into account. */
+const OTHER_FLAGS = { NODE_OPTIONS: '--stack-trace-limit=33' };
 
 async function startExample(environment: Readonly<Record<string, string>>) {
   const serving = await servePortolan(['--example', '--lameduck=0s'], { environment });

@@ -2,8 +2,10 @@
  * The first result of a new user: runs the dig command that `npm start` prints.
  */
 import { execFile } from 'node:child_process';
+import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { endAllPrograms, type Serving, servePortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 
@@ -11,16 +13,23 @@ const run = promisify(execFile);
 
 describeWithTool('dig', 'dig', () => {
   let serving: Serving;
+  let stopUpstream: () => Promise<void> | void;
   const dig = async (...args: readonly string[]): Promise<string> => {
     const server = [`@${serving.address}`, '-p', String(serving.port)];
     return (await run('dig', ['+time=5', '+tries=1', ...server, ...args])).stdout;
   };
 
   beforeAll(async () => {
-    serving = await servePortolan(['--example']);
+    const upstream = await ZoneUpstream.start({ 'www.example. A': [address('192.0.2.1')] });
+    stopUpstream = () => upstream.stop();
+    const flags = [`--upstream=${upstream.address}`, '--nsid=edge 7', '--hide-version'];
+    serving = await servePortolan(['--example', ...flags]);
     await serving.program.heard('cluster listed');
   });
-  afterAll(endAllPrograms);
+  afterAll(async () => {
+    await endAllPrograms();
+    await stopUpstream();
+  });
 
   it.each([[], ['+tcp']])('gets the address of a service %s', async (...flags) => {
     expect(await dig('+short', ...flags, 'cart.shop.svc.cluster.local')).toBe('10.96.20.10\n');
@@ -37,7 +46,7 @@ describeWithTool('dig', 'dig', () => {
     ] as const) {
       const output = await dig('+qr', name, type);
       expect(output, `${name} ${type}`).toMatch(/status: NOERROR/);
-      expect(output, `${name} ${type}`).toMatch(/flags: qr aa rd;.* ANSWER: [1-9]/);
+      expect(output, `${name} ${type}`).toMatch(/flags: qr aa rd ra;.* ANSWER: [1-9]/);
       expect(output, `${name} ${type}`).not.toMatch(/malformed|extra input|bad/i);
     }
   });
@@ -46,6 +55,15 @@ describeWithTool('dig', 'dig', () => {
     const output = await dig('nobody.shop.svc.cluster.local');
     expect(output).toMatch(/status: NXDOMAIN/);
     expect(output).toMatch(/^cluster\.local\.\s+\d+\s+IN\s+SOA\s+ns\.dns\.cluster\.local\./m);
+  });
+
+  it('sees who answers if it asks, for names of any kind, and not which release', async () => {
+    for (const name of ['cart.shop.svc.cluster.local', 'www.example', 'www.example', 'nobody.example']) {
+      expect(await dig('+nsid', name), name).toMatch(/; NSID: .*\("edge 7"\)/);
+      expect(await dig(name), name).not.toContain('NSID');
+    }
+    expect(await dig('+short', 'CH', 'TXT', 'hostname.bind')).toBe(`"${hostname()}"\n`);
+    expect(await dig('CH', 'TXT', 'version.bind')).toContain('status: REFUSED');
   });
 
   it('keeps the capitals that it asked with', async () => {

@@ -3,10 +3,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { requestControl } from '../../src/observe/control/control-client.ts';
+import { address, ZoneUpstream } from '../resolver/zone-upstream.ts';
 import { runToEnd, serveCorefile, socketOf } from '../support/control.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
 
@@ -40,6 +41,51 @@ async function askUntilSeen(server: Server, name: string, seen: () => boolean): 
 
 const WAIT = { timeout: 20_000 };
 const KNOWN = 'cart.shop.svc.cluster.local';
+
+describe('the level debug', () => {
+  it('of the log shows queries with their steps, until another level is set', async () => {
+    const serving = await servePortolan(['--example', '--upstream=none']);
+    await serving.program.heard('cluster listed');
+    const socket = socketOf(serving.program, 'serve');
+    const set = (level: string) => runToEnd('control', `--socket=${socket}`, 'log-level', level);
+    const lines = () =>
+      serving.program.errors.split('\n').filter((line) => line.includes('"message":"query"'));
+    await ask(serving, KNOWN, 'A');
+    expect((await set('debug')).code).toBe(0);
+    await askUntilSeen(serving, KNOWN, () => lines().length > 0);
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
+      ...{ level: 'debug', name: `${KNOWN}.`, type: 'A', transport: 'udp', path: 'table', source: 'cluster' },
+      ...{ block: '.', plugins: expect.stringMatching(/^loop>.*>kubernetes$/), rcode: 'NOERROR', answers: 1 },
+      ...{ client: expect.stringMatching(/^127\.0\.0\.1#\d+$/), microseconds: expect.any(Number) },
+    });
+    expect((await set('info')).code).toBe(0);
+    const before = lines().length;
+    await ask(serving, 'catr.shop.svc.cluster.local', 'A', { transport: 'tcp' });
+    await set('info');
+    expect(lines()).toHaveLength(before);
+  });
+
+  it('is that of a Corefile with the plugin debug, unless -compat is given', async () => {
+    const upstream = await ZoneUpstream.start({ 'www.example. A': [address('192.0.2.1')] });
+    onTestFinished(() => upstream.stop());
+    const block = `  debug\n  cache\n  forward . ${upstream.address}`;
+    const { program, port } = await serveCorefile(block);
+    const server = { address: '127.0.0.1', port };
+    await ask(server, 'www.example', 'A');
+    await expect
+      .poll(() => program.output, WAIT)
+      .toMatch(
+        new RegExp(
+          `DEBUG\\] query .* name=www\\.example\\. .*plugins=cache.* upstreams=${upstream.address} .*rcode=NOERROR`,
+        ),
+      );
+    const strict = await serveCorefile(block, '.', ['-compat=1.14']);
+    await ask({ address: '127.0.0.1', port: strict.port }, 'www.example', 'A');
+    strict.program.signal('SIGTERM');
+    await strict.program.exit;
+    expect(strict.program.output).not.toContain('query ');
+  });
+});
 
 describe('tail', () => {
   it('shows what readers and the chain of serve answer, and why there is no answer', async () => {
@@ -158,6 +204,27 @@ it('top counts what is asked, and the servers that are asked', async () => {
   expect(busy?.failures[0]?.what).toBe('no-such-service catr.shop.svc.cluster.local. A');
   const once = await runToEnd('top', `--socket=${socket}`, '--once', '--interval=100ms');
   expect([once.code, once.text]).toEqual([0, expect.stringContaining('queries/s')]);
+});
+
+it('top shows what was before somebody looked, where a Corefile keeps statistics', async () => {
+  const { program, port } = await serveCorefile(
+    '  hosts {\n    192.0.2.7 www.example.com\n  }\n  portolan {\n    stats\n  }',
+  );
+  const server = { address: '127.0.0.1', port };
+  const socket = `--socket=${socketOf(program, 'coredns')}`;
+  const table = async () => (await runToEnd('top', socket, '--once', '--interval=100ms')).text;
+  // Counting may begin just after the first answer.
+  await expect
+    .poll(
+      async () => {
+        await ask(server, 'www.example.com', 'A');
+        return await table();
+      },
+      { timeout: 20_000 },
+    )
+    .toMatch(/^the last .*\n(.*\n)*names\n +\d+ {2}www\.example\.com\. A\n/);
+  const status = await runToEnd('control', socket, '--output=json', 'status');
+  expect(JSON.parse(status.text)).toMatchObject({ statistics: { isKept: true, sampling: 1 } });
 });
 
 describe('doctor', () => {

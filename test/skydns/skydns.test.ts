@@ -118,6 +118,33 @@ describeWithTool('etcd', 'portolan skydns', () => {
     );
   });
 
+  it('answers by version 2 from keys that etcd does not list: by name, behind wildcards, and as targets', async () => {
+    const etcd = await startEtcd({ v2: true });
+    const client = new EtcdV2Client(etcd.settings, systemClock);
+    onTestFinished(() => client.close());
+    const set = (key: string, value: object) =>
+      client.set(`/skydns/test/skydns${key}`, JSON.stringify(value));
+    await set('/a/_tcp/_http/1', { host: '10.0.0.1', port: 80 });
+    await set('/a/_tcp/_http/2', { host: '10.0.0.2', port: 81 });
+    await set('/alias', { host: '_http._tcp.a.skydns.test' });
+    await set('/twice', { host: '1._http._tcp.b.skydns.test' });
+    await set('/b/_tcp/_http/1', { host: '2._http._tcp.a.skydns.test' });
+    await set('/server', { host: '1._http._tcp.a.skydns.test', port: 8080 });
+    const { program, server } = await startSkyDns(etcd);
+    await program.heard('ready for queries');
+    expect(await askShort(server, '_http._tcp.a.skydns.test.', 'A')).toBe('10.0.0.1 10.0.0.2');
+    expect(await askShort(server, '1._http._tcp.a.skydns.test.', 'A')).toBe('10.0.0.1');
+    expect(await askShort(server, '2.*._tcp.a.skydns.test.', 'A')).toBe('NXDOMAIN');
+    expect(await askShort(server, '*._http._tcp.a.skydns.test.', 'A')).toBe('10.0.0.1 10.0.0.2');
+    expect(await askShort(server, 'alias.skydns.test.', 'A')).toContain('10.0.0.1');
+    expect(await askShort(server, 'twice.skydns.test.', 'A')).toContain('10.0.0.2');
+    expect(await ask(server, 'server.skydns.test.', 'SRV')).toMatchObject({
+      answers: [{ data: { kind: 'SRV', port: 8080, target: '1._http._tcp.a.skydns.test.' } }],
+      additionals: [{ name: '1._http._tcp.a.skydns.test.', data: { kind: 'A', address: '10.0.0.1' } }],
+    });
+    expect(await askShort(server, 'missing._tcp.a.skydns.test.', 'A')).toBe('NXDOMAIN');
+  });
+
   it('says that version 2 is off, where SkyDNS was silently empty', async () => {
     const { program, server } = await startSkyDns(await startEtcd());
     expect((await program.heard('etcd not followed'))['reason']).toContain('--enable-v2');

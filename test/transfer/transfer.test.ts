@@ -10,6 +10,8 @@ import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts'
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
 import { presentRecord } from '../../src/wire/present.ts';
+import { ApiServerDouble } from '../api-server/api-server.ts';
+import type { KubernetesObject } from '../api-server/object-store.ts';
 import { runKnot } from '../dnsmasq/knot.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
@@ -42,6 +44,31 @@ async function transferByDig(port: number, ...flags: readonly string[]): Promise
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith(';'))
     .map((line) => line.replaceAll(/\s+/g, ' '));
+}
+
+/** @returns a function that waits until a server has a zone with a serial number, or one that fits; it returns the number */
+function serials(port: number, name: string) {
+  const find = async (): Promise<number> => {
+    const { answers } = await ask({ address: '127.0.0.1', port }, name, 'SOA').catch(() => ({ answers: [] }));
+    const data = answers[0]?.data;
+    return data?.kind === 'SOA' ? data.serial : 0;
+  };
+  return async (wanted: number | ((serial: number) => boolean)): Promise<number> => {
+    const fits = typeof wanted === 'number' ? (serial: number) => serial === wanted : wanted;
+    let serial: number | undefined;
+    let isAsking = false;
+    await waitUntil(`a serial: ${wanted}`, () => serial !== undefined && fits(serial), {
+      step: () => {
+        if (isAsking) return;
+        isAsking = true;
+        void find().then((found) => {
+          serial = found;
+          isAsking = false;
+        });
+      },
+    });
+    return serial ?? 0;
+  };
 }
 
 describeWithTool('dig', 'a transfer', () => {
@@ -95,26 +122,8 @@ describeWithTool('knotd', 'Knot as the secondary server', () => {
     const knotPort = await findFreePort();
     const { port, start, file } = await serve(`transfer {\n to 127.0.0.1:${knotPort}\n }`, zone(7, 1000));
     await runKnot({ 'example.': '' }, onTestFinished, { peer: { kind: 'primary', port }, port: knotPort });
+    const untilSerial = serials(knotPort, 'example.');
     const knot = { address: '127.0.0.1', port: knotPort };
-    const serialOfKnot = async (): Promise<number> => {
-      const { answers } = await ask(knot, 'example.', 'SOA').catch(() => ({ answers: [] }));
-      const data = answers[0]?.data;
-      return data?.kind === 'SOA' ? data.serial : 0;
-    };
-    const untilSerial = async (wanted: number): Promise<void> => {
-      let serial = 0;
-      let isAsking = false;
-      await waitUntil(`serial ${wanted}`, () => serial === wanted, {
-        step: () => {
-          if (isAsking) return;
-          isAsking = true;
-          void serialOfKnot().then((found) => {
-            serial = found;
-            isAsking = false;
-          });
-        },
-      });
-    };
     // Knot runs before there is a primary server, and retries only after minutes: the NOTIFY wakes it.
     await untilSerial(0);
     const program = start();
@@ -126,6 +135,38 @@ describeWithTool('knotd', 'Knot as the secondary server', () => {
     await writeFile(file, zone(8, 1001));
     await untilSerial(8);
     expect((await ask(knot, 'h1000.example.', 'A')).answers).toHaveLength(1);
+    expect(program.output).not.toContain('was not accepted');
+  });
+
+  it('is notified of changes of a cluster', async () => {
+    const service = (name: string, clusterIP: string): KubernetesObject => ({
+      ...{ kind: 'Service', metadata: { name, namespace: 'shop' } },
+      spec: { type: 'ClusterIP', clusterIP, clusterIPs: [clusterIP], ports: [{ port: 80 }] },
+    });
+    const namespace = { kind: 'Namespace', metadata: { name: 'shop' } };
+    const double = await ApiServerDouble.start({ objects: [namespace, service('cart', '10.96.0.10')] });
+    onTestFinished(() => double.stop());
+    const [port, knotPort] = [await findFreePort(), await findFreePort()];
+    await runKnot({ 'cluster.local.': '' }, onTestFinished, {
+      ...{ peer: { kind: 'primary', port }, port: knotPort },
+    });
+    const folder = await makeTemporaryFolder();
+    const conf = await folder.write(
+      'Corefile',
+      `cluster.local {\n bind 127.0.0.1\n kubernetes {\n endpoint ${double.url}\n }\n transfer {\n to 127.0.0.1:${knotPort}\n }\n}\n`,
+    );
+    const untilSerial = serials(knotPort, 'cluster.local.');
+    // Knot knows that its primary server is away before it gets a NOTIFY.
+    await untilSerial(0);
+    const program = runPortolan(['coredns', '-conf', conf, '-dns.port', String(port)]);
+    const first = await untilSerial((serial) => serial > 0);
+    const knot = { address: '127.0.0.1', port: knotPort };
+    const addresses = async (name: string) =>
+      (await ask(knot, `${name}.shop.svc.cluster.local.`, 'A')).answers.map(presentRecord);
+    expect(await addresses('cart')).toEqual(['cart.shop.svc.cluster.local. 5 IN A 10.96.0.10']);
+    double.put(service('desk', '10.96.0.11'));
+    await untilSerial((serial) => serial > first);
+    expect(await addresses('desk')).toEqual(['desk.shop.svc.cluster.local. 5 IN A 10.96.0.11']);
     expect(program.output).not.toContain('was not accepted');
   });
 });

@@ -6,6 +6,7 @@ const word = (text: string) => ({ text, at: 'Corefile:1' });
 const block = {
   zones: ['.'],
   resolve: (path: string) => (path.startsWith('/') ? path : `/etc/${path}`),
+  readPattern: (text: string) => new RegExp(text),
   readRecord() {
     throw new Error('not used');
   },

@@ -8,6 +8,7 @@ const word = (text: string) => ({ text, at: 'Corefile:1' });
 const block = {
   zones: ['example.org.'],
   resolve: (path: string) => `/etc/${path}`,
+  readPattern: (text: string) => new RegExp(text),
   readRecord() {
     throw new Error('not used');
   },

@@ -11,6 +11,7 @@ const block = {
   zones: ['example.org.', 'example.net.'],
   resolve: (path: string) => path,
   /** `NAME TYPE DATA` with numbers for types; data as it is. */
+  readPattern: (text: string) => new RegExp(text),
   readRecord(text: string, origin: string): Rr {
     const [owner = '', type, data = ''] = text.split(' ');
     if (type === undefined) throw new Error(`not a record: ${text}`);

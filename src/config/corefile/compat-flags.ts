@@ -14,7 +14,7 @@ export const BLOCKS_EXTRA_FLAG = {
   help: 'file with further directives, for server blocks of the Corefile',
 } as const satisfies Flag;
 
-/** Of the same commands, and of `portolan corefile check`. */
+/** Of the same commands, and of `portolan corefile check`, `explain` and `survey`. */
 export const PLUGIN_FLAG = {
   name: 'plugin',
   valueName: 'plugin',

@@ -45,6 +45,7 @@ export function compileCorefile(
     http: undefined,
     endpoints: blocks.flatMap(listEndpoints),
     lameduck: Math.max(0, ...blocks.map((block) => findOptions(block, 'health')?.lameduck ?? 0)),
+    keepsStatistics: blocks.some((block) => findOptions(block, 'portolan')?.stats === true),
   };
 }
 

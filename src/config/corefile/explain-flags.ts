@@ -2,6 +2,7 @@
  * The flags of `portolan corefile explain`.
  */
 import type { Flag } from '../flags/flag.ts';
+import { PLUGIN_FLAG } from './compat-flags.ts';
 
 export const EXPLAIN_FLAGS = [
   {
@@ -18,10 +19,12 @@ export const EXPLAIN_FLAGS = [
     default: '127.0.0.1',
     help: 'address of the client that asks, for views',
   },
+  PLUGIN_FLAG,
 ] as const satisfies readonly Flag[];
 
 /** The flags as given on the command line. */
 export interface ExplainFlags {
   readonly conf?: string;
   readonly client?: string;
+  readonly plugin?: readonly string[];
 }

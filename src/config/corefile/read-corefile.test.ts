@@ -287,9 +287,12 @@ describe('the options of a directive', () => {
       ttl: 30,
       hasEndpoints: false,
       ignoresEmptyService: true,
+      zonal: false,
+      multicluster: [],
       fallthrough: ['.'],
       startupTimeout: 60_000,
     });
+    expect(optionsOf('kubernetes', 'kubernetes {\nzonal\n}')).toMatchObject({ zonal: true });
     expect(optionsOf('kubernetes', 'kubernetes')).toMatchObject({
       ttl: 5,
       pods: 'disabled',
@@ -572,6 +575,8 @@ describe('a plugin that is not built', () => {
     ['sign', 'Sign the zone with a tool'],
     ['trace', '{duration}'],
     ['geoip', 'incidr(client_ip()'],
+    ['proxyproto', 'externalTrafficPolicy: Local'],
+    ['shed', 'Take it out: threads with bounded queues'],
     ['grpc', 'by forward'],
     ['nomad', 'service.consul'],
     ['route53', "the provider's resolver"],

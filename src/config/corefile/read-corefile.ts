@@ -191,6 +191,11 @@ const UNBUILT_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['https3', 'Serve the zone as https://, which is HTTP/2.'],
   ['quic', 'Serve the zone as tls://.'],
   [
+    'proxyproto',
+    'Use a load balancer that keeps the addresses of clients: externalTrafficPolicy: Local in its Service.',
+  ],
+  ['shed', 'Take it out: threads with bounded queues answer, and drop what is too much.'],
+  [
     'nomad',
     'Forward the zone to Consul, where Nomad registers its services, as in forward service.consul 127.0.0.1:8600.',
   ],

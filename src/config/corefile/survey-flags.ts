@@ -2,6 +2,7 @@
  * The flags of `portolan corefile survey`.
  */
 import type { Flag } from '../flags/flag.ts';
+import { PLUGIN_FLAG } from './compat-flags.ts';
 
 const OUTPUTS = ['text', 'json'] as const;
 
@@ -13,11 +14,13 @@ export const SURVEY_FLAGS = [
     default: 'text',
     help: 'form of the result',
   },
+  PLUGIN_FLAG,
 ] as const satisfies readonly Flag[];
 
 /** The flags as given on the command line. */
 export interface SurveyFlags {
   readonly output?: string;
+  readonly plugin?: readonly string[];
 }
 
 /** @returns undefined for an unknown form */

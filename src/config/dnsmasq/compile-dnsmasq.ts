@@ -47,6 +47,7 @@ export function compileDnsmasq(
     http: undefined,
     endpoints: [],
     lameduck: 0,
+    keepsStatistics: plan.process.keepsStatistics,
   };
 }
 

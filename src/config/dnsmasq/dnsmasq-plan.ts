@@ -146,6 +146,8 @@ export interface DnsmasqListenPlan extends InterfaceListenPlan {
 export interface ProcessPlan {
   /** A file of further plugins in Corefile syntax (`--blocks-extra`, a Portolan option). */
   readonly blocksExtra: string | undefined;
+  /** Whether queries are always counted for `portolan top` (`--stats`, a Portolan option). */
+  readonly keepsStatistics: boolean;
   /** `background` detaches a child process; `debug` is `-d`. */
   readonly mode: 'background' | 'foreground' | 'debug';
   /** The user to switch to after start; undefined: keep the current user. */

@@ -123,6 +123,7 @@ export function newDraft(): Draft {
     },
     process: {
       blocksExtra: undefined,
+      keepsStatistics: false,
       mode: 'background',
       user: 'nobody',
       group: { kind: 'default' },

@@ -4,7 +4,7 @@
 
 import { textOfOctets } from './octets.ts';
 import type { Option } from './option.ts';
-import { single } from './option.ts';
+import { flag, single } from './option.ts';
 
 const READING = { kind: 'reading' } as const;
 
@@ -41,6 +41,9 @@ export const fileOptions: readonly Option[] = [
       use.draft.process.blocksExtra = value === '' ? undefined : textOfOctets(value);
     },
   ),
+  flag('stats', { means: 'Always count queries, for the command portolan top' }, (draft) => {
+    draft.process.keepsStatistics = true;
+  }),
   {
     name: 'test',
     takes: 'nothing',

@@ -29,7 +29,7 @@ export const allOptions: readonly Option[] = [
 ];
 
 /** Portolan options that dnsmasq lacks. */
-export const ownOptions: ReadonlySet<string> = new Set(['blocks-extra']);
+export const ownOptions: ReadonlySet<string> = new Set(['blocks-extra', 'stats']);
 
 const byName = new Map(
   allOptions.flatMap((option) =>

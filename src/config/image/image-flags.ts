@@ -17,6 +17,8 @@ export const IMAGE_TARGETS = [
   'sidecar',
   'exechealthz',
   'cluster-proportional-autoscaler',
+  'skydns',
+  'kube2sky',
 ] as const;
 export type ImageTarget = (typeof IMAGE_TARGETS)[number];
 

@@ -27,7 +27,7 @@ export const NODE_CACHE_FLAGS = [
     name: 'localip',
     valueName: 'addresses',
     value: { kind: 'text', of: 'addresses with commas between them' },
-    help: 'addresses that pods send their queries to, with commas between them; all of one family',
+    help: 'addresses that pods send their queries to, with commas between them; of one family, or of both',
   },
   {
     name: 'conf',
@@ -197,7 +197,7 @@ function readRules(given: GivenFlags, read: NodeCacheFlagReader): RulesChoice {
   return given.switch('setupiptables') === false ? 'none' : rules;
 }
 
-const LOCAL_ADDRESS_REMEDY = 'Give addresses of one family, as in 169.254.20.10,10.96.0.10.';
+const LOCAL_ADDRESS_REMEDY = 'Give addresses as in 169.254.20.10,10.96.0.10.';
 
 function readLocalAddresses(text: string, read: ValueReader): readonly string[] {
   const texts = text.split(',');
@@ -206,17 +206,9 @@ function readLocalAddresses(text: string, read: ValueReader): readonly string[] 
     read.addProblem('-localip', 'not an address', wrong, LOCAL_ADDRESS_REMEDY);
     return texts;
   }
-  const other = texts.find((each) => isIpv4(each) !== isIpv4(texts[0] ?? ''));
-  if (other !== undefined)
-    read.addProblem('-localip', 'address of another family than the first', other, LOCAL_ADDRESS_REMEDY);
   const twice = texts.find((each, index) => texts.indexOf(each) !== index);
   if (twice !== undefined) read.addProblem('-localip', 'address given twice', twice, 'Give it once.');
   return texts;
-}
-
-/** As in Go, IPv4-mapped addresses count as IPv4. */
-function isIpv4(text: string): boolean {
-  return !text.includes(':') || /^::ffff:\d+\./i.test(text);
 }
 
 const MIN_INTERVAL = 1000;

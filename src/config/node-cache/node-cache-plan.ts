@@ -5,7 +5,7 @@ import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { FormerNames } from '../server/former-names.ts';
 
 export interface NodeCachePlan {
-  /** As given; at least one, all of one address family. */
+  /** As given; at least one, of one address family or of both. */
   readonly localAddresses: readonly string[];
   /** The DNS port, as given. */
   readonly port: number;

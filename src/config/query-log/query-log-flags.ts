@@ -1,5 +1,5 @@
 /**
- * The flags of the query log and the control socket, shared by several commands.
+ * The flags of the query log, the control socket and statistics, shared by several commands.
  */
 import type { Flag } from '../flags/flag.ts';
 import { LOG_FORMATS } from '../plan.ts';
@@ -70,6 +70,14 @@ export const QUERY_LOG_FLAGS = [
     help: 'Unix socket on which the server answers portolan control, explain, tail, top and doctor; none: no socket',
     details:
       'Only the user that the server runs as may connect. See [The control socket](control-socket.md).',
+    group: LOG_GROUP,
+  },
+  {
+    name: 'stats',
+    value: 'none',
+    help: 'always count queries, so that the first table of top shows the last minutes',
+    details:
+      'Otherwise they are counted while somebody looks. See [Statistics](control-socket.md#statistics).',
     group: LOG_GROUP,
   },
 ] as const satisfies readonly Flag[];

@@ -49,6 +49,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
     http: { health, skyDnsMetrics },
     endpoints: [],
     lameduck,
+    keepsStatistics: plan.keepsStatistics,
   };
 }
 
@@ -65,7 +66,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
   return writePlainEngine({
     clients,
     plugins: [
-      ...writeFirstPlugins(identityOf(plan)),
+      ...writeFirstPlugins(identityOf(plan), plan.identity.nsid),
       ...writeClusterPlugins({
         zone: { domain, dialect, pods, ttl, ownAddresses: machine.ownAddresses },
         federations: federationsOf(plan, changing.config),
@@ -103,9 +104,11 @@ function hasServers({ resolver }: ServePlan): boolean {
 }
 
 /** Counts are for the sidecar, which makes metrics of them. */
-function identityOf({ resolver, cluster, sidecar }: ServePlan): IdentityOptions {
+function identityOf({ resolver, cluster, sidecar, identity }: ServePlan): IdentityOptions {
   const { cacheEntries, cacheOctets } = resolver;
   const cacheSize = cacheEntries ?? Math.floor(cacheOctets / OCTETS_PER_ANSWER);
   const hasCounts = sidecar !== undefined;
-  return { identifies: true, ttl: cluster.ttl, cacheSize, namesHost: true, hasCounts };
+  const version = identity.hidesVersion ? 'none' : 'all';
+  const namesHost = !identity.hidesHost;
+  return { identifies: true, ttl: cluster.ttl, cacheSize, namesHost, version, hasCounts };
 }

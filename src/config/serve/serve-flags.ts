@@ -9,6 +9,7 @@ import { DIALECTS, LOG_FORMATS, POD_MODES, POLICIES } from '../plan.ts';
 import { LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
+import { IDENTITY_FLAGS } from './identity-flags.ts';
 import { OWN_DASHBOARD_FLAGS } from './own-dashboard-flags.ts';
 import { READER_FLAGS } from './reader-flags.ts';
 
@@ -286,6 +287,7 @@ export const SERVE_FLAGS = [
   },
   ...READER_FLAGS,
   ...CLIENT_FLAGS,
+  ...IDENTITY_FLAGS,
   {
     name: 'healthz-port',
     valueName: 'port',
@@ -349,6 +351,7 @@ export const SERVE_FLAGS = [
     value: { kind: 'choice', choices: LOG_LEVELS },
     default: 'info',
     help: 'minimum level of log lines',
+    details: '`debug` has a line for each query with its steps, at most 100 in a second.',
     group: LOG_GROUP,
   },
   {

@@ -56,6 +56,7 @@ describe('the defaults', () => {
         takeover: false,
         clients: NO_CLIENT_RULES,
       },
+      identity: { hidesVersion: false, hidesHost: false, nsid: undefined },
       health: { address: undefined, port: 8081, cache: false },
       log: { level: 'info', format: 'json' },
       dynamic: { kind: 'none' },
@@ -67,6 +68,7 @@ describe('the defaults', () => {
       snapshotMaxAge: 86_400_000,
       initialSyncTimeout: 60_000,
       lameduck: 5_000,
+      keepsStatistics: false,
     });
   });
 
@@ -238,6 +240,23 @@ describe('the query log', () => {
       '--query-log-client:',
       '--query-log-client:',
       '--query-log-client:',
+    ]);
+  });
+});
+
+describe('the identity', () => {
+  it('is the name of the host or a text', () => {
+    const { identity } = planOf({ nsid: 'edge 7', hideVersion: true, hideIdentity: true });
+    expect(identity).toEqual({ hidesVersion: true, hidesHost: true, nsid: { data: 'edge 7' } });
+    expect(planOf({ nsid: 'hostname' }).identity.nsid).toEqual({ data: undefined });
+  });
+
+  it('is not both told and hidden, nor longer than fits', () => {
+    expect(problemsOf({ nsid: 'hostname', hideIdentity: true })).toEqual([
+      '--nsid: names the host, which --hide-identity hides. Give it a text.',
+    ]);
+    expect(problemsOf({ nsid: 'é'.repeat(65) })).toEqual([
+      expect.stringMatching(/^--nsid: too long: .*128 octets/),
     ]);
   });
 });

@@ -4,13 +4,14 @@
 import { formatDuration } from '../../base/duration.ts';
 import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
-import type { LogPlan, ServePlan } from '../plan.ts';
+import type { IdentityPlan, LogPlan, ServePlan } from '../plan.ts';
 import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { readQueryLogSettings } from '../query-log/read-settings.ts';
 import { fileOf, type QueryLogPlan } from '../server/query-log-plan.ts';
 import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
 import type { Checked } from '../values/problem.ts';
 import { readClientRules } from './client-rules.ts';
+import { HOST_NAME } from './identity-flags.ts';
 import {
   defaultDialect,
   readDynamic,
@@ -24,6 +25,9 @@ import { readAutoscale } from './read-autoscale.ts';
 import { readOwnDashboard } from './read-own-dashboard.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
+
+/** It shares a response of 512 octets with the answer. */
+const MAX_NSID_OCTETS = 128;
 
 /** Longer pauses would be noticeable. */
 const MAX_COALESCE_MILLISECONDS = 10;
@@ -66,6 +70,7 @@ export function planFromFlags(
     },
     resolver,
     listen,
+    identity: readIdentity(read),
     health: {
       ...readPlace(read, '--healthz-port', read.text('healthz-port') ?? ''),
       cache: shape !== 'server',
@@ -73,6 +78,7 @@ export function planFromFlags(
     log,
     queryLog: readQueryLog(read, log),
     controlSocket: read.value('control-socket'),
+    keepsStatistics: read.isOn('stats') || resolver.dnsmasq?.process.keepsStatistics === true,
     dashboard: readOwnDashboard(read),
     blocksExtra: read.value('blocks-extra') ?? resolver.dnsmasq?.process.blocksExtra,
     dynamic: readDynamic(read, objects.kind === 'api-server'),
@@ -87,6 +93,21 @@ export function planFromFlags(
   return read.problems.length === 0
     ? { kind: 'good', value: plan }
     : { kind: 'bad', problems: read.problems };
+}
+
+function readIdentity(read: ServeFlagReader): IdentityPlan {
+  const text = read.value('nsid');
+  const isHostName = text === HOST_NAME;
+  const hidesHost = read.isOn('hide-identity');
+  if (isHostName && hidesHost)
+    read.addProblem('--nsid', 'names the host, which --hide-identity hides', undefined, 'Give it a text.');
+  if (text !== undefined && Buffer.byteLength(text) > MAX_NSID_OCTETS)
+    read.addProblem('--nsid', 'too long', text, `Give at most ${MAX_NSID_OCTETS} octets.`);
+  return {
+    hidesVersion: read.isOn('hide-version'),
+    hidesHost,
+    nsid: text === undefined ? undefined : { data: isHostName ? undefined : text },
+  };
 }
 
 function readObjects(read: ServeFlagReader): ObjectsPlan {

@@ -7,6 +7,7 @@ import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
 import type { IdentityOptions } from '../../plugins/identity/options.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
+import type { NsidOptions } from '../../plugins/nsid/options.ts';
 import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -74,10 +75,19 @@ export function joinPlugins(plan: EnginePlan, further: readonly PluginPlan[]): E
   return { ...plan, blocks };
 }
 
-/** The first plugins of each block. @param identity undefined: class CHAOS is refused */
-export function writeFirstPlugins(identity: IdentityOptions | undefined): readonly PluginPlan[] {
+/**
+ * The first plugins of each block.
+ *
+ * @param identity undefined: class CHAOS is refused
+ * @param nsid undefined: clients that ask for it get none
+ */
+export function writeFirstPlugins(
+  identity: IdentityOptions | undefined,
+  nsid?: NsidOptions,
+): readonly PluginPlan[] {
   return [
     { name: 'probes', options: undefined },
+    ...(nsid === undefined ? [] : [{ name: 'nsid', options: nsid } as const]),
     ...(identity === undefined ? [] : [{ name: 'identity', options: identity } as const]),
     { name: 'meta-types', options: undefined },
   ];

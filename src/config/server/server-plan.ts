@@ -27,6 +27,8 @@ export interface ServerPlan {
   readonly endpoints: readonly EndpointPlan[];
   /** Milliseconds for which a stopping server still answers after it reports not ready. */
   readonly lameduck: number;
+  /** Whether queries are always counted for `top`. Default: only while somebody watches. */
+  readonly keepsStatistics?: boolean;
 }
 
 export interface ListenerPlan {

@@ -67,6 +67,7 @@ export function compileSkyDns(
     http: compileHttp(settings),
     endpoints: [],
     lameduck: 0,
+    keepsStatistics: settings.keepsStatistics,
   };
 }
 

@@ -41,6 +41,7 @@ export const SKYDNS_FLAGS = [
     value: FILE,
     help: 'further plugins, in the syntax of a Corefile',
   },
+  { name: 'stats', value: 'none', help: 'always count queries, for the command top' },
   { name: 'no-rec', value: 'none', help: 'forward nothing: names outside the domain get SERVFAIL' },
   {
     name: 'machines',

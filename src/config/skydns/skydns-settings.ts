@@ -44,6 +44,8 @@ export interface SkyDnsSettings {
   readonly isVerbose: boolean;
   /** A file of further plugins in Corefile syntax; undefined: none. */
   readonly blocksExtra: string | undefined;
+  /** Whether queries are always counted for `top`. */
+  readonly keepsStatistics: boolean;
 }
 
 export type SettingsReading =
@@ -82,6 +84,7 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
     snapshot: readSnapshot(read),
     isVerbose: read.isOn('verbose'),
     blocksExtra: read.value('blocks-extra'),
+    keepsStatistics: read.isOn('stats'),
   };
   const { problems } = read;
   return problems.length > 0 ? { kind: 'bad', problems } : { kind: 'good', settings };

@@ -105,6 +105,13 @@ describe('parseBlocks', () => {
     ]);
   });
 
+  it('says what to use in place of plugins that others compile into CoreDNS', () => {
+    expect(parse('. {\nunbound\nratelimit 50\n}\n').described).toEqual([
+      "/etc/Corefile:2 - Error during parsing: Unknown directive 'unbound'\n  /etc/Corefile:2: Run Unbound beside it, and ask it by forward, as in forward . 127.0.0.1:5335.",
+      "/etc/Corefile:3 - Error during parsing: Unknown directive 'ratelimit'\n  /etc/Corefile:3: Use rrl, which comes with Portolan as a package: add --plugin=rrl=@portolan/rrl.",
+    ]);
+  });
+
   it('finds all problems at once, each with its place, what to do, and by which import it came', () => {
     const { described } = parse(
       '. {\nproxy . 192.0.2.1\nfoward . 192.0.2.1\nimport nosuch\nimport part\n}\n',

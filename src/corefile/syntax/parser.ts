@@ -8,6 +8,7 @@ import { findNearest } from '../../base/nearest.ts';
 import type { CorefileFiles } from './corefile-files.ts';
 import { type Environment, expandVariables } from './environment.ts';
 import type { CorefileFindings } from './findings.ts';
+import { remedyForForeign } from './foreign-plugins.ts';
 import { Importer } from './importer.ts';
 import { readTokens } from './lexer.ts';
 import { flagOfPackage } from './packaged-plugins.ts';
@@ -229,6 +230,8 @@ class Parser {
     if (successor !== undefined) return successor;
     const flag = flagOfPackage(name);
     if (flag !== undefined) return `It comes with Portolan as a package: add ${flag}.`;
+    const foreign = remedyForForeign(name);
+    if (foreign !== undefined) return foreign;
     const nearest = findNearest(name.toLowerCase(), this.#settings.directives);
     return nearest === undefined
       ? 'There is no plugin of this name. Take the directive out.'

@@ -2,6 +2,7 @@
  * Makes the definition of a plugin of others, which the registry takes like those of our own.
  */
 import type { PluginModule } from '@portolan/plugin';
+import { Pattern } from '../../base/pattern.ts';
 import type { CorefilePluginDefinition } from '../../contract/define-plugin.ts';
 import { resolvePath } from '../../corefile/directive/directive.ts';
 import { DirectiveError } from '../../corefile/directive/directive-cursor.ts';
@@ -40,6 +41,7 @@ export function defineOutside(
           zones: context.zones,
           resolve: (path) => resolvePath(path, context),
           readRecord: readRecordText,
+          readPattern: (text) => new Pattern(text),
         });
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);

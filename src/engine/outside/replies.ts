@@ -21,11 +21,13 @@ const answers = new WeakMap<object, Answer>();
 
 /** The answer of other plugins, as a plugin of others sees it. */
 export function showAnswer(answer: Answer): Reply {
-  const whole = answer.kind === 'drop' ? undefined : wholeAnswerOf(answer);
+  if (answer.kind === 'drop') return { kind: 'drop' };
+  const whole = wholeAnswerOf(answer);
   const reply: Reply = {
     kind: 'opaque',
-    rcode: rcodeOf(answer) ?? whole?.rcode ?? 0,
-    records: whole?.answers.map(showRecord) ?? [],
+    rcode: rcodeOf(answer) ?? whole.rcode,
+    records: whole.answers.map(showRecord),
+    authorities: whole.authorities.map(showRecord),
   };
   answers.set(reply, answer);
   return reply;
@@ -62,6 +64,8 @@ export function answerOf(reply: Reply): Answer {
     }
     case 'rcode':
       return { kind: kindOf(reply.rcode), ...(reply.reason !== undefined && { reason: reply.reason }) };
+    case 'drop':
+      return { kind: 'drop' };
     case 'message':
       return answerWith(decodeMessage(reply.wire));
     default:

@@ -1,11 +1,11 @@
 /**
  * The metrics that readers' answers for a block add to, derived from the counts that its handlers declare.
  */
-import type { Handler, HitCounts } from '../../chain/handler.ts';
+import { type Handler, type HandlerSearch, type HitCounts, publicationsOf } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import type { Query } from '../../chain/query.ts';
 import { CACHE_OUTCOMES } from '../../plugins/cache/cache-counts.ts';
-import type { ViewOutcomes } from '../../table/types.ts';
+import { MAX_SEARCHED, type ViewOutcomes } from '../../table/types.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { CountedZone, EntryOutcomes, OutcomeMeaning, ReaderCounts } from './reader-counts.ts';
 
@@ -50,9 +50,10 @@ export class BlockOutcomes {
    * The outcomes of a view.
    *
    * @param readsNodes whether readers answer from the nodes of its publishers
+   * @param search how they search for missing names
    * @returns undefined if no outcomes are left
    */
-  ofView(of: ZoneOfBlock, readsNodes: boolean): ViewOutcomes | undefined {
+  ofView(of: ZoneOfBlock, readsNodes: boolean, search?: HandlerSearch): ViewOutcomes | undefined {
     const zone = countedZone(of);
     const cache = cacheOf(of);
     const entries = this.#entriesOf(of);
@@ -63,7 +64,9 @@ export class BlockOutcomes {
     const meanings = readsNodes ? nodeMeanings(of) : [];
     // Without nodes, the value only marks that the view has outcomes.
     const nodes = meanings.length === 0 ? cached : this.#counts.outcomesOf(zone, 'nodes', meanings);
-    return nodes === undefined || cached === undefined ? undefined : { nodes, cached };
+    const searched = search && this.#counts.outcomesOf(zone, 'searched', searchMeanings(of, search));
+    if (nodes === undefined || cached === undefined) return undefined;
+    return { nodes, cached, ...(searched !== undefined && { searched }) };
   }
 
   /** The first outcome of questions that readers forward; undefined if no outcomes are left. */
@@ -98,20 +101,43 @@ function countedZone({ server, zone, view, handlers }: ZoneOfBlock): CountedZone
   return { server, zone, view, isCounted: handlers.some(({ name }) => name === COUNTER_OF_QUERIES) };
 }
 
-/** For each publisher, the meanings of answers with records, and of denials. */
+/** For each publication, the meanings of answers with records, and of denials. */
 function nodeMeanings(of: ZoneOfBlock): readonly OutcomeMeaning[] {
   return of.handlers.flatMap((publisher, place) => {
     const { role, name } = publisher;
     if (role !== 'publisher') return [];
     const before = of.handlers.slice(0, place);
-    return (['success', 'denial'] as const).map((kind) => ({
+    const meanings = (['success', 'denial'] as const).map((kind) => ({
       plugin: pluginOf(of, name),
       // A cache before the publisher counts a hit for every name in the table.
       counts: before.flatMap((handler) =>
         handler.role === 'cache' ? hitsOf(handler, publisher, of.zone)[kind] : (handler.passing ?? []),
       ),
     }));
+    return publicationsOf([publisher]).flatMap(() => meanings);
   });
+}
+
+/** In the order of `SEARCH_OUTCOME`, for each number of names tried. */
+function searchMeanings(of: ZoneOfBlock, { found }: HandlerSearch): readonly OutcomeMeaning[] {
+  const place = of.handlers.findIndex(({ search }) => search !== undefined);
+  const publisher = of.handlers.find(({ role }, index) => role === 'publisher' && index > place);
+  const cache = cacheOf(of);
+  const before = passing(of.handlers.slice(0, place));
+  const hits = cache?.hits ?? NO_HITS;
+  const ofPublisher = pluginOf(of, publisher?.name ?? '');
+  const ofCache = pluginOf(of, cache?.name ?? '');
+  return Array.from({ length: MAX_SEARCHED }, (_, index) => {
+    const denials = Array.from({ length: index + 1 }, () => hits.denial).flat();
+    const counts = (last: HitCounts['success']) => [...before, ...denials, ...last];
+    return [
+      { plugin: ofPublisher, counts: [...counts(hits.success), ...found] },
+      { plugin: ofPublisher, counts: [...counts(hits.denial), ...found] },
+      { plugin: ofCache, counts: [...counts(hits.success), ...found] },
+      { plugin: ofCache, counts: [...counts(hits.denial), ...found] },
+      { plugin: ofPublisher, counts: counts(hits.denial) },
+    ];
+  }).flat();
 }
 
 function cacheOf({ handlers }: ZoneOfBlock): CacheHandler | undefined {

@@ -3,7 +3,7 @@
  * all others.
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
-import type { Handler } from '../../chain/handler.ts';
+import { type Handler, type HandlerSearch, publicationsOf } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import {
   type GroupPlan,
@@ -117,15 +117,14 @@ export class BlockViews {
     const { plan, handlers } = block;
     const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
     const of = { server, zone, view: viewOf(plan), handlers, isStrict: block.isStrict };
-    const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes);
+    const search = hasNodes ? readSearchOf(handlers) : undefined;
+    const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes, search);
     const derives = mayDerive(handlers) && outcomes !== undefined;
     const route =
       outcomes === undefined ? NO_ROUTE : this.#openRoute({ ...of, readsNodes: hasNodes }, outcomes);
     if (!hasNodes && cache === undefined && !derives && route === NO_ROUTE) return undefined;
     const settings: ViewSettings = {
-      publications: handlers.flatMap((handler) =>
-        hasNodes && handler.role === 'publisher' ? [handler.publication] : [],
-      ),
+      publications: hasNodes ? publicationsOf(handlers) : [],
       askRules: [...askRulesOf(handlers), RARE_TYPES],
       recursionAvailable: false,
       rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
@@ -135,6 +134,7 @@ export class BlockViews {
       asksToCut: block.isStrict,
       maxUdpSize: optionsOf(plan, 'bufsize')?.size,
       ...(outcomes && { outcomes }),
+      ...(search !== undefined && { searchLists: search.lists }),
       route,
     };
     const view = table.defineView(settings, cache);
@@ -158,6 +158,13 @@ export function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
   return handlers.find((handler) => handler.role === 'cache')?.view;
 }
 
+/** How readers search for missing names. Only answers of a cache behind the search are those that it finds. */
+function readSearchOf(handlers: readonly Handler[]): HandlerSearch | undefined {
+  const place = handlers.findIndex(({ search }) => search !== undefined);
+  const cache = handlers.findIndex(({ role }) => role === 'cache');
+  return place >= 0 && (cache < 0 || place < cache) ? handlers[place]?.search : undefined;
+}
+
 /** Whether there are names that readers answer as the chain would. */
 export function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
   // CoreDNS denies some names that exist.
@@ -168,8 +175,8 @@ export function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean
 
 /** Whether the handlers of a block without `cache` may make answers only from the Corefile and their publications. */
 export function mayDerive(handlers: readonly Handler[]): boolean {
-  const publishers = handlers.filter(({ role }) => role === 'publisher');
-  if (publishers.length > MAX_PUBLICATIONS || handlers.some(({ role }) => role === 'cache')) return false;
+  if (publicationsOf(handlers).length > MAX_PUBLICATIONS || handlers.some(({ role }) => role === 'cache'))
+    return false;
   return handlers.some(
     ({ role, questions }) =>
       role !== 'forwarder' && questions.matches()[Symbol.iterator]().next().done !== true,

@@ -60,7 +60,7 @@ function isDerived(query: Query, { isStrict }: DerivedAnswersOptions): boolean {
 function toCached(
   query: Query,
   answer: Answer,
-  { recursionAvailable }: DerivedAnswersOptions,
+  { recursionAvailable, isStrict }: DerivedAnswersOptions,
   found: { readonly sources: AnswerSources; readonly outcome: number },
 ): CachedAnswer | undefined {
   if (answer.kind === 'drop' || !isResponse(answer)) return undefined;
@@ -77,6 +77,7 @@ function toCached(
     ttlOffsets: [],
     recursionAvailable: recursionAvailable ?? whole.recursionAvailable,
     lifetime: LIFETIME,
+    passedErrors: isStrict ? undefined : whole.passedErrors,
     ...found,
   };
 }

@@ -36,7 +36,9 @@ export function storeKeptAnswers(chain: Chain, options: KeptAnswersOptions): Cha
     const now = clock.monotonic();
     const cached = toCached(query, wholeAnswerOf(answer), kept, now);
     const outcome = cached && outcomeOf(query);
-    if (cached !== undefined && outcome !== undefined) table.cache({ ...cached, outcome }, now, view);
+    const passedErrors = isStrict || !('passedErrors' in answer) ? undefined : answer.passedErrors;
+    if (cached !== undefined && outcome !== undefined)
+      table.cache({ ...cached, passedErrors, outcome }, now, view);
     return answer;
   };
 }

@@ -3,7 +3,7 @@
  * outlive plans.
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
-import type { Handler } from '../../chain/handler.ts';
+import { type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { ResponsePlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
@@ -51,7 +51,7 @@ export function compileView(
   route?: number,
 ): ViewSettings {
   return {
-    publications: handlers.flatMap((handler) => (handler.role === 'publisher' ? [handler.publication] : [])),
+    publications: publicationsOf(handlers),
     askRules: [...askRulesOf(handlers)],
     ...{ recursionAvailable, sendsExtendedErrors },
     rotatesAddresses,

@@ -4,8 +4,7 @@
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Client, MessageSigner, RepeatedParts } from '../../chain/query.ts';
-import { extendedErrorOf, replyOf } from '../../chain/response.ts';
-import { isExtendedError, withExtendedError } from '../../wire/extended-error.ts';
+import { explainResponse, replyOf } from '../../chain/response.ts';
 import { encodeMessage, encodeWhole } from '../../wire/message.ts';
 import { type Asked, respond } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
@@ -16,7 +15,7 @@ type Sendable = Exclude<Answer, { kind: 'drop' }>;
 export interface EncodeOptions {
   /** Undefined: it is not signed. */
   readonly signer?: MessageSigner | undefined;
-  /** Whether to add the extended error of the answer. A signed response has none. Default: no. */
+  /** Whether to add the extended errors of the answer. A signed response has none. Default: no. */
   readonly sendsExtendedErrors?: boolean | undefined;
 }
 
@@ -51,11 +50,8 @@ export function encodeAnswer(
     encodeWhole(message, { limit: maxPlain, reserved, compresses: false }) ??
     encodeMessage(message, { limit, reserved });
   if (signer !== undefined) return signer.sign(encoded);
-  const code = sendsExtendedErrors ? extendedErrorOf(answer) : undefined;
-  const { edns } = message;
-  if (code === undefined || repeated.edns === undefined || edns?.options.some(isExtendedError) !== false)
-    return encoded;
-  return withExtendedError(encoded, limit, code, edns.options);
+  if (!sendsExtendedErrors || repeated.edns === undefined || message.edns === undefined) return encoded;
+  return explainResponse(encoded, limit, answer, { options: message.edns.options, sendsOwn: true });
 }
 
 /** RD and CD are not repeated for NOTIFY. */

@@ -3,13 +3,12 @@
  *
  * All blocks are complete before any of them answers, so that a plan that fails changes nothing.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
-import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
+import { type Chain, composeChain, type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, Query } from '../../chain/query.ts';
@@ -272,6 +271,7 @@ export class ServerBlocks {
   async stop(): Promise<void> {
     this.hide();
     if (this.#inFlight > 0) await this.#untilIdle();
+    await this.#untilUnread();
     await this.#stopPlugins('replaced');
   }
 
@@ -312,6 +312,13 @@ export class ServerBlocks {
         resolve();
       };
     });
+  }
+
+  /** A reader in the middle of a batch still answers by these blocks: it would deny names that a plugin removes as it stops. */
+  async #untilUnread(): Promise<void> {
+    const { table, clock } = this.#dependencies;
+    const haveReadersLeft = table.watchReaders();
+    while (!haveReadersLeft()) await new Promise<void>((resolve) => void clock.after(1, resolve));
   }
 
   /** The plugins that a block of another plan may take over from, in the order of its own plugins. */
@@ -405,7 +412,7 @@ export class ServerBlocks {
   #storeDerived(chain: Chain, handlers: readonly Handler[]): Chain {
     const { table, clock } = this.#dependencies;
     const { isStrict } = this.#plan;
-    const publications = handlers.flatMap((each) => (each.role === 'publisher' ? [each.publication] : []));
+    const publications = publicationsOf(handlers);
     return storeDerivedAnswers(chain, {
       ...{ table, clock, isStrict },
       publications: () => publications,

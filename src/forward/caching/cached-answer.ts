@@ -7,6 +7,7 @@
  */
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CachedAnswer } from '../../table/types.ts';
+import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { encodeName, toKey } from '../../wire/name.ts';
 import type { Message, ResourceRecord } from '../../wire/types.ts';
 import type { ForwardQuestion } from '../transport/query-message.ts';
@@ -52,6 +53,7 @@ export function cacheReply(
     ttlOffsets: written.ttlOffsets,
     lifetime: keeping.seconds,
     outcome,
+    passedErrors: passedErrorsOf(message.edns),
   };
   return { message: kept, answer };
 }

@@ -97,3 +97,12 @@ export const isIpv6 = (address: string): boolean => address.includes(':');
 export function canonicalAddresses(texts: readonly string[]): readonly string[] {
   return [...new Set(texts.map(canonicalAddress))].filter((address) => address !== undefined);
 }
+
+/** The label of an endpoint's name below its service, as CoreDNS makes it. */
+export function endpointLabel({ address, hostname }: Pick<Endpoint, 'address' | 'hostname'>): string {
+  if (hostname !== undefined) return hostname;
+  if (!isIpv6(address)) return address.replaceAll('.', '-');
+  const label = address.replaceAll(/[:.]/g, '-');
+  // An address that ends in `::` would end the label in a dash.
+  return label.endsWith('-') ? `${label}0` : label;
+}

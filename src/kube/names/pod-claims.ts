@@ -27,6 +27,7 @@ export class PodClaims<Value extends object> implements ObjectSink<PodObject> {
   /** While a list is under way: the pods in it. */
   #listed: Set<ObjectKey> | undefined;
   #isListed = false;
+  readonly #watchers = new Set<(address: string) => void>();
 
   constructor(values: ClaimValues<Value>) {
     this.#values = values;
@@ -45,6 +46,19 @@ export class PodClaims<Value extends object> implements ObjectSink<PodObject> {
     return found instanceof Map ? [...found.keys()] : [found];
   }
 
+  /**
+   * Calls `watcher` for each canonical address after what is known of it may have changed, and now for all that are known.
+   *
+   * @returns ends it
+   */
+  watch(watcher: (address: string) => void): () => void {
+    this.#watchers.add(watcher);
+    if (this.#isListed) for (const address of this.#byAddress.keys()) watcher(address);
+    return () => {
+      this.#watchers.delete(watcher);
+    };
+  }
+
   listStarted(): void {
     this.#listed = new Set();
   }
@@ -52,29 +66,45 @@ export class PodClaims<Value extends object> implements ObjectSink<PodObject> {
   upsert(pod: PodObject): void {
     const key = keyOfObject(pod);
     this.#listed?.add(key);
-    this.remove(key);
+    const before = this.#claims.get(key);
     const claim = { addresses: canonicalAddresses(pod.addresses), value: this.#values.take(pod) };
     this.#claims.set(key, claim);
+    // Added before the former ones are subtracted, so that an address never says less than both.
     for (const address of claim.addresses) this.#add(address, claim.value);
+    this.#forget(before);
+    this.#tell(claim.addresses);
   }
 
   listCompleted(): void {
     const listed = this.#listed ?? new Set<ObjectKey>();
     for (const key of this.#claims.keys()) if (!listed.has(key)) this.remove(key);
     this.#listed = undefined;
+    if (this.#isListed) return;
     this.#isListed = true;
+    this.#tell(this.#byAddress.keys());
   }
 
   remove(key: ObjectKey): void {
     const claim = this.#claims.get(key);
     if (claim === undefined) return;
     this.#claims.delete(key);
-    for (const address of claim.addresses) this.#subtract(address, claim.value);
-    this.#values.release?.(claim.value);
+    this.#forget(claim);
   }
 
   count(): number {
     return this.#claims.size;
+  }
+
+  #forget(claim: Claim<Value> | undefined): void {
+    if (claim === undefined) return;
+    for (const address of claim.addresses) this.#subtract(address, claim.value);
+    this.#values.release?.(claim.value);
+    this.#tell(claim.addresses);
+  }
+
+  #tell(addresses: Iterable<string>): void {
+    if (!this.#isListed || this.#watchers.size === 0) return;
+    for (const address of addresses) for (const watcher of this.#watchers) watcher(address);
   }
 
   #add(address: string, value: Value): void {
@@ -97,33 +127,8 @@ export class PodClaims<Value extends object> implements ObjectSink<PodObject> {
     const left = (before.get(value) ?? 0) - 1;
     if (left > 0) before.set(value, left);
     else before.delete(value);
-    if (before.size === 0) this.#byAddress.delete(address);
+    const [[only, claims] = [], ...others] = before;
+    if (only === undefined) this.#byAddress.delete(address);
+    else if (others.length === 0 && claims === 1) this.#byAddress.set(address, only);
   }
-}
-
-/** Calls both sinks. @param first counts the objects */
-export function withClaims(
-  first: ObjectSink<PodObject>,
-  claims: ObjectSink<PodObject>,
-): ObjectSink<PodObject> {
-  return {
-    ...(first.takesDrafts === true ? { takesDrafts: true } : {}),
-    listStarted() {
-      first.listStarted();
-      claims.listStarted();
-    },
-    upsert(pod) {
-      first.upsert(pod);
-      claims.upsert(pod);
-    },
-    listCompleted() {
-      first.listCompleted();
-      claims.listCompleted();
-    },
-    remove(key) {
-      first.remove(key);
-      claims.remove(key);
-    },
-    count: () => first.count(),
-  };
 }

@@ -30,6 +30,8 @@ export interface ServiceObject {
 export interface EndpointAddress {
   readonly address: string;
   readonly hostname: string | undefined;
+  /** The topology zone that it is in. Default: none is known. */
+  readonly zone?: string;
 }
 
 /** Ready addresses that share their ports: a subset of Endpoints, or the whole of an EndpointSlice. */
@@ -55,6 +57,8 @@ export interface EndpointsObject {
   /** The service it belongs to: label `kubernetes.io/service-name`, or the name of the Endpoints object. */
   readonly service: string;
   readonly groups: readonly EndpointGroup[];
+  /** The cluster of a cluster set that has the endpoints: their names are below its label. Default: names have no such label. */
+  readonly cluster?: string;
   /** When the controller saw the cause of the last change, in RFC 3339 format. Not kept: objects that differ only in it are equal. */
   readonly changeTime?: string | undefined;
 }

@@ -87,6 +87,7 @@ const endpointSlice = define(
       [2, 'conditions', 'message', define([1, 'ready', 'flag'], [3, 'terminating', 'flag'])],
       [3, 'hostname', 'text'],
       [4, 'targetRef', 'message', define([3, 'name', 'text'])],
+      [7, 'zone', 'text'],
     ),
   ],
   [3, 'ports', 'messages', define([1, 'name', 'text'], [2, 'protocol', 'text'], [3, 'port', 'number'])],

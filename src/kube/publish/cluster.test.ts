@@ -47,6 +47,22 @@ describe('a cluster', () => {
     expect(has('10-244-0-1.web')).toBe(true);
   });
 
+  it('answers by other options without its objects coming again', () => {
+    const { cluster, has } = makeCluster();
+    cluster.services.upsert(service('web', '10.96.0.1'));
+    cluster.endpoints.listStarted();
+    cluster.endpoints.listCompleted();
+    const before = cluster.generation;
+    cluster.change({ ttl: 30, ignoresEmptyServices: false });
+    expect(cluster.generation).toBe(before);
+    cluster.change({ ttl: 7, ignoresEmptyServices: false });
+    const node = cluster.names.findStanding(toKey(parseName('web.blue.svc.cluster.local.')));
+    expect(node?.sets.map(({ ttl }) => ttl)).toEqual([7, 7]);
+    expect(cluster.names.zoneOf(toKey(parseName('cluster.local.')))?.soa.minimum).toBe(7);
+    cluster.change({ ttl: 7, ignoresEmptyServices: true });
+    expect(has('web')).toBe(false);
+  });
+
   it('counts objects whose names cannot be labels, and removes them with the others', () => {
     const { cluster } = makeCluster();
     cluster.services.listStarted();

@@ -15,6 +15,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
+import type { EndpointZones } from '../names/endpoint-zones.ts';
 import type { PodMode } from '../names/pods.ts';
 import { checkLine, ObjectLineError, writeLine } from '../objects/object-line.ts';
 import type {
@@ -30,6 +31,7 @@ import { keepNamespaces, keepServices, keepSlices } from '../records/keepers.ts'
 import { PodKeeper } from '../records/pod-keeper.ts';
 import { type ListState, type RecordKeeper, RecordSink } from '../records/record-sink.ts';
 import { ClusterModel } from './model.ts';
+import type { ChangingOptions, ClusterLabels } from './model-options.ts';
 import { KubernetesNames } from './names.ts';
 import { ZonePublication } from './zone-publication.ts';
 
@@ -49,6 +51,10 @@ export interface ClusterOptions {
   readonly ignoresEmptyServices?: boolean;
   /** Whether loopback and other special addresses have reverse names, as in CoreDNS. Default: no. */
   readonly namesSpecialAddresses?: boolean;
+  /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
+  readonly zones?: EndpointZones;
+  /** For a cluster set: the names of its endpoints have the label of a cluster too. */
+  readonly clusterLabels?: ClusterLabels;
   /** Types of records that are left out of all answers. */
   readonly filteredTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
@@ -88,12 +94,16 @@ export class Cluster {
   readonly #log: Log;
   readonly #needed: ReadonlyMap<ObjectKind, RecordSink<never>>;
   readonly #whenKnown: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
   #isKnown = false;
   #hasBeenKnown = false;
   #isIncomplete = false;
   #generation = 0;
   /** The generation in which the zones themselves were made. */
   #published = 0;
+  /** The serial number of the zones, and the one that a secondary server has last taken. */
+  #serial: number;
+  #takenSerial = 0;
 
   /** @throws RangeError for a domain too long to have services below it */
   constructor(options: ClusterOptions, table: TableWriter, clock: Clock, log: Log) {
@@ -103,22 +113,23 @@ export class Cluster {
       );
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
     const { hasEndpoints = true, ignoresEmptyServices = false, filteredTypes = new Set() } = options;
-    const { publication = DEFAULT_PUBLICATION } = options;
+    const { publication = DEFAULT_PUBLICATION, zones, clusterLabels } = options;
     this.#clock = clock;
     this.#log = log;
     const space = table.recordsOf(publication);
     this.#writer = new RecordWriter(space, {
-      namesExternalAddresses: dialect.name === 'kube-dns',
+      isKubeDns: dialect.name === 'kube-dns',
       namesSpecialAddresses: options.namesSpecialAddresses ?? false,
     });
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
     this.#model = new ClusterModel(
-      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices },
+      { domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices, zones, clusterLabels },
       this.#writer,
       this.#pods,
     );
-    this.#model.renewZones(this.#seconds());
+    this.#serial = this.#seconds();
+    this.#model.renewZones(this.#serial);
     this.names = new KubernetesNames(this.#model);
     this.#publication = new ZonePublication(
       this.#model,
@@ -136,6 +147,7 @@ export class Cluster {
     this.endpoints = this.#sink(keepSlices(this.#writer), () => this.#endpointsListed());
     this.namespaces = this.#sink(keepNamespaces(this.#writer), listed);
     this.pods = this.#sink(this.#pods, listed);
+    if (zones !== undefined) zones.changed = () => this.#changed();
     this.#needed = this.#neededSinks(dialect.usesNamespaces, hasEndpoints, pods);
   }
 
@@ -198,6 +210,17 @@ export class Cluster {
     else this.#whenKnown.push(run);
   }
 
+  /** @param run called when the zones have another serial number. @returns a function that ends this */
+  onChange(run: () => void): () => void {
+    this.#listeners.add(run);
+    return () => void this.#listeners.delete(run);
+  }
+
+  /** A secondary server takes all names as they are now. The next change has a later serial number, also within the same second. */
+  noteTransfer(): void {
+    this.#takenSerial = this.#serial;
+  }
+
   /** Makes all pending changes of the zones now. */
   settle(): void {
     this.#queue.settle();
@@ -206,6 +229,25 @@ export class Cluster {
   /** Takes no more changes. */
   stop(): void {
     this.#queue.stop();
+  }
+
+  /**
+   * Answers by other options from now on.
+   *
+   * @throws TableFullError and keeps the former options
+   */
+  change({ ttl, ignoresEmptyServices }: ChangingOptions): void {
+    const { ttl: formerTtl, ignoresEmptyServices: ignoredEmptyServices } = this.#model.options;
+    if (ttl === formerTtl && ignoresEmptyServices === ignoredEmptyServices) return;
+    this.#model.change({ ttl, ignoresEmptyServices });
+    try {
+      this.#publication.showCluster();
+    } catch (error) {
+      this.#model.change({ ttl: formerTtl, ignoresEmptyServices: ignoredEmptyServices });
+      throw error;
+    }
+    this.#changed();
+    this.settle();
   }
 
   /** Removes all records, in steps. Readers see none from the first one on. */
@@ -314,8 +356,10 @@ export class Cluster {
     this.#hasBeenKnown ||= this.#isKnown;
     if (becameKnown || this.#generation !== this.#published) {
       this.#published = this.#generation;
-      this.#model.renewZones(this.#seconds());
+      this.#serial = Math.max(this.#seconds(), this.#takenSerial + 1);
+      this.#model.renewZones(this.#serial);
       this.#publication.publishZones(this.#isKnown);
+      for (const run of this.#listeners) run();
     }
     if (becameKnown) for (const run of this.#whenKnown.splice(0)) run();
   }

@@ -10,7 +10,7 @@ import { mergeEndpoints } from '../names/endpoints.ts';
 import { nameBelow } from '../names/labels.ts';
 import type { ReverseName } from '../names/reverse-name.ts';
 import { RecordViews } from '../records/record-views.ts';
-import type { ModelOptions } from './model-options.ts';
+import type { HasModelOptions, ModelOptions } from './model-options.ts';
 
 /** A service may have thousands of endpoints: few are kept. */
 const MAX_KEPT = 8;
@@ -25,22 +25,23 @@ export interface NamedService {
 interface Kept {
   readonly version: number;
   readonly areEndpointsKnown: boolean;
+  readonly options: ModelOptions;
   readonly service: NamedService | undefined;
 }
 
 export class DerivedServices {
   readonly #writer: RecordWriter;
   readonly #views: RecordViews;
-  readonly #options: ModelOptions;
+  readonly #model: HasModelOptions;
   /** By the octets of their entries. */
   readonly #kept = new Map<number, Kept>();
   /** Whether endpoints are known; until then a headless service would have too few of them. */
   areEndpointsKnown = false;
 
-  constructor(writer: RecordWriter, options: ModelOptions) {
+  constructor(writer: RecordWriter, model: HasModelOptions) {
     this.#writer = writer;
     this.#views = new RecordViews(writer);
-    this.#options = options;
+    this.#model = model;
   }
 
   /** @param entry the octet of a service's entry, 0 for none */
@@ -48,16 +49,18 @@ export class DerivedServices {
     if (entry === 0) return undefined;
     const version = this.#writer.space.views.atoms[(entry + SERVICE.VERSION) >> 2] ?? 0;
     const { areEndpointsKnown } = this;
+    const { options } = this.#model;
     const kept = this.#kept.get(entry);
-    if (kept?.version === version && kept.areEndpointsKnown === areEndpointsKnown) return kept.service;
+    const isOfOptions = kept?.areEndpointsKnown === areEndpointsKnown && kept.options === options;
+    if (isOfOptions && kept.version === version) return kept.service;
     const service = this.#derive(entry);
-    this.#keep(entry, { version, areEndpointsKnown, service });
+    this.#keep(entry, { version, areEndpointsKnown, options, service });
     return service;
   }
 
   /** A service with its endpoints; undefined if only its slices are known. */
   viewOf(entry: number): ServiceView | undefined {
-    const { domain, ttl, ignoresEmptyServices } = this.#options;
+    const { domain, ttl, ignoresEmptyServices } = this.#model.options;
     const service = this.#views.service(entry);
     if (service === undefined) return undefined;
     const name = nameBelow(`${service.name}.${service.namespace}.svc`, domain);
@@ -70,7 +73,7 @@ export class DerivedServices {
     const view = this.viewOf(entry);
     if (view === undefined) return undefined;
     if (view.service.address.kind === 'headless' && !this.areEndpointsKnown) return undefined;
-    const { nodes, reverse } = this.#options.dialect.derive(view);
+    const { nodes, reverse } = this.#model.options.dialect.derive(view);
     if (nodes.length === 0 && reverse.length === 0) return undefined;
     const byName = new Map<NameKey, ZoneNode>(nodes.map((node) => [node.name, node]));
     return { view, nodeOf: (name) => byName.get(name), reverse };

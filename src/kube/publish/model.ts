@@ -13,27 +13,35 @@ import { labelOf, serviceKey } from '../records/fill-drafts.ts';
 import type { PodKeeper } from '../records/pod-keeper.ts';
 import { RecordViews } from '../records/record-views.ts';
 import { DerivedServices, type NamedService } from './derived-services.ts';
-import type { ModelOptions } from './model-options.ts';
+import type { ChangingOptions, HasModelOptions, ModelOptions } from './model-options.ts';
 import { ReverseNames } from './reverse-names.ts';
 
-export class ClusterModel implements ClusterDirectory {
-  readonly options: ModelOptions;
+export class ClusterModel implements ClusterDirectory, HasModelOptions {
   readonly reverse: ReverseNames;
   readonly derived: DerivedServices;
   readonly #writer: RecordWriter;
   readonly #views: RecordViews;
   readonly #pods: PodKeeper;
+  #options: ModelOptions;
   #zones: readonly Zone[] = [];
   #ownNodes: ReadonlyMap<NameKey, ZoneNode> = new Map();
 
   constructor(options: ModelOptions, writer: RecordWriter, pods: PodKeeper) {
-    this.options = options;
+    this.#options = options;
     this.#writer = writer;
     this.#pods = pods;
     this.#views = new RecordViews(writer);
-    this.derived = new DerivedServices(writer, options);
-    this.reverse = new ReverseNames(writer, this.derived, options.ttl);
+    this.derived = new DerivedServices(writer, this);
+    this.reverse = new ReverseNames(writer, this.derived, this);
     this.renewZones(0);
+  }
+
+  get options(): ModelOptions {
+    return this.#options;
+  }
+
+  change(options: ChangingOptions): void {
+    this.#options = { ...this.#options, ...options };
   }
 
   /** A service that has names. */

@@ -8,6 +8,8 @@ import { isWithin, parentOf, splitLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
+import { zonalNode } from '../dialects/coredns/zonal-names.ts';
+import type { ServiceView } from '../dialects/dialect.ts';
 import { OUTCOME } from '../names/outcomes.ts';
 import type { ClusterModel } from './model.ts';
 
@@ -74,10 +76,34 @@ export class KubernetesNames implements NameSource {
     const service = this.#model.service(namespace, labels.at(-3) ?? '');
     if (service === undefined || service.view.name === name) return service?.nodeOf(name);
     const { dialect } = this.#model.options;
+    const { view, nodeOf } = service;
+    const below = labels.slice(0, -3);
     return (
-      service.nodeOf(name) ??
-      dialect.nameBelowService(service.view, name, labels.slice(0, -3), service.nodeOf)
+      nodeOf(name) ??
+      (this.#mayBePort(below) ? dialect.nameBelowService(view, name, below, nodeOf) : undefined) ??
+      this.#findZonal(view, name, below) ??
+      this.#findClusterLabel(view, name, below)
     );
+  }
+
+  /** In a cluster set, labels without underscores are those of an endpoint and its cluster. */
+  #mayBePort(labels: readonly string[]): boolean {
+    return this.#model.options.clusterLabels === undefined || labels.some((label) => label.startsWith('_'));
+  }
+
+  /** The name of a cluster that has endpoints of a service. @param labels those left of the service */
+  #findClusterLabel(view: ServiceView, name: NameKey, labels: readonly string[]): ZoneNode | undefined {
+    if (this.#model.options.clusterLabels !== 'exist') return undefined;
+    const end = `.${labels.join('.')}`;
+    if (!view.endpoints.some(({ hostname }) => hostname?.endsWith(end) === true)) return undefined;
+    return { name, sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.endpoint };
+  }
+
+  /** @param labels those left of the service */
+  #findZonal(view: ServiceView, name: NameKey, labels: readonly string[]): ZoneNode | undefined {
+    const { zones } = this.#model.options;
+    const { namespace, name: service } = view.service;
+    return zones && zonalNode(view, name, labels, (zone) => zones.addressesIn(namespace, service, zone));
   }
 
   /** Whether a service has a target: an endpoint or an external name. */

@@ -15,17 +15,18 @@ import { OUTCOME } from '../names/outcomes.ts';
 import type { ReverseName } from '../names/reverse-name.ts';
 import { formatValue } from '../records/record-views.ts';
 import type { DerivedServices } from './derived-services.ts';
+import type { HasModelOptions } from './model-options.ts';
 
 export class ReverseNames {
   readonly #writer: RecordWriter;
   readonly #services: DerivedServices;
   readonly #prefixes = new AddressPrefixes();
-  readonly #ttl: number;
+  readonly #model: HasModelOptions;
 
-  constructor(writer: RecordWriter, services: DerivedServices, ttl: number) {
+  constructor(writer: RecordWriter, services: DerivedServices, model: HasModelOptions) {
     this.#writer = writer;
     this.#services = services;
-    this.#ttl = ttl;
+    this.#model = model;
     writer.claims.added = (address) => {
       if (this.#prefixes.isBuilt) this.#prefixes.add(formatValue(address));
     };
@@ -57,7 +58,7 @@ export class ReverseNames {
     const data = targetsOf(names).map((target) => ({ kind: 'PTR', target }) as const);
     return {
       name: reverseName(address),
-      sets: [recordSet(TYPE.PTR, this.#ttl, data)],
+      sets: [recordSet(TYPE.PTR, this.#model.options.ttl, data)],
       alias: undefined,
       below: COMPLETE,
       outcome: OUTCOME.reverse,

@@ -99,6 +99,8 @@ export class ZonePublication {
       ignoresEmptyServices,
       isKubeDns: dialect.name === 'kube-dns',
       usesNamespaces: dialect.usesNamespaces,
+      selectsByZone: this.#model.options.zones !== undefined,
+      hasClusterLabels: this.#model.options.clusterLabels !== undefined,
       areEndpointsKnown: this.#model.derived.areEndpointsKnown,
       filteredTypes: this.#settings.filteredTypes,
       outcomes: OUTCOME.zone,

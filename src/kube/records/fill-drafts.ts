@@ -12,7 +12,9 @@ import {
 } from '../../records/drafts.ts';
 import { ENDPOINT_STATE, EXTERNAL_TARGET, PROTOCOLS, SERVICE_KIND } from '../../records/layout.ts';
 import { encodeName } from '../../wire/name.ts';
+import { canonicalAddress, endpointLabel } from '../names/endpoints.ts';
 import { externalTarget } from '../names/external-target.ts';
+import { hostnameLabel } from '../names/labels.ts';
 import type { EndpointsObject, ServiceObject, ServicePort } from '../objects/objects.ts';
 
 const service = new ServiceDraft();
@@ -54,15 +56,17 @@ export function setExternalName(draft: ServiceDraft, text: string): void {
 }
 
 /** The draft of a slice, valid until the next one. */
-export function draftSlice({ namespace, name, service: of, groups }: EndpointsObject): SliceDraft {
+export function draftSlice({ namespace, name, service: of, groups, cluster }: EndpointsObject): SliceDraft {
   slice.clear();
+  slice.takesDots = cluster !== undefined;
   slice.isUsable = writeKey(slice.key, namespace) && writeKey(slice.service, of);
   if (slice.isUsable) writeKey(slice.service, namespace);
   const own = Buffer.from(name, 'utf8');
   slice.key.append(own, 0, own.length);
   for (const { addresses, ports, others = [] } of groups) {
     for (const { address, hostname } of addresses) {
-      const octets = hostname === undefined ? NO_OCTETS : Buffer.from(hostname, 'utf8');
+      const text = cluster === undefined ? hostname : labelsIn(cluster, address, hostname);
+      const octets = text === undefined ? NO_OCTETS : Buffer.from(text, 'utf8');
       slice.addAddress(address, 0, octets, 0, octets.length);
     }
     for (const { address, isTerminating } of others) {
@@ -73,6 +77,12 @@ export function draftSlice({ namespace, name, service: of, groups }: EndpointsOb
     slice.endGroup();
   }
   return slice;
+}
+
+/** The labels of an endpoint of another cluster. */
+function labelsIn(cluster: string, text: string, hostname: string | undefined): string | undefined {
+  const address = canonicalAddress(text);
+  return address && `${endpointLabel({ address, hostname: hostnameLabel(hostname) })}.${cluster}`;
 }
 
 /** Appends the label of a name. @returns whether it can be one */

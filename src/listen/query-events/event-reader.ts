@@ -7,6 +7,7 @@ import {
   type EventRingViews,
   endpointWords,
   FLAG,
+  SAMPLING,
   TRANSPORTS,
   viewEventRing,
   WORD,
@@ -14,6 +15,8 @@ import {
 
 /** A query that was answered. */
 export interface QueryEvent {
+  /** How many queries it represents: others like it have no event. */
+  readonly weight: number;
   /** Milliseconds of the machine's monotonic clock. */
   readonly received: number;
   /** When the answer was sent, on the same clock. */
@@ -83,6 +86,8 @@ export class QueryEventReader {
   }
 }
 
+const NOTHING = new Uint8Array();
+
 /** The event at an offset of the records, which is complete. */
 export function readEventAt({ words, octets, doubles }: EventRingViews, at: number): QueryEvent {
   const first = at >> 2;
@@ -100,8 +105,9 @@ export function readEventAt({ words, octets, doubles }: EventRingViews, at: numb
   const copied = Buffer.allocUnsafe(end - client);
   copied.set(octets.subarray(client, end));
   const part = (from: number, length: number) =>
-    new Uint8Array(copied.buffer, copied.byteOffset + from - client, length);
+    length === 0 ? NOTHING : new Uint8Array(copied.buffer, copied.byteOffset + from - client, length);
   return {
+    weight: 1 << ((flags >>> FLAG.WEIGHT) & SAMPLING.EXPONENT),
     received: doubles[(first + WORD.RECEIVED) >> 1] ?? 0,
     sent: doubles[(first + WORD.SENT) >> 1] ?? 0,
     transport: TRANSPORTS[flags & FLAG.TRANSPORT] ?? 'udp',

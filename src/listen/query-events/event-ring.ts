@@ -2,11 +2,14 @@
  * A ring of query events: one thread writes the queries it answered, one consumer reads them. It never locks or waits:
  * a full ring drops and counts events, and does not delay answers.
  *
- * The memory is eight control words, then a power of two of octets for consecutive records, which never wrap around the
- * end. Positions count octets ever written, modulo 2^32. Memory that was never written is not resident.
+ * The memory is eight control words, the counts of searched names (see `search-counts.ts`), then a power of two of octets
+ * for consecutive records, which never wrap around the end. Positions count octets ever written, modulo 2^32. Memory that
+ * was never written is not resident.
  *
- *     word 0   tail: up to where events are published        word 2   one of `EVENT_MODE`
- *     word 1   head: up to where the consumer has read       word 3   events dropped
+ *     word 0   tail: up to where events are published        word 4   what is sampled, see `SAMPLING`
+ *     word 1   head: up to where the consumer has read       word 5   octets of the suffix of searched names | its labels << 16
+ *     word 2   one of `EVENT_MODE`                           word 6   searched names of namespaces without a count of their own
+ *     word 3   events dropped
  *
  *     A record, in words, its size a multiple of 8 octets
  *     0        its octets, or 0: the rest of the memory is unused
@@ -21,19 +24,25 @@
  */
 import { ENDPOINT_WORDS, ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
 import type { Transport } from '../../wire/response-size.ts';
+import { SEARCH_OCTETS } from './search-layout.ts';
 
 /** OFF: no events. QUERIES: events without responses. RESPONSES: events with the octets of each response. */
 export const EVENT_MODE = { OFF: 0, QUERIES: 1, RESPONSES: 2 } as const;
 
 export type EventMode = (typeof EVENT_MODE)[keyof typeof EVENT_MODE];
 
-/** The lowest two bits of the flags are the transport, an index of `TRANSPORTS`. */
-export const FLAG = { TRANSPORT: 3, CHAIN: 4, OPT: 8, DNSSEC_OK: 16 } as const;
+/** The lowest two bits of the flags are the transport, an index of `TRANSPORTS`. From the bit `WEIGHT` on, the exponent of its weight. */
+export const FLAG = { TRANSPORT: 3, CHAIN: 4, OPT: 8, DNSSEC_OK: 16, WEIGHT: 8 } as const;
+
+/** One event of 2^exponent is written. With FAILURES, so are all answers other than NOERROR, NXDOMAIN and REFUSED. */
+export const SAMPLING = { EXPONENT: 31, FAILURES: 32 } as const;
 
 export const TRANSPORTS: readonly Transport[] = ['udp', 'tcp', 'tls', 'https'];
 
-export const CONTROL = { TAIL: 0, HEAD: 1, MODE: 2, DROPPED: 3 } as const;
-const CONTROL_OCTETS = 32;
+export const CONTROL = { TAIL: 0, HEAD: 1, MODE: 2, DROPPED: 3, SAMPLING: 4, SUFFIX: 5, OTHERS: 6 } as const;
+export const CONTROL_OCTETS = 32;
+/** Where the records begin. */
+const RECORDS_AT = CONTROL_OCTETS + SEARCH_OCTETS;
 
 export const WORD = {
   SIZE: 0,
@@ -52,12 +61,17 @@ const DEFAULT_OCTETS = 4 * 2 ** 20;
 
 /** @param octets for records, a power of two; default: 4 MiB */
 export function makeEventRing(octets = DEFAULT_OCTETS): SharedArrayBuffer {
-  return new SharedArrayBuffer(CONTROL_OCTETS + octets);
+  return new SharedArrayBuffer(RECORDS_AT + octets);
 }
 
 /** Sets what the writer of a ring records from the next batch on. */
 export function setEventMode(memory: SharedArrayBuffer, mode: EventMode): void {
   Atomics.store(viewEventRing(memory).control, CONTROL.MODE, mode);
+}
+
+/** Sets which events the writer of a ring leaves out from the next batch on. @param sampling as `SAMPLING`; 0: none */
+export function setEventSampling(memory: SharedArrayBuffer, sampling: number): void {
+  Atomics.store(viewEventRing(memory).control, CONTROL.SAMPLING, sampling);
 }
 
 export interface EventRingViews {
@@ -70,9 +84,9 @@ export interface EventRingViews {
 export function viewEventRing(memory: SharedArrayBuffer): EventRingViews {
   return {
     control: new Int32Array(memory, 0, CONTROL_OCTETS / 4),
-    words: new Uint32Array(memory, CONTROL_OCTETS),
-    octets: new Uint8Array(memory, CONTROL_OCTETS),
-    doubles: new Float64Array(memory, CONTROL_OCTETS),
+    words: new Uint32Array(memory, RECORDS_AT),
+    octets: new Uint8Array(memory, RECORDS_AT),
+    doubles: new Float64Array(memory, RECORDS_AT),
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The rings of query events of a process: one per reader thread, and one for the main thread.
  */
-import { EVENT_MODE, type EventMode, makeEventRing, setEventMode } from './event-ring.ts';
+import { EVENT_MODE, type EventMode, makeEventRing, setEventMode, setEventSampling } from './event-ring.ts';
 import { MainThreadEvents } from './main-events.ts';
 
 export class QueryEventRings {
@@ -11,6 +11,7 @@ export class QueryEventRings {
   #mainMode: EventMode = EVENT_MODE.OFF;
   #hasConsumer = false;
   #isTapped = false;
+  #sampling = 0;
   /** The main thread's writer. */
   readonly main: MainThreadEvents = new MainThreadEvents(this.#main);
 
@@ -51,9 +52,14 @@ export class QueryEventRings {
     return this.#hasConsumer && (memory !== this.#main || this.#mainMode !== EVENT_MODE.OFF);
   }
 
-  /** Makes all threads record events while somebody watches, whether or not there is a consumer. */
-  setTapped(isTapped: boolean): void {
+  /**
+   * Makes all threads record events while somebody watches, whether or not there is a consumer.
+   *
+   * @param sampling as `SAMPLING`, for rings without a consumer; 0: all events
+   */
+  setTapped(isTapped: boolean, sampling = 0): void {
     this.#isTapped = isTapped;
+    this.#sampling = sampling;
     this.#apply();
   }
 
@@ -63,5 +69,6 @@ export class QueryEventRings {
     this.#hasConsumer ||= this.#readerMode !== EVENT_MODE.OFF || this.#mainMode !== EVENT_MODE.OFF;
     for (const memory of this.#readers) setEventMode(memory, moreOf(this.#readerMode));
     setEventMode(this.#main, moreOf(this.#mainMode));
+    for (const memory of this.all) setEventSampling(memory, this.hasConsumer(memory) ? 0 : this.#sampling);
   }
 }

@@ -8,6 +8,8 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { type QueryEvent, readEventAt } from './event-reader.ts';
 import { CONTROL, type EventRingViews, viewEventRing } from './event-ring.ts';
 import type { QueryEventRings } from './event-rings.ts';
+import { EventSampling } from './event-sampling.ts';
+import { SearchTotals } from './search-totals.ts';
 
 /** @param lost events since the last call that nobody saw, at least so many */
 export type TapListener = (events: readonly QueryEvent[], lost: number) => void;
@@ -23,6 +25,10 @@ export class EventTap {
   readonly #rings: () => readonly QueryEventRings[];
   readonly #clock: Clock;
   readonly #listeners = new Set<TapListener>();
+  /** Those that want all events. */
+  readonly #whole = new Set<TapListener>();
+  readonly #searches = new SearchTotals();
+  #sampling: EventSampling;
   readonly #readers = new Map<SharedArrayBuffer, TappedRing>();
   #tapped: readonly QueryEventRings[] = [];
   #timer: Timer | undefined;
@@ -31,19 +37,57 @@ export class EventTap {
   constructor(rings: () => readonly QueryEventRings[], clock: Clock) {
     this.#rings = rings;
     this.#clock = clock;
+    this.#sampling = new EventSampling(clock.monotonic());
   }
 
   /** Calls a listener with all events from now on. @returns a function that ends it */
   follow(listener: TapListener): () => void {
+    this.#whole.add(listener);
+    return this.#add(listener);
+  }
+
+  /**
+   * Calls a listener with events from now on that represent all queries, each as many as its weight. Meanwhile the names that search
+   * lists make are counted.
+   *
+   * @param domain of the cluster
+   * @returns a function that ends it
+   */
+  sample(listener: TapListener, domain: string): () => void {
+    this.#searches.begin(domain);
+    const end = this.#add(listener);
+    return () => {
+      end();
+      if (this.#listeners.size === this.#whole.size) this.#stopSearches();
+    };
+  }
+
+  /** Of the names that search lists made while events were sampled, by namespace. The empty name: namespaces beyond a bound. */
+  get searches(): ReadonlyMap<string, number> {
+    this.#searches.collect(this.#memories());
+    return this.#searches.totals;
+  }
+
+  /** How many queries an event stands for at most; undefined: there are no events. */
+  get sampling(): number | undefined {
+    if (this.#listeners.size === 0) return undefined;
+    return this.#whole.size > 0 ? 1 : this.#sampling.weight;
+  }
+
+  #add(listener: TapListener): () => void {
     this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#begin();
+    else this.#apply();
     return () => {
       this.#listeners.delete(listener);
+      this.#whole.delete(listener);
       if (this.#listeners.size === 0) this.#end();
+      else this.#apply();
     };
   }
 
   #begin(): void {
+    this.#sampling = new EventSampling(this.#clock.monotonic());
     this.#renew();
     this.#timer = this.#clock.after(INTERVAL, () => this.#poll());
   }
@@ -55,16 +99,30 @@ export class EventTap {
     this.#readers.clear();
   }
 
+  #stopSearches(): void {
+    this.#searches.end(this.#memories());
+  }
+
   /** Groups of listeners come and go. */
   #renew(): void {
     const now = this.#rings();
     for (const rings of this.#tapped) if (!now.includes(rings)) rings.setTapped(false);
-    for (const rings of now)
-      if (!this.#tapped.includes(rings)) {
-        for (const memory of rings.all) this.#readers.set(memory, new TappedRing(memory));
-        rings.setTapped(true);
-      }
+    const added = now.filter((rings) => !this.#tapped.includes(rings));
+    for (const rings of added)
+      for (const memory of rings.all) this.#readers.set(memory, new TappedRing(memory));
     this.#tapped = now;
+    if (added.length > 0) this.#apply();
+  }
+
+  /** Lets the threads write what somebody wants. */
+  #apply(): void {
+    const sampling = this.#whole.size > 0 ? 0 : this.#sampling.word;
+    for (const rings of this.#tapped) rings.setTapped(true, sampling);
+    this.#searches.countIn(this.#memories());
+  }
+
+  #memories(): readonly SharedArrayBuffer[] {
+    return this.#rings().flatMap(({ all }) => all);
   }
 
   #poll(): void {
@@ -74,6 +132,8 @@ export class EventTap {
     for (const rings of this.#tapped)
       for (const memory of rings.all)
         lost += this.#readers.get(memory)?.read(events, !rings.hasConsumer(memory)) ?? 0;
+    const queries = events.reduce((sum, { weight }) => sum + weight, lost);
+    if (this.#sampling.note(events.length + lost, queries, this.#clock.monotonic())) this.#apply();
     events.sort((one, other) => one.received - other.received);
     if (events.length > 0 || lost > 0) for (const listener of this.#listeners) listener(events, lost);
     if (this.#listeners.size > 0) this.#timer = this.#clock.after(INTERVAL, () => this.#poll());

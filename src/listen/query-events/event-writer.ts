@@ -4,7 +4,10 @@
  * A batch: `begin`; for each query `noteQuery` before its answer overwrites it, and `write` after; `publish` when the
  * answers are sent. It allocates no memory.
  */
-import { CONTROL, EVENT_MODE, FLAG, sharedMonotonic, viewEventRing, WORD } from './event-ring.ts';
+
+import { RCODE } from '../../wire/types.ts';
+import { CONTROL, EVENT_MODE, FLAG, SAMPLING, sharedMonotonic, viewEventRing, WORD } from './event-ring.ts';
+import { SearchCounter } from './search-counts.ts';
 
 /** Writes the two endpoints of a packet to words of the ring. @returns words written */
 export interface EndpointSource {
@@ -18,6 +21,9 @@ const OPT_OCTETS = 11;
 const TYPE_OPT = 41;
 /** Reserves room for the endpoints of an IPv6 packet, the longer ones. */
 const MAX_FIXED_OCTETS = (WORD.ENDPOINTS + 9) * 4;
+const RCODE_MASK = 0x0f;
+/** A question that cannot be read. */
+const NO_QUESTION = -1;
 
 export class QueryEventWriter {
   readonly #control: Int32Array;
@@ -25,6 +31,13 @@ export class QueryEventWriter {
   readonly #doubles: Float64Array;
   readonly #capacity: number;
   readonly #monotonic = sharedMonotonic();
+  readonly #searches: SearchCounter;
+  /** As `SAMPLING`; 0: all events are written. */
+  #sampling = 0;
+  /** Queries until the next that is drawn, and the state of the generator that chooses them. */
+  #untilDrawn = 1;
+  #random = 0x9e3779b9;
+  #isDrawn = true;
   #mode: number = EVENT_MODE.OFF;
   #received = 0;
   /** The positions of the first unpublished event, and after the last. */
@@ -45,6 +58,7 @@ export class QueryEventWriter {
     this.#words = words;
     this.#doubles = doubles;
     this.#capacity = octets.length;
+    this.#searches = new SearchCounter(memory);
   }
 
   /** Whether events are enabled now. */
@@ -56,6 +70,7 @@ export class QueryEventWriter {
   begin(): boolean {
     this.#mode = Atomics.load(this.#control, CONTROL.MODE);
     if (this.#mode === EVENT_MODE.OFF) return false;
+    this.#sampling = Atomics.load(this.#control, CONTROL.SAMPLING);
     this.#received = this.#monotonic();
     this.#first = Atomics.load(this.#control, CONTROL.TAIL);
     this.#tail = this.#first;
@@ -86,22 +101,30 @@ export class QueryEventWriter {
     this.#questionOctets = 0;
     this.#id = length < HEADER_OCTETS ? 0 : view.getUint16(start);
     this.#queryFlags = length < HEADER_OCTETS ? 0 : view.getUint16(start + 2);
-    if (length < HEADER_OCTETS || view.getUint16(start + 4) !== 1) return;
+    this.#isDrawn = this.#sampling === 0 || this.#draw();
+    if (!this.#isDrawn) return;
     const end = start + length;
-    let at = start + HEADER_OCTETS;
-    for (;;) {
-      if (at + QUESTION_FIXED >= end) return;
-      const label = view.getUint8(at);
-      at += label + 1;
-      if (label === 0) break;
-      if (label > 63) return;
-    }
-    at += QUESTION_FIXED;
+    const at = findQuestionEnd(view, start, length);
+    if (at === NO_QUESTION) return;
     this.#questionOctets = at - start - HEADER_OCTETS;
     if (at + OPT_OCTETS > end || view.getInt32(start + 6) !== 0 || view.getUint16(start + 10) !== 1) return;
     if (view.getUint8(at) !== 0 || view.getUint16(at + 1) !== TYPE_OPT) return;
     this.#ednsSize = view.getUint16(at + 3);
     this.#flags |= FLAG.OPT | ((view.getUint8(at + 7) & 0x80) === 0 ? 0 : FLAG.DNSSEC_OK);
+  }
+
+  /** Whether this query is one of the sample. The gaps are at random, so that clients with a rhythm are not preferred. */
+  #draw(): boolean {
+    if (--this.#untilDrawn > 0) return false;
+    const exponent = this.#sampling & SAMPLING.EXPONENT;
+    // A xorshift generator of 32 bits; the gaps are 1 to 2^(exponent + 1) - 1 queries.
+    let random = this.#random;
+    random ^= random << 13;
+    random ^= random >>> 17;
+    random ^= random << 5;
+    this.#random = random;
+    this.#untilDrawn = 1 + ((random >>> 0) % ((2 << exponent) - 1));
+    return true;
   }
 
   /**
@@ -111,6 +134,7 @@ export class QueryEventWriter {
    * @param length octets of the response
    */
   write(view: DataView, start: number, length: number, source: EndpointSource, index: number): void {
+    if (start + HEADER_OCTETS > view.byteLength || !this.#isWanted(view, start, length)) return;
     const words = this.#words;
     const kept = this.#mode === EVENT_MODE.RESPONSES ? length : 0;
     const question =
@@ -135,6 +159,19 @@ export class QueryEventWriter {
     const size = (((to - word) << 2) + 7) & ~7;
     words[word] = size;
     this.#tail = (this.#tail + size) | 0;
+  }
+
+  /** Whether an answer has an event. Names that do not exist are counted in any case. */
+  #isWanted(view: DataView, start: number, length: number): boolean {
+    const rcode = view.getUint8(start + 3) & RCODE_MASK;
+    if (rcode === RCODE.NXDOMAIN) this.#searches.count(view, start + HEADER_OCTETS);
+    if (this.#sampling === 0) return true;
+    const keepsAll = (this.#sampling & SAMPLING.FAILURES) !== 0 && isFailure(rcode);
+    if (keepsAll && !this.#isDrawn) {
+      const end = findQuestionEnd(view, start, length);
+      if (end !== NO_QUESTION) this.#questionOctets = end - start - HEADER_OCTETS;
+    } else if (!keepsAll) this.#flags |= (this.#sampling & SAMPLING.EXPONENT) << FLAG.WEIGHT;
+    return keepsAll || this.#isDrawn;
   }
 
   /** Hands the events of the batch to the consumer, with the time at which their answers were sent. */
@@ -179,4 +216,24 @@ export class QueryEventWriter {
     words[word] = last;
     return word + 1;
   }
+}
+
+/** NXDOMAIN is an answer, and REFUSED what the configuration says. */
+function isFailure(rcode: number): boolean {
+  return rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN && rcode !== RCODE.REFUSED;
+}
+
+/** Where the only question of a message ends; -1: it has none that can be read. */
+function findQuestionEnd(view: DataView, start: number, length: number): number {
+  if (length < HEADER_OCTETS || view.getUint16(start + 4) !== 1) return NO_QUESTION;
+  const end = start + length;
+  let at = start + HEADER_OCTETS;
+  for (;;) {
+    if (at + QUESTION_FIXED >= end) return NO_QUESTION;
+    const label = view.getUint8(at);
+    at += label + 1;
+    if (label === 0) break;
+    if (label > 63) return NO_QUESTION;
+  }
+  return at + QUESTION_FIXED;
 }

@@ -63,7 +63,7 @@ export class ControlSocket {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** As for a request over the socket, also where there is none. */
+  /** For clients in this process. */
   get carryOut(): CarryOut {
     return this.#options.carryOut;
   }

@@ -55,6 +55,7 @@ async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
   const response = encodeMessage(respond(asked, answer));
   const view = new DataView(response.buffer, response.byteOffset);
   const event: QueryEvent = {
+    weight: 1,
     ...{ received: 10, sent: 13, transport: 'udp', source: 'table', id: QUERY_HEADER.id, queryFlags: 0x0100 },
     ...{ client: Uint8Array.of(192, 0, 2, 53), clientPort: CLIENT.port, server: new Uint8Array(4) },
     ...{ responseFlags: view.getUint16(2), queryOctets: packet.length, responseOctets: response.length },

@@ -31,6 +31,7 @@ async function startScene(changes: Partial<AutoOptions> = {}) {
     ...{ clock, log, isStrict: false },
     chain: () => ({ kind: 'refused' }),
     onChange: () => {},
+    onRemove: () => {},
   });
   const ask = async (name: string): Promise<string> => {
     const end = { kind: 'servfail', reason: 'plugin/auto: no next plugin found' } as const;

@@ -26,6 +26,8 @@ export interface AutoDependencies {
   readonly isStrict: boolean;
   /** Called when a zone has come or changed. */
   readonly onChange: (origin: NameKey) => void;
+  /** Called when a zone is gone. */
+  readonly onRemove: () => void;
 }
 
 interface ServedZone {
@@ -106,6 +108,7 @@ export class Auto implements TransferSource {
     for (const origin of this.#zones.keys()) {
       if (found.has(origin)) continue;
       this.#zones.delete(origin);
+      this.#dependencies.onRemove();
       log.info(`plugin/auto: Deleting zone \`${origin}'`);
     }
   }
@@ -141,7 +144,6 @@ export class Auto implements TransferSource {
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
-    query.forbidStoring();
     const zone = isWithinAny(query.key, this.#origins) ? this.#zoneOf(query.key) : undefined;
     if (zone === undefined) return refuseIfLast(await next(query), 'auto');
     const { type } = query.question;

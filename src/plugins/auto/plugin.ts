@@ -48,7 +48,11 @@ export const auto = definePlugin({
     const transfer = context.find(Transfer);
     const made = new Auto(options, {
       ...{ ...context, chain: context.lookUp },
-      onChange: (origin) => transfer?.notify(origin),
+      onChange(origin) {
+        context.table.planChanged();
+        transfer?.notify(origin);
+      },
+      onRemove: () => context.table.planChanged(),
     });
     transfer?.add(made);
     return made;

@@ -13,6 +13,7 @@ import type { Query } from '../../chain/query.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { parseSearchDomains } from '../../forward/resolv-conf.ts';
+import type { PublicationId } from '../../table/types.ts';
 import { NameError, parseName, toKey } from '../../wire/name.ts';
 import {
   type AbsoluteName,
@@ -25,6 +26,7 @@ import {
 import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
 import { ClusterSearch } from './cluster-search.ts';
 import type { AutopathOptions } from './options.ts';
+import { PublishedLists } from './published-lists.ts';
 import { candidatesOf } from './search-list.ts';
 
 /** Where search lists come from. */
@@ -33,11 +35,13 @@ export interface SearchSource {
   readonly domains: ReadonlySet<NameKey>;
   /** The search list of the client, with the first domain above the name; undefined: unknown, or of no use. */
   listFor(query: Query): readonly NameKey[] | undefined;
+  /** The publication where readers find the same lists; undefined: they do not search. */
+  readonly lists?: PublicationId | undefined;
 }
 
 type Context = Pick<
   PluginContext,
-  'find' | 'handlerNames' | 'isStrict' | 'log' | 'lookUp' | 'metrics' | 'zones'
+  'find' | 'handlerNames' | 'isStrict' | 'log' | 'lookUp' | 'metrics' | 'table' | 'zones'
 >;
 
 const NO_SOURCE: SearchSource = { domains: new Set(), listFor: () => undefined };
@@ -50,6 +54,7 @@ export class Autopath implements Plugin {
   readonly #resolvConf: string;
   #source: SearchSource | undefined;
   #cluster: ClusterSearch | undefined;
+  #published: PublishedLists | undefined;
   #handler: Handler | undefined;
 
   /** @param resolvConf the file with the search list of nodes */
@@ -79,11 +84,16 @@ export class Autopath implements Plugin {
     try {
       const words = parseSearchDomains(await readFile(this.#resolvConf, 'utf8'));
       this.#cluster.ownDomains = words.map((word) => toKey(parseName(word)));
+      this.#published?.start();
     } catch (error) {
       log.warn(
         `plugin/autopath: search list of nodes unknown, so none is completed: ${this.#resolvConf}: ${error}`,
       );
     }
+  }
+
+  async stop(): Promise<void> {
+    await this.#published?.stop();
   }
 
   #sourceOfBlock(): SearchSource {
@@ -93,7 +103,7 @@ export class Autopath implements Plugin {
 
   #findSource(): SearchSource {
     const { source, zones } = this.#options;
-    const { find, isStrict } = this.#context;
+    const { find, isStrict, table, log } = this.#context;
     if (source.kind === 'domains') {
       const [first] = source.domains;
       if (first === undefined) return NO_SOURCE;
@@ -104,8 +114,13 @@ export class Autopath implements Plugin {
     if (kubernetes === undefined) return NO_SOURCE;
     const cluster = new ClusterSearch(kubernetes, isStrict);
     this.#cluster = cluster;
+    const { searches } = kubernetes;
+    // In strict mode readers give no answers for the cluster.
+    if (searches !== undefined && cluster.hasOneDomain && !isStrict)
+      this.#published = new PublishedLists({ cluster, searches, table, log });
     return {
       domains: withinZones(cluster.domains, zones),
+      lists: this.#published?.publication,
       listFor: ({ key, client }) => cluster.listFor(key, client.address),
     };
   }
@@ -136,6 +151,7 @@ export function createAutopathHandler(
     name: 'autopath',
     role: 'other',
     answers: 'unchanged',
+    search: source.lists === undefined ? undefined : { lists: source.lists, found: [found] },
     questions: domains.size === 0 ? NO_QUESTIONS : missingNamesWithin(domains),
     async handle(query, next) {
       const answer = await next(query);

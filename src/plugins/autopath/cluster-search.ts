@@ -2,7 +2,7 @@
  * The search lists of pods, from the cluster that the block follows.
  */
 import { canonicalAddress } from '../../kube/names/endpoints.ts';
-import type { PodSearches } from '../../kube/names/pod-searches.ts';
+import type { PodSearches, SearchingPod } from '../../kube/names/pod-searches.ts';
 import { isWithin, parseName, ROOT, splitLabels, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { searchListOf, searchListOfNodes } from './search-list.ts';
@@ -47,16 +47,31 @@ export class ClusterSearch {
     return this.#cluster.searches !== undefined;
   }
 
+  /** Whether readers can search by these lists: the cluster has one domain. */
+  get hasOneDomain(): boolean {
+    return this.#zones.length === 1;
+  }
+
+  /** The list of the pod with an address, by the only domain of the cluster; undefined: not known. @param address canonical */
+  listAt(address: string): readonly NameKey[] | undefined {
+    const [zone] = this.#zones;
+    const pod = zone && this.#cluster.searches?.find(address);
+    return zone && pod && this.#listOf(pod, zone);
+  }
+
   /** Undefined: it is not known, or a search for the name could find something else than the client wants. */
   listFor(name: NameKey, client: string): readonly NameKey[] | undefined {
     const zone = this.#zones.find(({ apex }) => isWithin(name, apex));
     const address = canonicalAddress(client.replace(/^::ffff:(?=\d+\.)/, ''));
-    if (zone === undefined || this.ownDomains === undefined || address === undefined) return undefined;
+    if (zone === undefined || address === undefined) return undefined;
     const pod = this.#cluster.searches?.find(address);
-    if (pod === undefined) return undefined;
-    const list = searchListOf(pod, zone.apex, searchListOfNodes(this.ownDomains, zone.apex));
+    const list = pod && this.#listOf(pod, zone);
     if (list === undefined || (!this.#isStrict && this.#mayBeMeant(name, zone))) return undefined;
     return list;
+  }
+
+  #listOf(pod: SearchingPod, { apex }: SearchedZone): readonly NameKey[] | undefined {
+    return this.ownDomains && searchListOf(pod, apex, searchListOfNodes(this.ownDomains, apex));
   }
 
   /** Whether a name may be the whole name of a service or an endpoint that is missing now. */

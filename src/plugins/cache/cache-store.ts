@@ -156,6 +156,7 @@ export class CacheStore {
       recursionAvailable: answer.recursionAvailable,
       ...lifeOf(ttl, isShared ? readSeconds : 0, now),
       outcome: CACHE_OUTCOMES[kind],
+      passedErrors: answer.passedErrors,
     };
     if (!this.#table.cache(cached, now, isShared || isHeld ? this.shared : this.#hidden)) return 'refused';
     const item = this.#makeItem({ ttl, isReadable, isShared, isHeld, now });
@@ -280,9 +281,9 @@ export class CacheStore {
     const from = this.#placeOf(item);
     const entry = this.#table.readCached(question, from);
     if (entry === undefined) return false;
-    const { body, ttlOffsets, recursionAvailable, outcome, stored } = entry;
+    const { body, ttlOffsets, recursionAvailable, outcome, passedErrors, stored } = entry;
     const life = lifeOf(item.ttl, seconds, stored * 1000);
-    const answer = { ...question, body, ttlOffsets, recursionAvailable, outcome, ...life };
+    const answer = { ...question, body, ttlOffsets, recursionAvailable, outcome, passedErrors, ...life };
     if (!this.#table.cache(answer, stored * 1000, to)) return false;
     if (from !== to) this.#table.dropCached(question, from);
     return true;
@@ -343,5 +344,6 @@ function answerOf(entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
     authoritative: true,
     truncated: isCut,
     recursionAvailable: entry.recursionAvailable,
+    passedErrors: entry.passedErrors,
   };
 }

@@ -33,7 +33,7 @@ export interface CacheDependencies {
   readonly metrics: PluginMetrics;
   /** The handlers behind the cache; undefined: it refreshes nothing by itself. */
   readonly behind?: Chain;
-  /** Whether clients get any UDP size that they offer, as in CoreDNS. */
+  /** Whether clients get any UDP size that they offer, and no extended errors of cached answers, as in CoreDNS. */
   readonly isStrict: boolean;
   /** The names of the handlers of the block, in order. */
   readonly handlerNames: () => readonly string[];
@@ -63,6 +63,7 @@ export class Cache implements AnswerKeeper {
   readonly #endCollecting: () => void;
   /** Undefined: answers are refreshed only when a query finds them due. */
   readonly #prefetching: Prefetching | undefined;
+  readonly #isStrict: boolean;
   readonly #maxUdpSize: number;
   readonly #handlerNames: () => readonly string[];
   /** Whether sets of addresses start at a random one; undefined until the block is complete. */
@@ -73,6 +74,7 @@ export class Cache implements AnswerKeeper {
   constructor(options: CacheOptions, dependencies: CacheDependencies, former?: Cache) {
     const { clock, table, metrics } = dependencies;
     this.options = options;
+    this.#isStrict = dependencies.isStrict;
     this.#maxUdpSize = dependencies.isStrict ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE;
     this.#handlerNames = dependencies.handlerNames;
     this.#clock = clock;
@@ -189,7 +191,7 @@ export class Cache implements AnswerKeeper {
 
   /** Gives an answer as it is stored: it is not refreshed, and its popularity does not change. */
   async #look(query: Query, look: Look, next: Next): Promise<Answer> {
-    const hit = this.#find(query);
+    const hit = look.passesCaches ? undefined : this.#find(query);
     if (hit === undefined) return await next(query);
     look.foundEntry({ name: query.key, age: hit.item.ttl - hit.left, left: hit.left });
     return this.#present(query, hit.answer, Math.max(0, hit.left));
@@ -234,7 +236,7 @@ export class Cache implements AnswerKeeper {
   #keep(query: Query, answer: WholeAnswer, isOurs: boolean): WholeAnswer {
     const answerClass = classify(query, answer, Math.floor(this.#clock.now() / 1000));
     const ttl = lifetimeOf(answer, answerClass, this.options);
-    const told = withTtl(answer, ttl);
+    const told = withTtl(this.#withoutEdns(answer), ttl);
     const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
     if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return presented;
     const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
@@ -244,6 +246,12 @@ export class Cache implements AnswerKeeper {
     const replaces = prefersPositive ? answersQuestion(query.question, answer.answers) : isOurs;
     if (kind === 'success' && replaces) this.#store.remove('denial', query.questionKey);
     return presented;
+  }
+
+  /** The OPT record concerns one hop, so CoreDNS drops it. Without `-compat` its extended errors are kept. */
+  #withoutEdns(answer: WholeAnswer): WholeAnswer {
+    const { edns: _, passedErrors, ...others } = answer;
+    return this.#isStrict || passedErrors === undefined ? others : { ...others, passedErrors };
   }
 
   /** Readers give it at once, unless the question has an answer of the other kind, which may come before it. */

@@ -25,7 +25,7 @@ export interface ErrorsDependencies {
 }
 
 /** Lines for errors that match no pattern, and the milliseconds that they are for. */
-const [MAX_LINES, PERIOD] = [8, 60_000];
+const [MAX_LINES, PERIOD] = [5, 60_000];
 
 const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error' } as const;
 

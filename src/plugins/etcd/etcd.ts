@@ -12,6 +12,7 @@ import type { EtcdSource, EvaluatedAnswer } from '../../sources/etcd/etcd-source
 import type { ServiceLookup } from '../../sources/etcd/names/services.ts';
 import type { OutsideAnswer, OutsideQuestion } from '../../sources/etcd/rules/evaluation.ts';
 import { isReverseZone } from '../../sources/etcd/rules/rules.ts';
+import type { UnlistedLookup } from '../../sources/etcd/unlisted-names.ts';
 import { toKey } from '../../wire/name.ts';
 import { CLASS, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
@@ -34,6 +35,14 @@ const MAX_DEPTH = 16;
 /** Maximum number of rounds of look-ups for outside names, and of names in one round. */
 const MAX_ROUNDS = 3;
 const MAX_OUTSIDE = 64;
+/** Maximum number of rounds of reads of etcd: one more than the aliases that are followed. */
+const MAX_UNLISTED_ROUNDS = 8;
+
+/** An answer before outside names are asked for, and the look-up to evaluate it again with. */
+interface FirstAnswer {
+  readonly first: EvaluatedAnswer;
+  readonly services: ServiceLookup | undefined;
+}
 
 export function createEtcdHandler(options: EtcdHandlerOptions): Handler {
   const { source, zones } = options;
@@ -78,22 +87,30 @@ class EtcdHandler {
       query.forbidStoring();
       return failure(zone, 'etcd is not read yet');
     }
-    if (source.isUnlisted(query.key)) return this.#answerUnlisted(query, zone, next);
-    return this.#answer(query, zone, next);
+    const services = source.lookUpUnlisted();
+    const first = source.answer(zone.apex, query.question, undefined, services);
+    if (services?.isIncomplete === true) return this.#answerUnlisted(query, zone, services, next);
+    return this.#answer(query, zone, { first, services }, next);
   }
 
-  async #answerUnlisted(query: Query, zone: Zone, next: Next): Promise<Answer> {
+  /** Reads names that etcd does not list: the asked one, and those that its answer leads to. */
+  async #answerUnlisted(query: Query, zone: Zone, services: UnlistedLookup, next: Next): Promise<Answer> {
     query.forbidStoring();
     try {
-      const services = await this.#options.source.readUnlisted(query.key);
-      return await this.#answer(query, zone, next, services);
+      let first: EvaluatedAnswer;
+      let round = 0;
+      do {
+        await services.readMissing();
+        first = this.#options.source.answer(zone.apex, query.question, undefined, services);
+        round += 1;
+      } while (services.isIncomplete && round < MAX_UNLISTED_ROUNDS);
+      return await this.#answer(query, zone, { first, services }, next);
     } catch (error) {
       return failure(zone, error instanceof Error ? error.message : String(error));
     }
   }
 
-  #answer(query: Query, zone: Zone, next: Next, services?: ServiceLookup): Answer | Promise<Answer> {
-    const first = this.#options.source.answer(zone.apex, query.question, undefined, services);
+  #answer(query: Query, zone: Zone, { first, services }: FirstAnswer, next: Next): Answer | Promise<Answer> {
     if (first.wanted.length === 0) return this.#present(query, zone, first, next);
     return this.#askOutside(query, zone, { first, services }, next);
   }
@@ -138,12 +155,7 @@ class EtcdHandler {
   }
 
   /** Adds the answers of others for outside names. */
-  async #askOutside(
-    query: Query,
-    zone: Zone,
-    { first, services }: { readonly first: EvaluatedAnswer; readonly services: ServiceLookup | undefined },
-    next: Next,
-  ): Promise<Answer> {
+  async #askOutside(query: Query, zone: Zone, { first, services }: FirstAnswer, next: Next): Promise<Answer> {
     query.forbidStoring();
     const known = new Map<string, OutsideAnswer>();
     let evaluated = first;

@@ -23,7 +23,7 @@ export interface FileDependencies {
   readonly chain: Chain;
   /** Whether records of `$GENERATE` have the TTL that CoreDNS gives them. Default: no. */
   readonly isStrict?: boolean;
-  /** Called when a zone has changed. Default: not called. */
+  /** Called when a zone has changed: stored answers are then out of date. Default: not called. */
   readonly onChange?: ((origin: NameKey) => void) | undefined;
   /** The names of the handlers of the block, in order. Default: none. */
   readonly handlerNames?: () => readonly string[];
@@ -124,7 +124,6 @@ export class File implements TransferSource {
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
-    query.forbidStoring();
     const zone = this.#zoneOf(query.key);
     if (zone === undefined) return refuseIfLast(await next(query), 'file');
     const { type } = query.question;

@@ -58,7 +58,10 @@ export const file = definePlugin({
     const transfer = context.find(Transfer);
     const file = new File(options, {
       ...{ ...context, chain: context.lookUp },
-      onChange: (origin) => transfer?.notify(origin),
+      onChange(origin) {
+        context.table.planChanged();
+        transfer?.notify(origin);
+      },
     });
     transfer?.add(file);
     return file;

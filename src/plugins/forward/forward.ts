@@ -14,6 +14,7 @@ import type { PluginInspection } from '../../contract/inspection.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import { formatSocketAddress } from '../../forward/proxy/network-errors.ts';
 import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
+import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
 import { countForwarding, type ForwardCounts } from './forward-metrics.ts';
@@ -213,6 +214,7 @@ function answerOf(query: Query, outcome: ProxyOutcome): Answer {
     ...{ authoritative, truncated, recursionAvailable, authenticData, recursionDesired, checkingDisabled },
     ...{ answers, authorities, additionals },
     ...(edns !== undefined && query.edns !== undefined && { edns: ownEdnsOf(edns) }),
+    passedErrors: passedErrorsOf(edns),
   };
 }
 

@@ -62,7 +62,8 @@ it('knows nothing where it is not to identify itself', async () => {
 });
 
 it('knows the names of the host where it is to, and leaves all further names to others without counts', async () => {
-  const named = createChaosHandler({ ...options, hostName: 'kube-dns-7', hasCounts: false });
+  const shown = { hostName: 'kube-dns-7', knowsVersionServer: true, hasCounts: false };
+  const named = createChaosHandler({ ...options, ...shown });
   const askNamed = async (name: string, type = 'TXT') =>
     named.handle(makeQuery(name, type, CLASS.CH), () => passed);
   expect(told(await askNamed('hostname.bind.'))).toEqual(['records', 'hostname.bind. 9 CH TXT "kube-dns-7"']);
@@ -74,4 +75,11 @@ it('knows the names of the host where it is to, and leaves all further names to 
   for (const name of ['hits.bind.', 'nobody.bind.']) expect(await askNamed(name)).toBe(passed);
   expect(await askNamed('hostname.bind.', 'A')).toBe(passed);
   expect(await ask('hostname.bind.')).toEqual({ kind: 'notimp' });
+});
+
+it('hides its version where it is to', async () => {
+  const hidden = { version: undefined, knowsVersionServer: true, hasCounts: false };
+  const handler = createChaosHandler({ ...options, ...hidden });
+  for (const name of ['version.bind.', 'version.server.'])
+    expect(await handler.handle(makeQuery(name, 'TXT', CLASS.CH), () => passed)).toBe(passed);
 });

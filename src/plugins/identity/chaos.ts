@@ -32,11 +32,14 @@ export interface ServerStats {
 export interface ChaosOptions {
   /** Whether it answers the class at all. */
   readonly identifies: boolean;
-  readonly version: string;
+  /** Undefined: it is not known. */
+  readonly version: string | undefined;
   readonly authors: string;
   readonly copyright: string;
-  /** For `hostname.bind` and `id.server`; undefined: they are not known, nor is `version.server`. */
+  /** For `hostname.bind` and `id.server`; undefined: they are not known. */
   readonly hostName?: string | undefined;
+  /** Whether `version.server` is known too. Default: no, as in dnsmasq. */
+  readonly knowsVersionServer?: boolean | undefined;
   /** Whether counts are answered, and all further names with NOTIMP. Default: yes. */
   readonly hasCounts?: boolean | undefined;
   /** TTL of constant answers, in seconds. Counts have TTL 0. */
@@ -49,13 +52,8 @@ const MAX_OCTETS = 255;
 
 /** Answers questions of class CHAOS; passes on other classes. */
 export function createChaosHandler(options: ChaosOptions): Handler {
-  const { identifies, version, authors, copyright, hostName, hasCounts = true, ttl, stats } = options;
-  const constants: ReadonlyMap<string, string> = new Map([
-    ['version.bind.', version],
-    ['authors.bind.', authors],
-    ['copyright.bind.', copyright],
-    ...(hostName === undefined ? [] : namesOfHost(hostName, version)),
-  ]);
+  const { identifies, hasCounts = true, ttl, stats } = options;
+  const constants = constantsOf(options);
   const handle: Handler['handle'] = (query, next): Answer | Promise<Answer> => {
     const { question, key } = query;
     if (question.class !== CLASS.CH) return next(query);
@@ -74,12 +72,17 @@ export function createChaosHandler(options: ChaosOptions): Handler {
 }
 
 /** RFC 4892, and the names of BIND before it. */
-function namesOfHost(hostName: string, version: string): readonly (readonly [string, string])[] {
-  return [
+function constantsOf(options: ChaosOptions): ReadonlyMap<string, string> {
+  const { version, authors, copyright, hostName, knowsVersionServer = false } = options;
+  const all: readonly (readonly [name: string, text: string | undefined])[] = [
+    ['version.bind.', version],
+    ['version.server.', knowsVersionServer ? version : undefined],
     ['hostname.bind.', hostName],
     ['id.server.', hostName],
-    ['version.server.', version],
+    ['authors.bind.', authors],
+    ['copyright.bind.', copyright],
   ];
+  return new Map(all.flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
 }
 
 const COUNTS: ReadonlyMap<string, (stats: ChaosStats) => readonly string[]> = new Map([

@@ -8,8 +8,10 @@ export interface IdentityOptions {
   readonly ttl: number;
   /** The answer for `cachesize.bind`. */
   readonly cacheSize: number;
-  /** Whether `hostname.bind`, `id.server` and `version.server` are answered too. Default: no, as dnsmasq does. */
+  /** Whether `hostname.bind` and `id.server` are answered too. Default: no, as in dnsmasq. */
   readonly namesHost?: boolean;
+  /** `all`: `version.server` too; `none`: not even `version.bind`. Default: `version.bind` alone, as in dnsmasq. */
+  readonly version?: 'all' | 'none';
   /** Whether counts are answered, and all further names with NOTIMP; otherwise the next handler answers them. Default: yes. */
   readonly hasCounts?: boolean;
 }

@@ -12,11 +12,16 @@ import { describeServers } from './server-statistics.ts';
 
 export const identity = definePlainPlugin({
   name: 'identity',
-  create({ identifies, ttl, cacheSize, namesHost, hasCounts }: IdentityOptions, context) {
+  create({ identifies, ttl, cacheSize, namesHost, version, hasCounts }: IdentityOptions, context) {
     const stats = () => countAll(cacheSize, context);
     const hostName = namesHost === true ? hostname() : undefined;
-    const names = { ...identityOf(context.version), hostName };
-    return { handler: createChaosHandler({ identifies, ...names, hasCounts, ttl, stats }) };
+    const { version: own, ...names } = identityOf(context.version);
+    const shown = {
+      version: version === 'none' ? undefined : own,
+      knowsVersionServer: version === 'all',
+      hostName,
+    };
+    return { handler: createChaosHandler({ identifies, ...names, ...shown, hasCounts, ttl, stats }) };
   },
 });
 

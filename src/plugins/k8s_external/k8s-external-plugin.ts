@@ -1,7 +1,7 @@
 /**
  * Answers for services of a cluster at the addresses that clients outside it reach.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
@@ -12,6 +12,7 @@ import { addressOfReverseName } from '../../wire/address.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type NameKey, type Question, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { type ExposedCluster, Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
+import { ChangeNotices } from '../transfer/change-notices.ts';
 import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
 import {
   addressRecords,
@@ -29,7 +30,7 @@ export interface K8sExternalDependencies extends Pick<PluginContext, 'find' | 'c
   readonly clock: Clock;
   /** The whole server, for names of load balancers. */
   readonly chain: Chain;
-  /** Called for each zone when it has changed, at most once a second. */
+  /** Called for each zone when it has changed, at most once in 5 s. */
   readonly onChange: (zone: NameKey) => void;
 }
 
@@ -44,8 +45,6 @@ interface Running {
 
 /** Queries that lead to one another at most. */
 const MAX_DEPTH = 8;
-/** Milliseconds: changes in between are one for secondary servers. */
-const NOTIFY_DELAY = 1000;
 
 export class K8sExternal implements Plugin, TransferSource {
   readonly handler: Handler;
@@ -53,14 +52,16 @@ export class K8sExternal implements Plugin, TransferSource {
   readonly #dependencies: K8sExternalDependencies;
   readonly #fallthrough: ReadonlySet<NameKey>;
   #running: Running | undefined;
-  #notification: Timer | undefined;
-  #isStopped = false;
+  readonly #notices: ChangeNotices;
   #unfollow: () => void = () => {};
 
   constructor(options: K8sExternalOptions, dependencies: K8sExternalDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#fallthrough = new Set(options.fallthrough);
+    this.#notices = new ChangeNotices(dependencies.clock, () => {
+      for (const zone of options.zones) dependencies.onChange(zone);
+    });
     this.handler = {
       name: 'k8s_external',
       role: 'other',
@@ -84,13 +85,12 @@ export class K8sExternal implements Plugin, TransferSource {
     const made = zones.map((zone) => new ExternalZone(zone, parts));
     made.sort((one, other) => other.origin.length - one.origin.length);
     this.#running = { exposed, finder, ttls, zones: made };
-    this.#unfollow = exposed.services.onChange(() => this.#notifyLater());
+    this.#unfollow = exposed.services.onChange(() => this.#notices.changed());
   }
 
   stop(): void {
-    this.#isStopped = true;
     this.#unfollow();
-    this.#notification?.cancel();
+    this.#notices.stop();
   }
 
   origins(): Iterable<NameKey> {
@@ -109,14 +109,6 @@ export class K8sExternal implements Plugin, TransferSource {
   /** CoreDNS counts only changes after the first list. */
   #serial({ services }: ExposedCluster): number {
     return this.#dependencies.isStrict ? services.changed : services.serial(this.#options.hasEndpoints);
-  }
-
-  #notifyLater(): void {
-    if (this.#isStopped || this.#notification !== undefined) return;
-    this.#notification = this.#dependencies.clock.after(NOTIFY_DELAY, () => {
-      this.#notification = undefined;
-      for (const zone of this.#options.zones) this.#dependencies.onChange(zone);
-    });
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {

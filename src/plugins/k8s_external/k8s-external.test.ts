@@ -20,7 +20,14 @@ const KUBERNETES: KubernetesOptions = {
   primaryZone: key('cluster.local.'),
   api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
   ...{ pods: 'disabled', endpointPodNames: false, namespaces: [], namespaceLabels: undefined },
-  ...{ labels: undefined, ttl: 30, hasEndpoints: true, ignoresEmptyService: false, fallthrough: [] },
+  ...{
+    labels: undefined,
+    ttl: 30,
+    hasEndpoints: true,
+    ignoresEmptyService: false,
+    ...{ zonal: false, multicluster: [] },
+    fallthrough: [],
+  },
   startupTimeout: 5000,
 };
 

@@ -1,8 +1,7 @@
 /**
  * Which services a name of an external zone leads to: a pure look-up in the cluster.
  */
-import { endpointLabel } from '../../kube/dialects/coredns/endpoint-names.ts';
-import type { Endpoint } from '../../kube/names/endpoints.ts';
+import { type Endpoint, endpointLabel } from '../../kube/names/endpoints.ts';
 import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
 import type { ServiceNames } from '../../kube/records/record-views.ts';
 import type { ExternalHost } from '../kubernetes/external-services.ts';

@@ -43,18 +43,25 @@ const OPTIONS: KubernetesOptions = {
   ttl: 5,
   hasEndpoints: true,
   ignoresEmptyService: false,
+  zonal: false,
+  multicluster: [],
   fallthrough: [],
   startupTimeout: 5000,
 };
 
 interface Asked {
+  /** What others say about names outside the zones. Default: an address. */
+  readonly outside?: (name: string) => Answer;
   readonly isListed?: boolean;
   readonly isStrict?: boolean;
   readonly options?: Partial<KubernetesOptions>;
   readonly objects?: readonly ClusterObject[];
 }
 
-function answering({ options = {}, objects = OBJECTS, isListed = true, isStrict = false }: Asked = {}) {
+const anAddress = (name: string) => addresses(name, '192.0.2.80');
+
+function answering({ options = {}, objects = OBJECTS, outside = anAddress, ...more }: Asked = {}) {
+  const { isListed = true, isStrict = false } = more;
   const all = { ...OPTIONS, ...options };
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const cluster = new Cluster(
@@ -79,7 +86,6 @@ function answering({ options = {}, objects = OBJECTS, isListed = true, isStrict 
   }
   if (isListed) for (const store of [services, endpoints, namespaces]) store.listCompleted();
   cluster.settle();
-  const outside = (name: string) => addresses(name, '192.0.2.80');
   const zones: ClusterZones = new ClusterZones({
     options: all,
     cluster,
@@ -118,6 +124,13 @@ it('passes on what does not exist, within the zones of fallthrough', async () =>
   expect(await ask('nosuch.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
   expect(await ask('96.10.in-addr.arpa.', 'PTR')).toEqual(['refused']);
   expect(await ask('10.in-addr.arpa.', 'SOA')).toEqual(['nodata', 'in-addr.arpa.']);
+});
+
+it('gives an ExternalName alone where the server of its target refuses or fails', async () => {
+  for (const kind of ['refused', 'servfail'] as const)
+    expect(await answering({ outside: () => ({ kind }) })('ext.shop.svc.cluster.local.')).toEqual([
+      'ext.shop.svc.cluster.local. 5 IN CNAME www.example.com.',
+    ]);
 });
 
 it('passes on no name of a cluster that was not listed, unless it is to do as CoreDNS', async () => {
@@ -234,5 +247,32 @@ describe('a transferred zone', () => {
     }
     expect(left.some((record) => record.startsWith('cart.shop.'))).toBe(false);
     expect(left.length).toBeGreaterThan(3);
+  });
+
+  it('has a later serial number after each change that follows a transfer, also within its second', () => {
+    const { zones, cluster } = answering();
+    const serials: (number | undefined)[] = [];
+    let notified = 0;
+    const unfollow = cluster.onChange(() => {
+      notified += 1;
+    });
+    const change = (name: string) => {
+      cluster.services.remove(name);
+      cluster.settle();
+      serials.push(zones.zoneAt(key('cluster.local.'))?.serial);
+    };
+    const first = zones.zoneAt(key('cluster.local.'));
+    first?.records();
+    change('shop/cart');
+    // Nobody has taken the zone since.
+    change('data/db');
+    zones.zoneAt(key('cluster.local.'))?.records();
+    change('shop/ext');
+    const serial = first?.serial ?? 0;
+    expect(serials).toEqual([serial + 1, serial + 1, serial + 2]);
+    expect(notified).toBe(3);
+    unfollow();
+    change('shop/alias');
+    expect(notified).toBe(3);
   });
 });

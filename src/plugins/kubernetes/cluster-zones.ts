@@ -98,7 +98,11 @@ export class ClusterZones {
     const isShown = (namespace: string) => this.#isExposed(namespace);
     const parts = { apex: origin, ttl: this.#ttl, contents, isShown };
     const transferred = new TransferredZone({ ...parts, nameServers: zone.fromCluster(servers) });
-    return { soa, serial: own.soa.serial, records: () => transferred.records() };
+    const take = () => {
+      this.#cluster.noteTransfer();
+      return transferred.records();
+    };
+    return { soa, serial: own.soa.serial, records: take };
   }
 
   async #answer(zone: ClusterZone, query: Query, question: Question, aliases: number): Promise<Answer> {

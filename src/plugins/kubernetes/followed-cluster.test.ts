@@ -19,7 +19,13 @@ it.each([
     pods: 'disabled',
     api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
     ...{ endpointPodNames: false, namespaces: [], namespaceLabels: undefined, labels: undefined, ttl: 5 },
-    ...{ hasEndpoints: true, ignoresEmptyService: false, fallthrough: [], startupTimeout: 5000 },
+    ...{
+      hasEndpoints: true,
+      ignoresEmptyService: false,
+      ...{ zonal: false, multicluster: [] },
+      fallthrough: [],
+      startupTimeout: 5000,
+    },
   };
   const { cluster } = new FollowedCluster(options, {
     ...{ clock: new ManualClock(), log: silentLog, metrics: new PluginMetrics(), isStrict },

@@ -11,10 +11,11 @@ import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { type ClusterSinks, ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
-import { withClaims } from '../../kube/names/pod-claims.ts';
+import { EndpointZones } from '../../kube/names/endpoint-zones.ts';
 import { PodIdentities } from '../../kube/names/pod-identities.ts';
 import { PodSearches } from '../../kube/names/pod-searches.ts';
-import type { ObjectSink, PodObject } from '../../kube/objects/objects.ts';
+import { bothSinks } from '../../kube/objects/both-sinks.ts';
+import type { ObjectSink, PodObject, WatchedObject } from '../../kube/objects/objects.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import type { SnapshotKeeper } from '../../sources/snapshot/snapshot-keeper.ts';
 import type { PublicationId } from '../../table/types.ts';
@@ -22,6 +23,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { observeRequests } from './api-requests.ts';
+import { ClusterSet } from './cluster-set.ts';
 import { ExternalServices } from './external-services.ts';
 import { keepSnapshot, restoreSnapshot } from './kept-snapshot.ts';
 import { openCluster } from './open-cluster.ts';
@@ -67,6 +69,10 @@ export class FollowedCluster {
   readonly identities: PodIdentities | undefined;
   /** How services are reached from outside the cluster; undefined: nobody needs it. */
   readonly external: ExternalServices | undefined;
+  /** The services of a cluster set; undefined: there are no zones for them. */
+  readonly clusterSet: ClusterSet | undefined;
+  /** The zones of endpoints; undefined: no names need them. */
+  readonly #zones: EndpointZones | undefined;
   readonly #options: KubernetesOptions;
   readonly #dependencies: FollowedClusterDependencies;
   readonly #identity: unknown;
@@ -85,15 +91,22 @@ export class FollowedCluster {
     this.#dependencies = dependencies;
     this.#identity = identityOf(options, dependencies);
     this.publication = table.definePublication();
-    this.domain = primaryZone === ROOT ? ROOT_DOMAIN : primaryZone;
+    const [clusterSetZone] = options.multicluster;
+    const isOfSet = options.multicluster.includes(primaryZone);
+    this.domain = primaryZone === ROOT || isOfSet ? ROOT_DOMAIN : primaryZone;
     this.reverseZones = zones.filter((zone) => isReverse(zone) && zone !== this.domain);
+    this.#zones = options.zonal ? new EndpointZones() : undefined;
     const { domain, reverseZones, publication } = this;
     const settings = {
       ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints, publication },
       ignoresEmptyServices: ignoresEmptyService,
       namesSpecialAddresses: isStrict,
+      ...(this.#zones && { zones: this.#zones }),
     };
     this.cluster = new Cluster(settings, table, clock, withoutNews(log));
+    const parts = { ...dependencies, log: withoutNews(log) };
+    this.clusterSet =
+      clusterSetZone === undefined ? undefined : new ClusterSet(clusterSetZone, options, parts);
     const podNeeds = pods === 'verified' ? needs : [];
     this.searches = podNeeds.includes('searches') ? new PodSearches() : undefined;
     this.identities = podNeeds.includes('identities') ? new PodIdentities() : undefined;
@@ -122,10 +135,37 @@ export class FollowedCluster {
     return this.#begun;
   }
 
+  /**
+   * Answers by these options from now on: those of a plan that shares it.
+   *
+   * @throws TableFullError and keeps the former options
+   */
+  follow({ ttl, ignoresEmptyService }: KubernetesOptions): void {
+    for (const { cluster } of this.#published)
+      cluster.change({ ttl, ignoresEmptyServices: ignoresEmptyService });
+  }
+
   /** Queries are received now. */
   serving(): void {
     if (!this.#isServing) this.#snapshot?.start();
     this.#isServing = true;
+  }
+
+  /** Whether all zones may deny names. */
+  get isKnown(): boolean {
+    return this.#published.every(({ cluster }) => cluster.isKnown);
+  }
+
+  /** Calls `run` once when all zones have become known, at once if they are. */
+  whenKnown(run: () => void): void {
+    const [first, ...others] = this.#published.map(({ cluster }) => cluster);
+    const next = others.reduceRight((then, cluster) => () => cluster.whenKnown(then), run);
+    first?.whenKnown(next);
+  }
+
+  /** The clusters in the table, with their publications. */
+  get #published(): readonly Pick<ClusterSet, 'cluster' | 'publication'>[] {
+    return this.clusterSet === undefined ? [this] : [this, this.clusterSet];
   }
 
   inspect(): PluginInspection {
@@ -139,8 +179,10 @@ export class FollowedCluster {
     await this.#watch?.stop();
     await this.#snapshot?.stop();
     this.#connection?.close();
-    for (const steps of [this.cluster.clear(), this.#dependencies.table.dropPublication(this.publication)])
-      while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+    const { table } = this.#dependencies;
+    for (const { cluster, publication } of this.#published)
+      for (const steps of [cluster.clear(), table.dropPublication(publication)])
+        while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
   }
 
   async #begin(): Promise<boolean> {
@@ -191,17 +233,34 @@ export class FollowedCluster {
   }
 
   #sinks(): ClusterSinks {
-    const { services, endpoints, namespaces } = this.cluster;
-    const pods = this.#podClaims.reduce<ObjectSink<PodObject>>(withClaims, this.cluster.pods);
+    const { services } = this.cluster;
+    const imported = this.clusterSet?.cluster;
+    const namespaces = joined(this.cluster.namespaces, imported?.namespaces);
+    const endpoints = joined(this.cluster.endpoints, this.#zones);
+    const pods = this.#podClaims.reduce<ObjectSink<PodObject>>(
+      bothSinks,
+      joined(this.cluster.pods, imported?.pods),
+    );
     const { hasEndpoints, pods: podMode } = this.#options;
     const isHeadless = (namespace: string, name: string) => this.cluster.isHeadless(namespace, name);
     return {
       ...{ services: this.external?.observe(services) ?? services, namespaces },
       endpoints: hasEndpoints ? observeChanges(endpoints, { ...this.#dependencies, isHeadless }) : undefined,
       pods: podMode === 'verified' ? pods : undefined,
+      imports: imported && {
+        services: imported.services,
+        endpoints: hasEndpoints ? imported.endpoints : undefined,
+      },
       markIncomplete: (isIncomplete) => this.cluster.markIncomplete(isIncomplete),
     };
   }
+}
+
+function joined<Kind extends WatchedObject>(
+  first: ObjectSink<Kind>,
+  second: ObjectSink<Kind> | undefined,
+): ObjectSink<Kind> {
+  return second === undefined ? first : bothSinks(first, second);
 }
 
 /** What plans must have in common to share a cluster. A kubeconfig file may name another cluster than before. */
@@ -213,6 +272,8 @@ function identityOf(
     fallthrough: _fallthrough,
     startupTimeout: _timeout,
     namespaces: _namespaces,
+    ttl: _ttl,
+    ignoresEmptyService: _ignoresEmptyService,
     ...followed
   } = options;
   const { kubeconfig } = options.api;

@@ -13,7 +13,14 @@ const OPTIONS: KubernetesOptions = {
   ...{ zones: [ZONE], primaryZone: ZONE },
   api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
   ...{ pods: 'disabled', endpointPodNames: false, namespaces: [], namespaceLabels: undefined },
-  ...{ labels: undefined, ttl: 5, hasEndpoints: true, ignoresEmptyService: false, fallthrough: [] },
+  ...{
+    labels: undefined,
+    ttl: 5,
+    hasEndpoints: true,
+    ignoresEmptyService: false,
+    ...{ zonal: false, multicluster: [] },
+    fallthrough: [],
+  },
   startupTimeout: 5000,
 };
 /** An API server that never answers. */

@@ -10,7 +10,9 @@ import type { PodSearches } from '../../kube/names/pod-searches.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { ChangeNotices } from '../transfer/change-notices.ts';
 import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
+import type { ClusterSet } from './cluster-set.ts';
 import { ClusterZones } from './cluster-zones.ts';
 import type { ExternalServices } from './external-services.ts';
 import { FollowedCluster, type FollowedClusterDependencies, isReverse } from './followed-cluster.ts';
@@ -22,6 +24,8 @@ export interface KubernetesDependencies extends FollowedClusterDependencies {
   readonly chain: Chain;
   /** Whether clients wait for its start. Default: yes. */
   readonly isFirst?: boolean;
+  /** Called for each zone of services when it has changed, at most once in 5 s. Default: nobody asks. */
+  readonly onChange?: (zone: NameKey) => void;
 }
 
 /** The cluster as `k8s_external` uses it. */
@@ -48,8 +52,10 @@ export class Kubernetes implements Plugin, TransferSource {
   readonly #dependencies: KubernetesDependencies;
   readonly #followed: FollowedCluster;
   readonly #zones: ClusterZones;
+  readonly #notices: ChangeNotices;
   #isToProceed = false;
   #endWait: () => void = () => {};
+  #unfollow: () => void = () => {};
 
   /**
    * @param former shares its cluster if the options name the same
@@ -59,30 +65,46 @@ export class Kubernetes implements Plugin, TransferSource {
     const { chain, isStrict } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#notices = new ChangeNotices(dependencies.clock, () => {
+      for (const zone of this.origins()) dependencies.onChange?.(zone);
+    });
     const known = former?.followed;
     this.#followed =
       known?.isFor(options, dependencies) === true
         ? known.share()
         : new FollowedCluster(options, withoutPlan(dependencies));
-    const { cluster, domain, reverseZones, publication } = this.#followed;
-    this.facts = new QueryFacts(options.zones, this.#followed.identities, isStrict);
-    const zones = new ClusterZones({ options, cluster, domain, chain, isStrict });
+    const { domain, reverseZones, publication, clusterSet } = this.#followed;
+    this.facts = new QueryFacts(options.zones, this.#followed.identities, isStrict, options.zonal);
+    const own = options.zones.filter((zone) => !options.multicluster.includes(zone));
+    const zonesOf = (zones: readonly NameKey[], followed: FollowedCluster | ClusterSet) =>
+      new ClusterZones({
+        ...{ options: { ...options, zones }, chain, isStrict },
+        ...{ cluster: followed.cluster, domain: followed.domain },
+      });
+    const zones = zonesOf(own, this.#followed);
+    const ofSet = clusterSet && zonesOf(options.multicluster, clusterSet);
     this.#zones = zones;
+    const isOfSet = namesOfZones(options.multicluster, options.zones);
+    const handle: Handler['handle'] = (query, next) =>
+      (ofSet !== undefined && isOfSet(query.key) ? ofSet : zones).handle(query, next);
     const parts = {
       name: 'kubernetes',
       questions: namesWithin(new Set(options.zones)),
       answers: 'unchanged',
-      handle: (query, next) => zones.handle(query, next),
+      handle,
     } satisfies Omit<Handler, 'role'>;
-    this.handler = isWholeInTable(options, [domain, ...reverseZones])
-      ? { ...parts, role: 'publisher', publication, unpublished: namesWithin(new Set(options.fallthrough)) }
+    const published = [domain, ...reverseZones, ...(clusterSet ? [clusterSet.domain] : [])];
+    const further = clusterSet ? [clusterSet.publication] : [];
+    const unpublished = namesWithin(new Set(options.fallthrough));
+    this.handler = isWholeInTable(options, published)
+      ? { ...parts, role: 'publisher', publication, further, unpublished }
       : {
           ...parts,
           role: 'other',
           handle(query, next) {
             // The answer depends on data that is in no publication of the block.
             if (parts.questions.includes(query.key, query.question.type)) query.forbidStoring();
-            return zones.handle(query, next);
+            return handle(query, next);
           },
         };
   }
@@ -94,8 +116,10 @@ export class Kubernetes implements Plugin, TransferSource {
 
   /** Begins to follow the cluster, and waits for its first state. @throws ClusterNotFoundError, ClusterConfigurationError */
   async start(): Promise<void> {
+    if (this.#dependencies.onChange !== undefined)
+      this.#unfollow = this.#followed.cluster.onChange(() => this.#notices.changed());
     const isRestored = await this.#followed.begin();
-    if (this.#followed.cluster.isKnown) return;
+    if (this.#followed.isKnown) return;
     if (!isRestored || this.#dependencies.isFirst === false) await this.#firstState();
   }
 
@@ -104,9 +128,10 @@ export class Kubernetes implements Plugin, TransferSource {
     return this.#followed.searches;
   }
 
-  /** The zones with the names of services. */
+  /** The zones with the names of the cluster's own services. */
   get serviceZones(): readonly NameKey[] {
-    return this.#options.zones.filter((zone) => !isReverse(zone));
+    const { zones, multicluster } = this.#options;
+    return zones.filter((zone) => !isReverse(zone) && !multicluster.includes(zone));
   }
 
   origins(): Iterable<NameKey> {
@@ -130,6 +155,11 @@ export class Kubernetes implements Plugin, TransferSource {
     return external && { cluster, services: external, ttl, namespaces, ownAddresses };
   }
 
+  /** Applies what may differ from the former plan's. */
+  follow(): void {
+    this.#followed.follow(this.#options);
+  }
+
   /** Queries are received now. */
   serving(): void {
     this.#followed.serving();
@@ -149,6 +179,8 @@ export class Kubernetes implements Plugin, TransferSource {
   }
 
   async stop(): Promise<void> {
+    this.#unfollow();
+    this.#notices.stop();
     await this.#followed.release();
   }
 
@@ -179,7 +211,7 @@ export class Kubernetes implements Plugin, TransferSource {
         line.cancel();
         resolve();
       };
-      this.#followed.cluster.whenKnown(() => this.#endWait());
+      this.#followed.whenKnown(() => this.#endWait());
       if (this.#isToProceed) this.#endWait();
     });
   }
@@ -204,6 +236,15 @@ function withoutPlan(dependencies: FollowedClusterDependencies): FollowedCluster
   };
 }
 
+/** Whether the longest zone that has a name is one of these. @param zones with all others */
+function namesOfZones(these: readonly NameKey[], zones: readonly NameKey[]): (name: NameKey) => boolean {
+  const longest = [...zones].sort((one, other) => other.length - one.length);
+  return (name) => {
+    const zone = longest.find((each) => isWithin(name, each));
+    return zone !== undefined && these.includes(zone);
+  };
+}
+
 /**
  * Whether the table's nodes have all answers of the handler. All zones must be published, with all namespaces, and must not fall
  * through.
@@ -211,8 +252,9 @@ function withoutPlan(dependencies: FollowedClusterDependencies): FollowedCluster
  * @param published the zones whose names are nodes
  */
 function isWholeInTable(options: KubernetesOptions, published: readonly NameKey[]): boolean {
-  const { zones, primaryZone, namespaces, namespaceLabels, fallthrough } = options;
-  const concernsCluster = (zone: NameKey) => isWithin(zone, primaryZone) || isWithin(primaryZone, zone);
+  const { zones, primaryZone, multicluster, namespaces, namespaceLabels, fallthrough } = options;
+  const concernsCluster = (zone: NameKey) =>
+    [primaryZone, ...multicluster].some((own) => isWithin(zone, own) || isWithin(own, zone));
   return (
     zones.every((zone) => published.includes(zone)) &&
     namespaces.length === 0 &&

@@ -5,8 +5,10 @@ import type { NameKey } from '../../wire/types.ts';
 
 export interface KubernetesOptions {
   readonly zones: readonly NameKey[];
-  /** The first of `zones` that is not a reverse zone: answers for addresses are names in it. */
+  /** The first of `zones` that is neither a reverse zone nor one of a cluster set: answers for addresses are names in it. */
   readonly primaryZone: NameKey;
+  /** Those of `zones` that have the services of a cluster set. */
+  readonly multicluster: readonly NameKey[];
   readonly api: KubernetesApi;
   /** `insecure`: every name of the form `1-2-3-4.namespace.pod` has its address. `verified`: only if such a pod exists. */
   readonly pods: 'disabled' | 'insecure' | 'verified';
@@ -24,6 +26,8 @@ export interface KubernetesOptions {
   readonly hasEndpoints: boolean;
   /** A service without ready endpoints has no name. */
   readonly ignoresEmptyService: boolean;
+  /** Headless services have names that select their endpoints by topology zone. */
+  readonly zonal: boolean;
   /** Zones in which missing names go to the next handler; empty: in none. */
   readonly fallthrough: readonly NameKey[];
   /** How long listening waits for the first state of the cluster: milliseconds. */

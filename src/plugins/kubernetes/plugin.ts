@@ -3,7 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind } from '../../contract/plugin.ts';
+import { ofKind, type PluginContext } from '../../contract/plugin.ts';
 import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
@@ -13,6 +13,7 @@ import type { NameKey } from '../../wire/types.ts';
 import { Metadata } from '../metadata/metadata.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import type { ClusterNeed } from './followed-cluster.ts';
+import type { KubernetesDependencies } from './kubernetes-plugin.ts';
 import type { KubernetesApi, KubernetesOptions } from './options.ts';
 import { addressesOfServer } from './own-addresses.ts';
 
@@ -27,13 +28,9 @@ const NEEDS: readonly (readonly [plugin: string, need: ClusterNeed])[] = [
 ];
 
 type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
-type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
-  api: Writable<KubernetesApi>;
-  multicluster: readonly NameKey[];
-  zonal: boolean;
-};
+type Draft = Omit<Writable<KubernetesOptions>, 'api'> & { api: Writable<KubernetesApi> };
 
-/** Source: plugin/kubernetes of CoreDNS 1.14.7. Its properties `multicluster` and `zonal` are not supported. */
+/** Source: plugin/kubernetes of CoreDNS 1.14.7. */
 export const kubernetes = definePlugin({
   name: 'kubernetes',
   answers: true,
@@ -54,37 +51,26 @@ export const kubernetes = definePlugin({
     '    ttl SECONDS',
     '    noendpoints',
     '    ignore empty_service',
+    '    multicluster [ZONES…]',
+    '    zonal',
     '    fallthrough [ZONES…]',
     '    startup_timeout DURATION',
     '}',
   ],
   read(cursor, context): KubernetesOptions {
-    let draft = emptyDraft(context.zones);
-    cursor.onlyUse(() => {
-      draft = emptyDraft(zonesOrBlock(cursor.remainingArguments(), context));
-      const primary = draft.zones.find((zone) => !isReverseZone(zone));
-      if (primary === undefined)
-        throw cursor.bareError(
-          'non-reverse zone name must be used',
-          'Name the zone of the cluster, as in cluster.local.',
-        );
-      draft.primaryZone = primary;
-      warnOfUnservedZones(cursor, draft.zones, context);
-      readProperties(cursor, draft);
-      checkTogether(cursor, draft);
-    });
-    const { multicluster: _multicluster, zonal: _zonal, ...options } = draft;
+    let options = optionsOf(emptyDraft(context.zones));
+    cursor.onlyUse(() =>
+      readStanza(cursor, context, (read) => {
+        options = read;
+      }),
+    );
     return options;
   },
   async load() {
     const { Kubernetes } = await import('./kubernetes-plugin.ts');
     return {
       create(options, context, former) {
-        const ownAddresses = addressesOfServer(context.server);
-        const chain = context.lookUp;
-        const needs = NEEDS.flatMap(([plugin, need]) => (context.pluginNames.includes(plugin) ? need : []));
-        const dependencies = { ...context, chain, ownAddresses, environment: process.env, needs };
-        const made = new Kubernetes(options, dependencies, ofKind(Kubernetes, former));
+        const made = new Kubernetes(options, dependenciesOf(context), ofKind(Kubernetes, former));
         context.find(Metadata)?.add(made.facts);
         context.find(Transfer)?.add(made);
         return made;
@@ -92,6 +78,42 @@ export const kubernetes = definePlugin({
     };
   },
 });
+
+/** What a cluster needs of its block and of the process. */
+export function dependenciesOf(context: PluginContext): KubernetesDependencies {
+  const needs = NEEDS.flatMap(([plugin, need]) => (context.pluginNames.includes(plugin) ? need : []));
+  const transfer = context.find(Transfer);
+  return {
+    ...{ ...context, chain: context.lookUp, ownAddresses: addressesOfServer(context.server) },
+    ...{ environment: process.env, needs },
+    ...(transfer && { onChange: (zone) => transfer.notify(zone) }),
+  };
+}
+
+/** Reads one use. @param keep called with its options before they are checked together */
+export function readStanza(
+  cursor: DirectiveCursor,
+  context: DirectiveContext,
+  keep: (options: KubernetesOptions) => void,
+): void {
+  const draft = emptyDraft(zonesOrBlock(cursor.remainingArguments(), context));
+  const primary = draft.zones.find((zone) => !isReverseZone(zone));
+  if (primary === undefined)
+    throw cursor.bareError(
+      'non-reverse zone name must be used',
+      'Name the zone of the cluster, as in cluster.local.',
+    );
+  draft.primaryZone = primary;
+  warnOfUnservedZones(cursor, draft.zones, context);
+  readProperties(cursor, draft);
+  keep(optionsOf(draft));
+  checkTogether(cursor, draft);
+}
+
+function optionsOf(draft: Draft): KubernetesOptions {
+  const isOwn = (zone: NameKey) => !isReverseZone(zone) && !draft.multicluster.includes(zone);
+  return { ...draft, primaryZone: draft.zones.find(isOwn) ?? draft.primaryZone };
+}
 
 function emptyDraft(zones: readonly NameKey[]): Draft {
   return {
@@ -295,10 +317,4 @@ function checkTogether(cursor: DirectiveCursor, draft: Draft): void {
     );
   if (draft.zonal && !draft.hasEndpoints)
     throw cursor.error('zonal requires the endpoint cache; remove noendpoints', 'Take one of the two out.');
-  const unbuilt = draft.zonal ? 'zonal' : draft.multicluster.length > 0 ? 'multicluster' : undefined;
-  if (unbuilt !== undefined)
-    throw cursor.bareError(
-      `${unbuilt} is not built into Portolan`,
-      `Take the line with ${unbuilt} out of this block.`,
-    );
 }

@@ -32,6 +32,32 @@ function ask(facts: QueryFacts, label: string, address: string): { fact: string 
   return { fact: facts.fact(query, label), query };
 }
 
+describe('a name by zone', () => {
+  const parts = (name: string, isZonal: boolean) => {
+    const facts = new QueryFacts(ZONES, undefined, false, isZonal);
+    const query = makeQuery(name);
+    return ['zone', 'service', 'namespace', 'kind', 'parse-error'].map((part) =>
+      facts.fact(query, `kubernetes/${part}`),
+    );
+  };
+
+  it.each([
+    ['zone-a.pin._zone.cart.shop.svc.cluster.local.', ['zone-a', 'cart', 'shop', 'svc', undefined]],
+    ['a.b.prefer._zone.cart.shop.svc.cluster.local.', ['a.b', 'cart', 'shop', 'svc', undefined]],
+    ['cart.shop.svc.cluster.local.', ['', 'cart', 'shop', 'svc', undefined]],
+    [
+      'a.other._zone.cart.shop.svc.cluster.local.',
+      [undefined, undefined, undefined, undefined, 'invalid query name'],
+    ],
+  ])('%s', (name, expected) => {
+    expect(parts(name, true)).toEqual(expected);
+  });
+
+  it('has no zone without the option', () => {
+    expect(parts('cart.shop.svc.cluster.local.', false)[0]).toBeUndefined();
+  });
+});
+
 describe('a name', () => {
   it.each([
     ['cart.shop.svc.cluster.local.', ['', 'svc', 'shop', '', '', 'cart', undefined]],

@@ -2,6 +2,7 @@
  * Facts about queries under CoreDNS's labels: which pod asks, and what the name is in the cluster.
  */
 import type { FactSource, Query } from '../../chain/query.ts';
+import { ZONE_LABEL } from '../../kube/dialects/coredns/zonal-names.ts';
 import { canonicalAddress } from '../../kube/names/endpoints.ts';
 import type { PodIdentities, PodIdentity } from '../../kube/names/pod-identities.ts';
 import { countLabels, isWithin, splitLabels } from '../../wire/name.ts';
@@ -20,10 +21,12 @@ interface NameParts {
   readonly namespace: string;
   /** `svc`, `pod`. */
   readonly kind: string;
+  /** The zone that endpoints are selected by. */
+  readonly zone: string;
 }
 
 const NO_PARTS: NameParts = {
-  ...{ endpoint: '', 'port-name': '', protocol: '', service: '', namespace: '', kind: '' },
+  ...{ endpoint: '', 'port-name': '', protocol: '', service: '', namespace: '', kind: '', zone: '' },
 };
 
 export class QueryFacts implements FactSource {
@@ -31,15 +34,23 @@ export class QueryFacts implements FactSource {
   readonly #zones: readonly NameKey[];
   readonly #identities: PodIdentities | undefined;
   readonly #isStrict: boolean;
+  readonly #isZonal: boolean;
 
   /**
    * @param identities undefined: pods are not followed
    * @param isStrict whether one of several pods with an address is taken for the client, as in CoreDNS
+   * @param isZonal whether names select endpoints by zone
    */
-  constructor(zones: readonly NameKey[], identities: PodIdentities | undefined, isStrict: boolean) {
+  constructor(
+    zones: readonly NameKey[],
+    identities: PodIdentities | undefined,
+    isStrict: boolean,
+    isZonal = false,
+  ) {
     this.#zones = [...zones].sort((one, other) => other.length - one.length);
     this.#identities = identities;
     this.#isStrict = isStrict;
+    this.#isZonal = isZonal;
   }
 
   fact(query: Query, label: string): string | undefined {
@@ -48,7 +59,8 @@ export class QueryFacts implements FactSource {
     if (name.startsWith('client-')) return factOfClient(this.#podOf(query), name);
     const parts = this.#partsOf(query.key);
     if (parts === 'invalid') return name === 'parse-error' ? INVALID : undefined;
-    return parts !== undefined && isPart(name) ? parts[name] : undefined;
+    if (parts === undefined || !isPart(name) || (name === 'zone' && !this.#isZonal)) return undefined;
+    return parts[name];
   }
 
   #podOf(query: Query): PodIdentity | undefined {
@@ -63,7 +75,8 @@ export class QueryFacts implements FactSource {
     const zone = this.#zones.find((each) => isWithin(name, each));
     if (zone === undefined) return undefined;
     const labels = splitLabels(name).slice(0, countLabels(name) - countLabels(zone));
-    return readParts(labels.toReversed());
+    const parts = readParts(labels.toReversed());
+    return this.#isZonal && parts === 'invalid' ? readZonalParts(labels) : parts;
   }
 }
 
@@ -82,6 +95,14 @@ function readParts([kind, namespace = '', service = '', ...more]: readonly strin
   const parts = { ...NO_PARTS, kind: namespace === '' ? '' : kind, namespace, service };
   if (second === undefined) return { ...parts, endpoint: first };
   return { ...parts, protocol: withoutUnderscore(first), 'port-name': withoutUnderscore(second) };
+}
+
+/** @param labels below the zone */
+function readZonalParts(labels: readonly string[]): NameParts | 'invalid' {
+  const [directive, label, service = '', namespace = '', kind = ''] = labels.slice(-5);
+  const isDirective = directive === 'pin' || directive === 'prefer';
+  if (labels.length < 6 || kind !== 'svc' || label !== ZONE_LABEL || !isDirective) return 'invalid';
+  return { ...NO_PARTS, kind, namespace, service, zone: labels.slice(0, -5).join('.') };
 }
 
 const withoutUnderscore = (label: string): string => label.replace(/^_/, '');

@@ -2,8 +2,9 @@
  * All records of a cluster's zone, for transfers. They are those of CoreDNS: names of endpoints of services without an address of their
  * own, and of no others.
  */
-import { endpointLabel } from '../../kube/dialects/coredns/endpoint-names.ts';
+
 import type { Endpoint } from '../../kube/names/endpoints.ts';
+import { endpointLabel } from '../../kube/names/endpoints.ts';
 import { externalTarget } from '../../kube/names/external-target.ts';
 import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
 import type { ClusterContents } from '../../kube/records/cluster-contents.ts';

@@ -19,4 +19,6 @@ export interface PortolanOptions {
   readonly stale: CacheServeStale | undefined;
   /** Whether `forward` asks a second server before the first is overdue. Undefined: unless `policy sequential` binds the order. */
   readonly hedges: boolean | undefined;
+  /** Whether the server always counts its queries for `portolan top`. */
+  readonly stats: boolean;
 }

@@ -44,6 +44,7 @@ export const portolan = definePlugin({
     '    prefetch',
     '    stale [DURATION [WAIT]]',
     '    hedge on|off',
+    '    stats',
     '}',
   ],
   read(cursor): PortolanOptions {
@@ -54,6 +55,7 @@ export const portolan = definePlugin({
       prefetch: false,
       stale: undefined,
       hedges: undefined,
+      stats: false,
     };
     cursor.onlyUse(() => {
       if (cursor.remainingArguments().length > 0)
@@ -95,6 +97,10 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft): void {
     }),
     hedge: count(() => {
       draft.hedges = readHedging(cursor);
+    }),
+    stats: count(() => {
+      cursor.remainingBetween(0, 0);
+      draft.stats = true;
     }),
   });
   if (features === 0) throw cursor.error('no feature', 'Write snapshot, clients, stale, … into its block.');

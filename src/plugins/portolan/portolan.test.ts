@@ -48,6 +48,8 @@ describe('a feature of portolan', () => {
       { forwards: [{ admission: { perClient: 5, inFlight: 50, queued: 0 } }] },
     ],
     ['hedge on', 'forward', { forwards: [{ hedges: true }] }],
+    ['stats', 'portolan', { stats: true }],
+    ['prefetch', 'portolan', { stats: false }],
     ['hedge off', 'forward', { forwards: [{ hedges: false }] }],
     [
       'clients allow 10.0.0.0/8 fd00::1\n clients drop 0.0.0.0/0\n rate queries 9\n rate slip 0\n rate prefix 24 56',

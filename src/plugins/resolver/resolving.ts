@@ -64,6 +64,7 @@ export class Resolving implements Plugin {
     const { handlers, udpSize, sendsExtendedErrors, countAnswer } = context;
     const path = resolver.packetPath({
       isExternal: (name, type) => reachesForwarder(handlers(), name, type),
+      readsOptions: () => handlers().some(({ name }) => name === 'nsid'),
       ...{ udpSize, sendsExtendedErrors },
       onAnswer: countAnswer,
     });

@@ -8,7 +8,7 @@ import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { Variables } from '../../corefile/expression/evaluate.ts';
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
 import { parseRecord } from '../../sources/zone-files/zone-file.ts';
-import { extendedError } from '../../wire/extended-error.ts';
+import { extendedError, passedErrors } from '../../wire/extended-error.ts';
 import { toKey } from '../../wire/name.ts';
 import { type AbsoluteName, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
@@ -115,7 +115,8 @@ function fillRecord(template: TextTemplate, data: TemplateStruct): ResourceRecor
 
 const QUOTED = /"(?:[^"\\]|\\.)*"/gs;
 
-function ednsOf({ extendedError: reason }: TemplateRule): Pick<WholeAnswer, 'edns'> {
+function ednsOf({ extendedError: reason }: TemplateRule): Pick<WholeAnswer, 'edns' | 'passedErrors'> {
   if (reason === undefined) return {};
-  return { edns: { udpSize: 4096, dnssecOk: true, options: [extendedError(reason.code, reason.text)] } };
+  const options = [extendedError(reason.code, reason.text)];
+  return { edns: { udpSize: 4096, dnssecOk: true, options }, passedErrors: passedErrors(options) };
 }

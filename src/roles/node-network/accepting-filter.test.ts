@@ -3,21 +3,28 @@ import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { AcceptingFilter, UnreadRulesError } from './accepting-filter.ts';
+import { AcceptingFilter, BlockedPathError, UnreadRulesError } from './accepting-filter.ts';
 import { packetRulesOf } from './packet-rules.ts';
 import { ProgramError, type RunProgram } from './run-program.ts';
 
 const ENDPOINTS = { addresses: ['169.254.20.10'], dnsPort: 53, healthPort: 8080 };
-const PROGRAMS = { program: 'iptables-test', save: 'iptables-test-save', restore: 'iptables-test-restore' };
+const PROGRAMS = {
+  program: 'iptables-test',
+  save: 'iptables-test-save',
+  restore: 'iptables-test-restore',
+  family: 4,
+} as const;
 
 interface Setting {
   readonly accepts?: boolean;
   /** Tables as in `/proc/net/ip_tables_names`; undefined: the variant is nftables. */
   readonly tables?: string;
+  /** Where packets of pods get no answer. */
+  readonly blocked?: string;
 }
 
 /** A node with a filter and one variant of iptables. */
-async function start(run: RunProgram, { accepts = true, tables }: Setting = {}) {
+async function start(run: RunProgram, { accepts = true, tables, blocked }: Setting = {}) {
   const folder = await makeTemporaryFolder();
   const tablesFile = join(folder.path, 'tables');
   if (tables !== undefined) await folder.write('tables', tables);
@@ -36,7 +43,15 @@ async function start(run: RunProgram, { accepts = true, tables }: Setting = {}) 
   const log = new RecordingLog();
   const others = [tables === undefined ? PROGRAMS : { ...PROGRAMS, tablesFile }];
   const rules = packetRulesOf(ENDPOINTS);
-  const fixed = { filter, endpoints: ENDPOINTS, rules, run, clock: new ManualClock(), log };
+  const fixed = {
+    filter,
+    endpoints: ENDPOINTS,
+    rules,
+    run,
+    findBlocked: async () => blocked,
+    clock: new ManualClock(),
+    log,
+  };
   return { filter, log, accepting: new AcceptingFilter({ ...fixed, others, accepts }) };
 }
 
@@ -51,6 +66,13 @@ const dropping: RunProgram = async ({ program }) => {
 it('sets nothing where packets pass rules that cannot be read', async () => {
   const { accepting, filter } = await start(denied, { tables: 'raw\nfilter\n' });
   await expect(accepting.set()).rejects.toThrow(UnreadRulesError);
+  expect(filter.isSet).toBe(false);
+});
+
+it('sets no rule that diverts packets where those of pods get no answer', async () => {
+  const { accepting, filter } = await start(async () => '', { blocked: '169.254.20.10 over UDP' });
+  await expect(accepting.set()).rejects.toThrow(BlockedPathError);
+  await expect(accepting.set()).rejects.toThrow('169.254.20.10 over UDP');
   expect(filter.isSet).toBe(false);
 });
 

@@ -7,9 +7,12 @@
 import type { Log } from '../../base/log.ts';
 import { findDrop } from './iptables-drops.ts';
 import { IptablesFilter, type IptablesFilterOptions } from './iptables-filter.ts';
-import { hasTable, type IptablesPrograms } from './iptables-programs.ts';
+import { familyOf, hasTable, type IptablesPrograms } from './iptables-programs.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import { ProgramError } from './run-program.ts';
+
+/** Packets of pods do not arrive, although no filter that is read drops them. */
+export class BlockedPathError extends ProgramError {}
 
 /** Some rules cannot be read, so it is unknown whether they drop queries of pods. */
 export class UnreadRulesError extends ProgramError {}
@@ -21,6 +24,11 @@ export interface AcceptingFilterOptions extends IptablesFilterOptions {
   readonly others: readonly IptablesPrograms[];
   /** Whether to set ACCEPT rules there; otherwise only warn. */
   readonly accepts: boolean;
+  /**
+   * Where packets of pods get no answer although iptables accepts them, before any rule diverts packets; undefined: nowhere, as far as is
+   * known. Never rejects.
+   */
+  readonly findBlocked: () => Promise<string | undefined>;
   readonly log: Log;
 }
 
@@ -52,6 +60,7 @@ export class AcceptingFilter implements PacketFilter {
    * Looks for drops each time: a firewall may start later, or remove all rules.
    *
    * @throws UnreadRulesError if the rules cannot be read
+   * @throws BlockedPathError if packets of pods would get no answer
    */
   async set(): Promise<boolean> {
     const { others, filter } = this.#options;
@@ -63,7 +72,15 @@ export class AcceptingFilter implements PacketFilter {
       await filter.remove();
       throw error;
     }
+    if (!filter.isSet) await this.#failIfBlocked();
     return (await filter.set()) || wasIncomplete;
+  }
+
+  async #failIfBlocked(): Promise<void> {
+    const blocked = await this.#options.findBlocked();
+    if (blocked === undefined) return;
+    const remedy = 'allow port 53 of the local addresses in the packet filter of the node';
+    throw new BlockedPathError(`packets of pods get no answer: ${blocked}; ${remedy}`);
   }
 
   async remove(): Promise<void> {
@@ -96,8 +113,12 @@ export class AcceptingFilter implements PacketFilter {
   async #findDropIn(programs: IptablesPrograms): Promise<string | undefined> {
     const { endpoints, run } = this.#options;
     if (!(await hasTable(programs, 'filter'))) return undefined;
+    const addresses = endpoints.addresses.filter((address) => familyOf(address) === programs.family);
     try {
-      return findDrop(await run({ program: programs.save, words: ['-t', 'filter'] }), endpoints);
+      return findDrop(await run({ program: programs.save, words: ['-t', 'filter'] }), {
+        ...endpoints,
+        addresses,
+      });
     } catch (error) {
       if (!(error instanceof ProgramError)) throw error;
       // The legacy variant has the table, so packets pass it, but it cannot be read without CAP_NET_RAW.

@@ -5,7 +5,7 @@
  * a server. If the shell is killed with us, the next process removes them before it starts to serve.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { IptablesPrograms } from './iptables-programs.ts';
+import { familyOf, type IptablesPrograms } from './iptables-programs.ts';
 import { IptablesRules } from './iptables-rules.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { LocalEndpoints, PacketRule } from './packet-rules.ts';
@@ -29,7 +29,7 @@ export class IptablesFilter implements PacketFilter {
   constructor(programs: IptablesPrograms, { rules, endpoints, run, clock }: IptablesFilterOptions) {
     this.name = programs.program;
     this.#rules = new IptablesRules(programs, rules, run);
-    const [address = ''] = endpoints.addresses;
+    const address = endpoints.addresses.find((each) => familyOf(each) === programs.family) ?? '';
     this.#watcher = new RulesWatcher({
       removal: this.#rules.removal,
       endpoint: { address, port: endpoints.dnsPort },

@@ -4,19 +4,25 @@
 import { readFile } from 'node:fs/promises';
 import { ProgramError, type RunProgram } from './run-program.ts';
 
+export type AddressFamily = 4 | 6;
+
+/** Of an IP address as text. */
+export const familyOf = (address: string): AddressFamily => (address.includes(':') ? 6 : 4);
+
 /** The programs of one variant and family. */
 export interface IptablesPrograms {
   /** For instance `iptables`, `ip6tables-legacy`. */
   readonly program: string;
   readonly save: string;
   readonly restore: string;
+  readonly family: AddressFamily;
   /** File with the existing tables of the legacy variant: reading another table creates it. Undefined if reading creates none. */
   readonly tablesFile?: string;
 }
 
 /** The programs of the variant that has kube-proxy's rules: packets never pass the rules of the other variant first. */
 export async function chooseIptables(
-  family: 4 | 6,
+  family: AddressFamily,
   installed: readonly IptablesPrograms[],
   run: RunProgram,
 ): Promise<IptablesPrograms> {
@@ -39,7 +45,10 @@ export async function chooseIptables(
 }
 
 /** The installed variants, each once: under the generic name if the system links it to the variant, else under its own name. */
-export async function findInstalled(family: 4 | 6, run: RunProgram): Promise<readonly IptablesPrograms[]> {
+export async function findInstalled(
+  family: AddressFamily,
+  run: RunProgram,
+): Promise<readonly IptablesPrograms[]> {
   const name = nameOf(family);
   const found = await Promise.all(
     [name, `${name}-nft`, `${name}-legacy`].map((program) => findPrograms(program, family, run)),
@@ -59,12 +68,12 @@ export async function hasTable({ tablesFile }: IptablesPrograms, table: string):
 
 async function findPrograms(
   program: string,
-  family: 4 | 6,
+  family: AddressFamily,
   run: RunProgram,
 ): Promise<IptablesPrograms | undefined> {
   try {
     const version = await run({ program, words: ['--version'] });
-    const programs = { program, save: `${program}-save`, restore: `${program}-restore` };
+    const programs = { program, save: `${program}-save`, restore: `${program}-restore`, family };
     // Versions before 1.8 are legacy, and do not print the variant.
     if (version.includes('nf_tables')) return programs;
     const tablesFile = family === 4 ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names';
@@ -75,4 +84,4 @@ async function findPrograms(
   }
 }
 
-const nameOf = (family: 4 | 6): string => (family === 4 ? 'iptables' : 'ip6tables');
+const nameOf = (family: AddressFamily): string => (family === 4 ? 'iptables' : 'ip6tables');

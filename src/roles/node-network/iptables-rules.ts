@@ -1,7 +1,7 @@
 /**
  * The rules of a node's cache in iptables, as node-cache sets them: with comments, at the front of the chains.
  */
-import type { IptablesPrograms } from './iptables-programs.ts';
+import { familyOf, type IptablesPrograms } from './iptables-programs.ts';
 import type { PacketRule } from './packet-rules.ts';
 import type { RunProgram } from './run-program.ts';
 
@@ -20,10 +20,11 @@ export class IptablesRules {
   readonly #tables: readonly PacketRule['table'][];
   readonly #run: RunProgram;
 
+  /** @param rules of which those of the programs' family count */
   constructor(programs: IptablesPrograms, rules: readonly PacketRule[], run: RunProgram) {
     this.#programs = programs;
-    this.#rules = rules;
-    this.#tables = [...new Set(rules.map(({ table }) => table))];
+    this.#rules = rules.filter(({ address }) => familyOf(address) === programs.family);
+    this.#tables = [...new Set(this.#rules.map(({ table }) => table))];
     this.#run = run;
   }
 

@@ -66,7 +66,8 @@ function probe(address: string, port: number, clock: Clock, write: WriteProbe): 
   });
 }
 
-function statusQuery(id: number): Buffer {
+/** A query that servers answer without an upstream. */
+export function statusQuery(id: number): Buffer {
   const query = Buffer.alloc(HEADER_OCTETS);
   query.writeUInt16BE(id, 0);
   query[2] = OPCODE_STATUS << 3;

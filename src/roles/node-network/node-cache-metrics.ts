@@ -2,7 +2,7 @@
  * The metrics of node-cache: errors of the network setup and of the ConfigMap, as in the original, and the state of its rules.
  */
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { SetupError } from './node-network.ts';
+import type { RulesIn, SetupError } from './node-network.ts';
 
 export type NodeCacheError = SetupError | 'configmap';
 
@@ -16,7 +16,7 @@ const ERRORS = [
 
 export class NodeCacheMetrics {
   #metrics = new PluginMetrics();
-  #rulesIn: () => string | undefined = () => undefined;
+  #rulesIn: () => RulesIn | undefined = () => undefined;
   readonly #counts = new Map<NodeCacheError, number>(ERRORS.map((error) => [error, 0]));
 
   constructor() {
@@ -30,8 +30,8 @@ export class NodeCacheMetrics {
     metrics.collectBy(() => this.#showRules());
   }
 
-  /** @param rulesIn the packet filter that has our rules; undefined without rules */
-  showRules(rulesIn: () => string | undefined): void {
+  /** @param rulesIn undefined without rules */
+  showRules(rulesIn: () => RulesIn | undefined): void {
     this.#rulesIn = rulesIn;
   }
 
@@ -50,8 +50,8 @@ export class NodeCacheMetrics {
       'The packet filter with the rules of node-cache, and the way of the probes that they stand by';
     const gauge = this.#metrics.gauge('portolan_nodecache_rules', help, ['filter', 'probe']);
     gauge.reset();
-    const filter = this.#rulesIn();
-    if (filter !== undefined) gauge.set({ filter, probe: 'lo' }, 1);
+    const rules = this.#rulesIn();
+    if (rules !== undefined) gauge.set({ filter: rules.filter, probe: rules.probe }, 1);
   }
 
   #counter() {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { NodeNetwork, type SetupError } from './node-network.ts';
+import { NodeNetwork, type ProbeWay, type SetupError } from './node-network.ts';
 import { ProgramError } from './run-program.ts';
 
 /** A node whose filter and interface record their calls. */
 function start(
   answers: (hasRules: boolean) => boolean,
-  { failure, leftovers = 0, isServed = false }: Setting = {},
+  { failure, leftovers = 0, isServed = false, ways = [{ kind: 'path' }] }: Setting = {},
 ) {
   const clock = new ManualClock();
   const calls: string[] = [];
@@ -30,6 +30,7 @@ function start(
     },
     leave: () => void calls.push('rules left'),
   };
+  const remaining = [...ways];
   let left = leftovers;
   const removeLeftovers = async () => {
     const removed = left;
@@ -54,6 +55,9 @@ function start(
     clearLeftovers: removeLeftovers,
     isServed: async () => isServed,
     isAnswered: async (hasRules) => answers(hasRules),
+    // The last one stays.
+    probeWay: () => (remaining.length > 1 ? remaining.shift() : remaining[0]) ?? { kind: 'path' },
+    endProbes: async () => {},
     syncInterval: 60_000,
     onError: (error) => errors.push(error),
     clock,
@@ -76,6 +80,8 @@ interface Setting {
   readonly failure?: string;
   /** Whether iptables has rules of others. */
   readonly leftovers?: number;
+  /** The ways of probes, one for each time that it is asked for. */
+  readonly ways?: readonly ProbeWay[];
   /** Whether another process serves. */
   readonly isServed?: boolean;
 }
@@ -135,16 +141,33 @@ describe('the rules of a node', () => {
     expect(calls.filter((call) => call === 'rules')).toHaveLength(2);
   });
 
-  it('are said to be proven over lo alone, once', async () => {
-    const { network, filter, log, pass } = start(() => true);
+  it.each<readonly [ProbeWay, string]>([
+    [{ kind: 'path' }, 'rules stand while probes on the way of pods are answered'],
+    [
+      { kind: 'lo', reason: 'no veth' },
+      'rules stand while probes over lo are answered: queries of pods take another way',
+    ],
+  ])('are reported with the way of their probes, once: %j', async (way, message) => {
+    const { network, filter, log, pass } = start(() => true, { ways: [way] });
     expect(network.rulesIn).toBeUndefined();
     network.start();
     await pass(2_000);
-    expect(network.rulesIn).toBe('test');
+    expect(network.rulesIn).toEqual({ filter: 'test', probe: way.kind });
     filter.isSet = false;
     expect(network.rulesIn).toBeUndefined();
     await pass(2_000);
-    expect(log.records.filter(({ message }) => message.includes('over lo'))).toHaveLength(1);
+    expect(
+      log.records
+        .filter((record) => record.message.startsWith('rules stand'))
+        .map((record) => record.message),
+    ).toEqual([message]);
+  });
+
+  it('are removed where packets of pods get no answer once they stand, although others did before', async () => {
+    const { network, calls, pass } = start((hasRules) => !hasRules);
+    network.start();
+    await pass(2_500);
+    expect(calls.filter((call) => call.endsWith('rules'))).toEqual(['rules', 'no rules']);
   });
 
   it('go before the interface', async () => {

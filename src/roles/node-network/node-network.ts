@@ -7,7 +7,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { UnreadRulesError } from './accepting-filter.ts';
+import { BlockedPathError, UnreadRulesError } from './accepting-filter.ts';
 import type { IptablesLeftovers } from './iptables-leftovers.ts';
 import type { NodeInterface } from './node-interface.ts';
 import type { PacketFilter } from './packet-filter.ts';
@@ -15,6 +15,9 @@ import { ProgramError } from './run-program.ts';
 
 /** The names in node-cache's metric. */
 export type SetupError = 'iptables' | 'iptables_lock' | 'interface_add' | 'interface_check';
+
+/** `path`: that of packets of pods. `lo`: they prove that DNS is answered, not that packets of pods arrive. */
+export type ProbeWay = { readonly kind: 'path' } | { readonly kind: 'lo'; readonly reason: string };
 
 export interface NodeNetworkDependencies {
   /** Undefined: do not set up an interface. */
@@ -33,11 +36,20 @@ export interface NodeNetworkDependencies {
    * @param hasRules without rules the cluster answers a query to the address of a Service
    */
   readonly isAnswered: (hasRules: boolean) => Promise<boolean>;
+  /** Which way the probes take, and why not that of pods. */
+  readonly probeWay: () => ProbeWay;
+  /** Takes away what probes need. Never rejects. */
+  readonly endProbes: () => Promise<void>;
   /** Milliseconds between two checks of interface and rules. */
   readonly syncInterval: number;
   readonly onError: (error: SetupError) => void;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+export interface RulesIn {
+  readonly filter: string;
+  readonly probe: ProbeWay['kind'];
 }
 
 /** Milliseconds between two probes. */
@@ -54,7 +66,8 @@ export class NodeNetwork {
   #rulesSetAt = 0;
   /** Rules are not set before this time. */
   #heldUntil = Number.NEGATIVE_INFINITY;
-  #isProbeReported = false;
+  /** The way of probes that was logged last. */
+  #reportedWay: ProbeWay['kind'] | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
   /** Whether checks are suspended. */
   #isHeld = false;
@@ -71,9 +84,10 @@ export class NodeNetwork {
     return this.#dependencies.filter?.isSet ?? false;
   }
 
-  /** The packet filter that has our rules now, for metrics. */
-  get rulesIn(): string | undefined {
-    return this.hasRules ? this.#dependencies.filter?.name : undefined;
+  /** The packet filter that has our rules now, and the way of the probes that they stand by, for metrics. */
+  get rulesIn(): RulesIn | undefined {
+    const { filter, probeWay } = this.#dependencies;
+    return filter?.isSet === true ? { filter: filter.name, probe: probeWay().kind } : undefined;
   }
 
   /**
@@ -100,6 +114,7 @@ export class NodeNetwork {
     this.#isHeld = true;
     this.#timer?.cancel();
     await this.#step;
+    await this.#dependencies.endProbes();
   }
 
   /** Removes rules and interface. A second call, also of `leave`, does nothing. */
@@ -161,16 +176,31 @@ export class NodeNetwork {
     const hadRules = filter.isSet;
     const wasIncomplete = await filter.set().catch((failure: unknown) => {
       // A retry a second later would fail again.
-      if (failure instanceof UnreadRulesError) this.#heldUntil = clock.monotonic() + syncInterval;
+      if (failure instanceof UnreadRulesError || failure instanceof BlockedPathError)
+        this.#heldUntil = clock.monotonic() + syncInterval;
       throw failure;
     });
-    if (!hadRules) this.#rulesSetAt = clock.monotonic();
+    if (!hadRules) {
+      this.#rulesSetAt = clock.monotonic();
+      // Only now do probes on the way of pods meet all addresses.
+      if (!(await this.#dependencies.isAnswered(true))) this.#misses = 1;
+    }
     if (wasIncomplete) log.info('packet filter rules set', { filter: filter.name });
-    if (!this.#isProbeReported)
-      log.info('rules stand while probes over lo are answered: queries of pods take another way');
-    this.#isProbeReported = true;
+    this.#reportWay();
     const rules = (await clearLeftovers?.()) ?? 0;
     if (rules > 0) log.info('rules of another process removed from iptables', { rules });
+  }
+
+  #reportWay(): void {
+    const { log, probeWay } = this.#dependencies;
+    const way = probeWay();
+    if (way.kind === this.#reportedWay) return;
+    this.#reportedWay = way.kind;
+    if (way.kind === 'path') log.info('rules stand while probes on the way of pods are answered');
+    else
+      log.warn('rules stand while probes over lo are answered: queries of pods take another way', {
+        reason: way.reason,
+      });
   }
 
   async #takeRulesAway(filter: PacketFilter): Promise<void> {

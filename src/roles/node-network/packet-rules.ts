@@ -6,7 +6,7 @@
  */
 
 export interface LocalEndpoints {
-  /** IP addresses of one family. */
+  /** IP addresses, of one family or of both. */
   readonly addresses: readonly string[];
   readonly dnsPort: number;
   /** Port of the HTTP health check on the first address. */

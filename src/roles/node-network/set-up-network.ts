@@ -5,14 +5,22 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { NodeCachePlan, RulesChoice } from '../../config/node-cache/node-cache-plan.ts';
 import { AcceptingFilter } from './accepting-filter.ts';
+import { FamilyFilters } from './family-filters.ts';
 import { IptablesFilter } from './iptables-filter.ts';
 import { IptablesLeftovers } from './iptables-leftovers.ts';
-import { chooseIptables, findInstalled, type IptablesPrograms } from './iptables-programs.ts';
+import {
+  type AddressFamily,
+  chooseIptables,
+  familyOf,
+  findInstalled,
+  type IptablesPrograms,
+} from './iptables-programs.ts';
 import { isAnsweredAt, isServedAt } from './local-probe.ts';
 import { NftFilter } from './nft-filter.ts';
 import { NodeInterface } from './node-interface.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
 import { type LocalEndpoints, packetRulesOf } from './packet-rules.ts';
+import { PathProbe } from './path-probe.ts';
 import { createRunProgram, ProgramError, type RunProgram } from './run-program.ts';
 
 export interface NetworkOptions {
@@ -27,9 +35,18 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
   const run = createRunProgram(clock);
   const endpoints = { addresses, dnsPort, healthPort };
   const [address = ''] = addressesOfOurs(addresses);
-  const family = addresses[0]?.includes(':') ? 6 : 4;
-  const installed = plan.rules === 'none' ? [] : await findInstalled(family, run);
-  const setting = { endpoints, family, installed, run, onError, clock, log } as const;
+  const families = [...new Set(addresses.map(familyOf))];
+  const installed =
+    plan.rules === 'none'
+      ? []
+      : (await Promise.all(families.map((family) => findInstalled(family, run)))).flat();
+  const ownAddresses = addressesOfOurs(addresses);
+  const path = new PathProbe({ port: dnsPort, run, clock });
+  const findBlocked = async () =>
+    ownAddresses.every(isLinkLocal) && (await path.probe(ownAddresses)) === 'silent'
+      ? path.unanswered
+      : undefined;
+  const setting = { endpoints, families, installed, run, findBlocked, onError, clock, log } as const;
   const chosen = await chooseFilter(plan.rules, setting);
   const leftovers = new IptablesLeftovers(installed, packetRulesOf(endpoints), run);
   return new NodeNetwork({
@@ -40,10 +57,14 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
     clearLeftovers: chosen?.isOfNftables ? () => leftovers.remove(chosen.filter.acceptsIn) : undefined,
     isServed: () => isServedAt(address, dnsPort, clock),
     isAnswered: async (hasRules) => {
-      const probed = hasRules ? addresses : addressesOfOurs(addresses);
+      const probed = hasRules ? addresses : ownAddresses;
       const answers = await Promise.all(probed.map((address) => isAnsweredAt(address, dnsPort, clock)));
-      return answers.every((isAnswered) => isAnswered);
+      if (!answers.every((isAnswered) => isAnswered)) return false;
+      // Without rules a packet filter may keep packets of pods out, which our rules accept.
+      return !hasRules || (await path.probe(addresses)) !== 'silent';
     },
+    probeWay: () => (path.fault === undefined ? { kind: 'path' } : { kind: 'lo', reason: path.fault }),
+    endProbes: () => path.remove(),
     syncInterval,
     onError,
     clock,
@@ -56,15 +77,18 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
  * answer the probe, or nobody while it is down. All addresses, if they cannot be distinguished.
  */
 function addressesOfOurs(addresses: readonly string[]): readonly string[] {
-  const linkLocal = addresses.filter((address) => /^169\.254\.|^fe[89ab]/i.test(address));
+  const linkLocal = addresses.filter(isLinkLocal);
   return linkLocal.length > 0 ? linkLocal : addresses;
 }
 
+const isLinkLocal = (address: string): boolean => /^169\.254\.|^fe[89ab]/i.test(address);
+
 type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & {
   readonly endpoints: LocalEndpoints;
-  readonly family: 4 | 6;
+  readonly families: readonly AddressFamily[];
   readonly installed: readonly IptablesPrograms[];
   readonly run: RunProgram;
+  readonly findBlocked: () => Promise<string | undefined>;
 };
 
 interface ChosenFilter {
@@ -78,10 +102,12 @@ async function chooseFilter(
   choice: RulesChoice,
   setting: FilterDependencies,
 ): Promise<ChosenFilter | undefined> {
-  const { endpoints, family, installed, run, onError, clock, log } = setting;
+  const { endpoints, families, installed, run, onError, clock, log } = setting;
   if (choice === 'none') return undefined;
   const options = { ...setting, rules: packetRulesOf(endpoints) };
   const accepts = choice === 'auto';
+  // Rules of iptables have their ACCEPT rules in the same variant: before them, nothing can be known.
+  const unknown = async () => undefined;
   if (choice === 'nft' || (choice === 'auto' && (await hasNftables(run))))
     return {
       filter: new AcceptingFilter({
@@ -93,10 +119,16 @@ async function chooseFilter(
       isOfNftables: true,
     };
   try {
-    const chosen = await chooseIptables(family, installed, run);
-    const others = installed.filter((each) => each !== chosen);
-    const filter = new IptablesFilter(chosen, options);
-    return { filter: new AcceptingFilter({ ...options, filter, others, accepts }), isOfNftables: false };
+    const chosen = await Promise.all(
+      families.map((family) => {
+        const variants = installed.filter((programs) => programs.family === family);
+        return chooseIptables(family, variants, run);
+      }),
+    );
+    const others = installed.filter((each) => !chosen.includes(each));
+    const filter = new FamilyFilters(chosen.map((programs) => new IptablesFilter(programs, options)));
+    const accepting = new AcceptingFilter({ ...options, filter, others, accepts, findBlocked: unknown });
+    return { filter: accepting, isOfNftables: false };
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     onError('iptables');

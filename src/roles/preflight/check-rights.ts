@@ -227,7 +227,9 @@ export function checkPermissions(
 function neededRights({ name }: Original, blocks: readonly ServerBlock[]): readonly NeededRight[] {
   if (name === 'node-cache') return [];
   if (name === 'kube-dns') return [CORE('services'), CORE('endpoints'), SLICES];
-  const clusters = blocks.flatMap((block) => findOptions(block, 'kubernetes') ?? []);
+  const clusters = blocks.flatMap((block) =>
+    [findOptions(block, 'kubernetes') ?? [], findOptions(block, 'kubernetai') ?? []].flat(),
+  );
   // With a kubeconfig or certificates of its own it is another user.
   const own = clusters.filter(({ api }) => api.kubeconfig === undefined && api.tls === undefined);
   if (own.length === 0) return [];

@@ -140,7 +140,8 @@ const OWNERS: readonly Owner[] = [
   {
     owns: ({ annotations }) => annotations.has('objectset.rio.cattle.io/owner-name'),
     ...{ severity: 'risk', sentence: 'k3s or RKE2 applies its own manifest again when its server starts' },
-    remedy: 'start the server with --disable=coredns, and keep the objects by manifests of your own',
+    remedy:
+      'on k3s put an empty file coredns.yaml.skip beside its manifest, or start it with --disable=coredns and keep the objects by manifests of your own',
   },
   {
     owns: ({ labels }) => labels.has('addon.kops.k8s.io/name'),
@@ -165,8 +166,8 @@ const OWNERS: readonly Owner[] = [
   },
   {
     owns: ({ managers }) => managers.includes('kubeadm'),
-    ...{ severity: 'risk', sentence: 'kubeadm upgrade sets its own image' },
-    remedy: 'repeat the swap after each upgrade, or skip its phase addon/coredns',
+    ...{ severity: 'risk', sentence: 'kubeadm upgrade refuses a tag that is no version of CoreDNS' },
+    remedy: 'go back before each upgrade, and swap again after it',
   },
 ];
 

@@ -17,6 +17,7 @@ import type { NameKey } from '../../wire/types.ts';
 import type { Server } from '../server.ts';
 import { diagnose } from './diagnose.ts';
 import { Explainer } from './explain.ts';
+import { KeptStatistics } from './kept-statistics.ts';
 import { readStatus } from './status.ts';
 import { tail, top } from './watch-verbs.ts';
 import { ALL_EVENTS, WatchedQueries, type WatchedQuery } from './watched-queries.ts';
@@ -35,6 +36,8 @@ export interface ControlledServer {
   /** The default format of the query log. */
   readonly format: LogFormat;
   readonly clock: Clock;
+  /** The statistics that are always kept; undefined: none are. */
+  readonly statistics: () => KeptStatistics | undefined;
 }
 
 /** For lines of the query log. */
@@ -55,7 +58,7 @@ export function createQueryDescriber(
   return (event) => queries.describe(event);
 }
 
-function explainerOf({ server, clock }: Pick<ControlledServer, 'server' | 'clock'>): Explainer {
+export function explainerOf({ server, clock }: Pick<ControlledServer, 'server' | 'clock'>): Explainer {
   return new Explainer({
     engine: server.engine,
     get plan() {
@@ -64,6 +67,12 @@ function explainerOf({ server, clock }: Pick<ControlledServer, 'server' | 'clock
     missing: () => server.missing,
     clock,
   });
+}
+
+/** Begins to keep statistics. */
+export function keepStatistics(controlled: Pick<ControlledServer, 'server' | 'clock'>): KeptStatistics {
+  const { server, clock } = controlled;
+  return new KeptStatistics({ tap: server.tap, domain: explainerOf(controlled).domain, clock });
 }
 
 export function createVerbs(controlled: ControlledServer): CarryOut {

@@ -62,6 +62,7 @@ interface AnswerSettings {
   /** Objects that the caller has read. */
   readonly further?: RawEvidence | undefined;
   readonly seen?: Pick<AnsweredStep, 'rcode' | 'outcome'> | undefined;
+  readonly look?: Look | undefined;
 }
 
 export class Explainer {
@@ -105,6 +106,7 @@ export class Explainer {
    * Answers one question without asking upstream.
    *
    * @param seen the answer that a client got, if upstream servers would have to be asked now
+   * @param look notes the way of the query
    * @throws NameError
    */
   lookUp(
@@ -112,9 +114,10 @@ export class Explainer {
     type: string,
     address: string | undefined,
     seen?: Pick<AnsweredStep, 'rcode' | 'outcome'>,
+    look?: Look,
   ): Promise<AnsweredStep> {
     const client = { address, namespace: DEFAULT_NAMESPACE, search: [], ndots: 0, source: 'given' } as const;
-    return this.#answer(parseName(name), type, client, { asks: false, seen });
+    return this.#answer(parseName(name), type, client, { asks: false, seen, look });
   }
 
   /** What the server keeps of its first cluster. */
@@ -151,10 +154,9 @@ export class Explainer {
     name: string,
     type: string,
     client: ExplainedClient,
-    { asks, further, seen }: AnswerSettings,
+    { asks, further, seen, look = new Look() }: AnswerSettings,
   ): Promise<AnsweredStep> {
     const key = toKey(parseName(name));
-    const look = new Look();
     const message = await this.#send(key, type, { ...clientFrom(client), look });
     const { open, entry } = look;
     if (open !== undefined && entry === undefined) {
@@ -383,7 +385,7 @@ function sourceOf({ steps, entry, zone }: Look): AnsweredStep['source'] {
   if (entry !== undefined) return entry.left > 0 ? 'cache' : 'stale';
   if (zone === undefined) return 'nothing';
   const handler = steps.at(-1)?.handler;
-  if (handler === 'kubernetes') return 'cluster';
+  if (handler === 'kubernetes' || handler === 'kubernetai') return 'cluster';
   return handler === undefined ? 'nothing' : 'local';
 }
 

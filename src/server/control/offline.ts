@@ -122,7 +122,7 @@ function withoutApi(plugins: PluginMaker): PluginMaker {
     outlivesPlans: (name) => plugins.outlivesPlans(name),
     make(plan: PluginPlan, context, former): Plugin {
       const plugin = plugins.make(plan, context, former);
-      if (plan.name !== 'kubernetes') return plugin;
+      if (plan.name !== 'kubernetes' && plan.name !== 'kubernetai') return plugin;
       const { handler } = plugin;
       return { handler, inspect: () => plugin.inspect?.() ?? {}, stop: (reason) => plugin.stop?.(reason) };
     },

@@ -31,6 +31,8 @@ export interface ServerStatus {
   readonly upstreams: readonly UpstreamStatus[];
   readonly cache: { readonly entries: number; readonly names: number };
   readonly readers: { readonly running: number; readonly down: number; readonly kernelDrops: number };
+  /** `isKept`: also while nobody looks. One query of `sampling` has an event, for as many; undefined: none has. */
+  readonly statistics: { readonly isKept: boolean; readonly sampling: number | undefined };
   readonly logs: { readonly level: string | undefined; readonly queryLog: string | undefined };
 }
 
@@ -78,6 +80,7 @@ export function readStatus({ server, role, level }: StatusParts): ServerStatus {
       down: udp?.down ?? 0,
       kernelDrops: udp?.kernelDrops ?? 0,
     },
+    statistics: { isKept: server.plan.keepsStatistics === true, sampling: server.tap.sampling },
     logs: { level, queryLog: queryLog === undefined ? undefined : (queryLog.file ?? '-') },
   };
 }

@@ -106,7 +106,7 @@ export class Telemetry {
     const isTraced = (event: QueryEvent) =>
       this.#traces !== undefined && (hasFailed(event) || event.sent - event.received >= settings.slow);
     const waiting = new WaitingEvents(
-      server.tap,
+      (listener) => server.tap.follow(listener),
       this.#stopping.signal,
       (event) => isLogged(event) || isTraced(event),
     );

@@ -1,71 +1,114 @@
 /**
- * Exact counts of the queries of an interval, by name, client, namespace and failure.
+ * Counts queries by name, client, namespace and failure, in bounded memory: each with the bounds of its error.
  */
+import {
+  type CountedKey,
+  mergeSummaries,
+  SpaceSaving,
+  type Summary,
+} from '../../observe/statistics/space-saving.ts';
 import type { WatchedQuery } from './watched-queries.ts';
 
-export interface TopRow {
-  readonly what: string;
-  readonly count: number;
-}
+export type TopRow = CountedKey;
 
 const DIMENSIONS = ['rcodes', 'sources', 'names', 'clients', 'namespaces', 'failures'] as const;
-type Dimension = (typeof DIMENSIONS)[number];
+export type Dimension = (typeof DIMENSIONS)[number];
 
-/** Keys of a dimension; the queries of further ones are counted together. */
-const MAX_KEYS = 10_000;
-const OTHERS = '(others)';
+/** What is counted of a query. */
+export interface CountedQuery
+  extends Pick<WatchedQuery, 'rcode' | 'source' | 'client' | 'namespace' | 'isSearched'> {
+  /** The name and the type. */
+  readonly question: string;
+  /** Why there is no answer, a reason or a response code, and the question. Undefined: there is an answer. */
+  readonly failure: string | undefined;
+}
+
+/** Counts of some time. */
+export interface CountedQueries {
+  readonly queries: number;
+  /** Queries that were not seen: there were too many. */
+  readonly lost: number;
+  /** Of all queries, the share that search lists made for nothing: 0 to 1. */
+  readonly searched: number;
+  /** One query of so many was counted, for as many; 1: all. */
+  readonly sampling: number;
+  readonly summaries: Readonly<Record<Dimension, Summary>>;
+}
+
+/** Keys of each dimension: a share of the queries that is as large as 1 of so many is always found. */
+const ROOM_OF_INTERVAL = 1_024;
 
 export class TopCounts {
-  #counts = emptyCounts();
+  readonly #summaries: Readonly<Record<Dimension, SpaceSaving>>;
   #queries = 0;
   #searched = 0;
-  lost = 0;
+  #sampling = 1;
+  #lost = 0;
 
-  add({ rcode, source, name, type, client, namespace, reason, isSearched }: WatchedQuery): void {
-    this.#queries += 1;
-    if (isSearched) this.#searched += 1;
-    this.#count('rcodes', rcode);
-    this.#count('sources', source);
-    this.#count('names', `${name} ${type}`);
-    this.#count('clients', client);
-    if (namespace !== undefined) this.#count('namespaces', namespace);
-    if (rcode !== 'NOERROR' || reason !== undefined)
-      this.#count('failures', `${reason ?? rcode} ${name} ${type}`);
+  constructor(room = ROOM_OF_INTERVAL) {
+    this.#summaries = eachDimension(() => new SpaceSaving(room));
   }
 
-  /** Begins a new interval. @param rows the most frequent of each dimension */
-  take(rows: number): Readonly<Record<Dimension, readonly TopRow[]>> & {
-    readonly queries: number;
-    readonly lost: number;
-    readonly searched: number;
-  } {
-    const top = (dimension: Dimension) =>
-      Array.from(this.#counts[dimension], ([what, count]) => ({ what, count }))
-        .sort((one, other) => other.count - one.count || one.what.localeCompare(other.what))
-        .slice(0, rows);
-    const taken = {
-      ...{ rcodes: top('rcodes'), sources: top('sources'), names: top('names'), clients: top('clients') },
-      ...{ namespaces: top('namespaces'), failures: top('failures') },
-      ...{ queries: this.#queries, lost: this.lost },
+  /** @param weight how many queries it represents */
+  add(query: CountedQuery, weight: number): void {
+    const counts = this.#summaries;
+    this.#queries += weight;
+    if (query.isSearched) this.#searched += weight;
+    if (weight > this.#sampling) this.#sampling = weight;
+    counts.rcodes.add(query.rcode, weight);
+    counts.sources.add(query.source, weight);
+    counts.names.add(query.question, weight);
+    counts.clients.add(query.client, weight);
+    if (query.namespace !== undefined) counts.namespaces.add(query.namespace, weight);
+    if (query.failure !== undefined) counts.failures.add(query.failure, weight);
+  }
+
+  lose(queries: number): void {
+    this.#lost += queries;
+  }
+
+  /** @param rows of each dimension at most */
+  read(rows: number): CountedQueries {
+    return {
+      ...{ queries: this.#queries, lost: this.#lost, sampling: this.#sampling },
       searched: this.#queries === 0 ? 0 : this.#searched / this.#queries,
+      summaries: eachDimension((dimension) => this.#summaries[dimension].read(rows)),
     };
-    this.#counts = emptyCounts();
+  }
+
+  clear(): void {
+    for (const dimension of DIMENSIONS) this.#summaries[dimension].clear();
     this.#queries = 0;
     this.#searched = 0;
-    this.lost = 0;
-    return taken;
-  }
-
-  #count(dimension: Dimension, what: string): void {
-    const counts = this.#counts[dimension];
-    const key = counts.size < MAX_KEYS || counts.has(what) ? what : OTHERS;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+    this.#sampling = 1;
+    this.#lost = 0;
   }
 }
 
-function emptyCounts(): Record<Dimension, Map<string, number>> {
+/** Counts of several times, or of several servers, as one. @param rows of each dimension at most */
+export function mergeCounts(counts: readonly CountedQueries[], rows: number): CountedQueries {
+  const sum = (value: (each: CountedQueries) => number) =>
+    counts.reduce((total, each) => total + value(each), 0);
+  const queries = sum((each) => each.queries);
   return {
-    ...{ rcodes: new Map(), sources: new Map(), names: new Map() },
-    ...{ clients: new Map(), namespaces: new Map(), failures: new Map() },
+    queries,
+    lost: sum((each) => each.lost),
+    searched: queries === 0 ? 0 : sum((each) => each.searched * each.queries) / queries,
+    sampling: counts.reduce((highest, each) => Math.max(highest, each.sampling), 1),
+    summaries: eachDimension((dimension) =>
+      mergeSummaries(
+        counts.map(({ summaries }) => summaries[dimension]),
+        rows,
+      ),
+    ),
+  };
+}
+
+export function eachDimension<Value>(
+  make: (dimension: Dimension) => Value,
+): Readonly<Record<Dimension, Value>> {
+  return {
+    ...{ rcodes: make('rcodes'), sources: make('sources'), names: make('names') },
+    ...{ clients: make('clients'), namespaces: make('namespaces'), failures: make('failures') },
   };
 }

@@ -2,7 +2,7 @@
  * Events of queries that wait until somebody has time for them, in bounded memory.
  */
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
-import type { EventTap } from '../../listen/query-events/event-tap.ts';
+import type { TapListener } from '../../listen/query-events/event-tap.ts';
 
 /** Events that wait until they are described. Others are counted as lost, so that queries do not wait. */
 const MAX_WAITING = 5_000;
@@ -32,11 +32,18 @@ export class WaitingEvents {
   #lost = 0;
   #wake: () => void = () => {};
 
-  /** @param isWanted for those that are collected. Default: all */
-  constructor(tap: EventTap, signal: AbortSignal, isWanted: (event: QueryEvent) => boolean = () => true) {
+  /**
+   * @param follow calls a listener with events until the function that it returns is called
+   * @param isWanted for those that are collected. Default: all
+   */
+  constructor(
+    follow: (listener: TapListener) => () => void,
+    signal: AbortSignal,
+    isWanted: (event: QueryEvent) => boolean = () => true,
+  ) {
     this.#signal = signal;
     signal.addEventListener('abort', () => this.#wake());
-    this.#end = tap.follow((all, lost) => {
+    this.#end = follow((all, lost) => {
       const events = all.filter(isWanted);
       const room = Math.max(0, MAX_WAITING - this.#events.length);
       this.#events.push(...events.slice(0, room));

@@ -37,8 +37,8 @@ export interface WatchedQuery {
 
 export type WatchedSource = 'cluster' | 'local' | 'cache' | 'stale' | 'upstream' | 'block';
 
-const RCODE_MASK = 0x0f;
-const AUTHORITATIVE = 0x0400;
+export const RCODE_MASK = 0x0f;
+export const AUTHORITATIVE = 0x0400;
 /** Questions whose explanation is kept, and milliseconds for which it is. */
 const MAX_KEPT = 2_000;
 const KEPT_FOR = 1_000;
@@ -49,12 +49,15 @@ export const ALL_EVENTS: EventFilter = {
 };
 
 /** The parts of an event that need no explanation. */
-interface ReadEvent<Event extends ExplainedEvent = QueryEvent> {
+export interface ReadEvent<Event extends ExplainedEvent = QueryEvent> {
   readonly event: Event;
   readonly key: NameKey;
   readonly typeNumber: number;
+  readonly classNumber: number;
   readonly namespace: string | undefined;
   readonly isSearched: boolean;
+  /** Whether the name is in the domain of the cluster. */
+  readonly isOfCluster: boolean;
 }
 
 interface Explained {
@@ -116,7 +119,7 @@ export class WatchedQueries {
     event,
     key,
     typeNumber,
-  }: Omit<ReadEvent<ExplainedEvent>, 'namespace'>): Promise<Explained> {
+  }: Pick<ReadEvent<ExplainedEvent>, 'event' | 'key' | 'typeNumber'>): Promise<Explained> {
     if (event.received >= this.#keptUntil || this.#kept.size >= MAX_KEPT) {
       this.#kept.clear();
       this.#keptUntil = event.received + KEPT_FOR;
@@ -133,7 +136,7 @@ export class WatchedQueries {
   }
 }
 
-function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
+export function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
   switch (responseFlags & RCODE_MASK) {
     case RCODE.NOERROR:
       return answers > 0 ? 'answer' : 'nodata';
@@ -147,7 +150,7 @@ function outcomeOf({ answers, responseFlags }: ExplainedEvent): StepOutcome {
 }
 
 /** What the chain had to fetch is in the cache by now. */
-function sourceOf(
+export function sourceOf(
   { source: by, responseFlags }: ExplainedEvent,
   found: Awaited<ReturnType<Explainer['lookUp']>>['source'],
 ): WatchedSource {
@@ -158,23 +161,26 @@ function sourceOf(
 }
 
 /** An answer with records has no reason, whatever is found now. */
-function reasonOf(
+export function reasonOf(
   { answers, responseFlags }: ExplainedEvent,
   reason: Reason | undefined,
 ): Reason['kind'] | undefined {
   return (responseFlags & RCODE_MASK) === 0 && answers > 0 ? undefined : reason?.kind;
 }
 
-function readEvent<Event extends ExplainedEvent>(event: Event, domain: string): ReadEvent<Event> | undefined {
+export function readEvent<Event extends ExplainedEvent>(
+  event: Event,
+  domain: string,
+): ReadEvent<Event> | undefined {
   const { question } = event;
   if (question.length === 0) return undefined;
   const { name, next } = readName(question, 0);
   const key = toKey(name);
   const typeNumber = ((question[next] ?? 0) << 8) | (question[next + 1] ?? 0);
+  const classNumber = ((question[next + 2] ?? 0) << 8) | (question[next + 3] ?? 0);
   // The domain is the apex of a zone.
-  const labels = isWithin(key, domain as NameKey)
-    ? splitLabels(key).slice(0, -splitLabels(domain as NameKey).length)
-    : [];
+  const isOfCluster = isWithin(key, domain as NameKey);
+  const labels = isOfCluster ? splitLabels(key).slice(0, -splitLabels(domain as NameKey).length) : [];
   const isOfService = labels.at(-1) === 'svc' || labels.at(-1) === 'pod';
   const namespace = isOfService && labels.length > 2 ? labels.at(-2) : undefined;
   const isMissing = (event.responseFlags & RCODE_MASK) === 3;
@@ -183,7 +189,7 @@ function readEvent<Event extends ExplainedEvent>(event: Event, domain: string): 
     labels.length > 0 &&
     (!isOfService || labels.length > 4 || labels.length === 2) &&
     !key.startsWith('_');
-  return { event, key, typeNumber, namespace, isSearched };
+  return { event, key, typeNumber, classNumber, namespace, isSearched, isOfCluster };
 }
 
 function compileFilter({

@@ -24,7 +24,7 @@ export function createCoreDnsLog({ isDebug, write }: CoreDnsLogOptions): Adjusta
     (message: string, fields: LogFields = {}) => {
       if (!isWritten(level, log.level)) return;
       const words = Object.entries(fields).flatMap(([key, value]) =>
-        value === undefined ? [] : `${key}=${String(value)}`,
+        value === undefined ? [] : `${key}=${String(value).replaceAll(/\p{Cc}+/gu, ' ')}`,
       );
       write(`[${LEVELS[level]}] ${[message, ...words].join(' ')}\n`);
     };

@@ -177,6 +177,8 @@ export class Collector {
     const words = [`interval=${this.#pace.interval}ms`, `rows=${ROWS}`];
     for await (const data of replica.ask({ verb: 'top', words }, abort.signal)) {
       const snapshot = readTop(data);
+      // What was before somebody looked is no interval of the plot.
+      if (snapshot.isPast) continue;
       const sample = { replica: replica.name, at: this.#clock.now(), snapshot };
       this.#samples.push(sample);
       this.#points.push(pointOf(sample));

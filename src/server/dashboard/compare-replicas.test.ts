@@ -14,6 +14,7 @@ const status: ServerStatus = {
   upstreams: [upstream('10.0.0.2:53', 'well')],
   cache: { entries: 100, names: 20 },
   readers: { running: 1, down: 0, kernelDrops: 0 },
+  statistics: { isKept: false, sampling: undefined },
   logs: { level: 'info', queryLog: undefined },
 };
 

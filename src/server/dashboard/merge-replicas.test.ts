@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerStatus } from '../control/status.ts';
-import type { TopRow } from '../control/top-counts.ts';
+import { eachDimension, type TopRow } from '../control/top-counts.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
 import {
   groupFailures,
@@ -16,7 +16,8 @@ const row = (what: string, count: number): TopRow => ({ what, count });
 function snapshotOf(fields: Partial<TopSnapshot>): TopSnapshot {
   return {
     ...{ seconds: 2, queries: 0, lost: 0, searched: 0, rcodes: [], sources: [], names: [], clients: [] },
-    ...{ namespaces: [], failures: [], upstreams: [] },
+    ...{ namespaces: [], failures: [], upstreams: [], isPast: false, sampling: 1, searches: [] },
+    unlisted: eachDimension(() => 0),
     ...fields,
   };
 }
@@ -47,6 +48,15 @@ describe('merged traffic', () => {
     const names = Array.from({ length: 80 }, (_, index) => row(`n${index}. A`, index + 1));
     const merged = mergeTraffic([sampleOf('a', { names })]).names;
     expect([merged.length, merged[0], merged.at(-1)]).toEqual([50, row('n79. A', 80), row('n30. A', 31)]);
+  });
+
+  it('widens the bounds of a row by what other replicas may have left out', () => {
+    const none = eachDimension(() => 0);
+    const { names } = mergeTraffic([
+      sampleOf('a', { names: [row('x. A', 20), row('y. A', 9)], unlisted: { ...none, names: 4 } }),
+      sampleOf('b', { names: [row('x. A', 5)], unlisted: { ...none, names: 5 } }),
+    ]);
+    expect(names).toEqual([row('x. A', 25), { what: 'y. A', count: 14, error: 5 }]);
   });
 
   it('counts a replica once in each step of the series', () => {

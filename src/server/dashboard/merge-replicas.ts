@@ -1,8 +1,9 @@
 /**
  * Merges what several replicas say into what the pages show. Pure functions.
  */
+import { atLeast, mergeSummaries } from '../../observe/statistics/space-saving.ts';
 import type { Diagnosis } from '../../reasons/finding.ts';
-import type { TopRow } from '../control/top-counts.ts';
+import { type CountedQueries, eachDimension, mergeCounts, type TopRow } from '../control/top-counts.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
 import type { FailureGroup, Health, ReplicaFinding, ReplicaState, Series, Traffic } from './page-state.ts';
 
@@ -71,41 +72,41 @@ function rounded(value: number): number {
 }
 
 export function mergeTraffic(samples: readonly Sample[]): Traffic {
-  const snapshots = samples.map(({ snapshot }) => snapshot);
-  const sum = (value: (snapshot: TopSnapshot) => number) =>
-    snapshots.reduce((total, snapshot) => total + value(snapshot), 0);
-  const queries = sum((each) => each.queries);
   const spans = new Map<string, number>();
   for (const { replica, snapshot } of samples)
     spans.set(replica, (spans.get(replica) ?? 0) + snapshot.seconds);
-  const top = (rows: (snapshot: TopSnapshot) => readonly TopRow[]) => mergeRows(snapshots.flatMap(rows));
+  const { summaries, ...totals } = mergeCounts(samples.map(countsOf), MAX_ROWS);
+  const searches = samples.map(({ snapshot }) => ({ rows: snapshot.searches, unlisted: 0 }));
   return {
     seconds: rounded(Math.max(0, ...spans.values())),
-    queries,
-    lost: sum((each) => each.lost),
-    searched: queries === 0 ? 0 : sum((each) => each.searched * each.queries) / queries,
-    clients: top((each) => each.clients),
-    namespaces: top((each) => each.namespaces),
-    names: top((each) => each.names),
-    rcodes: top((each) => each.rcodes),
-    sources: top((each) => each.sources),
+    ...totals,
+    clients: summaries.clients.rows,
+    namespaces: summaries.namespaces.rows,
+    names: summaries.names.rows,
+    rcodes: summaries.rcodes.rows,
+    sources: summaries.sources.rows,
+    searches: mergeSummaries(searches, MAX_ROWS).rows,
   };
 }
 
-/** The most frequent of all rows; equal ones are added. */
-export function mergeRows(rows: readonly TopRow[]): readonly TopRow[] {
-  const counts = new Map<string, number>();
-  for (const { what, count } of rows) counts.set(what, (counts.get(what) ?? 0) + count);
-  return Array.from(counts, ([what, count]) => ({ what, count }))
-    .sort((one, other) => other.count - one.count || (one.what < other.what ? -1 : 1))
-    .slice(0, MAX_ROWS);
+function countsOf({ snapshot }: Sample): CountedQueries {
+  const { queries, lost, searched, sampling, unlisted } = snapshot;
+  return {
+    ...{ queries, lost, searched, sampling },
+    summaries: eachDimension((dimension) => ({
+      rows: snapshot[dimension],
+      unlisted: unlisted[dimension],
+    })),
+  };
 }
 
-/** Rows of `failures` are a cause, a name and a type. */
+/** Rows of `failures` are a cause, a name and a type. Counts are those that are certain. */
 export function groupFailures(samples: readonly Sample[]): readonly FailureGroup[] {
   const groups = new Map<string, { count: number; names: FailureGroup['names'][number][] }>();
-  for (const { what, count } of mergeRows(samples.flatMap(({ snapshot }) => snapshot.failures))) {
-    const [cause = '', name = '', type = ''] = what.split(' ');
+  const { failures } = mergeCounts(samples.map(countsOf), MAX_ROWS).summaries;
+  for (const row of failures.rows) {
+    const [cause = '', name = '', type = ''] = row.what.split(' ');
+    const count = atLeast(row);
     const group = groups.get(cause) ?? { count: 0, names: [] };
     groups.set(cause, group);
     group.count += count;

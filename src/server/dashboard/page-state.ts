@@ -51,8 +51,12 @@ export interface Traffic {
   readonly queries: number;
   /** Queries that were not counted: there were too many. */
   readonly lost: number;
+  /** One query of so many was counted, for as many; 1: all. */
+  readonly sampling: number;
   /** Of all queries, the share that search lists made for nothing: 0 to 1. */
   readonly searched: number;
+  /** By the namespace of the pod, the names that its search list made. */
+  readonly searches: readonly TopRow[];
   readonly clients: readonly TopRow[];
   readonly namespaces: readonly TopRow[];
   readonly names: readonly TopRow[];

@@ -11,7 +11,7 @@ const find = (
   more = '',
 ) =>
   findIdentity(
-    { mode: 'foreground', pidFile: undefined, user, group, blocksExtra: undefined },
+    { mode: 'foreground', pidFile: undefined, user, group, blocksExtra: undefined, keepsStatistics: false },
     (path) => `${FILES[path] ?? ''}${path === '/etc/group' ? more : ''}`,
   );
 

@@ -27,7 +27,7 @@ import { checkValue } from './names/service-record.ts';
 import { octetsOf, type ServiceLookup, ServiceNames } from './names/services.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
 import type { NameRules, QuestionOfRules } from './rules/rules.ts';
-import { UnlistedNames } from './unlisted-names.ts';
+import { UnlistedLookup, UnlistedNames } from './unlisted-names.ts';
 
 export interface EtcdSourceSettings {
   readonly etcd: EtcdSettings;
@@ -189,19 +189,14 @@ export class EtcdSource implements KeySink {
     return this.#publication.zoneOf(name);
   }
 
-  /** Whether the keys of a name are not followed, so that a question must read them. */
-  isUnlisted(name: NameKey): boolean {
-    return this.#unlisted?.includes(name) === true;
-  }
-
-  /** Reads the keys of a name that are not followed. @throws Error if etcd does not answer in time */
-  async readUnlisted(name: NameKey): Promise<ServiceLookup> {
-    return (await this.#unlisted?.read(name)) ?? this.#names;
+  /** The look-up of one question, where some keys are not followed and must be read; undefined: all are followed. */
+  lookUpUnlisted(): UnlistedLookup | undefined {
+    return this.#unlisted && new UnlistedLookup(this.#names, this.#unlisted);
   }
 
   /**
    * @param question within `zone`, of any type but SOA
-   * @param services the result of `readUnlisted`; default: the followed keys
+   * @param services the result of `lookUpUnlisted`; default: the followed keys
    */
   answer(
     zone: NameKey,

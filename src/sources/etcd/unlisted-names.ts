@@ -4,17 +4,21 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { ItemFence } from '../../base/item-fence.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { toKey } from '../../wire/name.ts';
+import type { AbsoluteName, NameKey } from '../../wire/types.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdV2Client } from './client/v2-client.ts';
 import { type KeyNode, KeyTree } from './names/key-tree.ts';
 import { checkValue } from './names/service-record.ts';
 import {
+  isWildcard,
   octetsOf,
   pathOfName,
+  type Selection,
   type ServiceLookup,
   ServiceNames,
   type ServiceRules,
+  type Services,
 } from './names/services.ts';
 
 export interface UnlistedNamesOptions {
@@ -61,7 +65,11 @@ export class UnlistedNames {
 
   async #ask(name: NameKey): Promise<ServiceLookup> {
     const { prefix, names, rules, fence } = this.#options;
-    const { nodes } = await this.#client.read(`${prefix}${pathOfName(name).join('/')}`);
+    const path = pathOfName(name);
+    const star = path.findIndex(isWildcard);
+    // What a wildcard matches is below the labels before it.
+    const folder = star === -1 ? path : path.slice(0, star);
+    const { nodes } = await this.#client.read(`${prefix}${folder.join('/')}`);
     const tree = new KeyTree();
     const seconds = new Map<KeyNode, number>();
     for (const { key, value, ttl } of nodes) {
@@ -78,5 +86,44 @@ export class UnlistedNames {
       find: (asked, selection, onTimed) =>
         asked === name ? own.find(asked, selection, onTimed) : names.find(asked, selection, onTimed),
     };
+  }
+}
+
+/** Sum of the names that one question may read: those of a chain of aliases, and the targets of services. */
+const MAX_READS = 64;
+
+/**
+ * The look-up of one question that may lead to names that etcd does not list: targets of aliases and services. It notes those that are not
+ * read yet, and finds nothing for them.
+ */
+export class UnlistedLookup implements ServiceLookup {
+  readonly #names: ServiceLookup;
+  readonly #unlisted: UnlistedNames;
+  readonly #read = new Map<NameKey, ServiceLookup>();
+  readonly #missing = new Set<NameKey>();
+
+  constructor(names: ServiceLookup, unlisted: UnlistedNames) {
+    this.#names = names;
+    this.#unlisted = unlisted;
+  }
+
+  /** Whether an answer may lack names. */
+  get isIncomplete(): boolean {
+    return this.#missing.size > 0 && this.#read.size < MAX_READS;
+  }
+
+  find(name: AbsoluteName, selection: Selection, onTimed?: () => void): Services {
+    const key = toKey(name);
+    if (!this.#unlisted.includes(key)) return this.#names.find(name, selection, onTimed);
+    const read = this.#read.get(key);
+    if (read === undefined) this.#missing.add(key);
+    return read?.find(key, selection, onTimed) ?? { kind: 'missing' };
+  }
+
+  /** Reads the names that were missing. @throws Error if etcd does not answer in time */
+  async readMissing(): Promise<void> {
+    const names = [...this.#missing].slice(0, MAX_READS - this.#read.size);
+    this.#missing.clear();
+    await Promise.all(names.map(async (name) => this.#read.set(name, await this.#unlisted.read(name))));
   }
 }

@@ -22,7 +22,6 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     unbuilt('grpc_server'),
     'cannot serve grpc://.:5306 - grpc listeners are not built into Portolan',
   ],
-  'real-44-multicluster': ['plugin/kubernetes: multicluster is not built into Portolan'],
 };
 
 let cluster: CaseCluster | undefined;

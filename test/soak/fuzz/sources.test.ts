@@ -1,5 +1,5 @@
 /**
- * Fuzzes single items of sources: keys and values of etcd by both versions, manifests, snapshots, saved settings. The program
+ * Fuzzes single items of sources: keys and values of etcd by both versions, manifests, snapshots, saved settings, block lists. The program
  * survives any item, and accepts the other items.
  */
 import { createHash } from 'node:crypto';
@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readListLine } from '../../../packages/ads/src/list-line.ts';
 import { countRejectedItems, ItemFence } from '../../../src/base/item-fence.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { ManualClock } from '../../../src/base/testing/manual-clock.ts';
@@ -227,6 +228,30 @@ it('saved settings', async () => {
       const texts = readKeptLines(lines, fence);
       for (const [key, text] of texts ?? []) expect([typeof key, text.kind]).toEqual(['string', 'text']);
       expectNoDefects();
+    },
+  });
+}, 300_000);
+
+it('names of block lists', async () => {
+  const lines = [
+    ...[
+      '0.0.0.0 ads.example www.ads.example # both',
+      '::1 localhost',
+      '||ads.example^$important',
+      '@@||a.example^',
+    ],
+    ...['*.ads.example', 'bücher.example', 'ads.example##.banner', '! [Adblock Plus 2.0]'],
+  ];
+  await fuzz('block list', {
+    seeds: [...lines, lines.join('\n')].map(octetsOf),
+    words: [
+      ...WORDS,
+      ...['||', '@@', '^', '$', '*.', '#', '!', '0.0.0.0 ', '::1 ', 'ü', 'xn--'].map(octetsOf),
+    ],
+    run: (input) => {
+      for (const line of textOf(input).split('\n'))
+        for (const { name } of readListLine(line))
+          expect(name).toMatch(/^(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})+$/);
     },
   });
 }, 300_000);

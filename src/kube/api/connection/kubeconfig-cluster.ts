@@ -23,7 +23,7 @@ export interface ClusterChoice {
 /** @throws {ClusterConfigurationError} */
 export async function readCluster(kubeconfig: Kubeconfig, choice: ClusterChoice): Promise<ClusterSettings> {
   const { name, cluster, user } = follow(kubeconfig, choice);
-  const server = readServer(cluster, choice.masterUrl);
+  const server = readServer(cluster, choice.masterUrl, kubeconfig.files);
   const verify = cluster?.flag('insecure-skip-tls-verify') !== true;
   const authority = cluster === undefined ? undefined : pick(cluster, 'certificate-authority', choice.clock);
   if (cluster !== undefined && !verify && authority !== undefined) {
@@ -64,8 +64,9 @@ function follow(kubeconfig: Kubeconfig, choice: ClusterChoice): Chosen {
   }
   const context = kubeconfig.contexts.get(name);
   if (context === undefined) {
-    const known = [...kubeconfig.contexts.keys()].join(', ') || 'none';
-    throw fail(`no such context: ${name}; there are: ${known}`, 'contexts');
+    const known = [...kubeconfig.contexts.keys()].join(', ');
+    const remedy = known === '' ? 'add it to contexts, of which the file has none' : `give one of: ${known}`;
+    throw fail(`no such context: ${name}; ${remedy}`, 'contexts');
   }
   const find = (entries: ReadonlyMap<string, KubeconfigEntry>, field: 'cluster' | 'user') => {
     const wanted = context.text(field);
@@ -77,12 +78,16 @@ function follow(kubeconfig: Kubeconfig, choice: ClusterChoice): Chosen {
   return { name, cluster: find(kubeconfig.clusters, 'cluster'), user: find(kubeconfig.users, 'user') };
 }
 
-function readServer(cluster: KubeconfigEntry | undefined, masterUrl: string | undefined): URL {
+function readServer(
+  cluster: KubeconfigEntry | undefined,
+  masterUrl: string | undefined,
+  files: readonly string[],
+): URL {
   if (masterUrl !== undefined) return readServerAddress(masterUrl, 'cannot use --kube-master-url');
   const text = cluster?.text('server');
   if (cluster === undefined || text === undefined) {
     throw new ClusterConfigurationError(
-      'cannot use kubeconfig: the context names no cluster with a server; set clusters[].cluster.server',
+      `cannot use kubeconfig: ${files.join(':')}: the context names no cluster with a server; set clusters[].cluster.server`,
     );
   }
   try {

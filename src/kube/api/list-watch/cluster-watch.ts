@@ -11,6 +11,7 @@ import type {
   ServiceObject,
   WatchedObject,
 } from '../../objects/objects.ts';
+import { IMPORTED_SERVICE } from '../../objects/trim/trim-multicluster.ts';
 import { type ApiAccess, type ApiOptions, makeApiAccess } from './api-access.ts';
 import { type Follower, type KindStatus, Reflector } from './reflector.ts';
 import {
@@ -18,9 +19,11 @@ import {
   draftVersions,
   endpointsOfPodsVersions,
   endpointsVersions,
+  importedEndpointsVersions,
   namespaceVersions,
   podVersions,
   selectVersions,
+  serviceImportVersions,
   serviceVersions,
   wholePodVersions,
 } from './resource.ts';
@@ -32,8 +35,15 @@ export interface ClusterSinks {
   readonly endpoints?: ObjectSink<EndpointsObject> | undefined;
   readonly namespaces?: ObjectSink<NamespaceObject> | undefined;
   readonly pods?: ObjectSink<PodObject> | undefined;
+  /** What is imported from a cluster set. */
+  readonly imports?: ImportSinks | undefined;
   /** Called with true while the source knows of objects that it cannot read: missing names may then exist. */
   readonly markIncomplete?: ((isIncomplete: boolean) => void) | undefined;
+}
+
+export interface ImportSinks {
+  readonly services: ObjectSink<ServiceObject>;
+  readonly endpoints: ObjectSink<EndpointsObject> | undefined;
 }
 
 export interface ClusterWatchOptions extends ApiOptions {
@@ -71,7 +81,7 @@ export class ClusterWatch {
 
   constructor(options: ClusterWatchOptions) {
     const api = makeApiAccess(options);
-    const { services, endpoints, namespaces, pods } = options.sinks;
+    const { services, endpoints, namespaces, pods, imports } = options.sinks;
     const selection = options.selection ?? {};
     const ofEndpoints = selection.namesPods === true ? endpointsOfPodsVersions : endpointsVersions;
     const ofPods = selection.readsWholePods === true ? wholePodVersions : podVersions;
@@ -80,6 +90,8 @@ export class ClusterWatch {
       this.#follow('endpoints', selectVersions(ofEndpoints, selection.services), endpoints, api),
       this.#follow('namespaces', selectVersions(namespaceVersions, selection.namespaces), namespaces, api),
       this.#follow('pods', ofPods, pods, api),
+      this.#follow('service imports', serviceImportVersions, imports?.services, api),
+      this.#follow('imported endpoints', importedVersions(selection), imports?.endpoints, api),
     ].filter((follower) => follower !== undefined);
   }
 
@@ -140,6 +152,11 @@ export class ClusterWatch {
       }
     }
   }
+}
+
+function importedVersions({ services, namesPods = false }: ObjectSelection): ApiVersions<EndpointsObject> {
+  const selectors = services === undefined ? [IMPORTED_SERVICE] : [services, IMPORTED_SERVICE];
+  return selectVersions(importedEndpointsVersions(namesPods), selectors.join(','));
 }
 
 function isTroubled({ kind }: WatchState): boolean {

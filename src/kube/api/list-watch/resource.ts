@@ -15,6 +15,11 @@ import type {
 import { trimConfigMap } from '../../objects/trim/trim-config-map.ts';
 import { trimEndpointSlice, trimEndpointSliceOfPods } from '../../objects/trim/trim-endpoint-slice.ts';
 import { trimEndpoints } from '../../objects/trim/trim-endpoints.ts';
+import {
+  trimImportedSlice,
+  trimImportedSliceOfPods,
+  trimServiceImport,
+} from '../../objects/trim/trim-multicluster.ts';
 import { trimNamespace } from '../../objects/trim/trim-namespace.ts';
 import { trimNode } from '../../objects/trim/trim-node.ts';
 import { trimNodeCapacity } from '../../objects/trim/trim-node-capacity.ts';
@@ -81,6 +86,23 @@ export const endpointsOfPodsVersions: ApiVersions<EndpointsObject> = [
     draft: decodeSliceOfPods,
   },
   endpoints,
+];
+
+/** Services that are imported from a cluster set. In JSON: a custom resource has no Protocol Buffers. */
+export const serviceImportVersions: ApiVersions<ServiceObject> = [
+  {
+    path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports',
+    trim: trimServiceImport,
+    accept: 'application/json',
+  },
+];
+
+/** The endpoints of imported services. @param namesPods whether those without a hostname are named after their pods */
+export const importedEndpointsVersions = (namesPods: boolean): ApiVersions<EndpointsObject> => [
+  {
+    path: '/apis/discovery.k8s.io/v1/endpointslices',
+    trim: namesPods ? trimImportedSliceOfPods : trimImportedSlice,
+  },
 ];
 
 /** The same versions, decoded into drafts where that can be done. */

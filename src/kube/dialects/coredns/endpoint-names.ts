@@ -4,7 +4,7 @@
 import { type NameKey, TYPE } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
-import { type Endpoint, isIpv6 } from '../../names/endpoints.ts';
+import { type Endpoint, endpointLabel } from '../../names/endpoints.ts';
 import { groupByLabel, type LabelGroup } from '../../names/label-groups.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
@@ -30,15 +30,6 @@ export interface EndpointPort {
   readonly port: ServicePort;
   /** Labels of the port's name, if it has one. */
   readonly labels: string | undefined;
-}
-
-/** The label of an endpoint's name below its service. */
-export function endpointLabel({ address, hostname }: Endpoint): string {
-  if (hostname !== undefined) return hostname;
-  if (!isIpv6(address)) return address.replaceAll('.', '-');
-  const label = address.replaceAll(/[:.]/g, '-');
-  // An address that ends in `::` would end the label in a dash.
-  return label.endsWith('-') ? `${label}0` : label;
 }
 
 export function nameEndpoints(view: ServiceView): readonly NamedEndpoints[] {

@@ -13,23 +13,37 @@ const SERVICE_NAME = 'kubernetes.io/service-name';
 const CHANGE_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 export function trimEndpointSlice(raw: unknown): Trimmed<EndpointsObject> {
-  return trim(raw, readyAddresses);
+  return trimSliceOf(raw, SERVICE_NAME);
 }
 
 /** The same, with the names of pods for endpoints that have no hostname. */
 export function trimEndpointSliceOfPods(raw: unknown): Trimmed<EndpointsObject> {
-  return trim(raw, (endpoint) => {
+  return trimSliceOfPodsOf(raw, SERVICE_NAME);
+}
+
+/** @param label the one that names the service */
+export function trimSliceOf(raw: unknown, label: string): Trimmed<EndpointsObject> {
+  return trim(raw, label, readyAddresses);
+}
+
+/** The same, with the names of pods for endpoints that have no hostname. */
+export function trimSliceOfPodsOf(raw: unknown, label: string): Trimmed<EndpointsObject> {
+  return trim(raw, label, (endpoint) => {
     const pod = asText(asRecord(asRecord(endpoint)?.['targetRef'])?.['name']);
     return readyAddresses(endpoint).map((address) => ({ ...address, hostname: address.hostname ?? pod }));
   });
 }
 
-function trim(raw: unknown, addressesOf: (endpoint: unknown) => EndpointAddress[]): Trimmed<EndpointsObject> {
+function trim(
+  raw: unknown,
+  label: string,
+  addressesOf: (endpoint: unknown) => EndpointAddress[],
+): Trimmed<EndpointsObject> {
   const identity = readIdentity(raw, true);
   if (identity === undefined) return nameless();
   const { namespace, name, key } = identity;
   const slice = asRecord(raw);
-  const service = readLabel(raw, SERVICE_NAME);
+  const service = readLabel(raw, label);
   if (service === undefined || service === '' || slice?.['addressType'] === 'FQDN') {
     return { kind: 'left-out', key };
   }
@@ -61,7 +75,9 @@ function readyAddresses(value: unknown): EndpointAddress[] {
   if (!isReady(endpoint)) return [];
   const name = asText(endpoint?.['hostname']);
   const hostname = name === '' ? undefined : name;
+  const zone = asText(endpoint?.['zone']);
+  const rest = zone === undefined || zone === '' ? { hostname } : { hostname, zone };
   return asTexts(endpoint?.['addresses']).flatMap((address) =>
-    isIP(address) === 0 ? [] : [{ address, hostname }],
+    isIP(address) === 0 ? [] : [{ address, ...rest }],
   );
 }

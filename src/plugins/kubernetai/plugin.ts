@@ -1,0 +1,32 @@
+/**
+ * `kubernetai`: the zones of several clusters in one block.
+ */
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { ofKind } from '../../contract/plugin.ts';
+import type { KubernetesOptions } from '../kubernetes/options.ts';
+import { dependenciesOf, kubernetes, readStanza } from '../kubernetes/plugin.ts';
+import { Transfer } from '../transfer/transfer.ts';
+
+/** Source: coredns/kubernetai. Each use has the properties of `kubernetes`. */
+export const kubernetai = definePlugin({
+  name: 'kubernetai',
+  before: 'kubernetes',
+  answers: true,
+  outlivesPlans: true,
+  syntax: ['kubernetai [ZONES…] {', ...kubernetes.syntax.slice(1, -1), '}'],
+  read(cursor, context): readonly KubernetesOptions[] {
+    const stanzas: KubernetesOptions[] = [];
+    cursor.eachUse(() => readStanza(cursor, context, (options) => stanzas.push(options)));
+    return stanzas;
+  },
+  async load() {
+    const { Kubernetai } = await import('./kubernetai-plugin.ts');
+    return {
+      create(stanzas, context, former) {
+        const made = new Kubernetai(stanzas, dependenciesOf(context), ofKind(Kubernetai, former));
+        context.find(Transfer)?.add(made);
+        return made;
+      },
+    };
+  },
+});

@@ -1,0 +1,44 @@
+/**
+ * The zones of a cluster set: the services that the cluster imports from others. They are a cluster of their own in the
+ * table, whose services are imports.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
+import { Cluster } from '../../kube/publish/cluster.ts';
+import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { KubernetesOptions } from './options.ts';
+
+export interface ClusterSetDependencies {
+  readonly table: TableWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly isStrict: boolean;
+  readonly ownAddresses: readonly string[];
+}
+
+export class ClusterSet {
+  readonly cluster: Cluster;
+  readonly publication: PublicationId;
+  /** The first of its zones: names of the others are translated. */
+  readonly domain: NameKey;
+
+  /** @throws RangeError for a zone that leaves no room for services */
+  constructor(
+    domain: NameKey,
+    { pods, ttl, hasEndpoints, ignoresEmptyService }: KubernetesOptions,
+    { table, clock, log, isStrict, ownAddresses }: ClusterSetDependencies,
+  ) {
+    this.domain = domain;
+    this.publication = table.definePublication();
+    const settings = {
+      ...{ domain, dialect: coreDns, pods, ttl, ownAddresses, hasEndpoints, publication: this.publication },
+      ignoresEmptyServices: ignoresEmptyService,
+      reverseZones: [],
+      clusterLabels: isStrict ? 'denied' : 'exist',
+    } as const;
+    this.cluster = new Cluster(settings, table, clock, log);
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Keeps statistics while the plan in force wants them. What counts is loaded when it is first wanted.
+ */
+import type { KeptStatistics } from './kept-statistics.ts';
+
+export class StatisticsKeeper {
+  readonly #begin: () => Promise<KeptStatistics>;
+  #isWanted = false;
+  #isBeginning = false;
+  #current: KeptStatistics | undefined;
+
+  constructor(begin: () => Promise<KeptStatistics>) {
+    this.#begin = begin;
+  }
+
+  /** Undefined: none are kept. */
+  get current(): KeptStatistics | undefined {
+    return this.#current;
+  }
+
+  keep(isWanted: boolean): void {
+    this.#isWanted = isWanted;
+    if (!isWanted) {
+      this.#current?.stop();
+      this.#current = undefined;
+    } else if (this.#current === undefined && !this.#isBeginning) {
+      this.#isBeginning = true;
+      void this.#begin().then((begun) => {
+        this.#isBeginning = false;
+        this.#current = begun;
+        if (!this.#isWanted) this.keep(false);
+      });
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * `docs/how-to/originals.md` has the table of what was started in place of what: `npm run docs` writes it from the results of the
+ * nightly run.
+ */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { ORIGINALS, type OriginalCase } from '../originals/cases.ts';
+import { readOriginal, targetOf } from '../originals/original.ts';
+import type { MemoryUse } from '../originals/original-pod.ts';
+import { digestOf, readResults } from '../originals/results.ts';
+
+const PAGE = 'docs/how-to/originals.md';
+const BLOCK = /<!-- originals -->\n[\s\S]*?<!-- end of originals -->/;
+const results = new Map(readResults().map((result) => [result.id, result]));
+
+it.each(ORIGINALS.map((original) => [original.title, original] as const))(
+  'the recorded result of %s is of its present manifest',
+  (_title, original) => {
+    expect(results.get(original.id)?.digest).toBe(digestOf(original));
+  },
+);
+
+it('lists each original with its result', async () => {
+  const head = ['| in place of | images | asked | memory | result |', '|---|---|---|---:|---|'];
+  const table = [...head, ...ORIGINALS.map(rowOf)].join('\n');
+  const written = readFileSync(PAGE, 'utf8').replace(
+    BLOCK,
+    () => `<!-- originals -->\n\n${table}\n\n<!-- end of originals -->`,
+  );
+  await expect(written).toMatchFileSnapshot(`../../${PAGE}`);
+});
+
+it('names the source of each manifest', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  for (const { manifest } of ORIGINALS) {
+    expect(page).toContain(`\`${manifest}\``);
+    expect(page).toContain(readOriginal(manifest).source.split(/[ ,]/)[0]);
+  }
+});
+
+function rowOf(original: OriginalCase): string {
+  const { spec } = readOriginal(original.manifest);
+  const targets = spec.containers.flatMap((container) => targetOf(container) ?? []);
+  const used = results.get(original.id)?.containers ?? [];
+  const { title, asks, replicas, note } = original;
+  const names = `${asks.length} names over UDP and TCP`;
+  const asked = replicas === undefined ? names : `replicas of the target: ${replicas}`;
+  const cells = [
+    title,
+    targets.map((target) => `\`${target}\``).join(', '),
+    asked,
+    used.map(memoryOf).join(', '),
+  ];
+  return `| ${[...cells, note ?? 'starts, answers'].join(' | ')} |`;
+}
+
+const memoryOf = ({ anonymous, limit }: MemoryUse): string =>
+  limit === undefined ? `${anonymous} MiB` : `${anonymous} of ${limit} MiB`;

@@ -1,0 +1,75 @@
+/**
+ * Our tables of what the originals have: flags, variables, directives, metrics.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AUTOSCALER_FLAGS } from '../../../src/config/autoscaler/autoscaler-flags.ts';
+import { COREDNS_FLAGS } from '../../../src/config/corefile/coredns-flags.ts';
+import { pluginOrder } from '../../../src/config/corefile/plugin-order.ts';
+import type { Flag } from '../../../src/config/flags/flag.ts';
+import { KLOG_FLAGS } from '../../../src/config/flags/klog-flags.ts';
+import { FURTHER_FLAGS, KUBE_DNS_FLAGS } from '../../../src/config/kube-dns/kube-dns-flags.ts';
+import { NANNY_FLAGS } from '../../../src/config/kube-dns/nanny-flags.ts';
+import { NODE_CACHE_FLAGS } from '../../../src/config/node-cache/node-cache-flags.ts';
+import { SIDECAR_FLAGS } from '../../../src/config/sidecar/sidecar-flags.ts';
+import { COREFILE_PLUGINS } from '../../../src/plugins/registry.ts';
+import { variablesOf } from './go-source.ts';
+
+/** Names, some of which may be patterns. */
+export interface Names {
+  has(name: string): boolean;
+}
+
+export interface OurTables {
+  /** By command. */
+  readonly flags: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly variables: ReadonlySet<string>;
+  /** Known plugins in order. */
+  readonly plugins: readonly string[];
+  /** Of each plugin that we have, the words of its syntax. */
+  readonly directives: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly metrics: Names;
+}
+
+const namesOf = (flags: readonly Flag[]): ReadonlySet<string> =>
+  new Set([...flags.map(({ name }) => name), ...KLOG_FLAGS.keys()]);
+
+export function readOurTables(root: string): OurTables {
+  const sources = readSources(join(root, 'src'));
+  return {
+    flags: new Map([
+      ['coredns', namesOf(COREDNS_FLAGS)],
+      ['kube-dns', namesOf([...KUBE_DNS_FLAGS, ...FURTHER_FLAGS])],
+      ['dnsmasq-nanny', namesOf(NANNY_FLAGS)],
+      ['sidecar', namesOf(SIDECAR_FLAGS)],
+      ['node-cache', namesOf(NODE_CACHE_FLAGS)],
+      ['autoscaler', namesOf(AUTOSCALER_FLAGS)],
+    ]),
+    variables: new Set(
+      variablesOf(
+        readFileSync(join(root, 'src/config/node-cache/render-corefile.ts'), 'utf8').replaceAll("'", '"'),
+      ),
+    ),
+    plugins: pluginOrder('1.14'),
+    directives: new Map(
+      COREFILE_PLUGINS.map(({ name, syntax }) => [name, new Set(syntax.join(' ').match(/[a-z]\w*/g))]),
+    ),
+    metrics: metricNamesOf(sources),
+  };
+}
+
+/** Of literal texts, also of those with values in them: `coredns_acl_${what}_requests_total`. */
+function metricNamesOf(sources: readonly string[]): Names {
+  const found = new Set(sources.flatMap((text) => text.match(/\bcoredns_(?:\w|\$\{\w+\})+/g) ?? []));
+  const patterns = [...found]
+    // Of one plugin, with something fixed behind: others would hide what is new.
+    .filter((name) => /^coredns_[a-z]+_\$\{\w+\}_\w+$/.test(name))
+    .map((name) => new RegExp(`^${name.replaceAll(/\$\{\w+\}/g, '\\w+')}$`));
+  return { has: (name) => found.has(name) || patterns.some((pattern) => pattern.test(name)) };
+}
+
+function readSources(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(join(folder, file), 'utf8'));
+}
