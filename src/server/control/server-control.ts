@@ -18,7 +18,7 @@ export function createServerControl({ place, messages, ...given }: ServerControl
   const keeper = new StatisticsKeeper(async () => {
     const { keepStatistics } = await import('./control-verbs.ts');
     return keepStatistics(given);
-  });
+  }, messages);
   given.server.followPlan((plan) => keeper.keep(plan?.keepsStatistics === true));
   const log = given.log && new FollowedLevel(given.log, messages, given);
   const controlled: ControlledServer = { ...given, log, statistics: () => keeper.current };

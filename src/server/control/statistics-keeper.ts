@@ -1,16 +1,19 @@
 /**
  * Keeps statistics while the plan in force wants them. What counts is loaded when it is first wanted.
  */
+import type { Log } from '../../base/log.ts';
 import type { KeptStatistics } from './kept-statistics.ts';
 
 export class StatisticsKeeper {
   readonly #begin: () => Promise<KeptStatistics>;
+  readonly #log: Log;
   #isWanted = false;
   #isBeginning = false;
   #current: KeptStatistics | undefined;
 
-  constructor(begin: () => Promise<KeptStatistics>) {
+  constructor(begin: () => Promise<KeptStatistics>, log: Log) {
     this.#begin = begin;
+    this.#log = log;
   }
 
   /** Undefined: none are kept. */
@@ -25,11 +28,20 @@ export class StatisticsKeeper {
       this.#current = undefined;
     } else if (this.#current === undefined && !this.#isBeginning) {
       this.#isBeginning = true;
-      void this.#begin().then((begun) => {
-        this.#isBeginning = false;
-        this.#current = begun;
-        if (!this.#isWanted) this.keep(false);
-      });
+      void this.#begin().then(
+        (begun) => {
+          this.#isBeginning = false;
+          this.#current = begun;
+          if (!this.#isWanted) this.keep(false);
+        },
+        (error: unknown) => {
+          this.#isBeginning = false;
+          this.#log.error('statistics not kept', {
+            reason: String(error),
+            hint: 'Install the program again.',
+          });
+        },
+      );
     }
   }
 }
