@@ -12,6 +12,7 @@ import { copyRecords, isRecordLine, putRecordLine } from '../../records/record-l
 import { RecordWriter } from '../../records/record-writer.ts';
 import { DEFAULT_PUBLICATION, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
@@ -51,6 +52,8 @@ export interface ClusterOptions {
   readonly ignoresEmptyServices?: boolean;
   /** Whether loopback and other special addresses have reverse names, as in CoreDNS. Default: no. */
   readonly namesSpecialAddresses?: boolean;
+  /** The ranges of pods and nodes: endpoints of services without a selector have reverse names only there. Default: anywhere. */
+  readonly endpointRanges?: readonly AddressRange[] | undefined;
   /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
   readonly zones?: EndpointZones;
   /** For a cluster set: the names of its endpoints have the label of a cluster too. */
@@ -116,6 +119,7 @@ export class Cluster {
     this.#writer = new RecordWriter(space, {
       isKubeDns: dialect.name === 'kube-dns',
       namesSpecialAddresses: options.namesSpecialAddresses ?? false,
+      endpointRanges: options.endpointRanges && matchRanges(options.endpointRanges),
     });
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
