@@ -12,6 +12,7 @@ import type { Dialect } from '../kube/dialects/dialect.ts';
 import type { PodMode } from '../kube/names/pods.ts';
 import type { Federation } from '../plugins/federations/federation.ts';
 import type { NsidOptions } from '../plugins/nsid/options.ts';
+import type { AddressRange } from '../wire/address-range.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
@@ -92,6 +93,8 @@ export interface ClusterPlan {
   readonly pods: PodMode;
   /** Seconds, 0 to 3600. */
   readonly ttl: number;
+  /** The ranges of pods and nodes; undefined: not known. */
+  readonly endpointRanges: readonly AddressRange[] | undefined;
   readonly objects: ObjectsPlan;
 }
 

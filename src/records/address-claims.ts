@@ -19,9 +19,18 @@ interface LongList {
   selecting: number;
 }
 
+/**
+ * Whether an address may have the names of a service.
+ *
+ * @param address 4 or 16 octets
+ * @param service the octet of its entry
+ * @param isOwn whether it is the service's own address, not that of an endpoint
+ */
+export type MayClaim = (address: Uint8Array, service: number, isOwn: boolean) => boolean;
+
 export class AddressClaims {
   readonly #space: RecordSpace;
-  readonly #hasName: (address: Uint8Array) => boolean;
+  readonly #mayClaim: MayClaim;
   /** By the octets of the lists: anybody may list an address as often as there are services. */
   readonly #longLists = new Map<number, LongList>();
   /** Addresses with an owner. */
@@ -30,21 +39,20 @@ export class AddressClaims {
   added: (address: AddressValue) => void = () => {};
   removed: (address: AddressValue) => void = () => {};
 
-  /** @param hasName whether an address, 4 or 16 octets, may have a name */
-  constructor(space: RecordSpace, hasName: (address: Uint8Array) => boolean) {
+  constructor(space: RecordSpace, mayClaim: MayClaim) {
     this.#space = space;
-    this.#hasName = hasName;
+    this.#mayClaim = mayClaim;
   }
 
   /**
    * @param address 4 or 16 octets
    * @param service the octet of its entry
    * @param slot of the slice that holds the address, or `NO_SLOT`
-   * @returns whether the service may have had the address already; true for one that may have no name: nobody knows
+   * @returns whether the service may have had the address already; true for one that it may not claim: nobody knows
    * @throws TableFullError
    */
   add(address: Uint8Array, service: number, slot: number): boolean {
-    if (!this.#hasName(address)) return true;
+    if (!this.#mayClaim(address, service, slot === NO_SLOT)) return true;
     const space = this.#space;
     const { atoms } = space.views;
     let entry = space.find(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
@@ -143,6 +151,11 @@ export class AddressClaims {
   #selects(service: number): boolean {
     const flags = this.#space.views.atoms[(service + SERVICE.FLAGS) >> 2] ?? 0;
     return (flags & SERVICE_FLAG.SELECTS) !== 0;
+  }
+
+  /** Whether any service has an address. */
+  has(address: Uint8Array): boolean {
+    return this.#space.find(RECORD_KIND.ADDRESS, address, ADDRESS.KEY) !== 0;
   }
 
   /** The entries of the first services that have an address, those that select pods before the others. */

@@ -5,6 +5,7 @@
  */
 import { BlockBuffer } from '../table/block.ts';
 import type { RecordSpace } from '../table/record-space.ts';
+import type { AddressMatch } from '../wire/address-range.ts';
 import { AddressClaims } from './address-claims.ts';
 import type { ServiceDraft, SliceDraft } from './drafts.ts';
 import { EndpointIndex } from './endpoint-index.ts';
@@ -35,6 +36,11 @@ export interface RecordWriterOptions {
   readonly isKubeDns: boolean;
   /** Whether loopback and other special addresses have reverse names, as in CoreDNS. */
   readonly namesSpecialAddresses: boolean;
+  /**
+   * The addresses of pods and nodes. Endpoints of services without a selector have reverse names only there. Undefined: at any
+   * address.
+   */
+  readonly endpointRanges?: AddressMatch | undefined;
 }
 
 /** Learns of each change of a service, whose former and new records can both be read then. */
@@ -68,7 +74,9 @@ export class RecordWriter {
   constructor(space: RecordSpace, options: RecordWriterOptions, observer?: ServiceObserver) {
     const { views } = space;
     this.space = space;
-    this.claims = new AddressClaims(space, (address) => this.#hasName(address));
+    this.claims = new AddressClaims(space, (address, service, isOwn) =>
+      isOwn ? this.#hasName(address) : this.#mayClaim(address, service),
+    );
     const index = new EndpointIndex(space, options.isKubeDns ? writeHashLabel : writeDashed);
     this.slices = new SliceWriter(space, this.claims, index, (service, address) =>
       this.#isOwn(service, address),
@@ -257,7 +265,7 @@ export class RecordWriter {
 
   /** All addresses of services and of their ready endpoints that may have names, some more than once. */
   *addresses(): Iterable<AddressValue> {
-    for (const address of this.#allAddresses()) if (this.#hasName(octetsOf(address))) yield address;
+    for (const address of this.#allAddresses()) if (this.claims.has(octetsOf(address))) yield address;
   }
 
   *#allAddresses(): Iterable<AddressValue> {
@@ -275,6 +283,13 @@ export class RecordWriter {
 
   #hasName(address: Uint8Array): boolean {
     return this.#options.namesSpecialAddresses || !isSpecialAddress(address);
+  }
+
+  /** Whether an endpoint may have names. Any tenant may list any address as one of a service without a selector. */
+  #mayClaim(address: Uint8Array, service: number): boolean {
+    if (!this.#hasName(address)) return false;
+    const selects = (this.#get(service + SERVICE.FLAGS) & SERVICE_FLAG.SELECTS) !== 0;
+    return selects || this.#options.endpointRanges?.(address) !== false;
   }
 
   #isObject(namespace: number): boolean {
@@ -372,12 +387,23 @@ export class RecordWriter {
     this.#observer?.observeService(key, before, this.#get(entry + SERVICE.RECORD));
   }
 
-  /** Notes whether a service selects pods. If it does, its names come first for the addresses that others claim too. */
+  /**
+   * Notes whether a service selects pods. If it does, its names come first for the addresses that others claim too, and it may
+   * claim addresses outside the ranges.
+   */
   #setSelects(entry: number, selects: boolean): void {
     const flags = this.#get(entry + SERVICE.FLAGS);
     if (((flags & SERVICE_FLAG.SELECTS) !== 0) === selects) return;
     this.space.store(entry + SERVICE.FLAGS, flags ^ SERVICE_FLAG.SELECTS);
-    for (const address of this.slices.readyOf(entry)) this.claims.reorder(octetsOf(address), entry);
+    const { endpointRanges } = this.#options;
+    for (const address of this.slices.readyOf(entry)) {
+      const octets = octetsOf(address);
+      if (endpointRanges === undefined || endpointRanges(octets)) this.claims.reorder(octets, entry);
+      // The slot is a hint.
+      else if (selects) this.claims.add(octets, entry, 0);
+      else if (this.#isOwn(entry, address)) this.claims.reorder(octets, entry);
+      else this.claims.remove(octets, entry);
+    }
   }
 
   /** Gives up a record that is replaced or removed, and the addresses that only it has. */
@@ -386,7 +412,8 @@ export class RecordWriter {
     for (const address of this.#ownAddresses(record)) {
       if (this.#isOwn(entry, address)) continue;
       endpoints ??= this.slices.readyOf(entry);
-      if (!endpoints.has(address)) this.claims.remove(octetsOf(address), entry);
+      const octets = octetsOf(address);
+      if (!endpoints.has(address) || !this.#mayClaim(octets, entry)) this.claims.remove(octets, entry);
     }
     this.space.retire(record, this.#get(record + SERVICE_RECORD.SIZE));
   }

@@ -183,6 +183,7 @@ function planOf(given: Settings): EnginePlan {
   const local = writeLocalNames(settings, undefined);
   const zone = {
     ...{ domain: DOMAIN, dialect: findDialect(given.dialect), pods: given.pods, ttl: 30 },
+    endpointRanges: undefined,
     ownAddresses: ['192.0.2.2'],
   };
   const federations = given.federations.map((name) => ({ name, domain: key(`${name}.example.`) }));

@@ -99,7 +99,7 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
     plugins: [
       ...writeFirstPlugins(undefined),
       ...writeClusterPlugins({
-        zone: { ...zone, ownAddresses: ['192.0.2.2'] },
+        zone: { ...zone, endpointRanges: undefined, ownAddresses: ['192.0.2.2'] },
         federations: [],
         local: writeLocalNames(settings, undefined),
         resolver: {

@@ -35,11 +35,20 @@ export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFind
 
 type Refuse = (fault: string, remedy: string) => void;
 
-function extendKubernetes({ snapshot }: PortolanOptions, plugins: Plugins, refuse: Refuse): void {
-  if (snapshot === undefined) return;
-  const use = requireUse(plugins, 'kubernetes', 'snapshot', refuse);
+function extendKubernetes(
+  { snapshot, endpointRanges }: PortolanOptions,
+  plugins: Plugins,
+  refuse: Refuse,
+): void {
+  if (snapshot === undefined && endpointRanges === undefined) return;
+  const feature = snapshot === undefined ? 'endpoint_ranges' : 'snapshot';
+  const use = requireUse(plugins, 'kubernetes', feature, refuse);
   if (use === undefined) return;
-  const options: KubernetesOptions = { ...use.options, snapshot };
+  const options: KubernetesOptions = {
+    ...use.options,
+    ...(snapshot && { snapshot }),
+    ...(endpointRanges && { endpointRanges }),
+  };
   plugins.set('kubernetes', { ...use, options });
 }
 

@@ -64,6 +64,16 @@ export const SERVE_FLAGS = [
     group: ZONE,
   },
   {
+    name: 'endpoint-ranges',
+    valueName: 'prefixes',
+    value: { kind: 'text', of: 'a list of prefixes' },
+    defaultNote: 'all addresses',
+    help: 'ranges of pods and nodes',
+    details:
+      'As in `10.244.0.0/16,192.0.2.0/24`. The endpoints of services without a selector have reverse names only there: any tenant may list any address as such an endpoint.',
+    group: ZONE,
+  },
+  {
     name: 'kubecfg-file',
     valueName: 'file',
     value: FILE,

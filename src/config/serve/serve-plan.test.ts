@@ -34,6 +34,7 @@ describe('the defaults', () => {
         dialect: 'coredns',
         pods: 'insecure',
         ttl: 30,
+        endpointRanges: undefined,
         objects: { kind: 'api-server', kubecfgFile: undefined, context: undefined, masterUrl: undefined },
       },
       resolver: {
@@ -151,6 +152,10 @@ describe('values', () => {
         `--access-control: not a prefix and an action: "${text}". Give one such as 10.0.0.0/8=allow; actions are allow, refuse and drop.`,
       ],
     ),
+    [
+      { endpointRanges: '10.0.0.0/8, pods' },
+      '--endpoint-ranges: not a prefix: "pods". Give prefixes such as 10.244.0.0/16,fd00::/48.',
+    ],
     [
       { rateLimitPrefix: '24' },
       '--rate-limit-prefix: not two numbers of bits: "24". Give bits of IPv4 and of IPv6 addresses, as in 24,56.',

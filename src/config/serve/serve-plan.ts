@@ -1,6 +1,7 @@
 /**
  * Compiles the flags of `portolan serve` and `portolan kube-dns` to a plan.
  */
+
 import { formatDuration } from '../../base/duration.ts';
 import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
@@ -12,6 +13,7 @@ import { fileOf, type QueryLogPlan } from '../server/query-log-plan.ts';
 import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
 import type { Checked } from '../values/problem.ts';
 import { readClientRules } from './client-rules.ts';
+import { readEndpointRanges } from './endpoint-ranges.ts';
 import { HOST_NAME } from './identity-flags.ts';
 import {
   defaultDialect,
@@ -70,6 +72,7 @@ export function planFromFlags(
       dialect: read.value('dialect') ?? defaultDialect(shape),
       pods: read.value('pods'),
       ttl: read.value('ttl'),
+      endpointRanges: readEndpointRanges(read),
       objects,
     },
     resolver,

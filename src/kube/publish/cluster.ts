@@ -12,6 +12,7 @@ import { copyRecords, isRecordLine, putRecordLine } from '../../records/record-l
 import { RecordWriter } from '../../records/record-writer.ts';
 import { DEFAULT_PUBLICATION, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
@@ -52,6 +53,8 @@ export interface ClusterOptions {
   readonly ignoresEmptyServices?: boolean;
   /** Whether loopback and other special addresses have reverse names, as in CoreDNS. Default: no. */
   readonly namesSpecialAddresses?: boolean;
+  /** The ranges of pods and nodes: endpoints of services without a selector have reverse names only there. Default: anywhere. */
+  readonly endpointRanges?: readonly AddressRange[] | undefined;
   /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
   readonly zones?: EndpointZones;
   /** For a cluster set: the names of its endpoints have the label of a cluster too. */
@@ -122,7 +125,8 @@ export class Cluster {
     const space = table.recordsOf(publication);
     this.log = new ServiceLog(space.views, { clock, isListed: () => this.services.state === 'listed' });
     const { namesSpecialAddresses = false } = options;
-    const recordOptions = { isKubeDns: dialect.name === 'kube-dns', namesSpecialAddresses };
+    const endpointRanges = options.endpointRanges && matchRanges(options.endpointRanges);
+    const recordOptions = { isKubeDns: dialect.name === 'kube-dns', namesSpecialAddresses, endpointRanges };
     this.#writer = new RecordWriter(space, recordOptions, this.log);
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);

@@ -100,7 +100,7 @@ export class FollowedCluster {
     const settings = {
       ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints, publication },
       ignoresEmptyServices: ignoresEmptyService,
-      namesSpecialAddresses: isStrict,
+      ...{ namesSpecialAddresses: isStrict, endpointRanges: options.endpointRanges },
       ...(this.#zones && { zones: this.#zones }),
     };
     this.cluster = new Cluster(settings, table, clock, withoutNews(log));

@@ -1,6 +1,7 @@
 /**
  * The zone of a Kubernetes cluster.
  */
+import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 export interface KubernetesOptions {
@@ -32,6 +33,8 @@ export interface KubernetesOptions {
   readonly fallthrough: readonly NameKey[];
   /** How long listening waits for the first state of the cluster: milliseconds. */
   readonly startupTimeout: number;
+  /** From `portolan`: the ranges of pods and nodes. Undefined: not known. */
+  readonly endpointRanges?: readonly AddressRange[] | undefined;
   /** From `portolan`; undefined: none is kept. */
   readonly snapshot?: KubernetesSnapshot | undefined;
 }

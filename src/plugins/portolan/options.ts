@@ -3,12 +3,15 @@
  */
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
 import type { CacheServeStale } from '../cache/options.ts';
 import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 
 export interface PortolanOptions {
   /** Of the cluster of `kubernetes`. Undefined: none is kept. */
   readonly snapshot: KubernetesSnapshot | undefined;
+  /** Of the pods and nodes of the cluster of `kubernetes`. Undefined: not known. */
+  readonly endpointRanges: readonly AddressRange[] | undefined;
   /** What clients of the block's listeners may do. Undefined: everything. */
   readonly clients: ClientRules | undefined;
   /** Bounds of each `forward`, in place of the default ones. */

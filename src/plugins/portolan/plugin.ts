@@ -1,12 +1,14 @@
 /**
  * `portolan`: features that CoreDNS does not have, for the plugins of its server block.
  */
+
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
 import { RFC_8767 } from '../../forward/caching/expiry.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ClientRules } from '../../listen/client-rules.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
 import type { CacheServeStale } from '../cache/options.ts';
 import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 import type { PortolanOptions } from './options.ts';
@@ -36,6 +38,7 @@ export const portolan = definePlugin({
   syntax: [
     'portolan {',
     '    snapshot FILE [MAX_AGE]',
+    '    endpoint_ranges PREFIX…',
     '    clients allow|refuse|drop PREFIX…',
     '    rate queries|responses NUMBER',
     '    rate slip NUMBER',
@@ -50,6 +53,7 @@ export const portolan = definePlugin({
   read(cursor): PortolanOptions {
     const draft: Draft = {
       snapshot: undefined,
+      endpointRanges: undefined,
       clients: undefined,
       admission: {},
       prefetch: false,
@@ -76,6 +80,12 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft): void {
   cursor.properties({
     snapshot: count(() => {
       draft.snapshot = readSnapshot(cursor);
+    }),
+    endpoint_ranges: count(() => {
+      draft.endpointRanges = [
+        ...(draft.endpointRanges ?? []),
+        ...readPrefixes(cursor, cursor.remainingArguments()),
+      ];
     }),
     clients: count(() => {
       rules.access = [...rules.access, ...readAccess(cursor)];
@@ -116,13 +126,20 @@ function readAccess(cursor: DirectiveCursor): readonly AccessRule[] {
   const action = ACCESS_ACTIONS.find((each) => each === word);
   if (action === undefined)
     throw cursor.error(`unknown action '${word}'`, `Known here: ${ACCESS_ACTIONS.join(', ')}.`);
+  return readPrefixes(cursor, prefixes).map(({ address, prefix: length }) => ({
+    clients: { address, length },
+    action,
+  }));
+}
+
+function readPrefixes(cursor: DirectiveCursor, prefixes: readonly string[]): readonly AddressRange[] {
   if (prefixes.length === 0) throw cursor.argumentError('Give addresses, or prefixes as in 10.0.0.0/8.');
   return prefixes.map((prefix) => {
     const text = prefix.includes('/') ? prefix : `${prefix}/${prefix.includes(':') ? 128 : 32}`;
     const range = parseCidr(text);
     if (range.kind === 'bad')
       throw cursor.error(`not a prefix: '${prefix}'`, 'Give an address, or a prefix as in 10.0.0.0/8.');
-    return { clients: { address: range.value.address, length: range.value.prefix }, action };
+    return range.value;
   });
 }
 

@@ -35,6 +35,17 @@ describe('a feature of portolan', () => {
   it.each([
     ['snapshot /a 2h', 'kubernetes', { snapshot: { file: '/a', maxAge: 7_200_000 } }],
     ['snapshot /a', 'kubernetes', { snapshot: { file: '/a', maxAge: 86_400_000 } }],
+    [
+      'endpoint_ranges 10.244.0.0/16 192.0.2.1\n endpoint_ranges fd00:244::/32',
+      'kubernetes',
+      {
+        endpointRanges: [
+          { address: '10.244.0.0', prefix: 16 },
+          { address: '192.0.2.1', prefix: 32 },
+          { address: 'fd00:244::', prefix: 32 },
+        ],
+      },
+    ],
     ['prefetch', 'cache', { refreshesUsed: true, prefetch: undefined, serveStale: undefined }],
     [
       'stale',
@@ -107,6 +118,7 @@ describe('a feature of portolan', () => {
     ],
     ['portolan {\n rate answers 3\n }', "Corefile:3 - Error during parsing: unknown rate 'answers'"],
     ['portolan {\n admission toString 3\n }', "Corefile:3 - Error during parsing: unknown bound 'toString'"],
+    ['portolan {\n endpoint_ranges pods\n }', "Corefile:3 - Error during parsing: not a prefix: 'pods'"],
     ['portolan {\n hedge maybe\n }', "Corefile:3 - Error during parsing: not on or off: 'maybe'"],
     ['portolan {\n stale -1s\n }', "Corefile:3 - Error during parsing: negative duration '-1s'"],
   ])('is refused with its line: %j', (directive, message) => {
@@ -117,6 +129,7 @@ describe('a feature of portolan', () => {
 
   it.each([
     ['snapshot /a', 'cache', 'snapshot: no kubernetes in this server block'],
+    ['endpoint_ranges 10.0.0.0/8', 'cache', 'endpoint_ranges: no kubernetes in this server block'],
     ['prefetch', 'whoami', 'prefetch: no cache in this server block'],
     ['stale', 'whoami', 'stale: no cache in this server block'],
     ['admission client 1', 'whoami', 'admission: no forward in this server block'],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import { EventTap } from '../../listen/query-events/event-tap.ts';
@@ -124,7 +125,7 @@ it('begins and ends to count with the plan, also when that changes before it has
   const keeper = new StatisticsKeeper(() => {
     begun += 1;
     return Promise.resolve(kept);
-  });
+  }, silentLog);
   keeper.keep(true);
   keeper.keep(true);
   keeper.keep(false);
