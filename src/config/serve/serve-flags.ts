@@ -105,6 +105,7 @@ export const SERVE_FLAGS = [
     group: OBJECTS,
   },
   { name: 'example', value: 'none', help: 'serve the bundled example cluster', group: OBJECTS },
+  ...IMPLIED_EVENT_FLAGS,
   {
     name: 'upstream',
     valueName: 'server',
@@ -267,7 +268,6 @@ export const SERVE_FLAGS = [
     group: POD,
   },
   ...AUTOSCALE_FLAGS,
-  ...IMPLIED_EVENT_FLAGS,
   {
     name: 'dns-port',
     valueName: 'port',
