@@ -116,6 +116,7 @@ export const SERVE_FLAGS = [
     group: OBJECTS,
   },
   { name: 'example', value: 'none', help: 'serve the bundled example cluster', group: OBJECTS },
+  ...IMPLIED_EVENT_FLAGS,
   {
     name: 'upstream',
     valueName: 'server',
@@ -278,7 +279,6 @@ export const SERVE_FLAGS = [
     group: POD,
   },
   ...AUTOSCALE_FLAGS,
-  ...IMPLIED_EVENT_FLAGS,
   {
     name: 'dns-port',
     valueName: 'port',
