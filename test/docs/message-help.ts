@@ -221,6 +221,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'snapshot not written': 'Check the space and the rights of the folder of `--snapshot`.',
   'sockets not opened':
     'The cluster is not listed, and another process serves the port: it answers on. Look at the lines about the API server.',
+  'statistics not kept':
+    'Nothing is counted before somebody runs `top`: a file of the program is missing. Install it again.',
   'stub domains have no effect': "Their names are the cluster's own. Leave them out.",
   'the autoscaler cannot start': '`reason` says why, with a remedy.',
   'the default parameters cannot be used':
