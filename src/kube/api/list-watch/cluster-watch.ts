@@ -64,7 +64,7 @@ export interface ObjectSelection {
 }
 
 export interface ClusterWatchStatus {
-  /** Every kind was listed completely at least once. */
+  /** Every kind was listed completely at least once. Here and in `age`, imports of a cluster set do not count. */
   readonly synced: boolean;
   /** Milliseconds since the oldest of the kinds was last known to be current; undefined until all are synced. */
   readonly age: number | undefined;
@@ -77,6 +77,8 @@ export interface ClusterWatchStatus {
 
 export class ClusterWatch {
   readonly #followers: readonly Follower[];
+  /** The cluster's own names do not depend on these. */
+  readonly #imports: readonly Follower[];
   readonly #listeners = new Set<() => void>();
 
   constructor(options: ClusterWatchOptions) {
@@ -90,24 +92,31 @@ export class ClusterWatch {
       this.#follow('endpoints', selectVersions(ofEndpoints, selection.services), endpoints, api),
       this.#follow('namespaces', selectVersions(namespaceVersions, selection.namespaces), namespaces, api),
       this.#follow('pods', ofPods, pods, api),
+    ].filter((follower) => follower !== undefined);
+    this.#imports = [
       this.#follow('service imports', serviceImportVersions, imports?.services, api),
       this.#follow('imported endpoints', importedVersions(selection), imports?.endpoints, api),
     ].filter((follower) => follower !== undefined);
   }
 
   start(): void {
-    for (const follower of this.#followers) follower.start();
+    for (const follower of this.#all) follower.start();
   }
 
   /** Ends all watches. After the promise resolves, which is soon, no sink is called. */
   async stop(): Promise<void> {
-    await Promise.all(this.#followers.map((follower) => follower.stop()));
+    await Promise.all(this.#all.map((follower) => follower.stop()));
+  }
+
+  get #all(): readonly Follower[] {
+    return [...this.#followers, ...this.#imports];
   }
 
   status(): ClusterWatchStatus {
-    const kinds = this.#followers.map((follower) => follower.status());
-    const synced = kinds.every((kind) => kind.synced);
-    const ages = kinds.flatMap((kind) => kind.age ?? []);
+    const own = this.#followers.map((follower) => follower.status());
+    const kinds = [...own, ...this.#imports.map((follower) => follower.status())];
+    const synced = own.every((kind) => kind.synced);
+    const ages = own.flatMap((kind) => kind.age ?? []);
     const troubled = kinds.filter((kind) => !kind.synced || isTroubled(kind.state));
     return {
       synced,
