@@ -78,8 +78,8 @@ export class DnsmasqFrontEnd implements FrontEnd {
   }
 
   /** Applies the servers of the nanny's folder. */
-  followNanny(nanny: NannyServers): void {
-    void this.#change({ nanny }, false);
+  followNanny(nanny: NannyServers): Promise<void> {
+    return this.#change({ nanny }, false);
   }
 
   async reload(): Promise<void> {

@@ -18,7 +18,7 @@ import { LastGoodConfig } from '../serve/last-good-config.ts';
 
 export interface NannyOptions {
   readonly plan: NannyPlan;
-  readonly onChange: (servers: NannyServers) => void;
+  readonly onChange: (servers: NannyServers) => Promise<void>;
   /** Called once per `-logInterval`. */
   readonly report: () => void;
   readonly clock: Clock;

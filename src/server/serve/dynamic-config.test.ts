@@ -32,7 +32,9 @@ async function start(plan: DynamicPlan, source = FILES, file?: string) {
   const federations: (readonly string[])[] = [];
   const config = new DynamicConfig({
     plan,
-    onChange: (now) => federations.push(now.federations.map(({ name }) => name)),
+    onChange: async (now) => {
+      federations.push(now.federations.map(({ name }) => name));
+    },
     domain: DOMAIN,
     file,
     clock,

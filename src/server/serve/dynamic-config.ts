@@ -17,7 +17,7 @@ import { LastGoodConfig } from './last-good-config.ts';
 
 export interface DynamicConfigOptions {
   readonly plan: DynamicPlan;
-  readonly onChange: (config: KubeDnsConfig) => void;
+  readonly onChange: (config: KubeDnsConfig) => Promise<void>;
   /** The file that keeps the last good settings across restarts; undefined: none. */
   readonly file: string | undefined;
   /** The zone, to match saved settings. */

@@ -10,7 +10,9 @@ function start() {
   const taken: (readonly string[])[] = [];
   const config = new LastGoodConfig({
     source: '/config',
-    onChange: ({ stubDomains }) => taken.push(stubDomains.map(({ domain }) => domain)),
+    onChange: async ({ stubDomains }) => {
+      taken.push(stubDomains.map(({ domain }) => domain));
+    },
     clock,
     log,
   });
@@ -23,12 +25,17 @@ function start() {
   return { config, clock, log, taken, take };
 }
 
+/** The line of a change follows it. */
+const untilInForce = () => new Promise((resolve) => setImmediate(resolve));
+
 const stub = (domain: string) => ({ stubDomains: `{"${domain}": ["10.0.0.1"]}` });
 
-it('takes in what is good, and keeps it while there is nothing better', () => {
+it('takes in what is good, and keeps it while there is nothing better', async () => {
   const { config, clock, log, taken, take } = start();
   expect(config.stats()).toMatchObject({ isLastGood: false, changes: 0, changedAt: undefined });
   take(stub('a'));
+  expect(log.records).toEqual([]);
+  await untilInForce();
   clock.advance(1000);
   take({ ...stub('b'), upstreamNameservers: 'x' });
   expect(config.stats()).toEqual({
@@ -47,6 +54,7 @@ it('takes in what is good, and keeps it while there is nothing better', () => {
   take(stub('c'));
   expect(config.stats()).toMatchObject({ isLastGood: false, changes: 2, changedAt: clock.now() });
   expect(taken).toEqual([['a.'], ['c.']]);
+  await untilInForce();
   expect(log.records.map(({ level, message, fields }) => [level, message, fields['key']])).toEqual([
     ['info', 'ConfigMap applied', undefined],
     [
@@ -86,9 +94,10 @@ it('tells of few of many mistakes', () => {
   expect(log.records.at(-1)?.fields).toEqual({ problems: 990 });
 });
 
-it('names few of many domains', () => {
+it('names few of many domains', async () => {
   const { log, take } = start();
   const domains = Array.from({ length: 12 }, (_, index) => [`d${index}`, ['10.0.0.1']]);
   take({ stubDomains: JSON.stringify(Object.fromEntries(domains)) });
+  await untilInForce();
   expect(log.records[0]?.fields['stubDomains']).toMatch(/^d0\. d1\. .* d9\. and 2 more$/);
 });

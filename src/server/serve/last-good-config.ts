@@ -18,7 +18,8 @@ import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 export interface LastGoodConfigOptions {
   /** The source of the settings, for messages. */
   readonly source: string;
-  readonly onChange: (config: KubeDnsConfig) => void;
+  /** Resolves when the settings are in force, or refused. Never rejects. */
+  readonly onChange: (config: KubeDnsConfig) => Promise<void>;
   /** Called with the accepted texts. */
   readonly keep?: ((texts: ConfigTexts) => void) | undefined;
   readonly clock: Clock;
@@ -87,14 +88,15 @@ export class LastGoodConfig {
     this.#changes += 1;
     this.#changedAt = clock.now();
     const { stubDomains, upstreams, federations } = config;
-    // Apply the change before the log line: whoever reads that line may send a query immediately.
-    onChange(config);
-    log.info('ConfigMap applied', {
-      stubDomains: listFew(stubDomains.map(({ domain }) => domain)),
-      upstreamNameservers: upstreams.length,
-      federations: listFew(federations.map(({ name }) => name)),
-      from,
-    });
+    // The line follows the change, since its readers may send a query at once.
+    void onChange(config).then(() =>
+      log.info('ConfigMap applied', {
+        stubDomains: listFew(stubDomains.map(({ domain }) => domain)),
+        upstreamNameservers: upstreams.length,
+        federations: listFew(federations.map(({ name }) => name)),
+        from,
+      }),
+    );
   }
 
   #reject(problems: readonly Problem[]): void {

@@ -156,11 +156,12 @@ export class ServeFrontEnd implements FrontEnd {
     );
     if (others.length < servers.length) log.warn('resolv file names this server, which cannot ask itself');
     if (others.length === 0 || isDeepStrictEqual(others, this.#changing.fromFile)) return;
-    log.info('upstream servers', { servers: others.map(formatUpstream).join(', ') });
-    this.#change({ fromFile: others });
+    void this.#change({ fromFile: others }).then(() =>
+      log.info('upstream servers', { servers: others.map(formatUpstream).join(', ') }),
+    );
   }
 
-  #followConfig(config: KubeDnsConfig): void {
+  #followConfig(config: KubeDnsConfig): Promise<void> {
     const { domain } = this.#settings.cluster;
     const isOwn = (name: NameKey) => name === domain || isOfKubernetes(name, domain);
     const own = config.stubDomains.filter((stub) => isOwn(stub.domain)).map((stub) => stub.domain);
@@ -169,12 +170,12 @@ export class ServeFrontEnd implements FrontEnd {
       const domains = own.slice(0, 10).join(' ');
       this.#dependencies.log.warn('stub domains have no effect', { domains, reason });
     }
-    this.#change({ config });
+    return this.#change({ config });
   }
 
-  #change(changed: Partial<ServeInputs>): void {
+  #change(changed: Partial<ServeInputs>): Promise<void> {
     this.#changing = { ...this.#changing, ...changed };
-    void this.#onChange(this.plan, false);
+    return this.#onChange(this.plan, false);
   }
 
   #logRefusal(): void {
