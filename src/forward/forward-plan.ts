@@ -128,7 +128,7 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   hedgesAlways: false,
   failFast: true,
   loopDetection: true,
-  limits: { inFlight: 1500, perClient: 100, queued: 1500, queueDeadline: 1000 },
+  limits: { inFlight: 1500, perClient: 100, queued: 500, queueDeadline: 1000 },
   sourcePorts: { kind: 'any' },
   mixesCase: false,
   trustsAd: false,

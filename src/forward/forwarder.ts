@@ -287,7 +287,7 @@ export class Forwarder {
 
   /**
    * The same for a new question. While all servers are silent, none waits for a place: no place becomes free before those in flight
-   * time out, and all who wait take memory. While all servers are down, one question tests them and all others fail at once.
+   * time out, and all who wait take memory; those under way take half of the usual places at most. While all servers are down, one question tests them and all others fail at once.
    */
   #admitTo(name: NameKey, { address }: AccountedClient): ServersRoute<InflightQuery> | ForwardFailure {
     const route = this.#findRoute(name);
@@ -296,6 +296,7 @@ export class Forwarder {
     if (isAllSilent(route)) {
       this.#events?.foundAllSilent();
       const { admission } = route.group;
+      if (admission.size >= MAX_OF_SILENT) return OVERLOADED;
       // One may wait: it may come from a reader, which has not yet given its place back.
       if (admission.hasWaiting && !admission.mayRun(address)) return OVERLOADED;
     }
@@ -456,3 +457,5 @@ export class Forwarder {
 
 /** This many groups of servers may reach their maximum at the same time. */
 const FULL_GROUPS = 4;
+/** Questions under way to servers that are all silent. */
+const MAX_OF_SILENT = 750;

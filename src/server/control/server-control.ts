@@ -31,8 +31,8 @@ export function createServerControl({ place, messages, ...given }: ServerControl
     );
     return await (await explain)(events);
   });
-  // In the log of a Corefile with -compat, level debug has the lines of CoreDNS alone.
-  if (!controlled.server.plan.engine.isStrict) log?.follow();
+  // Under a Corefile, the plugin `debug` has the lines of CoreDNS; those of queries come on request.
+  if (controlled.server.plan.engine.responses.kind === 'plain') log?.follow();
   return new ControlSocket({
     place,
     role: controlled.role,
