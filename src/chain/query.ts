@@ -98,6 +98,7 @@ interface SharedState {
   clientWasRead: boolean;
   familyWasRead: boolean;
   isDerived: boolean;
+  keepsLetters: boolean;
   kept: KeptAnswer | undefined;
   counts: readonly HandlerCount[];
   /** Undefined: facts are not collected. */
@@ -121,7 +122,7 @@ const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 const NEW_STATE: SharedState = {
   ...{ clientWasRead: false, familyWasRead: false, isDerived: true, kept: undefined, counts: [] },
-  ...{ metadata: undefined, furtherQueries: 0 },
+  ...{ keepsLetters: false, metadata: undefined, furtherQueries: 0 },
 };
 
 export class Query {
@@ -234,6 +235,18 @@ export class Query {
   /** For handlers whose answer depends on more than the plan and the publications. */
   forbidStoring(): void {
     this.#mark.isDerived = false;
+  }
+
+  /**
+   * For handlers whose records have the letters of their source, such as a zone file: a stored answer then keeps them, whatever letters
+   * the next client writes in the question.
+   */
+  keepLetters(): void {
+    this.#mark.keepsLetters = true;
+  }
+
+  get keepsLetters(): boolean {
+    return this.#mark.keepsLetters;
   }
 
   /** Counts this query now, and later each query that gets its stored answer. */

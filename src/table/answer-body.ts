@@ -28,19 +28,26 @@ const MAX_OCTETS = MAX_MESSAGE_OCTETS - OPT_OCTETS;
 
 const writer = new MessageWriter();
 
-/** @returns undefined if the records do not fit into a message or have no wire form */
+/**
+ * @param keepsLetters whether names keep their letters: only owners that are the name of the question have those of the client then
+ * @returns undefined if the records do not fit into a message or have no wire form
+ */
 export function writeAnswerBody(
   question: Question,
   { rcode, authoritative, authenticData = false, answers, authorities, additionals }: AnswerRecords,
+  keepsLetters = false,
 ): Pick<CachedAnswer, 'body' | 'ttlOffsets'> | undefined {
   writer.start(MAX_OCTETS);
-  writer.question({ name: toKey(question.name), type: question.type, class: question.class });
+  const key = toKey(question.name);
+  writer.question({ name: key, type: question.type, class: question.class });
+  if (keepsLetters) writer.forgetNames();
   const start = writer.length;
   const ttlOffsets: number[] = [];
   const ends: number[] = [];
   const write = (section: Section, records: readonly ResourceRecord[]): boolean =>
     records.every((record) => {
-      if (!writer.record(section, record)) return false;
+      const isOfQuestion = keepsLetters && toKey(record.name) === key;
+      if (!writer.record(section, record, isOfQuestion)) return false;
       ttlOffsets.push(writer.ttlOffset - start);
       ends.push(writer.length - start);
       return true;

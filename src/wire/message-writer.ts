@@ -21,6 +21,9 @@ export interface Mark {
   readonly additionals: number;
 }
 
+/** A compression pointer to the name behind the header (RFC 1035 section 4.1.4). */
+const POINTER_TO_QUESTION = 0xc000 | HEADER_OCTETS;
+
 export class MessageWriter {
   readonly #out = new OctetWriter();
   #limit = MAX_MESSAGE_OCTETS;
@@ -81,17 +84,23 @@ export class MessageWriter {
     return true;
   }
 
+  /** Names that follow are not compressed against those before. */
+  forgetNames(): void {
+    this.#out.rewind(this.#out.position, 0);
+  }
+
   /**
    * Write sections in their order.
    *
+   * @param isOfQuestion Whether to write the owner as a pointer to the question's name, which it must be.
    * @returns Whether it fitted; otherwise the message is unchanged.
    * @throws RecordDataError if the record's data has no wire form; the message is then unchanged.
    */
-  record(section: Section, record: ResourceRecord): boolean {
+  record(section: Section, record: ResourceRecord, isOfQuestion = false): boolean {
     const out = this.#out;
     const { position, nameCount } = out;
     try {
-      this.#writeRecord(record);
+      this.#writeRecord(record, isOfQuestion);
     } catch (error) {
       out.rewind(position, nameCount);
       throw error;
@@ -130,9 +139,10 @@ export class MessageWriter {
     return this.bytesFrom(0);
   }
 
-  #writeRecord(record: ResourceRecord): void {
+  #writeRecord(record: ResourceRecord, isOfQuestion: boolean): void {
     const out = this.#out;
-    out.name(record.name);
+    if (isOfQuestion) out.uint16(POINTER_TO_QUESTION);
+    else out.name(record.name);
     out.uint16(typeOfData(record.data));
     out.uint16(record.class);
     this.#ttlOffset = out.position;

@@ -141,6 +141,27 @@ describe('a server block without cache', () => {
     expect(JSON.stringify(subject.askTable(packetOf('ns.own.test', 'A')))).toContain('192.0.2.54');
   });
 
+  it('keeps the letters of a zone file, and those of the client for its own name', async () => {
+    const folder = await makeTemporaryFolder();
+    const lines = [
+      '@ 60 IN SOA ns host 1 7200 3600 600 60',
+      '@ 60 IN NS ns',
+      'www 60 IN CNAME Web',
+      'Web 60 IN A 192.0.2.8',
+    ];
+    const file = await folder.write('db.test', `${lines.join('\n')}\n`);
+    const subject = await startSubject(`.:53 {\n file ${file} own.test\n}\n`);
+    await subject.askChain(packetOf('www.own.test', 'A'));
+    const answer = subject.askTable(packetOf('WWW.OWN.TEST', 'A'));
+    expect(
+      answer?.answers.map(({ name, data }) => [name, 'target' in data ? data.target : undefined]),
+    ).toEqual([
+      ['WWW.OWN.TEST.', 'Web.own.test.'],
+      ['Web.own.test.', undefined],
+    ]);
+    expect(answer?.authorities.map(({ name }) => name)).toEqual(['own.test.']);
+  });
+
   it.each([
     ['without cache', NAT64],
     ['with cache', ['cache 30', ...NAT64]],

@@ -65,25 +65,19 @@ describe('the level debug', () => {
     expect(lines()).toHaveLength(before);
   });
 
-  it('is that of a Corefile with the plugin debug, unless -compat is given', async () => {
+  it('of a Corefile shows them on request, and not by the plugin debug', async () => {
     const upstream = await ZoneUpstream.start({ 'www.example. A': [address('192.0.2.1')] });
     onTestFinished(() => upstream.stop());
-    const block = `  debug\n  cache\n  forward . ${upstream.address}`;
-    const { program, port } = await serveCorefile(block);
+    const { program, port } = await serveCorefile(`  debug\n  cache\n  forward . ${upstream.address}`);
     const server = { address: '127.0.0.1', port };
     await ask(server, 'www.example', 'A');
-    await expect
-      .poll(() => program.output, WAIT)
-      .toMatch(
-        new RegExp(
-          `DEBUG\\] query .* name=www\\.example\\. .*plugins=cache.* upstreams=${upstream.address} .*rcode=NOERROR`,
-        ),
-      );
-    const strict = await serveCorefile(block, '.', ['-compat=1.14']);
-    await ask({ address: '127.0.0.1', port: strict.port }, 'www.example', 'A');
-    strict.program.signal('SIGTERM');
-    await strict.program.exit;
-    expect(strict.program.output).not.toContain('query ');
+    const set = await runToEnd('control', `--socket=${socketOf(program, 'coredns')}`, 'log-level', 'debug');
+    expect(set.code).toBe(0);
+    expect(program.output).not.toContain('query ');
+    await askUntilSeen(server, 'www.example', () => program.output.includes('DEBUG] query '));
+    expect(program.output).toMatch(
+      /DEBUG\] query .* name=www\.example\. .*block=\. plugins=cache source=cache .*rcode=NOERROR/,
+    );
   });
 });
 

@@ -68,7 +68,7 @@ function toCached(
   const { rcode, truncated, edns } = whole;
   // Do not store failures: the next attempt may succeed.
   if (truncated || edns !== undefined || rcode > 15 || rcode === RCODE.SERVFAIL) return undefined;
-  const written = writeAnswerBody(query.question, whole);
+  const written = writeAnswerBody(query.question, whole, query.keepsLetters);
   if (written === undefined || !isReadAsStored(whole, written.body.rotation !== undefined)) return undefined;
   return {
     ...toCachedQuestion(query.questionKey),

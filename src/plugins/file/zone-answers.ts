@@ -37,6 +37,7 @@ export async function lookUpInZone(
   chain: Chain,
   { isStrict = false, rotates = false }: CutOptions = {},
 ): Promise<FileAnswer> {
+  query.keepLetters();
   const room = query.roomFor(isStrict ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE);
   const asked = {
     question: query.question,
