@@ -118,9 +118,8 @@ describe('a replica with other services', () => {
     clock.advance(20_000);
     const away: Replica = {
       name: 'c',
-      // biome-ignore lint/correctness/useYield: it fails before.
       async *ask() {
-        throw new Error('it is away');
+        yield await Promise.reject(new Error('it is away'));
       },
     };
     const comparison = new NameComparison();
