@@ -94,6 +94,7 @@ export const soakFiles = [
   'test/skydns/skydns.test.ts',
   'test/swap/swap.test.ts',
   'test/table/torture.test.ts',
+  'test/transfer/nsd.test.ts',
   'test/transfer/tsig.test.ts',
 ];
 
