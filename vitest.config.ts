@@ -78,6 +78,7 @@ export const soakFiles = [
   'test/pod/pod-three.test.ts',
   'test/pod/rbac.test.ts',
   'test/promises/**/*.test.ts',
+  'test/release/sign.test.ts',
   'test/resolver/extended-errors.test.ts',
   'test/resolver/hidden-types.test.ts',
   'test/resolver/reader-forwarding.test.ts',
