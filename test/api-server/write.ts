@@ -78,7 +78,10 @@ function raise(before: KubernetesObject, object: KubernetesObject): KubernetesOb
   const isChanged = JSON.stringify(before['spec']) !== JSON.stringify(object['spec']);
   const generation = Number(before.metadata['generation'] ?? 1) + (isChanged ? 1 : 0);
   const metadata = { ...object.metadata, generation };
-  return { ...object, metadata: object.kind === 'DaemonSet' ? countTemplates(metadata, isChanged) : metadata };
+  return {
+    ...object,
+    metadata: object.kind === 'DaemonSet' ? countTemplates(metadata, isChanged) : metadata,
+  };
 }
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
