@@ -91,6 +91,7 @@ export const soakFiles = [
   'test/server/manifests.test.ts',
   'test/server/pid-files.test.ts',
   'test/server/stopping.test.ts',
+  'test/sign/sign.test.ts',
   'test/skydns/skydns.test.ts',
   'test/swap/swap.test.ts',
   'test/table/torture.test.ts',

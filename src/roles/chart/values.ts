@@ -170,6 +170,7 @@ const NETWORK: readonly ChartValue[] = [
   value('service.trafficDistribution', text, '', 'PreferSameZone or PreferSameNode'),
   value('service.annotations', stringMap, {}, 'Its annotations'),
   value('service.selector', object, {}, 'Replaces its selector'),
+  value('events.enabled', flag, false, 'Whether findings become Kubernetes Events, also on the Service'),
   value('networkPolicy.enabled', flag, false, 'Whether a NetworkPolicy is created'),
   value('networkPolicy.metricsFrom', list, [], 'Peers that may scrape; all if empty'),
   value(
