@@ -3,7 +3,7 @@
  */
 import type { TableViews } from '../table/memory.ts';
 import { MADE_LABEL } from './endpoint-writer.ts';
-import { SECTION, SERVICE_FLAG, SLICE_RECORD } from './layout.ts';
+import { SECTION, SECTION_HAS_HOSTNAMES, SERVICE_FLAG, SLICE_RECORD } from './layout.ts';
 import { SectionWalk } from './record-finder.ts';
 
 /** An IPv4 address as a signed number, an IPv6 address as text with a character per octet. */
@@ -79,7 +79,7 @@ export function readyAddresses(
 /** Whether a slice has hostnames. */
 export function hasHostnames(views: TableViews, record: number): boolean {
   for (const section of sectionsOf(views, record))
-    if ((views.atoms[(section + SECTION.SHAPE) >> 2] ?? 0) >>> 24 !== 0) return true;
+    if (((views.atoms[(section + SECTION.SHAPE) >> 2] ?? 0) & SECTION_HAS_HOSTNAMES) !== 0) return true;
   return false;
 }
 
