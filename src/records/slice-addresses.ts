@@ -60,20 +60,21 @@ export function* sectionsOf({ atoms }: TableViews, record: number): Iterable<num
   }
 }
 
-/** The addresses of a slice's ready endpoints, and how many they are. */
-export function readyAddresses(
-  views: TableViews,
-  record: number,
-): { addresses: Set<AddressValue>; ready: number } {
+/** The addresses of a slice's ready endpoints. @param record 0 for none */
+export function readyAddresses(views: TableViews, record: number): ReadonlySet<AddressValue> {
   const addresses = new Set<AddressValue>();
-  let count = 0;
   if (record !== 0)
-    for (const section of sectionsOf(views, record)) {
-      const ready = readyIn(views, section);
-      for (let endpoint = 0; endpoint < ready; endpoint++) addresses.add(addressOf(views, section, endpoint));
-      count += ready;
-    }
-  return { addresses, ready: count };
+    for (const section of sectionsOf(views, record))
+      for (let endpoint = 0, ready = readyIn(views, section); endpoint < ready; endpoint++)
+        addresses.add(addressOf(views, section, endpoint));
+  return addresses;
+}
+
+/** How many ready endpoints a slice has. @param record 0 for none */
+export function countReady(views: TableViews, record: number): number {
+  let count = 0;
+  if (record !== 0) for (const section of sectionsOf(views, record)) count += readyIn(views, section);
+  return count;
 }
 
 /** Whether a slice has hostnames. */
