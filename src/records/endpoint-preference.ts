@@ -6,9 +6,8 @@
  */
 import type { TableViews } from '../table/memory.ts';
 import { bitOf, isAtPlace, placesAt } from './endpoint-places.ts';
-import type { SectionFilter } from './endpoint-writer.ts';
 import { DISTRIBUTION, PLACES, PLACES_FLAG, SECTION } from './layout.ts';
-import type { SectionWalk } from './record-finder.ts';
+import type { SectionFilter, SectionWalk } from './record-finder.ts';
 
 /** All endpoints, or those in the client's zone or on its node. */
 const PREFERS = { ALL: -1, ZONE: 0, NODE: 1 } as const;

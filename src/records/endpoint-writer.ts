@@ -8,12 +8,8 @@ import type { ComposerContext } from './composer-context.ts';
 import type { EndpointPreference } from './endpoint-preference.ts';
 import { writeHashLabel } from './hash-label.ts';
 import { SECTION } from './layout.ts';
+import type { SectionFilter } from './record-finder.ts';
 import { areEqual, isNameLength, type ServiceFields, writeDashed } from './service-fields.ts';
-
-/** Selects sections of a service's slices. */
-export interface SectionFilter {
-  includes(section: number): boolean;
-}
 
 /** Adds the records of one endpoint. */
 export interface TargetAdder {

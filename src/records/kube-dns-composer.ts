@@ -10,9 +10,10 @@ import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
-import { type EndpointWriter, MADE_LABEL, type SectionFilter, type TargetAdder } from './endpoint-writer.ts';
+import { type EndpointWriter, MADE_LABEL, type TargetAdder } from './endpoint-writer.ts';
 import { HASH_LABEL_OCTETS, writeHashLabel } from './hash-label.ts';
 import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './layout.ts';
+import type { SectionFilter } from './record-finder.ts';
 import {
   areEqual,
   isNameLength,

@@ -103,6 +103,7 @@ it('portolan kube-dns --prefer-zone follows nodes', async () => {
   runPortolan([
     ...['kube-dns', `--dns-bind-address=${server.address}`, `--dns-port=${server.port}`],
     ...[`--healthz-port=${await findFreePort()}`, `--kube-master-url=${url}`, '--prefer-zone'],
+    '--endpoint-ranges=nodes,10.244.0.0/16',
   ]);
   await expect.poll(() => a(server, IN_A).catch(String), SOON).toBe(OF_A);
   await expectZones(server);
