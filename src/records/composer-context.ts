@@ -18,8 +18,11 @@ export class ComposerContext {
   readonly composition: Composition;
   readonly walk: SectionWalk;
   readonly preference: EndpointPreference;
-  /** Whether answers depend on where the client is, and that is known. */
-  prefers = false;
+  /** The octet of the block that says where clients are; 0: answers do not depend on that. */
+  places = 0;
+  /** Has the socket address of the client, from octet `#client` on. */
+  #packet: Uint8Array = new Uint8Array();
+  #client = 0;
   readonly #places: ClientPlaceFinder;
   readonly #finder: RecordFinder;
   sought: Sought;
@@ -61,14 +64,15 @@ export class ComposerContext {
     this.priority = this.isKubeDns ? PRIORITY_OF_KUBE_DNS : 0;
     this.#suffixAt = zone + CLUSTER.NAMES;
     this.#suffixLength = SVC_OCTETS + ((atoms[(zone + CLUSTER.DOMAIN_SHAPE) >> 2] ?? 0) & 0xffff);
-    const places = atoms[(zone + CLUSTER.PLACES) >> 2] ?? 0;
-    this.prefers = places !== 0 && this.#isPlaced(places, packet, client);
+    this.places = atoms[(zone + CLUSTER.PLACES) >> 2] ?? 0;
+    this.#packet = packet;
+    this.#client = client;
   }
 
-  /** Whether it is known where the client is. */
-  #isPlaced(places: number, packet: Uint8Array, client: number): boolean {
+  /** Tells `preference` where the client is. @returns whether that is known */
+  locate(): boolean {
     const found = this.#places;
-    found.find(places, packet, client);
+    found.find(this.places, this.#packet, this.#client);
     this.preference.zone = found.zone;
     this.preference.node = found.node;
     return found.zone !== 0 || found.node !== 0;

@@ -47,6 +47,22 @@ export class EndpointPreference {
     return this.#ofIpv4 !== PREFERS.ALL || this.#ofIpv6 !== PREFERS.ALL;
   }
 
+  /** Whether the answer of a service may depend on the client: some endpoints have hints, or the service prefers by itself. */
+  mayDecide({ entry, distribution }: PreferringService): boolean {
+    const walk = this.#walk;
+    for (walk.begin(entry); walk.next(); ) {
+      if (this.#readyIn(walk.section) === 0) continue;
+      const places = placesAt(this.#views, walk.section);
+      if (places !== 0 && (distribution !== DISTRIBUTION.NONE || this.#isHinted(places))) return true;
+    }
+    return false;
+  }
+
+  #isHinted(places: number): boolean {
+    const flags = this.#views.atoms[(places + PLACES.FLAGS) >> 2] ?? 0;
+    return (flags & (PLACES_FLAG.NODES_HINTED | PLACES_FLAG.ZONES_HINTED)) !== 0;
+  }
+
   /** Whether an endpoint is one that the client prefers. */
   includes(section: number, endpoint: number): boolean {
     const kind = this.#octetsOf(section) === 4 ? this.#ofIpv4 : this.#ofIpv6;

@@ -46,7 +46,16 @@ export class EndpointWriter {
 
   /** Call it before the addresses or the targets of a headless service are added. @param filter as there */
   begin(service: ServiceFields, filter: SectionFilter): void {
-    this.#prefers = this.#context.prefers && this.#preference.decide(service, filter);
+    this.#prefers = this.#context.places !== 0 && this.#decide(service, filter);
+  }
+
+  /** Most services do not ask for it, so the client is looked up last. */
+  #decide(service: ServiceFields, filter: SectionFilter): boolean {
+    return (
+      this.#preference.mayDecide(service) &&
+      this.#context.locate() &&
+      this.#preference.decide(service, filter)
+    );
   }
 
   /** Slices were replaced after the decision, and none of the preferred endpoints is left. @returns whether it was one */

@@ -4,7 +4,7 @@
  */
 import type { PlaceWords } from '../../records/client-places.ts';
 import { EndpointPreference } from '../../records/endpoint-preference.ts';
-import { SECTION, SECTION_HAS_PLACES, SERVICE, SERVICE_KIND, SERVICE_RECORD } from '../../records/layout.ts';
+import { SERVICE_KIND } from '../../records/layout.ts';
 import { SectionWalk } from '../../records/record-finder.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
 import { ServiceFields } from '../../records/service-fields.ts';
@@ -65,15 +65,10 @@ export class ClientNames {
     return addresses && this.#derive(view, name, addresses);
   }
 
-  /** Whether a service is headless and endpoints have places. */
+  /** Whether a service is headless, and its answers may depend on the client. */
   #mayPrefer(entry: number): boolean {
-    const { atoms } = this.#writer.space.views;
-    const record = atoms[(entry + SERVICE.RECORD) >> 2] ?? 0;
-    if (record === 0 || ((atoms[(record + SERVICE_RECORD.HEAD) >> 2] ?? 0) & 0xff) !== SERVICE_KIND.HEADLESS)
-      return false;
-    for (this.#walk.begin(entry); this.#walk.next(); )
-      if (((atoms[(this.#walk.section + SECTION.SHAPE) >> 2] ?? 0) & SECTION_HAS_PLACES) !== 0) return true;
-    return false;
+    this.#fields.load(entry);
+    return this.#fields.kind === SERVICE_KIND.HEADLESS && this.#preference.mayDecide(this.#fields);
   }
 
   /** The addresses of the endpoints that a client there prefers; undefined: all. */
