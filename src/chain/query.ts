@@ -99,6 +99,7 @@ interface SharedState {
   familyWasRead: boolean;
   isDerived: boolean;
   keepsLetters: boolean;
+  mayBeCached: boolean;
   kept: KeptAnswer | undefined;
   counts: readonly HandlerCount[];
   /** Undefined: facts are not collected. */
@@ -122,7 +123,7 @@ const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 const NEW_STATE: SharedState = {
   ...{ clientWasRead: false, familyWasRead: false, isDerived: true, kept: undefined, counts: [] },
-  ...{ keepsLetters: false, metadata: undefined, furtherQueries: 0 },
+  ...{ keepsLetters: false, mayBeCached: true, metadata: undefined, furtherQueries: 0 },
 };
 
 export class Query {
@@ -235,6 +236,16 @@ export class Query {
   /** For handlers whose answer depends on more than the plan and the publications. */
   forbidStoring(): void {
     this.#mark.isDerived = false;
+  }
+
+  /** For handlers whose answer is only for clients in the place of this one: no cache keeps it. */
+  forbidCaching(): void {
+    this.#mark.isDerived = false;
+    this.#mark.mayBeCached = false;
+  }
+
+  get mayBeCached(): boolean {
+    return this.#mark.mayBeCached;
   }
 
   /**

@@ -231,7 +231,7 @@ export class Search {
   }
 
   /** @returns of `COMPOSED` */
-  #compose({ start, max }: Searching, publication: number): number {
+  #compose({ packet, start, client, max }: Searching, publication: number): number {
     const { atoms } = this.#views;
     const cluster = atoms[publication + (PUBLICATION.CLUSTER >> 2)] ?? 0;
     if (cluster === 0) return COMPOSED.NEXT;
@@ -243,6 +243,8 @@ export class Search {
       this.#question.end - start,
       this.#response.freeOctets(start, max),
       this.#response.rotates,
+      packet,
+      client,
     );
   }
 

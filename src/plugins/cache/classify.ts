@@ -36,8 +36,12 @@ export function classify(query: Query, answer: WholeAnswer, now: number): Answer
 }
 
 /** Whether an answer may be cached. */
-export function mayKeep({ question }: Query, answer: WholeAnswer, answerClass: AnswerClass): boolean {
-  if (answer.truncated || answerClass === 'none') return false;
+export function mayKeep(
+  { question, mayBeCached }: Query,
+  answer: WholeAnswer,
+  answerClass: AnswerClass,
+): boolean {
+  if (!mayBeCached || answer.truncated || answerClass === 'none') return false;
   const { rcode, answers, authorities } = answer;
   if (authorities.some(({ data }) => data.kind === 'SOA')) return true;
   if (rcode === RCODE.NXDOMAIN) return false;
