@@ -43,6 +43,7 @@ export interface MessageSigner {
 
 /** Our own queries have no records. */
 type AskedByClient = Asked & {
+  readonly answers?: readonly ResourceRecord[];
   readonly authorities?: readonly ResourceRecord[];
   readonly signature?: QuerySignature;
 };
@@ -294,6 +295,11 @@ export class Query {
   /** The header of this query. */
   get header(): Header {
     return this.#asked.header;
+  }
+
+  /** Records in the answer section of this query: NOTIFY may tell the new SOA record (RFC 1996 section 3.7). */
+  get answers(): readonly ResourceRecord[] {
+    return this.#asked.answers ?? [];
   }
 
   /** Records in the authority section of this query. */

@@ -21,7 +21,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
-import { type Message, type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
@@ -499,6 +499,7 @@ function withTtl(answer: WholeAnswer, ttl: number): WholeAnswer {
 
 /** Asks servers whether they have validated their answers: later clients may want to know. */
 function withAuthenticData(query: Query): Query {
+  if (query.header.opcode !== OPCODE.QUERY) return query;
   return query.with({ header: { ...query.header, authenticData: true } });
 }
 
