@@ -116,15 +116,15 @@ interface World {
   readonly pods: readonly KubernetesObject[];
 }
 
-async function startSubject({ services, pods }: World, clock: ManualClock) {
+async function startSubject({ services, pods }: World, clock: ManualClock, plugin = 'kubernetes') {
   const spaces = ['default', 'team-a', 'team-b', 'shop'].map(namespace);
   const api = await ApiServerDouble.start({ objects: [...spaces, ...services, ...pods] });
   onTestFinished(() => api.stop());
   const upstream = await LoopbackUpstream.start(answer);
   onTestFinished(() => upstream.stop());
   const subject = new ReaderSubject(
-    `.:53 {\n prometheus\n autopath @kubernetes\n cache 30\n` +
-      ` kubernetes cluster.local in-addr.arpa {\n endpoint ${api.url}\n pods verified\n }\n` +
+    `.:53 {\n prometheus\n autopath @${plugin}\n cache 30\n` +
+      ` ${plugin} cluster.local in-addr.arpa {\n endpoint ${api.url}\n pods verified\n }\n` +
       ` forward . 127.0.0.1:${upstream.port}\n}\n`,
     clock,
   );
@@ -206,38 +206,42 @@ it('is what the chain finds', { timeout: 120_000 }, async () => {
 const WWW = 'www.example.com.team-a.svc.cluster.local';
 const FOUND = [`${WWW}. 0 IN CNAME www.example.com.`, 'www.example.com. 0 IN A 192.0.2.80'];
 
-it('is what exists now, whatever was found before', async () => {
-  const clock = new ManualClock();
-  const { subject, api } = await startSubject(
-    { services: [], pods: [pod('team-a', '192.0.2.1', {})] },
-    clock,
-  );
-  const client = { address: '192.0.2.1', port: 53_000 };
-  const show = (of = WWW) =>
-    subject
-      .askTable(packetOf(of, 'A'), undefined, 'udp', client)
-      ?.answers.map((each) => presentRecord({ ...each, ttl: 0 }));
-  const shows = (what: string, expected: readonly string[], of?: string) =>
-    waitUntil(what, () => {
-      clock.advance(20);
-      return isDeepStrictEqual(show(of), expected);
-    });
-  // Not before the cache has the name.
-  expect(show()).toBe(undefined);
-  await subject.askChain(packetOf(WWW, 'A'), 'udp', client);
-  expect(show()).toEqual(FOUND);
-  api.put(service('cart', '10.96.0.9', 'shop'));
-  const cart = 'cart.shop.team-a.svc.cluster.local.';
-  const ofShop = [
-    `${cart} 0 IN CNAME cart.shop.svc.cluster.local.`,
-    'cart.shop.svc.cluster.local. 0 IN A 10.96.0.9',
-  ];
-  await shows('the new service', ofShop, cart);
-  // Now the whole name may be that of an endpoint.
-  api.put(service('com', '10.96.0.11', 'team-a'));
-  await shows('the denial', []);
-  api.delete('Service', 'com', 'team-a');
-  await shows('the name outside', FOUND);
-  api.delete('Pod', 'pod-192.0.2.1', 'team-a');
-  await shows('the denial of a stranger', []);
-});
+it.each(['kubernetes', 'kubernetai'])(
+  'of %s is what exists now, whatever was found before',
+  async (plugin) => {
+    const clock = new ManualClock();
+    const { subject, api } = await startSubject(
+      { services: [], pods: [pod('team-a', '192.0.2.1', {})] },
+      clock,
+      plugin,
+    );
+    const client = { address: '192.0.2.1', port: 53_000 };
+    const show = (of = WWW) =>
+      subject
+        .askTable(packetOf(of, 'A'), undefined, 'udp', client)
+        ?.answers.map((each) => presentRecord({ ...each, ttl: 0 }));
+    const shows = (what: string, expected: readonly string[], of?: string) =>
+      waitUntil(what, () => {
+        clock.advance(20);
+        return isDeepStrictEqual(show(of), expected);
+      });
+    // Not before the cache has the name.
+    expect(show()).toBe(undefined);
+    await subject.askChain(packetOf(WWW, 'A'), 'udp', client);
+    expect(show()).toEqual(FOUND);
+    api.put(service('cart', '10.96.0.9', 'shop'));
+    const cart = 'cart.shop.team-a.svc.cluster.local.';
+    const ofShop = [
+      `${cart} 0 IN CNAME cart.shop.svc.cluster.local.`,
+      'cart.shop.svc.cluster.local. 0 IN A 10.96.0.9',
+    ];
+    await shows('the new service', ofShop, cart);
+    // Now the whole name may be that of an endpoint.
+    api.put(service('com', '10.96.0.11', 'team-a'));
+    await shows('the denial', []);
+    api.delete('Service', 'com', 'team-a');
+    await shows('the name outside', FOUND);
+    api.delete('Pod', 'pod-192.0.2.1', 'team-a');
+    await shows('the denial of a stranger', []);
+  },
+);
