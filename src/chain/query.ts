@@ -101,6 +101,7 @@ interface SharedState {
   isDerived: boolean;
   keepsLetters: boolean;
   kept: KeptAnswer | undefined;
+  isPartlyKept: boolean;
   counts: readonly HandlerCount[];
   /** Undefined: facts are not collected. */
   metadata: Metadata | undefined;
@@ -123,6 +124,7 @@ const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 const NEW_STATE: SharedState = {
   ...{ clientWasRead: false, familyWasRead: false, isDerived: true, kept: undefined, counts: [] },
+  isPartlyKept: false,
   ...{ keepsLetters: false, metadata: undefined, furtherQueries: 0 },
 };
 
@@ -270,6 +272,19 @@ export class Query {
   /** The cached answer, if the answer of all handlers depends only on it and the plan. */
   get kept(): KeptAnswer | undefined {
     return this.#isForAll ? this.#mark.kept : undefined;
+  }
+
+  /**
+   * For a cache that keeps nothing of an answer of the handlers behind it. It answers the same as long as they do; if other parts of the
+   * answer are kept, it also depends on the plan and the publications.
+   */
+  keptNothing(): void {
+    this.#mark.isPartlyKept = true;
+  }
+
+  /** Whether a cache has kept nothing of a part of the answer. */
+  get isPartlyKept(): boolean {
+    return this.#mark.isPartlyKept;
   }
 
   get #isForAll(): boolean {

@@ -200,7 +200,6 @@ export function createAutopathHandler(
       const later = isFound ? undefined : await search(query, candidates, behind);
       const isCountedHere = isFound ? candidates.length > 0 : later !== undefined && isCounted(later);
       if (isCountedHere) query.count(found);
-      query.forbidStoring();
       return later ?? answer;
     },
   };
