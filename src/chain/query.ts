@@ -102,6 +102,9 @@ interface SharedState {
   keepsLetters: boolean;
   kept: KeptAnswer | undefined;
   isPartlyKept: boolean;
+  /** Whether the flags of the parts of the answer do not matter, and whether some of these are those of a first answer of a cache. */
+  isComposed: boolean;
+  hasFirstFlags: boolean;
   counts: readonly HandlerCount[];
   /** Undefined: facts are not collected. */
   metadata: Metadata | undefined;
@@ -124,7 +127,7 @@ const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 const NEW_STATE: SharedState = {
   ...{ clientWasRead: false, familyWasRead: false, isDerived: true, kept: undefined, counts: [] },
-  isPartlyKept: false,
+  ...{ isPartlyKept: false, isComposed: false, hasFirstFlags: false },
   ...{ keepsLetters: false, metadata: undefined, furtherQueries: 0 },
 };
 
@@ -280,6 +283,43 @@ export class Query {
    */
   keptNothing(): void {
     this.#mark.isPartlyKept = true;
+  }
+
+  /**
+   * For handlers before a cache that make an answer of others with flags of its own. The first answers of a cache, whose flags differ from
+   * those of later ones, are then as good as later ones. Call `endComposition` with what came of it.
+   */
+  beginComposition(): void {
+    this.#mark.isComposed = true;
+  }
+
+  /** @param isOwn whether the answer has flags of its own; otherwise it has those of the answers that it was to be made of */
+  endComposition(isOwn: boolean): void {
+    if (!isOwn && this.#mark.hasFirstFlags) this.forbidStoring();
+    this.#mark.isComposed = false;
+    this.#mark.hasFirstFlags = false;
+  }
+
+  /** Whether a cache may note its first answer by `answeredFirst`. */
+  get isComposed(): boolean {
+    return this.#mark.isComposed;
+  }
+
+  /**
+   * Notes that a cache keeps from now on what it answers.
+   *
+   * @param miss counted for this query, in place of which `hit` counts for those that get its stored answer
+   */
+  answeredFirst(
+    before: Dependence,
+    kept: KeptAnswer,
+    [miss, hit]: readonly [HandlerCount, HandlerCount],
+  ): void {
+    this.answeredFromCache(before, kept);
+    this.#mark.hasFirstFlags = true;
+    const { counts } = this.#mark;
+    const place = counts.lastIndexOf(miss);
+    if (place >= 0) this.#mark.counts = counts.with(place, hit);
   }
 
   /** Whether a cache has kept nothing of a part of the answer. */

@@ -42,7 +42,7 @@ export interface CacheDependencies {
 /** Number of shards in CoreDNS, and minimum capacity of each. */
 const [SHARDS, MIN_PER_SHARD] = [256, 4];
 
-/** An answer of the handlers behind. `isKept`: it is in the cache now, or is no response. */
+/** An answer of the handlers behind. `isKept`: it is in the cache now. */
 interface Fetched {
   readonly answer: Answer;
   readonly isKept: boolean;
@@ -180,9 +180,7 @@ export class Cache implements AnswerKeeper {
     if (hit === undefined) {
       this.#counts.missed(query);
       const { answer, isKept } = await this.#fetch(query, next);
-      // The flags of the first answer differ from those of later ones.
-      if (!isKept && mayRepeat(answer)) query.keptNothing();
-      else query.forbidStoring();
+      this.#noteFirst(query, before, answer, isKept);
       return answer;
     }
     this.#counts.hit(query, hit.kind);
@@ -238,7 +236,7 @@ export class Cache implements AnswerKeeper {
   async #fetch(query: Query, next: Next, isOurs = false): Promise<Fetched> {
     const answer = await next(withAuthenticData(query));
     const whole = wholeOf(answer);
-    return whole === undefined ? { answer, isKept: true } : this.#keep(query, whole, isOurs);
+    return whole === undefined ? { answer, isKept: false } : this.#keep(query, whole, isOurs);
   }
 
   #keep(query: Query, answer: WholeAnswer, isOurs: boolean): Fetched & { readonly answer: WholeAnswer } {
@@ -296,11 +294,34 @@ export class Cache implements AnswerKeeper {
     return hits < prefetch.amount ? 0 : ttl - dueSecondsOf(prefetch, ttl);
   }
 
+  /** The flags of the first answer differ from those of later ones. */
+  #noteFirst(query: Query, before: Dependence, answer: Answer, isKept: boolean): void {
+    if (!isKept && mayRepeat(answer)) {
+      query.keptNothing();
+      return;
+    }
+    const hit = isKept && query.isComposed ? this.#find(query) : undefined;
+    if (hit === undefined || hit.left <= 0 || this.options.keepTtl) query.forbidStoring();
+    else this.#noteComposed(query, before, hit);
+  }
+
+  #noteComposed(query: Query, before: Dependence, { kind, item }: Hit): void {
+    this.#store.share(kind, query.questionKey, item, this.#readSecondsOf(item));
+    if (item.isShared)
+      query.answeredFirst(before, { until: this.#endOfReading(item) }, this.#counts.later(kind));
+    else query.forbidStoring();
+  }
+
   /** Answers that earlier handlers make from this one may be stored for as long as readers give this one. */
   #noteKept(query: Query, before: Dependence, { item }: Hit): void {
-    const until = this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
-    if (item.isShared && !this.options.keepTtl) query.answeredFromCache(before, { until });
+    if (item.isShared && !this.options.keepTtl)
+      query.answeredFromCache(before, { until: this.#endOfReading(item) });
     else query.forbidStoring();
+  }
+
+  /** Milliseconds of the monotonic clock. */
+  #endOfReading(item: CacheItem): number {
+    return this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
   }
 
   /** With `prefetch`, the cache must see each question for a new answer, to count its popularity. */
