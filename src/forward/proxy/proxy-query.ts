@@ -4,7 +4,7 @@
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { encodeName } from '../../wire/name.ts';
-import type { Edns, Header, Question } from '../../wire/types.ts';
+import type { Edns, Header, Question, ResourceRecord } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 
 /** The parts of a query that are forwarded. */
@@ -12,15 +12,17 @@ export interface ProxyQuestion {
   readonly question: Question;
   readonly header: Header;
   readonly edns: Edns | undefined;
+  /** Default: none. */
+  readonly answers?: readonly ResourceRecord[];
 }
 
 const MIN_UDP_SIZE = 512;
 
-export function writeProxyQuery({ question, header, edns }: ProxyQuestion): QueryMessage {
+export function writeProxyQuery({ question, header, edns, answers = [] }: ProxyQuestion): QueryMessage {
   const octets = encodeMessage({
     header: { ...header, id: 0 },
     questions: [question],
-    answers: [],
+    answers,
     authorities: [],
     additionals: [],
     edns,
