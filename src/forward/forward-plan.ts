@@ -24,7 +24,7 @@ export function isStrictlyOrdered(policy: Policy): boolean {
 }
 
 /** The names of a rule. Longer matches win; of equal length `domain` wins over `ending`. */
-export type NameMatch =
+export type RuleMatch =
   /** The name and all below it. */
   | { readonly kind: 'domain'; readonly name: NameKey }
   /** Names whose text has this ending, not only at label boundaries: dnsmasq's `*google.com`. In lower case, with the final dot. */
@@ -47,7 +47,7 @@ export type ForwardTarget =
   | { readonly kind: 'default' };
 
 export interface ForwardRule {
-  readonly names: readonly NameMatch[];
+  readonly names: readonly RuleMatch[];
   readonly target: ForwardTarget;
 }
 

@@ -44,7 +44,7 @@ export type ResolutionEvent =
   | {
       readonly kind: 'replied';
       readonly server: number;
-      readonly verdict: Verdict;
+      readonly verdict: ReplyQuality;
       readonly isOverdue: boolean;
     }
   /** The server is slower than usual. */
@@ -54,7 +54,7 @@ export type ResolutionEvent =
   | {
       readonly kind: 'failed';
       readonly server: number;
-      readonly failure: Failure;
+      readonly failure: QueryFailure;
       readonly isOverdue: boolean;
     }
   /** The budget's answers to a `request`. */
@@ -71,10 +71,10 @@ export type ResolutionEvent =
  * How good a reply is. `error`: its response code requires asking the next server. `no-edns`: the query had EDNS, which
  * the server does not support.
  */
-export type Verdict = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
+export type ReplyQuality = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
 
 /** Why there will be no reply. `refused`: the query did not reach the server; `lost`: it may have; `final`: never use this server again. */
-export type Failure = 'refused' | 'lost' | 'final';
+export type QueryFailure = 'refused' | 'lost' | 'final';
 
 export type ResolutionEffect =
   /** @param timeout milliseconds until it is overdue */

@@ -10,10 +10,10 @@ import type { QuestionKey } from './question-key.ts';
 import {
   begin,
   nextMove,
+  type ReplyQuality,
   type ResolutionEffect,
   type ResolutionEvent,
   type ResolutionState,
-  type Verdict,
 } from './resolution.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { type QueryMessage, writeQuery } from './transport/query-message.ts';
@@ -239,7 +239,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     return this.#withEdns;
   }
 
-  #judge(reply: UpstreamReply, query: QueryMessage): Verdict {
+  #judge(reply: UpstreamReply, query: QueryMessage): ReplyQuality {
     const rcode = rcodeOf(reply);
     if (reply.kind === 'message' && this.#question.asReceived === undefined) {
       // RFC 6891 section 7; others say NOTIMP.

@@ -37,7 +37,7 @@ export interface ResolverSettings extends ReplySettings {
   readonly maxTtl?: number | undefined;
 }
 
-export interface ResolverOptions {
+export interface ResolverDependencies {
   readonly table: TableWriter;
   readonly clock: Clock;
   readonly log: Log;
@@ -80,7 +80,7 @@ export class Resolver {
   #readerPath: ReaderPath | undefined;
   #link: LinkedForwarder | undefined;
 
-  constructor(settings: ResolverSettings, options: ResolverOptions) {
+  constructor(settings: ResolverSettings, options: ResolverDependencies) {
     const { table, clock, log, tally = new ForwardTally(), chain = (query) => this.answer(query) } = options;
     this.#settings = settings;
     this.handedAnswers = new HandedAnswers(table, clock);

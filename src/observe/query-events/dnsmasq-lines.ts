@@ -15,7 +15,7 @@ import {
 } from '../../wire/types.ts';
 
 /** The source of an answer; `config` includes hosts files. */
-export type AnswerSource = 'reply' | 'cached' | 'config';
+export type DnsmasqSource = 'reply' | 'cached' | 'config';
 
 /** The hosts file of a local record; undefined if an option defines it. */
 export type FileOf = (record: ResourceRecord) => string | undefined;
@@ -29,7 +29,7 @@ export function sourceOf(
   { header, answers }: Message,
   wasForwarded: boolean,
   isKnown: boolean,
-): AnswerSource {
+): DnsmasqSource {
   const isOfOthers = !header.authoritative && answers.length > 0;
   if (wasForwarded || (isOfOthers && !isKnown)) return 'reply';
   return isKnown && !header.authoritative ? 'cached' : 'config';
@@ -39,7 +39,7 @@ export function sourceOf(
 export function describeResponse(
   question: Question,
   message: Message,
-  source: AnswerSource,
+  source: DnsmasqSource,
   fileOf: FileOf,
 ): readonly string[] {
   const { answers } = message;
@@ -58,7 +58,7 @@ function describeAbsence(question: Question, { header }: Message): string {
   return `${name} is NODATA${family}`;
 }
 
-function describeRecord({ name, data }: ResourceRecord, source: AnswerSource): readonly string[] {
+function describeRecord({ name, data }: ResourceRecord, source: DnsmasqSource): readonly string[] {
   if (data.kind === 'A' || data.kind === 'AAAA') return [`${textOf(name)} is ${data.address}`];
   // As in dnsmasq, only the text of upstream TXT records is shown.
   if (data.kind === 'TXT' && source === 'reply')

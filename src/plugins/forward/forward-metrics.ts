@@ -16,14 +16,14 @@ export interface ServerEvents {
 }
 
 /** Counts events at servers, and queries that reach no server. */
-export interface ForwardCounts extends ServerEvents {
+export interface ForwardMetrics extends ServerEvents {
   allDown(): void;
   rejected(): void;
   /** Adds the remaining counts, and stops counting. */
   stop(): void;
 }
 
-export function countForwarding(metrics: PluginMetrics): ForwardCounts {
+export function countForwarding(metrics: PluginMetrics): ForwardMetrics {
   const server = ['proxy_name', 'to'];
   const duration = metrics.histogram(
     'coredns_proxy_request_duration_seconds',

@@ -11,11 +11,11 @@ import { decodeMessage } from '../../wire/message.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { type Message, OPCODE, RCODE } from '../../wire/types.ts';
 import { Forward } from './forward.ts';
-import type { ForwardRule } from './options.ts';
+import type { ForwardDirective } from './options.ts';
 
 const key = (name: string) => toKey(parseName(name));
 
-const RULE: ForwardRule = {
+const RULE: ForwardDirective = {
   from: ROOT,
   upstreams: [],
   except: [],
@@ -51,7 +51,7 @@ interface Seen {
 
 /** Servers by their addresses. `seen` holds queries of clients, without health checks. */
 async function forwardTo(
-  rules: readonly Partial<ForwardRule>[],
+  rules: readonly Partial<ForwardDirective>[],
   servers: Readonly<Record<string, Script>>,
   isStrict = false,
 ) {
@@ -293,7 +293,7 @@ it('asks the next server after the codes of failover, and gives the last answer'
 
 it('asks by the protocol that the rule says', async () => {
   const servers = { '192.0.2.1': () => 0 };
-  const protocols = async (rule: Partial<ForwardRule>) => {
+  const protocols = async (rule: Partial<ForwardDirective>) => {
     const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')], ...rule }], servers);
     await ask('a.');
     return seen.map(({ protocol }) => protocol);

@@ -15,9 +15,9 @@ import { formatSocketAddress } from '../../forward/network-errors.ts';
 import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
-import { countForwarding, type ForwardCounts } from './forward-metrics.ts';
+import { countForwarding, type ForwardMetrics } from './forward-metrics.ts';
 import { findServers, type IsOurselves, type OpenTransports, type TapServer } from './open-upstreams.ts';
-import type { ForwardOptions, ForwardRule, ForwardUpstream } from './options.ts';
+import type { ForwardDirective, ForwardOptions, ForwardUpstream } from './options.ts';
 import { type RuleOutcome, RuleServers } from './rule-servers.ts';
 
 export interface ForwardDependencies {
@@ -38,7 +38,7 @@ export interface ForwardDependencies {
 }
 
 interface RunningRule {
-  readonly rule: ForwardRule;
+  readonly rule: ForwardDirective;
   readonly except: ReadonlySet<NameKey>;
   readonly nextRcodes: ReadonlySet<number>;
   /** Undefined until they are found. */
@@ -49,7 +49,7 @@ export class Forward {
   readonly handler: Handler;
   readonly #dependencies: ForwardDependencies;
   readonly #rules: readonly RunningRule[];
-  #counts: ForwardCounts | undefined;
+  #counts: ForwardMetrics | undefined;
 
   constructor({ forwards }: ForwardOptions, dependencies: ForwardDependencies) {
     this.#dependencies = dependencies;

@@ -17,7 +17,7 @@ import type { Transport } from '../../forward/transport/transport.ts';
 import { UdpTransport } from '../../forward/transport/udp-transport.ts';
 import { CountedTransport } from './counted-transport.ts';
 import type { ServerEvents } from './forward-metrics.ts';
-import type { ForwardRule, ForwardScheme, ForwardUpstream } from './options.ts';
+import type { ForwardDirective, ForwardScheme, ForwardUpstream } from './options.ts';
 
 /** A server of a rule cannot be used. The start fails with the message. */
 export class UpstreamError extends Error {
@@ -35,11 +35,11 @@ export type ServerProtocol = 'udp' | 'tcp';
 /** Encrypted transports are the same for both protocols. */
 export type OpenTransports = (
   place: UpstreamPlace,
-  rule: ForwardRule,
+  rule: ForwardDirective,
   clock: Clock,
 ) => Readonly<Record<ServerProtocol, Transport>>;
 
-export interface ServerDependencies {
+export interface OpenServerOptions {
   readonly clock: Clock;
   readonly counts: Pick<ServerEvents, 'asked' | 'replied'>;
   /** Called when a server is asked over another protocol from now on. */
@@ -70,7 +70,7 @@ const MAX_UDP_REPLY = 4096;
 
 /** The servers of a rule. @throws UpstreamError if a name has no address */
 export async function findServers(
-  rule: ForwardRule,
+  rule: ForwardDirective,
   { isOurselves = () => false, log }: FindServersOptions,
 ): Promise<readonly UpstreamPlace[]> {
   const found = await Promise.all(
@@ -85,8 +85,8 @@ export async function findServers(
 /** The transport to a server, with all that a rule says about it. */
 export function openServer(
   place: UpstreamPlace,
-  rule: ForwardRule,
-  { clock, counts, openTransports, tap, log, onSwitch }: ServerDependencies,
+  rule: ForwardDirective,
+  { clock, counts, openTransports, tap, log, onSwitch }: OpenServerOptions,
 ): Transport {
   const server = formatSocketAddress(place);
   const wrap = (transport: Transport, protocol: ServerProtocol) =>
@@ -118,7 +118,10 @@ export function openServer(
   return counted(new TcpFirstTransport({ tcp: stream, udp: datagrams, clock, onSwitch: changed }), 'tcp');
 }
 
-async function findPlaces(upstream: ForwardUpstream, rule: ForwardRule): Promise<readonly UpstreamPlace[]> {
+async function findPlaces(
+  upstream: ForwardUpstream,
+  rule: ForwardDirective,
+): Promise<readonly UpstreamPlace[]> {
   switch (upstream.kind) {
     case 'address':
       return [upstream];
@@ -230,7 +233,7 @@ const openSockets: OpenTransports = (place, rule, clock) => {
   return { udp, tcp: stream('dns') };
 };
 
-function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardRule) {
+function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardDirective) {
   const { certificate, key, authorities } = tls;
   const read = (path: string) => readFileSync(path, 'utf8');
   return {

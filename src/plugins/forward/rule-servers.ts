@@ -25,16 +25,16 @@ import type { Transport } from '../../forward/transport/transport.ts';
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { ExtendedErrorCode } from '../../wire/extended-error.ts';
 import { CLASS, type Message, OPCODE } from '../../wire/types.ts';
-import type { ForwardCounts } from './forward-metrics.ts';
-import { openServer, type ServerDependencies, type UpstreamPlace } from './open-upstreams.ts';
-import type { ForwardRule } from './options.ts';
+import type { ForwardMetrics } from './forward-metrics.ts';
+import { type OpenServerOptions, openServer, type UpstreamPlace } from './open-upstreams.ts';
+import type { ForwardDirective } from './options.ts';
 
-export interface RuleServersOptions extends Pick<ServerDependencies, 'openTransports' | 'tap'> {
-  readonly rule: ForwardRule;
+export interface RuleServersOptions extends Pick<OpenServerOptions, 'openTransports' | 'tap'> {
+  readonly rule: ForwardDirective;
   readonly places: readonly UpstreamPlace[];
   /** Whether each query is sent on by itself, as in CoreDNS. */
   readonly isStrict: boolean;
-  readonly counts: ForwardCounts;
+  readonly counts: ForwardMetrics;
   readonly tally: ForwardTally;
   readonly clock: Clock;
   readonly log: Log;
@@ -55,7 +55,7 @@ export type RuleOutcome =
 const FIRST_META_TYPE = 128;
 const ATTEMPTS_PER_SERVER = 2;
 
-const POLICIES: { readonly [Name in ForwardRule['policy']]: Policy } = {
+const POLICIES: { readonly [Name in ForwardDirective['policy']]: Policy } = {
   random: 'random',
   round_robin: 'round-robin',
   sequential: 'sequential',
@@ -184,7 +184,7 @@ function asksForRecords({ question, header }: Query): boolean {
   return header.opcode === OPCODE.QUERY && isOfRecords;
 }
 
-function toPeer(place: UpstreamPlace, rule: ForwardRule): Peer {
+function toPeer(place: UpstreamPlace, rule: ForwardDirective): Peer {
   const address = toUpstreamAddress(place, rule);
   const protocol = address.transport === 'udp' ? 'udp' : 'tcp';
   return { place, label: formatSocketAddress(place), protocol, address };
@@ -192,7 +192,7 @@ function toPeer(place: UpstreamPlace, rule: ForwardRule): Peer {
 
 function toUpstreamAddress(
   { scheme, address, port, serverName }: UpstreamPlace,
-  { forceTcp, sourceAddress }: ForwardRule,
+  { forceTcp, sourceAddress }: ForwardDirective,
 ): UpstreamAddress {
   return {
     transport: scheme === 'dns' ? (forceTcp ? 'tcp' : 'udp') : scheme,
