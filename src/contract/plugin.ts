@@ -10,7 +10,7 @@ import type { Connect } from '../forward/connect.ts';
 import type { ForwardTally } from '../forward/forward-tally.ts';
 import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
 import type { PacketPath } from '../listen/types.ts';
-import type { ResolverStats } from '../resolver/resolver.ts';
+import type { ResolverStats } from '../chain/resolver-stats.ts';
 import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
 import type { LocalisedPublication } from '../sources/local/localised-publications.ts';
 import type { QueryCounts } from '../table/counter-sums.ts';

@@ -7,9 +7,10 @@ import type { Log } from '../base/log.ts';
 import type { Answer } from '../chain/answer.ts';
 import { type Chain, composeChain } from '../chain/handler.ts';
 import type { Query } from '../chain/query.ts';
+import type { ResolverStats } from '../chain/resolver-stats.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
-import { type ForwardCounts, ForwardTally } from '../forward/forward-tally.ts';
+import { ForwardTally } from '../forward/forward-tally.ts';
 import { Forwarder } from '../forward/forwarder.ts';
 import type { ResolveName } from '../forward/named-servers.ts';
 import { toCachedQuestion } from '../forward/question-key.ts';
@@ -20,7 +21,7 @@ import type { TableWriter } from '../table/writer.ts';
 import { encodeName, ROOT } from '../wire/name.ts';
 import type { NameKey, Question } from '../wire/types.ts';
 import { boundTtls } from './bound-ttls.ts';
-import { CachingResolver, type CachingResolverCounts, type StaleSettings } from './caching-resolver.ts';
+import { CachingResolver, type StaleSettings } from './caching-resolver.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ReplySettings } from './forwarding.ts';
 import { HandedAnswers } from './handed-answers.ts';
@@ -54,12 +55,6 @@ export interface ResolverDependencies {
   readonly connect?: Connect;
   /** From 0 to below 1, for choices that need not be secret. */
   readonly random?: () => number;
-}
-
-export interface ResolverStats {
-  readonly forward: ForwardCounts;
-  readonly cachingResolver: CachingResolverCounts;
-  readonly prefetched: number;
 }
 
 export class Resolver {
