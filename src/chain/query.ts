@@ -4,7 +4,7 @@
 import type { QuestionKey } from '../forward/question-key.ts';
 import { encodeName, toKey } from '../wire/name.ts';
 import type { Asked } from '../wire/query.ts';
-import type { Transport } from '../wire/response-size.ts';
+import type { ClientTransport } from '../wire/response-size.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../wire/response-size.ts';
 import type { Signature } from '../wire/tsig.ts';
 import type { Edns, Header, NameKey, Question, ResourceRecord } from '../wire/types.ts';
@@ -15,7 +15,7 @@ import type { Look } from './look.ts';
 export interface Client {
   readonly address: string;
   readonly port: number;
-  readonly transport: Transport;
+  readonly transport: ClientTransport;
   /** Where the query arrived; undefined if unknown: UDP on a wildcard address. */
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;

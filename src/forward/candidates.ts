@@ -18,14 +18,18 @@ const EXPLORE_AFTER_MILLISECONDS = 20_000;
 export class CandidateOrder {
   readonly #policy: Policy;
   readonly #random: () => number;
-  #turn = 0;
+  readonly #isChecked: boolean;
+  #turn: number;
   #sinceExplored = EXPLORE_AFTER_QUESTIONS;
   #exploredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param random from 0 to below 1 */
-  constructor(policy: Policy, random: () => number) {
+  /** @param random from 0 to below 1 @param isChecked whether checks show which servers are down */
+  constructor(policy: Policy, random: () => number, isChecked = false) {
     this.#policy = policy;
     this.#random = random;
+    this.#isChecked = isChecked;
+    // CoreDNS begins with the second one.
+    this.#turn = isChecked ? 1 : 0;
   }
 
   /**
@@ -40,7 +44,10 @@ export class CandidateOrder {
     const upstreams = ordered.some(isSilent)
       ? [...ordered.filter((upstream) => !isSilent(upstream)), ...ordered.filter(isSilent)]
       : ordered;
-    const asksAll = this.#asksAll(now) || upstreams.every(({ isDown }) => isDown);
+    const areDown = upstreams.every(({ isDown }) => isDown);
+    // Perhaps only the checks fail: ask any of them.
+    if (this.#isChecked && areDown) return { upstreams: this.#shuffle(upstreams), atOnce: 1 };
+    const asksAll = this.#asksAll(now) || areDown;
     return { upstreams, atOnce: asksAll ? Math.max(upstreams.length, 1) : 1 };
   }
 
@@ -62,9 +69,12 @@ export class CandidateOrder {
       case 'random':
         return this.#shuffle(servers);
       case 'round-robin': {
-        const first = this.#turn % servers.length;
+        const place = this.#turn % servers.length;
         this.#turn += 1;
-        return [...servers.slice(first), ...servers.slice(0, first)];
+        // CoreDNS only moves the first one.
+        return this.#isChecked
+          ? [...servers.slice(place, place + 1), ...servers.slice(0, place), ...servers.slice(place + 1)]
+          : [...servers.slice(place), ...servers.slice(0, place)];
       }
       case 'fastest':
         return [...servers].sort((one, other) => slowness(one) - slowness(other));

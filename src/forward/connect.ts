@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import { addressOfInterface } from '../socket/query-socket.ts';
 import type { ForwardPlan } from './forward-plan.ts';
+import { HttpsTransport } from './transport/https-transport.ts';
 import { PlainTransport } from './transport/plain-transport.ts';
 import { StreamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
@@ -31,6 +32,10 @@ export const connectBySockets: Connect = (server, address, settings, clock) => {
   if (server.transport === 'tls') {
     const tls = { serverName: server.serverName, authorities: settings.tls.authorities };
     return new StreamTransport({ peer, sourceAddress, tls, clock });
+  }
+  if (server.transport === 'https') {
+    const tls = { serverName: server.serverName, authorities: settings.tls.authorities };
+    return new HttpsTransport({ peer, tls, sourceAddress, method: 'POST' });
   }
   const tcp = new StreamTransport({ peer, sourceAddress, tls: undefined, clock });
   if (server.transport === 'tcp') return tcp;

@@ -74,9 +74,11 @@ function toDirect(upstream: Upstream): readonly RoutedServer[] {
  * Whether readers need not ask again by themselves, and all rules are for domains. After the usual time of the server they hand a
  * question over: the main thread asks again, then or when a client repeats it.
  */
-function isSimple({ rules, tryNextOn, udpSize, policy }: ForwardPlan): boolean {
+function isSimple({ rules, tryNextOn, udpSize, policy, merges }: ForwardPlan): boolean {
   return (
     policy !== 'all' &&
+    // Readers always merge equal questions.
+    merges &&
     udpSize <= MAX_UDP_SIZE &&
     !tryNextOn.some((code) => BELIEVED.includes(code)) &&
     rules.every(({ names }) => names.every(({ kind }) => kind !== 'ending'))

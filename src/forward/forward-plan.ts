@@ -6,6 +6,7 @@ import { ROOT } from '../wire/name.ts';
 import { type NameKey, RCODE } from '../wire/types.ts';
 import type { AdmissionLimits } from './admission/admission.ts';
 import type { SourcePorts } from './transport/udp-transport.ts';
+import type { HealthPolicy } from './upstream/health-checks.ts';
 import type { ReplyTimeouts } from './upstream/round-trip.ts';
 import { formatUpstream, type UpstreamAddress } from './upstream-address.ts';
 
@@ -23,7 +24,7 @@ export function isStrictlyOrdered(policy: Policy): boolean {
 }
 
 /** The names of a rule. Longer matches win; of equal length `domain` wins over `ending`. */
-export type NameMatch =
+export type RuleMatch =
   /** The name and all below it. */
   | { readonly kind: 'domain'; readonly name: NameKey }
   /** Names whose text has this ending, not only at label boundaries: dnsmasq's `*google.com`. In lower case, with the final dot. */
@@ -46,14 +47,19 @@ export type ForwardTarget =
   | { readonly kind: 'default' };
 
 export interface ForwardRule {
-  readonly names: readonly NameMatch[];
+  readonly names: readonly RuleMatch[];
   readonly target: ForwardTarget;
 }
 
 /** When to send a question without a reply again. */
 export interface RetryPolicy {
-  /** `timeout`: when a server is overdue. `client`: when a client repeats the question, as in dnsmasq. */
-  readonly trigger: 'timeout' | 'client';
+  /**
+   * `timeout`: when a server is overdue. `client`: when a client repeats the question, as in dnsmasq. `failure`: when a server has
+   * failed, or has not replied in its time, which ends the query, as in CoreDNS.
+   */
+  readonly trigger: 'timeout' | 'client' | 'failure';
+  /** For `failure`: maximum of queries that fail for one question. */
+  readonly attempts?: number;
   /**
    * Milliseconds before the same server is asked again, if longer than its time-out. For `client`: the minimum between
    * two queries that count as a repeat.
@@ -90,13 +96,16 @@ export interface ForwardPlan {
   readonly tryNextOn: readonly number[];
   readonly timing: ForwardTiming;
   readonly retry: RetryPolicy;
+  readonly health: HealthPolicy;
+  /** Whether equal questions in flight are asked once. */
+  readonly merges: boolean;
   /** Whether to ask a second server when the first is slower than usual. */
   readonly hedging: boolean;
   /** Whether to do so even if the order is binding, and for questions of reader threads, which then hand them over sooner. */
   readonly hedgesAlways: boolean;
   /**
    * Whether questions fail at once while all their servers are down, except for one that tests the servers. That one
-   * also fails at once if the network has refused the servers for longer than a restart takes.
+   * also fails at once if the network has refused the servers for longer than a restart takes. With `checks`, all of them fail.
    */
   readonly failFast: boolean;
   /** Whether to test servers for forwarding loops. */
@@ -124,6 +133,8 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
     ...{ deadline: 4500, failover: 400, negativeWait: 1000 },
   },
   retry: { trigger: 'timeout', interval: 0, refusedInterval: 200, scope: 'next' },
+  health: { kind: 'passive' },
+  merges: true,
   hedging: true,
   hedgesAlways: false,
   failFast: true,

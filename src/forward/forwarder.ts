@@ -159,7 +159,7 @@ export class Forwarder {
   }
 
   #open(question: QuestionKey, route: ServersRoute<InflightQuery>): InflightQuery {
-    const tried = this.tried.take(question);
+    const tried = question.asReceived === undefined ? this.tried.take(question) : undefined;
     const inflight = new InflightQuery(
       question,
       this.#routes,
@@ -172,7 +172,7 @@ export class Forwarder {
 
   /** Joins an equal question in flight under the same routes: its reply answers this one too. */
   #join(question: QuestionKey, client: AccountedClient): InflightQuery | undefined {
-    const known = this.#inflightQueries.find(question);
+    const known = this.#plan.merges ? this.#inflightQueries.find(question) : undefined;
     if (known === undefined || known.routes !== this.#routes) return undefined;
     this.#coalesced += 1;
     if (known.ticket !== undefined) known.route.group.admission.share(known.ticket, client.address);
@@ -300,7 +300,9 @@ export class Forwarder {
       // One may wait: it may come from a reader, which has not yet given its place back.
       if (admission.hasWaiting && !admission.mayRun(address)) return OVERLOADED;
     }
-    if (!this.#plan.failFast || !route.group.isTested || !isAllDown(route)) return route;
+    const { failFast, health } = this.#plan;
+    const isTested = route.group.isTested || health.kind === 'checks';
+    if (!failFast || !isTested || !isAllDown(route)) return route;
     return failed('down', route.upstreams.map(({ text }) => text).join(', '));
   }
 
@@ -314,7 +316,8 @@ export class Forwarder {
     const { group } = inflight.route;
     if (isAllDown(inflight.route)) group.testWith(inflight);
     this.#inflightQueries.add(inflight);
-    const ticket = group.admission.enter(client.address, inflight);
+    // A query of another thread is under way already: that thread gives its place back.
+    const ticket = group.admission.enter(client.address, inflight, inflight.tried !== undefined);
     inflight.ticket = ticket;
     // It may have completed before its ticket was known.
     if (inflight.isCompleted) group.admission.leave(ticket);
@@ -360,7 +363,9 @@ export class Forwarder {
       outcome.reply.authenticData &&= this.#plan.trustsAd;
       return { kind: 'reply', reply: outcome.reply, upstream, milliseconds };
     }
-    const { message, dropped } = sanitise(question, outcome.reply.message);
+    const received = outcome.reply.message;
+    const isKept = question.asReceived?.keepsReply === true;
+    const { message, dropped } = isKept ? { message: received, dropped: 0 } : sanitise(question, received);
     this.#droppedRecords += dropped;
     // AD stays only if the server is trusted, and no record was dropped: it covers the whole reply.
     const authenticData = message.header.authenticData && this.#plan.trustsAd && dropped === 0;
@@ -381,7 +386,7 @@ export class Forwarder {
       timing: plan.timing,
       retry: plan.retry,
       hedging: plan.hedging && (plan.hedgesAlways || !isStrictlyOrdered(plan.policy)),
-      failFast: plan.failFast,
+      failFast: plan.failFast && plan.health.kind === 'passive',
       isOrdered: isStrictlyOrdered(plan.policy),
       deadlines: new TimerQueue(this.#clock),
       udpSize: plan.udpSize,
@@ -439,18 +444,21 @@ export class Forwarder {
   ): Upstream {
     const text =
       server.host.kind === 'address' ? formatUpstream(server) : `${formatUpstream(server)} (${address})`;
+    const { health } = this.#plan;
     const upstream = new Upstream({
       text,
       transport: this.#connect(server, address, this.#plan, this.#clock),
       queriesPerSecond,
       timing: this.#plan.timing,
+      health,
       clock: this.#clock,
+      onCheckFailed: () => this.#events?.probeFailed(text),
       onChange: (changed, from) => {
-        this.#probes.changed(changed, from);
+        if (health.kind === 'passive') this.#probes.changed(changed, from);
         this.onRouteChange();
       },
     });
-    this.#probes.add(upstream, domain);
+    if (health.kind === 'passive') this.#probes.add(upstream, domain);
     return upstream;
   }
 }

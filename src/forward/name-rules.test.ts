@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseName, ROOT, toKey } from '../wire/name.ts';
-import type { NameMatch } from './forward-plan.ts';
+import type { RuleMatch } from './forward-plan.ts';
 import { NameRules } from './name-rules.ts';
 
 const key = (name: string) => toKey(parseName(name));
-const domain = (name: string): NameMatch => ({ kind: 'domain', name: key(name) });
+const domain = (name: string): RuleMatch => ({ kind: 'domain', name: key(name) });
 
 describe('NameRules', () => {
   const rules = new NameRules<string>([

@@ -6,7 +6,7 @@
  */
 import { countLabels, parentOf, ROOT } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
-import type { ForwardRule, NameMatch } from './forward-plan.ts';
+import type { ForwardRule, RuleMatch } from './forward-plan.ts';
 
 export class NameRules<Target> {
   readonly #domains = new Map<NameKey, Target>();
@@ -16,7 +16,7 @@ export class NameRules<Target> {
   readonly #isOne: boolean;
 
   /** @param pairs if two match the same, the last one wins */
-  constructor(pairs: Iterable<readonly [NameMatch, Target]>) {
+  constructor(pairs: Iterable<readonly [RuleMatch, Target]>) {
     let unqualified: Target | undefined;
     for (const [match, target] of pairs) {
       if (match.kind === 'domain') this.#domains.set(match.name, target);
@@ -48,7 +48,7 @@ export class NameRules<Target> {
 export function* pairsOf<Target>(
   rules: readonly ForwardRule[],
   compile: (rule: ForwardRule) => Target,
-): Iterable<readonly [NameMatch, Target]> {
+): Iterable<readonly [RuleMatch, Target]> {
   for (const rule of rules) {
     const target = compile(rule);
     for (const match of rule.names) yield [match, target];

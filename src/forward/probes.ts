@@ -211,7 +211,8 @@ export class Probes {
       failed: () => this.#options.onFailed(upstream),
     };
     const timeout = Math.max(upstream.roundTrip.timeout(), PROBE_TIMEOUT);
-    upstream.ask(writeQuery(question, isPlain ? undefined : this.#options.udpSize()), events, timeout);
+    const query = writeQuery(question, isPlain ? undefined : this.#options.udpSize());
+    upstream.ask({ ...query, isProbe: true }, events, timeout);
   }
 
   #forgetNames(upstream: Upstream): void {

@@ -4,7 +4,7 @@
 import type { CachedQuestion } from '../table/types.ts';
 import { encodeName } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
-import type { ForwardQuestion } from './transport/query-message.ts';
+import { type ForwardQuestion, isSameReceived } from './transport/query-message.ts';
 
 /** A question with its name in lower case, so that equal questions have equal fields. */
 export interface QuestionKey extends ForwardQuestion {
@@ -19,7 +19,8 @@ export function isSameQuestion(one: QuestionKey, other: QuestionKey): boolean {
     one.dnssecOk === other.dnssecOk &&
     one.checkingDisabled === other.checkingDisabled &&
     one.recursionDesired === other.recursionDesired &&
-    one.passedOnBy === other.passedOnBy
+    one.passedOnBy === other.passedOnBy &&
+    isSameReceived(one.asReceived, other.asReceived)
   );
 }
 

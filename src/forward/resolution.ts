@@ -7,9 +7,9 @@
  *
  * This file never sends, waits or reads a clock: `RunningResolution` carries out the effects and reports the events.
  */
-import type { RetryPolicy } from './forward-plan.ts';
 import {
   changeUse,
+  countFailed,
   countQueries,
   delayUntilFailover,
   delayUntilNext,
@@ -44,7 +44,7 @@ export type ResolutionEvent =
   | {
       readonly kind: 'replied';
       readonly server: number;
-      readonly verdict: Verdict;
+      readonly verdict: ReplyQuality;
       readonly isOverdue: boolean;
     }
   /** The server is slower than usual. */
@@ -54,7 +54,7 @@ export type ResolutionEvent =
   | {
       readonly kind: 'failed';
       readonly server: number;
-      readonly failure: Failure;
+      readonly failure: QueryFailure;
       readonly isOverdue: boolean;
     }
   /** The budget's answers to a `request`. */
@@ -71,10 +71,10 @@ export type ResolutionEvent =
  * How good a reply is. `error`: its response code requires asking the next server. `no-edns`: the query had EDNS, which
  * the server does not support.
  */
-export type Verdict = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
+export type ReplyQuality = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
 
 /** Why there will be no reply. `refused`: the query did not reach the server; `lost`: it may have; `final`: never use this server again. */
-export type Failure = 'refused' | 'lost' | 'final';
+export type QueryFailure = 'refused' | 'lost' | 'final';
 
 export type ResolutionEffect =
   /** @param timeout milliseconds until it is overdue */
@@ -89,7 +89,6 @@ export type ResolutionEffect =
   | { readonly kind: 'finish'; readonly outcome: 'reply' | 'kept' | 'timeout' | 'network' };
 
 export interface ResolutionContext extends ServerViews {
-  readonly retry: RetryPolicy;
   readonly hedging: boolean;
   /** Whether a question fails at once if every server has been refusing for long. */
   readonly failFast: boolean;
@@ -196,7 +195,9 @@ function whenReplied(state: Asking, event: Event<'replied'>, context: Resolution
       return ask({ ...state, servers: settleQuery(state.servers, event) }, server, context, false);
     case 'truncated':
     case 'error': {
-      const isKept = state.kept === 'nothing' || (state.kept === 'error' && verdict === 'truncated');
+      const isLater =
+        state.kept === 'error' && (verdict === 'truncated' || context.retry.trigger === 'failure');
+      const isKept = state.kept === 'nothing' || isLater;
       const servers = changeUse(settleQuery(state.servers, event), server, { isSpent: true });
       const kept = isKept ? verdict : state.kept;
       const { state: after, effects } = goOn({ kind: 'asking', servers, kept }, context);
@@ -249,6 +250,7 @@ function whenOverdue(state: Asking, event: Event<'overdue'>, context: Resolution
 function whenFailed(state: Asking, event: Event<'failed'>, context: ResolutionContext): Move {
   const { server, failure } = event;
   const settled = settleQuery(state.servers, event);
+  if (context.retry.trigger === 'failure') return whenFailedOnce(state, settled, server, context);
   const isRefused = failure === 'refused';
   const nextAt = isRefused ? context.now + context.retry.refusedInterval : (settled[server]?.nextAt ?? 0);
   const servers = changeUse(settled, server, { isSpent: failure === 'final', isRefused, nextAt });
@@ -258,9 +260,24 @@ function whenFailed(state: Asking, event: Event<'failed'>, context: ResolutionCo
     : goOn(after, context);
 }
 
+/** As CoreDNS does: asks the next server in the order at once, until `attempts` queries have failed. */
+function whenFailedOnce(
+  state: Asking,
+  settled: readonly ServerUse[],
+  server: number,
+  context: ResolutionContext,
+): Move {
+  const servers = changeUse(settled, server, { nextAt: context.now + context.retry.refusedInterval });
+  const after = { ...state, servers };
+  // If all were down, one was asked in case only the checks fail.
+  const isHopeless = servers.every((_, other) => isDown(other, context));
+  return isHopeless ? giveUp(after) : advance(after, context);
+}
+
 /** Repeats the question after a client did, to the server whose turn it is, unless that still has time to reply. */
 function whenRepeated(state: Asking, event: Event<'repeated'>, context: ResolutionContext): Move {
   if (context.retry.trigger === 'client') return repeatAsDnsmasq(state, event, context);
+  if (context.retry.trigger === 'failure') return { state, effects: [] };
   if (countQueries(state.servers) >= MAX_QUERIES) return { state, effects: [] };
   const server = pickServer(impatiently(state.servers, context), context);
   return server < 0 ? { state, effects: [] } : askAgain(state, server, context);
@@ -303,7 +320,9 @@ function goOn(state: Asking, context: ResolutionContext): Move {
 /** Asks the server with the fewest queries among those that are due; otherwise waits for the next one. */
 function advance(state: Asking, context: ResolutionContext): Move {
   if (state.servers.every(({ isSpent }) => isSpent)) return giveUp(state);
-  if (countQueries(state.servers) >= MAX_QUERIES) return { state, effects: [] };
+  if (context.retry.trigger === 'failure') {
+    if (countFailed(state.servers) >= (context.retry.attempts ?? MAX_QUERIES)) return giveUp(state);
+  } else if (countQueries(state.servers) >= MAX_QUERIES) return { state, effects: [] };
   const best = pickServer(state.servers, context);
   if (best >= 0)
     return needsNoBudget(state.servers, best, context)

@@ -73,7 +73,7 @@ export function buildRoutes<Question extends GroupQuestion>(
     if (target.kind === 'default') return defaultRoute();
     const domain = domainOf(rule);
     const found = new Set(target.servers.flatMap((server) => upstreamsOf(server, domain)));
-    const order = new CandidateOrder(plan.policy, sources.random);
+    const order = new CandidateOrder(plan.policy, sources.random, plan.health.kind === 'checks');
     return { kind: 'servers', upstreams: [...found], order, group: groupOf(target.servers) };
   };
   let root: Route<Question> | undefined;
@@ -106,6 +106,7 @@ function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, p
   return JSON.stringify([
     ...[formatUpstream(address), at, queriesPerSecond],
     ...[plan.sourcePorts, plan.mixesCase, plan.udpSize, plan.ignoredAddresses, plan.tls, plan.timing],
+    plan.health,
   ]);
 }
 

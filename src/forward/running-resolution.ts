@@ -10,10 +10,10 @@ import type { QuestionKey } from './question-key.ts';
 import {
   begin,
   nextMove,
+  type ReplyQuality,
   type ResolutionEffect,
   type ResolutionEvent,
   type ResolutionState,
-  type Verdict,
 } from './resolution.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { type QueryMessage, writeQuery } from './transport/query-message.ts';
@@ -65,8 +65,10 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   readonly #done: (outcome: ResolutionOutcome) => void;
   /** In flight, usually one. */
   readonly #attempts: Attempt[] = [];
-  /** Each error of each server, without duplicates, in order of occurrence. */
+  /** Each error of each server, without duplicates, in the order of their last occurrence. */
   readonly #errors = new Set<string>();
+  /** Whether the last error was a time-out. */
+  #isLastSilent = false;
   readonly #events: ResolutionEvent[] = [];
   #state: ResolutionState;
   #isMoving = false;
@@ -143,16 +145,33 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     this.#handle({ kind: 'slow', server: this.#upstreams.indexOf(upstream) });
   }
 
-  overdue({ upstream, query }: Attempt): void {
+  overdue(attempt: Attempt): void {
+    const { upstream, query } = attempt;
+    if (this.#settings.retry.trigger === 'failure') {
+      this.#remove(attempt);
+      attempt.stop();
+      this.#noteError(upstream, 'timeout');
+      const server = this.#upstreams.indexOf(upstream);
+      this.#handle({ kind: 'failed', server, failure: 'lost', isOverdue: false });
+      return;
+    }
     this.#handle({ kind: 'overdue', server: this.#upstreams.indexOf(upstream), hadEdns: query.hasEdns });
   }
 
   failed(attempt: Attempt, code: string): void {
     this.#remove(attempt);
     const { upstream, isOverdue } = attempt;
-    this.#errors.add(`${upstream.text}: ${code}`);
+    this.#noteError(upstream, code);
     const failure = isRefusal(code) ? 'refused' : LOSSES.has(code) ? 'lost' : 'final';
     this.#handle({ kind: 'failed', server: this.#upstreams.indexOf(upstream), failure, isOverdue });
+  }
+
+  #noteError({ text }: Upstream, code: string): void {
+    const error = `${text}: ${code}`;
+    // The last one comes last.
+    this.#errors.delete(error);
+    this.#errors.add(error);
+    this.#isLastSilent = code === 'timeout';
   }
 
   /** Events that come while another is being handled (a query may fail at once) are queued. */
@@ -168,7 +187,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
         retry,
         hedging,
         failFast,
-        failover: isOrdered ? timing.failover : undefined,
+        failover: isOrdered && retry.trigger !== 'failure' ? timing.failover : undefined,
         negativeWait: timing.negativeWait,
       });
       this.#state = state;
@@ -214,14 +233,15 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
 
   #query(withEdns: boolean): QueryMessage {
     const { udpSize, trustsAd } = this.#settings;
+    if (this.#question.asReceived !== undefined) return this.#question.asReceived;
     if (!withEdns) return writeQuery(this.#question, undefined, trustsAd);
     this.#withEdns ??= writeQuery(this.#question, udpSize, trustsAd);
     return this.#withEdns;
   }
 
-  #judge(reply: UpstreamReply, query: QueryMessage): Verdict {
+  #judge(reply: UpstreamReply, query: QueryMessage): ReplyQuality {
     const rcode = rcodeOf(reply);
-    if (reply.kind === 'message') {
+    if (reply.kind === 'message' && this.#question.asReceived === undefined) {
       // RFC 6891 section 7; others say NOTIMP.
       const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
       if (isRefusal && query.hasEdns && reply.message.edns === undefined) return 'no-edns';
@@ -238,7 +258,9 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     const rcode = rcodeOf(reply);
     const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
     // Only an answer without EDNS shows that EDNS was the reason.
-    if (!query.hasEdns && !isRefusal && upstream.usesEdns) upstream.edns.noteFallback(this.#question.name);
+    const isOurs = this.#question.asReceived === undefined;
+    if (isOurs && !query.hasEdns && !isRefusal && upstream.usesEdns)
+      upstream.edns.noteFallback(this.#question.name);
     // Earlier queries without a reply were lost: a slow server would have answered them first.
     const isLost = (other: Attempt) =>
       other.upstream === upstream && other.isOverdue && other.askedAt < askedAt;
@@ -260,7 +282,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     else
       this.#done({
         kind: 'failed',
-        reason: outcome === 'network' ? 'network' : 'timeout',
+        reason: outcome === 'network' && !this.#isLastSilent ? 'network' : 'timeout',
         codes: [...this.#errors],
       });
   }

@@ -2,6 +2,8 @@
  * The history of a question with each server of its group, and the choice of the server to ask next.
  */
 
+import type { RetryPolicy } from './forward-plan.ts';
+
 /** The history of a question with one server. Times are by the clock's monotonic time. */
 export interface ServerUse {
   /** Queries sent; queries in flight; queries in flight that are overdue. */
@@ -39,6 +41,7 @@ export interface ServerView {
 /** The current state of the servers, in order. */
 export interface ServerViews {
   readonly now: number;
+  readonly retry: RetryPolicy;
   readonly servers: readonly ServerView[];
   /** If the order is binding, milliseconds from asking a server to asking the next; undefined: the order is not binding. */
   readonly failover: number | undefined;
@@ -132,6 +135,11 @@ export function countQueries(uses: readonly ServerUse[]): number {
   return uses.reduce((sum, { queries }) => sum + queries, 0);
 }
 
+/** The same without those that a server has answered, though not well enough. */
+export function countFailed(uses: readonly ServerUse[]): number {
+  return uses.reduce((sum, { queries, isSpent }) => sum + (isSpent ? 0 : queries), 0);
+}
+
 export function isDown(index: number, { servers }: ServerViews): boolean {
   return servers[index]?.isDown === true;
 }
@@ -139,6 +147,8 @@ export function isDown(index: number, { servers }: ServerViews): boolean {
 /** Whether a query needs no budget: it is one of the first two, or adds no load to a server that may only be slow. */
 export function needsNoBudget(uses: readonly ServerUse[], index: number, views: ServerViews): boolean {
   const use = uses[index] ?? UNASKED;
+  // `attempts` bounds them.
+  if (views.retry.trigger === 'failure') return true;
   if (use.isRefused || countQueries(uses) < FREE_QUERIES) return true;
   // A new server in a binding order: earlier ones have had their time.
   if (use.queries === 0 && views.failover !== undefined) return true;

@@ -4,6 +4,7 @@
  *     192.0.2.1   192.0.2.1#5353   192.0.2.1:5353   [2001:db8::1]:53   2001:db8::1#53   fe80::1%eth0   dns.example#53
  *     tcp://192.0.2.1          only TCP
  *     tls://192.0.2.1:853#dns.example      DNS over TLS (RFC 7858) with the certificate of dns.example
+ *     https://192.0.2.1#dns.example        DNS over HTTPS (RFC 8484), by POST to /dns-query, with that certificate
  *     192.0.2.1@10.0.0.1#4000  192.0.2.1@eth1@10.0.0.1      sent from an address (and port), or from an interface's address
  */
 import { formatAddress, parseAddress } from '../wire/address.ts';
@@ -26,7 +27,7 @@ export interface QuerySource {
 
 export interface UpstreamAddress {
   /** `udp` falls back to TCP for truncated replies. */
-  readonly transport: 'udp' | 'tcp' | 'tls';
+  readonly transport: 'udp' | 'tcp' | 'tls' | 'https';
   readonly host: UpstreamHost;
   /** 1 to 65535. */
   readonly port: number;
@@ -42,18 +43,19 @@ export class UpstreamAddressError extends Error {
   constructor(text: string, what: string) {
     super(
       `not an upstream server, ${what}: ${JSON.stringify(text.slice(0, 300))}; ` +
-        'write ADDRESS, ADDRESS#PORT, ADDRESS:PORT, [IPV6]:PORT or tls://ADDRESS#NAME',
+        'write ADDRESS, ADDRESS#PORT, ADDRESS:PORT, [IPV6]:PORT, tls://ADDRESS#NAME or https://ADDRESS#NAME',
     );
     this.text = text;
   }
 }
 
-const DEFAULT_PORT = { udp: 53, tcp: 53, tls: 853 } as const;
+const DEFAULT_PORT = { udp: 53, tcp: 53, tls: 853, https: 443 } as const;
 const SCHEMES: ReadonlyMap<string, UpstreamAddress['transport']> = new Map([
   ['dns', 'udp'],
   ['udp', 'udp'],
   ['tcp', 'tcp'],
   ['tls', 'tls'],
+  ['https', 'https'],
 ]);
 /** `host`, `host:port`, `[host]:port`, `host#port`; the host may be IPv6 without brackets. */
 const SERVER = /^(?:\[([^\]]*)\]|([^[\]#]*?))(?:[#:]([^#:]*))?$/;
@@ -66,9 +68,10 @@ const DEVICE = /^[^\s/%:]{1,15}$/;
 export function parseUpstream(text: string): UpstreamAddress {
   const scheme = /^([a-z]+):\/\//i.exec(text);
   const transport = scheme === null ? 'udp' : SCHEMES.get((scheme[1] ?? '').toLowerCase());
-  if (transport === undefined) throw new UpstreamAddressError(text, 'a scheme that is not dns, tcp or tls');
+  if (transport === undefined)
+    throw new UpstreamAddressError(text, 'a scheme that is not dns, tcp, tls or https');
   const [server = '', ...sources] = text.slice(scheme?.[0].length ?? 0).split('@');
-  const hash = transport === 'tls' ? server.indexOf('#') : -1;
+  const hash = isEncrypted(transport) ? server.indexOf('#') : -1;
   const place = parsePlace(text, hash < 0 ? server : server.slice(0, hash));
   return {
     transport,
@@ -77,6 +80,10 @@ export function parseUpstream(text: string): UpstreamAddress {
     serverName: hash < 0 ? hostAsServerName(place.host) : parseServerName(text, server.slice(hash + 1)),
     source: sources.length === 0 ? undefined : parseSource(text, sources),
   };
+}
+
+function isEncrypted(transport: UpstreamAddress['transport']): boolean {
+  return transport === 'tls' || transport === 'https';
 }
 
 function hostAsServerName(host: UpstreamHost): string | undefined {
@@ -172,7 +179,7 @@ export function formatUpstream({ transport, host, port, serverName, source }: Up
   const place = host.kind === 'name' ? host.name.slice(0, -1) : host.address;
   const scheme = transport === 'udp' ? '' : `${transport}://`;
   const server = `${scheme}${place.includes(':') ? `[${place}]` : place}:${port}`;
-  const name = transport === 'tls' && serverName !== undefined ? `#${serverName}` : '';
+  const name = isEncrypted(transport) && serverName !== undefined ? `#${serverName}` : '';
   return `${server}${name}${source === undefined ? '' : formatSource(source)}`;
 }
 

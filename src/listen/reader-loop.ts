@@ -11,7 +11,7 @@ import { decodeSocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { limitClients } from '../socket/client-filter.ts';
 import { EINTR, MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
-import { Readiness } from '../socket/readiness.ts';
+import { SocketReadiness } from '../socket/readiness.ts';
 import { isFillingUp } from '../socket/udp-socket.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { RCODE } from '../wire/types.ts';
@@ -89,7 +89,7 @@ export class ReaderLoop {
   readonly #messages: ReaderMessages;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #batch: PacketBatch;
-  readonly #readiness: Readiness;
+  readonly #readiness: SocketReadiness;
   readonly #sockets: readonly number[];
   readonly #groups: readonly number[];
   /** One per socket. */
@@ -124,7 +124,7 @@ export class ReaderLoop {
     this.#clock = clock;
     this.#messages = messages;
     this.#batch = new PacketBatch(data.packetSize);
-    this.#readiness = new Readiness(data.sockets);
+    this.#readiness = new SocketReadiness(data.sockets);
     this.#sockets = data.sockets;
     this.#groups = data.groups;
     this.#guards = data.sockets.map((fd) => this.#makeGuard(fd));

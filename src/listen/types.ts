@@ -7,7 +7,7 @@ import type { Client } from '../chain/query.ts';
 import type { ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
-import type { Transport } from '../wire/response-size.ts';
+import type { ClientTransport } from '../wire/response-size.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 
@@ -43,7 +43,7 @@ export interface InstantAnswers {
     start: number,
     length: number,
     capacity: number,
-    transport: Transport,
+    transport: ClientTransport,
     group: number,
     client: number,
   ): number;

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
-import { type HealthAnswers, type HealthOptions, HealthServer, type Readiness } from './health.ts';
+import { type HealthAnswers, HealthServer, type HealthServerOptions, type Readiness } from './health.ts';
 
 let readiness: Readiness = { ready: true };
 let metrics = async () => 'a 1\n';
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-async function start(changes: Partial<HealthOptions> = {}, from = answers): Promise<HealthServer> {
+async function start(changes: Partial<HealthServerOptions> = {}, from = answers): Promise<HealthServer> {
   const options = { address: '127.0.0.1', port: 0, waitForPort: false, ...changes };
   const server = new HealthServer(options, from, new ManualClock(), log);
   cleanUps.push(() => server.stop());

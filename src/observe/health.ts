@@ -30,7 +30,7 @@ export interface HealthAnswers {
   readonly cache?: (() => Iterable<string>) | undefined;
 }
 
-export interface HealthOptions {
+export interface HealthServerOptions {
   /** Undefined: all addresses of all families of the machine. */
   readonly address: string | undefined;
   /** 0: any free port. */
@@ -53,7 +53,7 @@ export class HealthServer {
   readonly #routes: ReadonlyMap<string, HttpRoute>;
   readonly #ports: readonly (readonly [name: string, options: HttpServerOptions])[];
 
-  constructor(options: HealthOptions, answers: HealthAnswers, clock: Clock, log: Log) {
+  constructor(options: HealthServerOptions, answers: HealthAnswers, clock: Clock, log: Log) {
     const { address, port, waitForPort, metrics } = options;
     this.#host = new HttpHost(clock, log);
     this.#routes = routesOf(answers, metrics?.path ?? METRICS_PATH, clock);

@@ -14,6 +14,7 @@ import { isCacheable, toCachedAnswer } from '../chain/derived-answer.ts';
 import type { Chain } from '../chain/handler.ts';
 import type { Look } from '../chain/look.ts';
 import type { Query } from '../chain/query.ts';
+import type { CachingResolverCounts } from '../chain/resolver-stats.ts';
 import { type StaleRules, staleBody } from '../forward/caching/expiry.ts';
 import { type QuestionKey, toCachedQuestion } from '../forward/question-key.ts';
 import { QuestionTable } from '../forward/question-table.ts';
@@ -44,14 +45,6 @@ export interface CachingResolverOptions {
   readonly generation: () => number;
   /** Milliseconds that the client of a question has waited already. */
   readonly waited: (question: QuestionKey) => number;
-}
-
-export interface CachingResolverCounts {
-  /** Questions answered from the cache, by handlers; readers count their own. */
-  readonly hits: number;
-  readonly misses: number;
-  /** Answers served stale because no new one came in time, without those that readers repeat. */
-  readonly stale: number;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ForwardRule, ForwardTarget, NameMatch } from '../forward/forward-plan.ts';
+import type { ForwardRule, ForwardTarget, RuleMatch } from '../forward/forward-plan.ts';
 import { parseUpstream } from '../forward/upstream-address.ts';
 import { parseName, toKey } from '../wire/name.ts';
 import { listChangedDomains } from './changed-domains.ts';
@@ -16,7 +16,7 @@ function servers(...texts: string[]): ForwardTarget {
 function rule(domains: string, target: ForwardTarget): ForwardRule {
   const names = domains
     .split(' ')
-    .map((name): NameMatch => ({ kind: 'domain', name: toKey(parseName(name)) }));
+    .map((name): RuleMatch => ({ kind: 'domain', name: toKey(parseName(name)) }));
   return { names, target };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The names that two lists of forwarding rules may send to different servers.
  */
-import type { ForwardRule, ForwardTarget, NameMatch } from '../forward/forward-plan.ts';
+import type { ForwardRule, ForwardTarget, RuleMatch } from '../forward/forward-plan.ts';
 import { formatUpstream } from '../forward/upstream-address.ts';
 import { parentOf, ROOT } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
@@ -29,7 +29,7 @@ function isBelowAny(domain: NameKey, domains: ReadonlySet<NameKey>): boolean {
 }
 
 interface Rule {
-  readonly match: NameMatch;
+  readonly match: RuleMatch;
   readonly target: string;
 }
 
@@ -49,6 +49,6 @@ function textOf(target: ForwardTarget): string {
     .join();
 }
 
-function coverOf(match: NameMatch | undefined): NameKey {
+function coverOf(match: RuleMatch | undefined): NameKey {
   return match?.kind === 'domain' ? match.name : ROOT;
 }

@@ -73,7 +73,8 @@ export class ResolverRoute implements ForwardedRoute {
   keep(fill: FillConsumer, isEncoded: boolean): void {
     const { isUsable, table } = this.#parts;
     if (!isUsable()) return;
-    if (!isEncoded || !table.cacheEncoded(fill.words, fill.entryWord, fill.entryLength)) this.#cache(fill);
+    if (!isEncoded || table.cacheEncoded(fill.words, fill.entryWord, fill.entryLength) === 0)
+      this.#cache(fill);
   }
 
   #cache(fill: FillConsumer): void {

@@ -7,9 +7,10 @@ import type { Log } from '../base/log.ts';
 import type { Answer } from '../chain/answer.ts';
 import { type Chain, composeChain } from '../chain/handler.ts';
 import type { Query } from '../chain/query.ts';
+import type { ResolverStats } from '../chain/resolver-stats.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { ForwardPlan } from '../forward/forward-plan.ts';
-import { type ForwardCounts, ForwardTally } from '../forward/forward-tally.ts';
+import { ForwardTally } from '../forward/forward-tally.ts';
 import { Forwarder } from '../forward/forwarder.ts';
 import type { ResolveName } from '../forward/named-servers.ts';
 import { toCachedQuestion } from '../forward/question-key.ts';
@@ -20,7 +21,7 @@ import type { TableWriter } from '../table/writer.ts';
 import { encodeName, ROOT } from '../wire/name.ts';
 import type { NameKey, Question } from '../wire/types.ts';
 import { boundTtls } from './bound-ttls.ts';
-import { CachingResolver, type CachingResolverCounts, type StaleSettings } from './caching-resolver.ts';
+import { CachingResolver, type StaleSettings } from './caching-resolver.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ReplySettings } from './forwarding.ts';
 import { HandedAnswers } from './handed-answers.ts';
@@ -37,7 +38,7 @@ export interface ResolverSettings extends ReplySettings {
   readonly maxTtl?: number | undefined;
 }
 
-export interface ResolverOptions {
+export interface ResolverDependencies {
   readonly table: TableWriter;
   readonly clock: Clock;
   readonly log: Log;
@@ -54,12 +55,6 @@ export interface ResolverOptions {
   readonly connect?: Connect;
   /** From 0 to below 1, for choices that need not be secret. */
   readonly random?: () => number;
-}
-
-export interface ResolverStats {
-  readonly forward: ForwardCounts;
-  readonly cachingResolver: CachingResolverCounts;
-  readonly prefetched: number;
 }
 
 export class Resolver {
@@ -80,7 +75,7 @@ export class Resolver {
   #readerPath: ReaderPath | undefined;
   #link: LinkedForwarder | undefined;
 
-  constructor(settings: ResolverSettings, options: ResolverOptions) {
+  constructor(settings: ResolverSettings, options: ResolverDependencies) {
     const { table, clock, log, tally = new ForwardTally(), chain = (query) => this.answer(query) } = options;
     this.#settings = settings;
     this.handedAnswers = new HandedAnswers(table, clock);

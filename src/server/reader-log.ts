@@ -2,12 +2,12 @@
  * The plugin `log` for queries that readers answer. The readers of a listener group write events to rings, which are read here every
  * few milliseconds. Queries that plugins answer are logged by the plugin itself.
  */
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
 import { type GroupPlan, optionsOf, type ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import { type QueryEvent, QueryEventReader } from '../listen/query-events/event-reader.ts';
-import { EVENT_MODE, sharedMonotonic } from '../listen/query-events/event-ring.ts';
+import { EVENT_MODE } from '../listen/query-events/event-ring.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import {
   compileEventLines,
@@ -15,14 +15,12 @@ import {
   joinInfoLines,
   nameOfEvent,
 } from '../observe/query-events/coredns-lines.ts';
-import { EventOrder, ORDER_WINDOW } from '../observe/query-events/event-order.ts';
+import { EventLog, type EventSource } from '../observe/query-events/event-log.ts';
 import { parentOf } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 
-interface LoggedGroup {
+interface LoggedGroup extends EventSource<Entry> {
   readonly rings: QueryEventRings;
-  /** One per ring. */
-  readonly readers: readonly QueryEventReader[];
   /** By zone; undefined: its block has no `log`. Empty: no block has one. */
   zones: ReadonlyMap<NameKey, EventLines | undefined>;
 }
@@ -32,46 +30,46 @@ interface Entry {
   readonly zones: LoggedGroup['zones'];
 }
 
-/** The most events of a group to log before the main thread does other work. */
-const EVENTS_PER_TURN = 200;
-
 export class ReaderLog {
-  readonly #clock: Clock;
   readonly #log: Log;
-  readonly #warnings: RateLimitedWarnings;
   readonly #groups = new Map<string, LoggedGroup>();
-  readonly #order = new EventOrder<Entry>(({ event }) => event.received);
-  readonly #monotonic = sharedMonotonic();
-  #timer: Timer | undefined;
-  #dropped = 0;
+  readonly #events: EventLog<Entry>;
 
   constructor(clock: Clock, log: Log) {
-    this.#clock = clock;
+    const warnings = new RateLimitedWarnings(log, clock);
     this.#log = log;
-    this.#warnings = new RateLimitedWarnings(log, clock);
+    this.#events = new EventLog({
+      clock,
+      timeOf: ({ event }) => event.received,
+      write: (entries) => this.#write(entries),
+      dropped: (lines) => warnings.warn('plugin/log: lines left out, since there were too many', { lines }),
+    });
   }
 
   /** Makes the rings for the readers of a group before it listens. */
   open(server: string, count: number): QueryEventRings {
     const rings = new QueryEventRings(count);
     const readers = rings.all.slice(0, count).map((memory) => new QueryEventReader(memory));
-    this.#groups.set(server, { rings, readers, zones: new Map() });
+    const group: LoggedGroup = {
+      ...{ rings, readers, zones: new Map() },
+      entryOf: (event) => ({ event, zones: group.zones }),
+    };
+    this.#groups.set(server, group);
+    this.#events.follow(group);
     return rings;
   }
 
   /** Writes the remaining lines of a group after its readers have ended. */
   close(server: string): void {
-    this.#drain(Number.POSITIVE_INFINITY);
-    this.#write(this.#order.releaseAll());
+    const group = this.#groups.get(server);
+    if (group !== undefined) this.#events.leave(group);
     this.#groups.delete(server);
     this.#pollOrRest();
   }
 
   /** Writes pending lines of readers before the plugin logs a query, to keep the order. */
   catchUp(): void {
-    if (this.#timer === undefined) return;
-    this.#drain(EVENTS_PER_TURN);
-    this.#write(this.#order.releaseAll());
+    this.#events.catchUp();
   }
 
   /** The rings of the readers of all groups. */
@@ -86,7 +84,7 @@ export class ReaderLog {
 
   /** Logs by the rules of these blocks from now on. */
   follow({ groups, blocks }: Pick<ServerBlocksPlan, 'groups' | 'blocks'>): void {
-    this.#drain(Number.POSITIVE_INFINITY);
+    this.#events.takeAll();
     for (const plan of groups) {
       const group = this.#groups.get(plan.server);
       if (group === undefined) continue;
@@ -98,45 +96,13 @@ export class ReaderLog {
   }
 
   #pollOrRest(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if ([...this.#groups.keys()].some((server) => this.isLogged(server))) this.#pollIn(ORDER_WINDOW);
-  }
-
-  #pollIn(milliseconds: number): void {
-    this.#timer = this.#clock.after(milliseconds, () => {
-      const isBehind = this.#drain(EVENTS_PER_TURN);
-      this.#write(this.#order.release(this.#monotonic()));
-      this.#reportDrops();
-      this.#pollIn(isBehind ? 0 : ORDER_WINDOW);
-    });
-  }
-
-  /** @returns whether there may be more */
-  #drain(max: number): boolean {
-    let mayBeMore = false;
-    for (const { readers, zones } of this.#groups.values())
-      for (const reader of readers) {
-        const isMore = reader.drain((event) => this.#order.add({ event, zones }), undefined, max);
-        mayBeMore ||= isMore;
-      }
-    return mayBeMore;
+    if ([...this.#groups.keys()].some((server) => this.isLogged(server))) this.#events.start();
+    else this.#events.rest();
   }
 
   #write(entries: readonly Entry[]): void {
     const lines = entries.flatMap(({ event, zones }) => lineOf(event, zones) ?? []);
     if (lines.length > 0) this.#log.info(joinInfoLines(lines));
-  }
-
-  /** Warns of lost lines. */
-  #reportDrops(): void {
-    const readers = [...this.#groups.values()].flatMap((group) => group.readers);
-    const dropped = readers.reduce((sum, reader) => sum + reader.dropped, 0);
-    if (dropped > this.#dropped)
-      this.#warnings.warn('plugin/log: lines left out, since there were too many', {
-        lines: dropped - this.#dropped,
-      });
-    this.#dropped = dropped;
   }
 }
 

@@ -5,7 +5,7 @@ import { PacketBatch } from './batch.ts';
 import { closeDescriptor } from './descriptor.ts';
 import { clientOf, ENVELOPE } from './envelope.ts';
 import { MSG_DONTWAIT, MSG_WAITFORONE } from './linux.ts';
-import { Readiness } from './readiness.ts';
+import { SocketReadiness } from './readiness.ts';
 import { ReplySender } from './reply.ts';
 import { openUdpSocket } from './udp-socket.ts';
 
@@ -136,7 +136,7 @@ describe('PacketBatch', () => {
   });
 
   it('knows which of several sockets has packets', () => {
-    const readiness = new Readiness([client.fd, server.fd]);
+    const readiness = new SocketReadiness([client.fd, server.fd]);
     expect(readiness.wait(0)).toBe(0);
     send(['one']);
     expect(readiness.wait(1000)).toBe(1);

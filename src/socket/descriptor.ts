@@ -6,7 +6,7 @@ import { isReserved } from '../base/descriptors.ts';
 import { decodeSocketAddress, encodeSocketAddress, familyOf, type SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';
 import { AF_INET6, EMFILE, IPPROTO_IPV6, IPV6_V6ONLY, SOCK_CLOEXEC } from './linux.ts';
-import { bindError, SocketError, type Transport } from './socket-error.ts';
+import { bindError, SocketError, type SocketTransport } from './socket-error.ts';
 
 /** Whether a socket holds its port exclusively, or with every other socket that the same user binds as `shared`. */
 export type Sharing = 'alone' | 'shared';
@@ -56,7 +56,7 @@ export function readOption(fd: number, level: number, option: number, octets: nu
 export function bindDescriptor(
   fd: number,
   endpoint: SocketAddress,
-  transport: Transport,
+  transport: SocketTransport,
   sharing: Sharing,
 ): BoundSocket {
   const encoded = encodeSocketAddress(endpoint);

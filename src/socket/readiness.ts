@@ -8,7 +8,7 @@ import { POLLIN } from './linux.ts';
 
 const POLLFD_OCTETS = 8;
 
-export class Readiness {
+export class SocketReadiness {
   readonly #libc: Libc = libc();
   readonly #view: DataView;
   readonly #pointer: Pointer;

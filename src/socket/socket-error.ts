@@ -5,16 +5,16 @@ import { formatSocketAddress, type SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';
 import { EACCES, EADDRINUSE, EADDRNOTAVAIL, EPERM } from './linux.ts';
 
-export type Transport = 'udp' | 'tcp';
+export type SocketTransport = 'udp' | 'tcp';
 
 /** Another socket holds the port. */
 export class PortInUseError extends Error {
   override readonly name = 'PortInUseError';
   readonly endpoint: SocketAddress;
-  readonly transport: Transport;
+  readonly transport: SocketTransport;
 
   /** @param shareable whether joining the port might work */
-  constructor(endpoint: SocketAddress, transport: Transport, shareable: boolean) {
+  constructor(endpoint: SocketAddress, transport: SocketTransport, shareable: boolean) {
     const remedy = shareable
       ? 'stop the server that holds it, or join it with --takeover if it is another Portolan'
       : 'its holder does not share it (another program, or another user); stop that one first';
@@ -59,7 +59,7 @@ export class SocketError extends Error {
 export function bindError(
   operation: string,
   endpoint: SocketAddress,
-  transport: Transport,
+  transport: SocketTransport,
   shareable: boolean,
 ): Error {
   const errno = libc().errno();
@@ -68,7 +68,7 @@ export function bindError(
 }
 
 /** The same for a socket that Node opened: Node's error, or ours if the port is in use. */
-export function nodeBindError(error: unknown, endpoint: SocketAddress, transport: Transport): unknown {
+export function nodeBindError(error: unknown, endpoint: SocketAddress, transport: SocketTransport): unknown {
   const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return isInUse ? new PortInUseError(endpoint, transport, false) : error;
 }

@@ -100,16 +100,16 @@ export class AnswerCache {
   put(answer: CachedAnswer, now: number, view: ViewId): boolean {
     const key = this.#keyOf(answer, view);
     encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) });
-    return this.#store();
+    return this.#store() !== 0;
   }
 
-  /** Stores an entry made by an `EntryEncoder`, unless the view's cache has been replaced since. */
-  putEncoded(memory: Uint32Array, start: number, length: number, view: ViewId): boolean {
+  /** Stores an entry made by an `EntryEncoder`, unless the view's cache has been replaced since. @returns its place; 0: not stored */
+  putEncoded(memory: Uint32Array, start: number, length: number, view: ViewId): number {
     this.#buffer.begin(length);
     const { words } = this.#buffer;
     for (let word = 0; word < length >> 2; word++) words[word] = memory[start + word] ?? 0;
     const { number } = this.#parts.views.cacheOf(view);
-    return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number && this.#store();
+    return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number ? this.#store() : 0;
   }
 
   /** @param now milliseconds since the epoch */
@@ -117,7 +117,7 @@ export class AnswerCache {
     const key = this.#keyOf(redirect, view);
     const place = { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) };
     encodeRedirect(this.#buffer, redirect, place, hashName(redirect.target, this.#parts.keys));
-    return this.#store();
+    return this.#store() !== 0;
   }
 
   dropWithin(name: Uint8Array): number {
@@ -145,6 +145,15 @@ export class AnswerCache {
     const slot = this.#findSlot(question, this.#keyOf(question, view));
     if (slot >= 0) this.#remove(this.#slots.blockAt(slot));
     return slot >= 0;
+  }
+
+  /** The same for an entry that still is where it was stored. */
+  dropAt(place: number, hash: number, view: ViewId): boolean {
+    const slot = this.#slots.find(hash, (candidate) => candidate === place);
+    const { number } = this.#parts.views.cacheOf(view);
+    const isOfView = slot >= 0 && (this.#views.words[(place + CACHED.SHAPE) >> 2] ?? 0) >>> 16 === number;
+    if (isOfView) this.#drop(slot, place);
+    return isOfView;
   }
 
   #keyOf({ name, type, class: dnsClass, ...question }: CachedQuestion, view: ViewId): CacheKey {
@@ -224,13 +233,13 @@ export class AnswerCache {
     });
   }
 
-  /** Stores the entry in the buffer. */
-  #store(): boolean {
-    const stored = this.#publish();
-    if (stored) this.#insertions++;
+  /** Stores the entry in the buffer. @returns its place; 0: not stored */
+  #store(): number {
+    const place = this.#publish();
+    if (place !== 0) this.#insertions++;
     else this.#refusals++;
-    if (stored && this.#observe !== undefined) this.#report(this.#observe);
-    return stored;
+    if (place !== 0 && this.#observe !== undefined) this.#report(this.#observe);
+    return place;
   }
 
   #report(observe: ObserveCached): void {
@@ -240,14 +249,14 @@ export class AnswerCache {
     observe(octets, CACHED.NAME, (words[CACHED.SHAPE >> 2] ?? 0) & 0xff, rcode);
   }
 
-  #publish(): boolean {
+  #publish(): number {
     const { length, words } = this.#buffer;
     const hash = (words[CACHED.HASH >> 2] ?? 0) | 0;
     for (let turn = 0; this.#log.isFullFor(length) && turn < MAX_EVICTIONS; turn++) this.#passOldest(turn);
     if (this.#cached >= this.#limits.entries && this.#findSame(hash) < 0) this.#evictOne();
     this.#log.release();
     const block = this.#log.append(this.#buffer.octets.subarray(0, length));
-    if (block === 0) return false;
+    if (block === 0) return 0;
     const slot = this.#findSame(hash);
     if (slot >= 0) {
       this.#cachedOctets -= this.#sizeOf(this.#slots.blockAt(slot));
@@ -255,9 +264,9 @@ export class AnswerCache {
       // The mark belongs to the old entry: the new one starts unused.
       this.#slots.takeRecency(slot);
     } else if (this.#slots.insert(hash, block)) this.#cached++;
-    else return false;
+    else return 0;
     this.#cachedOctets += length;
-    return true;
+    return block;
   }
 
   /** Removes the entry at the tail: drops it if dead, moves it to the head, or evicts it. */
@@ -293,7 +302,10 @@ export class AnswerCache {
 
   #remove(block: number): void {
     const slot = this.#slotOf(block);
-    if (slot < 0) return;
+    if (slot >= 0) this.#drop(slot, block);
+  }
+
+  #drop(slot: number, block: number): void {
     this.#slots.remove(slot);
     this.#cached--;
     this.#cachedOctets -= this.#sizeOf(block);

@@ -73,5 +73,6 @@ export function decodeCached(views: TableViews, block: number, view: ViewId, use
     freshUntil: at(CACHED.FRESH_UNTIL),
     view,
     used,
+    place: block,
   };
 }

@@ -1,7 +1,7 @@
 import { decode, type Packet } from 'dns-packet';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { extendedError, passedErrors } from '../wire/extended-error.ts';
-import type { Transport } from '../wire/response-size.ts';
+import type { ClientTransport } from '../wire/response-size.ts';
 import { TableReader } from './reader.ts';
 
 import {
@@ -30,13 +30,13 @@ function verdict(
   name: string,
   type: string,
   changes: Partial<Packet> = {},
-  transport: Transport = 'udp',
+  transport: ClientTransport = 'udp',
 ): number {
   const { packet, length } = query(name, type, changes);
   return reader.answer(packet, 0, length, packet.length, transport);
 }
 
-function ask(name: string, type: string, changes: Partial<Packet> = {}, transport: Transport = 'udp') {
+function ask(name: string, type: string, changes: Partial<Packet> = {}, transport: ClientTransport = 'udp') {
   const { packet, length } = query(name, type, changes);
   const size = reader.answer(packet, 0, length, packet.length, transport);
   expect(size).toBeGreaterThan(0);
@@ -416,6 +416,7 @@ describe('cached answers', () => {
       expires,
       freshUntil: expires,
       used: false,
+      place: expect.any(Number),
     };
     expect(table.readCached(answer)).toEqual(entry);
     expect(table.readCached({ ...answer, dnssecOk: true })).toBeUndefined();

@@ -9,7 +9,7 @@
 import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
 import { EXTENDED_ERROR, extendedErrorOfCached } from '../wire/extended-error.ts';
 import { codeOfMetaType } from '../wire/meta-types.ts';
-import { DEFAULT_UDP_SIZE, maxResponseOctets, type Transport } from '../wire/response-size.ts';
+import { type ClientTransport, DEFAULT_UDP_SIZE, maxResponseOctets } from '../wire/response-size.ts';
 import { CLASS, RCODE, TYPE } from '../wire/types.ts';
 import { ASKED, matchAskRules } from './ask-rules.ts';
 import { COMPOSED, type Composer, type MakeComposer, type Sought } from './composer.ts';
@@ -183,7 +183,7 @@ export class TableReader {
     start: number,
     length: number,
     capacity: number,
-    transport: Transport,
+    transport: ClientTransport,
     group = 0,
     client = start,
   ): number {

@@ -2,7 +2,7 @@
  * Reads the root of the views: first the class of the client, then, once the question is known, the view.
  */
 import { findInterval } from '../wire/address-intervals.ts';
-import type { Transport } from '../wire/response-size.ts';
+import type { ClientTransport } from '../wire/response-size.ts';
 import { TYPE } from '../wire/types.ts';
 import {
   CLASS_ACTION,
@@ -78,7 +78,7 @@ export class ViewFinder {
   }
 
   /** The one of a view's four outcomes that a query counts for. @param at where its client's socket address begins */
-  pathOf(octets: Uint8Array, at: number, transport: Transport): number {
+  pathOf(octets: Uint8Array, at: number, transport: ClientTransport): number {
     return (transport === 'udp' ? 0 : 2) + (octets[at] === AF_INET ? 0 : 1);
   }
 

@@ -276,9 +276,9 @@ export class TableWriter {
    *
    * @param memory that holds the entry, from word `start` on
    * @param length octets of the entry
-   * @returns false if it was not cached: as for `cache`, or the view's cache has been replaced since
+   * @returns its place, for `dropCachedAt`; 0 if it was not cached: as for `cache`, or the view's cache has been replaced since
    */
-  cacheEncoded(memory: Uint32Array, start: number, length: number, view: ViewId = DEFAULT_VIEW): boolean {
+  cacheEncoded(memory: Uint32Array, start: number, length: number, view: ViewId = DEFAULT_VIEW): number {
     return this.#cache.putEncoded(memory, start, length, view);
   }
 
@@ -319,6 +319,16 @@ export class TableWriter {
   /** Drops the cached answer to a question. @returns whether it existed */
   dropCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): boolean {
     return this.#cache.drop(question, view);
+  }
+
+  /**
+   * Drops a cached answer that still is where it was stored: answers in use move.
+   *
+   * @param hash of its question, see `hashOfEntry`
+   * @returns false: another answer may be there by now, or none
+   */
+  dropCachedAt(place: number, hash: number, view: ViewId = DEFAULT_VIEW): boolean {
+    return this.#cache.dropAt(place, hash, view);
   }
 
   /** Drops the cached answers of this name and all names below it, in all views. @returns how many */

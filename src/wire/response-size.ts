@@ -3,7 +3,7 @@
  */
 
 /** The transport of a query. Only UDP limits responses below the longest message. */
-export type Transport = 'udp' | 'tcp' | 'tls' | 'https';
+export type ClientTransport = 'udp' | 'tcp' | 'tls' | 'https';
 
 /** The longest possible message (RFC 1035 section 4.2.2). */
 export const MAX_MESSAGE_OCTETS = 65_535;
@@ -21,7 +21,7 @@ export const MAX_UDP_SIZE = 4096;
  *   section 6.2.3)
  * @param maxUdpSize the server's own maximum for UDP, 512 to 4096
  */
-export function maxResponseOctets(transport: Transport, offered: number, maxUdpSize: number): number {
+export function maxResponseOctets(transport: ClientTransport, offered: number, maxUdpSize: number): number {
   if (transport !== 'udp') return MAX_MESSAGE_OCTETS;
   return Math.max(MIN_UDP_SIZE, Math.min(offered, maxUdpSize));
 }

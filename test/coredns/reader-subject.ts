@@ -11,7 +11,7 @@ import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
-import type { Transport } from '../../src/wire/response-size.ts';
+import type { ClientTransport } from '../../src/wire/response-size.ts';
 import type { Message } from '../../src/wire/types.ts';
 
 // A constructor cannot wait.
@@ -51,7 +51,7 @@ export class ReaderSubject {
   askTable(
     packet: Uint8Array,
     group = this.engine.listenerGroupOf(SERVER),
-    transport: Transport = 'udp',
+    transport: ClientTransport = 'udp',
     client = CLIENT,
   ): Message | undefined {
     const octets = new Uint8Array(AT + 32);
@@ -64,7 +64,7 @@ export class ReaderSubject {
 
   async askChain(
     packet: Uint8Array,
-    transport: Transport = 'udp',
+    transport: ClientTransport = 'udp',
     client = CLIENT,
   ): Promise<Message | undefined> {
     const handle = this.engine.serverBlocks.handleQueryOf(SERVER);

@@ -6,7 +6,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
-import type { Transport } from '../../src/wire/response-size.ts';
+import type { ClientTransport } from '../../src/wire/response-size.ts';
 import { WireError } from '../../src/wire/wire-error.ts';
 import { MutatedPackets } from './mutated-packets.ts';
 
@@ -18,7 +18,7 @@ export interface Compared {
   readonly engine: Engine;
   /** The listener group: `dns://:53`. */
   readonly server: string;
-  readonly transport: Transport;
+  readonly transport: ClientTransport;
   readonly names: readonly string[];
 }
 

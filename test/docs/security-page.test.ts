@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { type PromiseRow, SCENES } from '../promises/promises.ts';
-import { ROLES } from '../promises/roles.ts';
+import { ROLES } from '../support/roles.ts';
 
 const PAGE = 'docs/explanation/security.md';
 const BLOCK = /<!-- promises -->\n[\s\S]*?<!-- end of promises -->/;

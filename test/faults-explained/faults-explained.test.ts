@@ -11,17 +11,17 @@ import type { ServerStatus } from '../../src/server/control/status.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms } from '../support/portolan.ts';
+import type { ClusterRole } from '../support/roles.ts';
 import { PAY, SICK, WELL, writeEvidence } from './cluster.ts';
-import { examine, explainName, type NamedCause } from './operator.ts';
 import {
+  type ObservedRole,
   ROLES,
-  type Role,
   type RoleOptions,
-  type RunningRole,
-  startRole,
+  startObserved,
   untilFound,
   untilStatus,
-} from './roles.ts';
+} from './observed-roles.ts';
+import { examine, explainName, type NamedCause } from './operator.ts';
 import { findClosedPort, startUpstream, type Upstream } from './upstream.ts';
 
 /** Milliseconds in which a test ends on a machine that is busy with others. */
@@ -32,7 +32,7 @@ const UNTIL_KNOWN = 60_000;
 const QUICK = 500;
 /** Milliseconds after which data is stale. */
 const STALE = 90_000;
-const OF_CLUSTER: readonly Role[] = ['serve', 'kube-dns', 'coredns'];
+const OF_CLUSTER: readonly ClusterRole[] = ['serve', 'kube-dns', 'coredns'];
 
 interface Cause {
   readonly fault: string;
@@ -41,20 +41,20 @@ interface Cause {
 }
 
 interface Fault extends Cause {
-  readonly roles: readonly Role[];
+  readonly roles: readonly ClusterRole[];
   /** Makes the fault, and runs the one command. */
-  find(role: Role): Promise<NamedCause>;
+  find(role: ClusterRole): Promise<NamedCause>;
 }
 
 /** A fault of servers that have been running, with those of other faults. */
 interface SharedFault extends Cause {
-  readonly roles: readonly Role[];
+  readonly roles: readonly ClusterRole[];
   /** Makes the fault, and runs the one command. */
   findIn(started: Started): Promise<NamedCause>;
 }
 
 interface Started {
-  readonly server: RunningRole;
+  readonly server: ObservedRole;
   readonly upstream: Upstream;
   readonly double: ApiServerDouble;
 }
@@ -69,7 +69,7 @@ interface WorldOptions extends ApiServerOptions {
 }
 
 async function start(
-  role: Role,
+  role: ClusterRole,
   options: WorldOptions = {},
   atEnd: RoleOptions['atEnd'] = onTestFinished,
 ): Promise<Started> {
@@ -78,13 +78,13 @@ async function start(
   atEnd(() => double.stop());
   const upstream = await startUpstream();
   atEnd(async () => upstream.stop());
-  const world = { api: api ?? double.url, upstreamPort: upstreamPort ?? upstream.port };
-  const server = await startRole(role, world, { port, atEnd });
+  const world = { api: api ?? double.url, upstream: upstreamPort ?? upstream.port };
+  const server = await startObserved(role, world, { port, atEnd });
   if (isReady) await untilStatus(server, ({ ready }) => ready);
   return { server, upstream, double };
 }
 
-async function examineSick(role: Role, words: readonly string[]): Promise<NamedCause> {
+async function examineSick(role: ClusterRole, words: readonly string[]): Promise<NamedCause> {
   const { server } = await start(role, { objects: [...WELL, PAY] });
   return await examine(server.socket, words);
 }
@@ -102,7 +102,7 @@ function ofLateReplies(delay: number): Fault['find'] {
 
 /** Until the server knows: what it sees of an upstream server changes with each reply. @param step before each look */
 async function examineUntil(
-  server: RunningRole,
+  server: ObservedRole,
   cause: string,
   step: (round: number) => Promise<void>,
 ): Promise<NamedCause> {
@@ -114,7 +114,7 @@ async function examineUntil(
   }
 }
 
-async function askQuietly(server: RunningRole, name: string): Promise<void> {
+async function askQuietly(server: ObservedRole, name: string): Promise<void> {
   await ask(server, name, 'A').catch(() => {});
 }
 
@@ -141,7 +141,7 @@ function ofTraffic(names: readonly string[]): SharedFault['findIn'] {
 }
 
 /** Waits until the upstream server is quick, which it is not while all servers start at once. */
-async function untilQuick(server: RunningRole): Promise<void> {
+async function untilQuick(server: ObservedRole): Promise<void> {
   let asked = 0;
   const isQuick = ({ upstreams }: ServerStatus) => upstreams.every(({ roundTrip = 0 }) => roundTrip < QUICK);
   await untilStatus(server, isQuick, async () => {
@@ -299,7 +299,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /** A server that still waits for the API server, once it knows why. */
-async function examineUnready(role: Role, options: WorldOptions): Promise<NamedCause> {
+async function examineUnready(role: ClusterRole, options: WorldOptions): Promise<NamedCause> {
   const { server } = await start(role, { ...options, isReady: false });
   await untilStatus(server, ({ data }) => data.kinds.every(({ words = '' }) => !TRYING.test(words)));
   return await examine(server.socket, ['--watch=0s']);
@@ -309,7 +309,11 @@ async function examineUnready(role: Role, options: WorldOptions): Promise<NamedC
 const TRYING = /^(?:|still listing.*|not started.*)$/;
 
 /** @param found by role */
-function expectCause({ cause, sentence }: Cause, roles: readonly Role[], found: readonly NamedCause[]): void {
+function expectCause(
+  { cause, sentence }: Cause,
+  roles: readonly ClusterRole[],
+  found: readonly NamedCause[],
+): void {
   for (const [index, role] of roles.entries()) {
     const { text, ...named } = found[index] ?? { text: '' };
     expect(named, `${role}: ${text}`).toEqual({ cause, sentence: expect.stringMatching(sentence) });

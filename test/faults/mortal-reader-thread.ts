@@ -6,7 +6,7 @@ import { type ReaderData, ReaderLoop } from '../../src/listen/reader-loop.ts';
 import { threadMessages } from '../../src/listen/thread-messages.ts';
 import { composeClusters } from '../../src/records/cluster-composer.ts';
 import { TableReader } from '../../src/table/reader.ts';
-import type { Transport } from '../../src/wire/response-size.ts';
+import type { ClientTransport } from '../../src/wire/response-size.ts';
 import { firstLabelOf } from '../listen/scripted-answers.ts';
 
 class MortalAnswers extends TableReader {
@@ -15,7 +15,7 @@ class MortalAnswers extends TableReader {
     start: number,
     length: number,
     capacity: number,
-    transport: Transport,
+    transport: ClientTransport,
   ): number {
     if (firstLabelOf(packet, start) === 'die') process.exit(3);
     return super.answer(packet, start, length, capacity, transport);

@@ -8,7 +8,7 @@ import {
   DEFAULT_FORWARD_PLAN,
   type ForwardPlan,
   type ForwardRule,
-  type NameMatch,
+  type RuleMatch,
 } from '../../src/forward/forward-plan.ts';
 import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
@@ -17,9 +17,9 @@ import { type Question, TYPE } from '../../src/wire/types.ts';
 import { questionFor } from './forwarder-on-loopback.ts';
 import { ScriptedServer } from './scripted-server.ts';
 
-const domain = (name: string): NameMatch => ({ kind: 'domain', name: toKey(parseName(name)) });
+const domain = (name: string): RuleMatch => ({ kind: 'domain', name: toKey(parseName(name)) });
 
-function rule(names: readonly NameMatch[], ...servers: string[]): ForwardRule {
+function rule(names: readonly RuleMatch[], ...servers: string[]): ForwardRule {
   const addresses = servers.map((text) => ({ address: parseUpstream(text), queriesPerSecond: undefined }));
   return { names, target: { kind: 'servers', servers: addresses } };
 }

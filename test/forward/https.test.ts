@@ -7,9 +7,14 @@ import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { RecordingLog } from '../../src/base/testing/recording-log.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
+import { Forwarder } from '../../src/forward/forwarder.ts';
 import { HttpsTransport, type HttpsTransportOptions } from '../../src/forward/transport/https-transport.ts';
 import { writeQuery } from '../../src/forward/transport/query-message.ts';
 import { messageOf } from '../../src/forward/transport/upstream-reply.ts';
+import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, type Message, RCODE, TYPE } from '../../src/wire/types.ts';
@@ -103,4 +108,21 @@ it('fails with another status than 200, and with a certificate of no trusted aut
   const { port: other } = await serve();
   const untrusting = connect(other, { tls: { serverName: undefined, authorities: undefined } });
   expect(await ask(untrusting)).toMatch(/CERT|SIGNATURE|ISSUER/);
+});
+
+it('is a server of every front end: `https://ADDRESS#NAME`', async () => {
+  const { port, heard } = await serve();
+  const forwarder = new Forwarder(
+    {
+      ...DEFAULT_FORWARD_PLAN,
+      ...{ loopDetection: false, tls: { authorities: AUTHORITIES } },
+      rules: [defaultRule([parseUpstream(`https://127.0.0.1:${port}`)])],
+    },
+    { clock: systemClock, log: new RecordingLog(), resolveName: () => Promise.reject(new Error('no names')) },
+  );
+  cleanups.push(() => forwarder.stop());
+  const question = { ...QUESTION, dnssecOk: false, checkingDisabled: false, recursionDesired: true };
+  const reply = await forwarder.resolve(question, { address: '' });
+  expect(reply).toMatchObject({ kind: 'reply', upstream: `https://127.0.0.1:${port}` });
+  expect(heard.map(({ method, query }) => [method, query.questions])).toEqual([['POST', [QUESTION]]]);
 });

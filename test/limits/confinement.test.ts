@@ -9,10 +9,10 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
-import { canRun, ROLES, type Role, startRole } from '../promises/roles.ts';
 import { nameOf, startUpstream } from '../resolver/forwarding-programs.ts';
 import { runToEnd, socketOf } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { canRun, ROLES, type Role, startRole } from '../support/roles.ts';
 import { itWhere, itWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);

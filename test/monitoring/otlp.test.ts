@@ -7,8 +7,8 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
-import { ROLES, startRole } from '../promises/roles.ts';
 import { endAllPrograms } from '../support/portolan.ts';
+import { ROLES, startRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);

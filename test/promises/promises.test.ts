@@ -3,10 +3,10 @@
  */
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { endAllPrograms } from '../support/portolan.ts';
+import { canRun, ROLES } from '../support/roles.ts';
 import { itWhere } from '../support/tools.ts';
 import { bundlePromiseThreads } from './flood.ts';
 import { isKept, SCENES } from './promises.ts';
-import { canRun, ROLES } from './roles.ts';
 
 beforeAll(bundlePromiseThreads);
 afterEach(endAllPrograms);

@@ -133,7 +133,7 @@ const SERVER_REMEDY = 'Give an address such as 10.96.0.10, 127.0.0.1:5353 or tcp
 export function readServer(read: ValueReader, where: string, text: string): ServerPlace | undefined {
   try {
     const { transport, host, port, source } = parseUpstream(text);
-    if (transport !== 'tls' && host.kind === 'address' && source === undefined)
+    if (transport !== 'tls' && transport !== 'https' && host.kind === 'address' && source === undefined)
       return { transport, address: host.address, port };
   } catch (error) {
     if (!(error instanceof UpstreamAddressError)) throw error;

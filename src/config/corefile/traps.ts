@@ -6,7 +6,7 @@ import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import { isReverseZone } from '../../corefile/keys/zone-name.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
-import type { ForwardRule } from '../../plugins/forward/options.ts';
+import type { ForwardDirective } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
@@ -212,7 +212,7 @@ function findForwardTraps(
   }
 }
 
-function takesAll(rule: ForwardRule, zone: NameKey): boolean {
+function takesAll(rule: ForwardDirective, zone: NameKey): boolean {
   const handsOn = rule.nextRcodes.length > 0 || rule.nextOnNoData;
   return !handsOn && isWithin(zone, rule.from) && !rule.except.some((name) => isWithin(zone, name));
 }

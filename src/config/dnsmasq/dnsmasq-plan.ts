@@ -25,7 +25,7 @@ export interface DnsmasqPlan {
 /** Where to forward queries that local data does not answer. */
 export interface UpstreamsPlan {
   /** `--server`, `--local`, `--address`, `--rev-server` and `--domain=...,local`. */
-  readonly routes: readonly Route[];
+  readonly routes: readonly DnsmasqRoute[];
   /** The newest of these files is used (`--resolv-file`, `--no-resolv`); empty: no file is read. */
   readonly resolvFiles: readonly string[];
   /** Whether to reread `resolvFiles` when they change, without SIGHUP (`--no-poll`). */
@@ -55,7 +55,7 @@ export type SourcePortOptions =
   | { readonly kind: 'fixed'; readonly port: number };
 
 /** How to handle queries in a part of the name space. The longest scope wins; a `domain` wins over a `suffix` of equal length. */
-export interface Route {
+export interface DnsmasqRoute {
   readonly scope: RouteScope;
   readonly action: RouteAction;
 }

@@ -8,22 +8,22 @@ import {
   type ForwardPlan,
   type ForwardRule,
   type ForwardTarget,
-  type NameMatch,
   type Policy,
+  type RuleMatch,
   type UpstreamServer,
 } from '../../forward/forward-plan.ts';
 import type { SourcePorts } from '../../forward/transport/udp-transport.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { ROOT } from '../../wire/name.ts';
 import { RCODE } from '../../wire/types.ts';
-import type { DnsmasqPlan, Route, RouteScope, UpstreamsPlan } from './dnsmasq-plan.ts';
+import type { DnsmasqPlan, DnsmasqRoute, RouteScope, UpstreamsPlan } from './dnsmasq-plan.ts';
 
 /** Inputs that change while the server runs. */
 export interface DnsmasqInputs {
   /** Default servers from a resolv file; servers from options precede them. */
   readonly fromResolvFile: readonly UpstreamAddress[];
   /** Routes from files that can be reread. */
-  readonly moreRoutes: readonly Route[];
+  readonly moreRoutes: readonly DnsmasqRoute[];
   readonly nanny?: NannyServers;
   /** Whether the address belongs to this server; such servers are left out. */
   readonly isOurselves?: (server: UpstreamAddress) => boolean;
@@ -102,8 +102,8 @@ export function makeForwardPlan(
   };
 }
 
-function rulesOf(...lists: readonly (readonly Route[])[]): readonly ForwardRule[] {
-  const scopes = new Map<string, Route[]>();
+function rulesOf(...lists: readonly (readonly DnsmasqRoute[])[]): readonly ForwardRule[] {
+  const scopes = new Map<string, DnsmasqRoute[]>();
   // Routes that answer with addresses do not forward, and there can be very many of them.
   const forwarding = lists.flatMap((routes) => routes.filter(({ action }) => !isAddress(action)));
   for (const route of forwarding) {
@@ -115,7 +115,7 @@ function rulesOf(...lists: readonly (readonly Route[])[]): readonly ForwardRule[
   return [...scopes.values()].flatMap((same) => ruleOf(same) ?? []);
 }
 
-function isAddress({ kind }: Route['action']): boolean {
+function isAddress({ kind }: DnsmasqRoute['action']): boolean {
   return kind === 'address' || kind === 'null-address';
 }
 
@@ -147,21 +147,21 @@ function mergeRules(rules: readonly ForwardRule[]): readonly ForwardRule[] {
 }
 
 /** Of several actions for the same names, `local` wins, then `default`. */
-function ruleOf(same: readonly Route[]): ForwardRule | undefined {
+function ruleOf(same: readonly DnsmasqRoute[]): ForwardRule | undefined {
   const [first] = same;
   const actions = same.map(({ action }) => action);
   const target = targetOf(actions);
   return first === undefined || target === undefined ? undefined : { names: [matchOf(first.scope)], target };
 }
 
-function targetOf(actions: readonly Route['action'][]): ForwardTarget | undefined {
+function targetOf(actions: readonly DnsmasqRoute['action'][]): ForwardTarget | undefined {
   if (actions.some(({ kind }) => kind === 'local')) return { kind: 'local-only' };
   if (actions.some(({ kind }) => kind === 'default')) return { kind: 'default' };
   const servers = actions.flatMap((action) => (action.kind === 'forward' ? [unpaced(action.server)] : []));
   return servers.length === 0 ? undefined : { kind: 'servers', servers };
 }
 
-function matchOf(scope: RouteScope): NameMatch {
+function matchOf(scope: RouteScope): RuleMatch {
   switch (scope.kind) {
     case 'all':
       return { kind: 'domain', name: ROOT };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Route } from './dnsmasq-plan.ts';
+import type { DnsmasqRoute } from './dnsmasq-plan.ts';
 import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
 
-const routesOf = (lines: string): readonly Route[] => planOf(lines).upstreams.routes;
+const routesOf = (lines: string): readonly DnsmasqRoute[] => planOf(lines).upstreams.routes;
 
-function forwardTo(address: string, port = 53): Route['action'] {
+function forwardTo(address: string, port = 53): DnsmasqRoute['action'] {
   const host = { kind: 'address', address } as const;
   const server = { transport: 'udp', host, port, serverName: undefined, source: undefined } as const;
   return { kind: 'forward', server };

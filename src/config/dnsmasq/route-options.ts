@@ -2,7 +2,7 @@
  * Options that route queries: `server`, `local`, `address` and `rev-server`.
  */
 import { readAddress } from './addresses.ts';
-import type { Route, RouteAction, RouteScope } from './dnsmasq-plan.ts';
+import type { DnsmasqRoute, RouteAction, RouteScope } from './dnsmasq-plan.ts';
 import { readName, readPlainName } from './names.ts';
 import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
@@ -137,6 +137,6 @@ function addReverseRoutes(use: Use, value: string): void {
   if (action !== undefined) use.draft.upstreams.routes.push(...zones.map((name) => routeOf(name, action)));
 }
 
-function routeOf(name: Extract<RouteScope, { kind: 'domain' }>['name'], action: RouteAction): Route {
+function routeOf(name: Extract<RouteScope, { kind: 'domain' }>['name'], action: RouteAction): DnsmasqRoute {
   return { scope: { kind: 'domain', name }, action };
 }

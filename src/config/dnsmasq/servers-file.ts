@@ -4,13 +4,13 @@
  */
 import { readItem } from '../../base/item-fence.ts';
 import { type FileLine, readConfigFile } from './config-file.ts';
-import type { Route } from './dnsmasq-plan.ts';
+import type { DnsmasqRoute } from './dnsmasq-plan.ts';
 import { type Draft, newDraft } from './draft.ts';
 import { type DnsmasqProblem, Findings, type Note } from './findings.ts';
 import { textOfOctets } from './octets.ts';
 
 export interface ServersFile {
-  readonly routes: readonly Route[];
+  readonly routes: readonly DnsmasqRoute[];
   readonly problems: readonly DnsmasqProblem[];
   readonly notes: readonly Note[];
 }

@@ -2,7 +2,7 @@
  * Improves the server blocks of a node cache, whose Corefile is written for CoreDNS: DNS survives an outage of the upstream servers.
  */
 import type { CacheServeStale } from '../../plugins/cache/options.ts';
-import type { ForwardRule } from '../../plugins/forward/options.ts';
+import type { ForwardDirective } from '../../plugins/forward/options.ts';
 import type { PluginUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from '../corefile/read-corefile.ts';
 
@@ -40,7 +40,7 @@ function adaptPlugin(use: PluginUse): PluginUse {
   }
 }
 
-function adaptRule(rule: ForwardRule): ForwardRule {
+function adaptRule(rule: ForwardDirective): ForwardDirective {
   if (!rule.forceTcp) return rule;
   const maxAge = rule.maxAge === 0 ? Math.max(MAX_AGE, rule.expire) : rule.maxAge;
   return { ...rule, maxAge, streams: { fallsBackToUdp: true, minConnections: MIN_CONNECTIONS } };

@@ -1,7 +1,7 @@
 /**
  * Reads the flags of `portolan serve` for names outside the cluster to a plan.
  */
-import { defaultRule, type ForwardRule, type NameMatch } from '../../forward/forward-plan.ts';
+import { defaultRule, type ForwardRule, type RuleMatch } from '../../forward/forward-plan.ts';
 import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -103,7 +103,7 @@ function readStubDomain(read: ValueReader, text: string, cluster: NameKey): Forw
   return { ...defaultRule(addresses), names };
 }
 
-function readStubName(read: ValueReader, text: string, cluster: NameKey): NameMatch | undefined {
+function readStubName(read: ValueReader, text: string, cluster: NameKey): RuleMatch | undefined {
   const flag = '--stub-domain';
   const before = read.problems.length;
   const name = read.zone(flag, text, 'corp.example.');

@@ -140,7 +140,7 @@ export const SERVE_FLAGS = [
     value: { kind: 'text', of: 'a server' },
     repeats: true,
     defaultNote: 'the servers of --resolv-file',
-    help: 'upstream server for names outside the cluster: an address, address:port, tls://address#name, or none',
+    help: 'upstream server for names outside the cluster: an address, address:port, tls://address#name, https://address#name, or none',
     details:
       'Also `[ipv6]:port`, or the name of a server, which is looked up through Portolan itself; several may be separated by commas. `none`: names outside the cluster are refused.',
     group: EXTERNAL,

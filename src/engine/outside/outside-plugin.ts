@@ -23,7 +23,7 @@ const START_DEADLINE = 60_000;
 
 export function createOutsidePlugin(module: PluginModule, options: unknown, context: PluginContext): Plugin {
   const watches = watchesOf(module.name, context);
-  const upstreams = new PluginUpstreams(context.clock);
+  const upstreams = new PluginUpstreams(context);
   const instance = module.create(options, {
     ...showContext(module.name, context),
     watch: (kind, changed) => watches.follow(kind, changed),

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { Look } from '../../chain/look.ts';
 import { Query } from '../../chain/query.ts';
 import { CLIENT, makeQuery, QUERY_HEADER } from '../../chain/testing/queries.ts';
@@ -9,18 +10,19 @@ import { showQuery } from './shown-query.ts';
 const NEVER = new AbortController().signal;
 
 it('takes addresses, and refuses names and files that cannot be read', () => {
-  const upstreams = new PluginUpstreams(systemClock);
+  const upstreams = new PluginUpstreams({ clock: systemClock, log: new RecordingLog() });
   expect(upstreams.open('192.0.2.1').name).toBe('192.0.2.1:53');
   expect(upstreams.open('tls://[2001:db8::1]').name).toBe('[2001:db8::1]:853');
   expect(() => upstreams.open('dns.example')).toThrow('a server must be an address: dns.example');
-  expect(() => upstreams.open('https://192.0.2.1')).toThrow('not an upstream server');
+  expect(upstreams.open('https://192.0.2.1').name).toBe('192.0.2.1:443');
+  expect(() => upstreams.open('quic://192.0.2.1')).toThrow('not an upstream server');
   const tls = { authorities: '/nonexistent/ca.pem' };
   expect(() => upstreams.open('tls://192.0.2.1', { tls })).toThrow('ENOENT');
   upstreams.stop();
 });
 
 it('sends nothing for an explanation, and notes the server', async () => {
-  const upstreams = new PluginUpstreams(systemClock);
+  const upstreams = new PluginUpstreams({ clock: systemClock, log: new RecordingLog() });
   const look = new Look();
   const { question } = makeQuery('a.example');
   const query = new Query(question, { question, header: QUERY_HEADER, edns: undefined }, { ...CLIENT, look });
@@ -30,7 +32,7 @@ it('sends nothing for an explanation, and notes the server', async () => {
 });
 
 it('asks only with queries that the host has made', async () => {
-  const upstreams = new PluginUpstreams(systemClock);
+  const upstreams = new PluginUpstreams({ clock: systemClock, log: new RecordingLog() });
   const forged = { ...showQuery(makeQuery('a.example'), NEVER) };
   await expect(upstreams.open('192.0.2.1').ask(forged)).rejects.toThrow('a query that the host did not make');
   upstreams.stop();

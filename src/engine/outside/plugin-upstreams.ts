@@ -4,15 +4,25 @@
 import { readFileSync } from 'node:fs';
 import type { Query as ShownQuery, Upstream, UpstreamOptions } from '@portolan/plugin';
 import type { Clock } from '../../base/clock.ts';
-import { describeOtherName, formatSocketAddress } from '../../forward/proxy/network-errors.ts';
-import { udpReplyOctets, writeProxyQuery } from '../../forward/proxy/proxy-query.ts';
-import { type ProxyProtocol, type ProxyReply, ProxyUpstream } from '../../forward/proxy/proxy-upstream.ts';
-import { StreamTransport } from '../../forward/transport/stream-transport.ts';
+import type { Log } from '../../base/log.ts';
+import { MAX_SEPARATE, NEVER_DOWN, profileOfCoreDns } from '../../forward/coredns-profile.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../forward/forward-plan.ts';
+import { Forwarder } from '../../forward/forwarder.ts';
+import {
+  describeFailure,
+  describeOtherName,
+  findLocalAddress,
+  formatSocketAddress,
+} from '../../forward/network-errors.ts';
+import { HttpsTransport } from '../../forward/transport/https-transport.ts';
+import { PlainTransport } from '../../forward/transport/plain-transport.ts';
+import { writeReceived } from '../../forward/transport/query-message.ts';
+import { StreamTransport, type TlsPeer } from '../../forward/transport/stream-transport.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { UdpTransport } from '../../forward/transport/udp-transport.ts';
 import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import { ROOT } from '../../wire/name.ts';
+import type { Message } from '../../wire/types.ts';
 import { showMessage } from './replies.ts';
 import { queryOf } from './shown-query.ts';
 
@@ -20,14 +30,18 @@ import { queryOf } from './shown-query.ts';
 const TIMEOUT = 2_000;
 const IDLE = 10_000;
 const MAX_UDP_REPLY = 4_096;
-const NO_EVENTS = { asked() {}, replied() {}, checkFailed() {} };
+
+export interface PluginUpstreamsOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 export class PluginUpstreams {
-  readonly #clock: Clock;
-  readonly #opened: ProxyUpstream[] = [];
+  readonly #options: PluginUpstreamsOptions;
+  readonly #opened: Forwarder[] = [];
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(options: PluginUpstreamsOptions) {
+    this.#options = options;
   }
 
   /** @throws UpstreamAddressError, Error for a name in place of an address or a file that cannot be read */
@@ -36,70 +50,85 @@ export class PluginUpstreams {
     const { host, port } = address;
     if (host.kind !== 'address') throw new Error(`a server must be an address: ${text}`);
     const peer = { address: host.address, port };
-    const server = new ProxyUpstream({
-      ...{ peer, transports: openTransports(peer, address, options, this.#clock), clock: this.#clock },
-      ...{ readTimeout: options.timeout ?? TIMEOUT, expire: IDLE, events: NO_EVENTS },
-      // A plugin decides for itself when to ask a server again.
-      ...{ healthCheck: { interval: 1_000, recursionDesired: true, domain: ROOT }, healthProtocol: 'udp' },
+    const { clock, log } = this.#options;
+    const transport = openTransport(peer, address, options, clock);
+    const forwarder = new Forwarder(planOf(address, options), {
+      ...{ clock, log, connect: () => transport },
+      resolveName: () => Promise.reject(new Error('the server has an address')),
     });
-    this.#opened.push(server);
-    const protocol = options.network === 'tcp' || address.transport === 'tcp' ? 'tcp' : 'udp';
+    this.#opened.push(forwarder);
+    const isTcp = options.network === 'tcp' || address.transport !== 'udp';
     return {
       name: formatSocketAddress(peer),
-      async ask(query) {
-        const reply = await askServer(server, query, protocol);
-        if (reply.kind === 'failed') throw new Error(reply.reason);
-        return showMessage(reply.message);
-      },
+      ask: async (query) => showMessage(await askServer(forwarder, peer, query, isTcp)),
     };
   }
 
   stop(): void {
-    for (const server of this.#opened) server.close();
+    for (const forwarder of this.#opened) forwarder.stop();
   }
 }
 
-/** A truncated reply is asked for again over TCP: the plugin reads whole ones. */
+/** A plugin decides for itself when to ask a server again. */
+function planOf(address: UpstreamAddress, { timeout: readTimeout = TIMEOUT }: UpstreamOptions): ForwardPlan {
+  return {
+    ...DEFAULT_FORWARD_PLAN,
+    ...profileOfCoreDns({ readTimeout, attempts: 1, health: NEVER_DOWN, failsFast: false }),
+    ...{
+      rules: [defaultRule([address])],
+      tryNextOn: [],
+      merges: false,
+      loopDetection: false,
+      trustsAd: true,
+    },
+    limits: { inFlight: MAX_SEPARATE, perClient: MAX_SEPARATE, queued: 0, queueDeadline: 0 },
+  };
+}
+
+/** Over UDP, a truncated reply is asked for again over TCP: the plugin reads whole ones. */
 async function askServer(
-  server: ProxyUpstream,
+  forwarder: Forwarder,
+  peer: SocketAddress,
   shown: ShownQuery,
-  protocol: ProxyProtocol,
-): Promise<ProxyReply> {
-  const { question, header, edns, key, look } = queryOf(shown);
-  if (look !== undefined) {
+  isTcp: boolean,
+): Promise<Message> {
+  const query = queryOf(shown);
+  if (query.look !== undefined) {
     // An explanation sends nothing.
-    look.wouldAsk({ name: key, servers: [formatSocketAddress(server.peer)], problem: undefined });
-    return { kind: 'failed', reason: 'not asked' };
+    const servers = [formatSocketAddress(peer)];
+    query.look.wouldAsk({ name: query.key, servers, problem: undefined });
+    throw new Error('not asked');
   }
-  const asked = { question, header, edns };
-  const message = writeProxyQuery(asked);
-  const octets = udpReplyOctets(asked);
-  const reply = await server.ask(message, protocol, octets);
-  const isCut = reply.kind === 'reply' && reply.message.header.truncated && protocol === 'udp';
-  return isCut ? await server.ask(message, 'tcp', octets) : reply;
+  const asReceived = writeReceived(query, isTcp ? 'only-tcp' : undefined, true);
+  const question = { ...query.questionKey, name: query.question.name, asReceived };
+  const reply = await forwarder.resolve(question, { address: query.account });
+  if (reply.kind === 'reply') return reply.message;
+  const { detail } = reply;
+  const code = reply.reason === 'timeout' ? 'timeout' : detail.slice(detail.lastIndexOf(': ') + 2);
+  const local = await findLocalAddress(peer);
+  throw new Error(describeFailure({ protocol: isTcp ? 'tcp' : 'udp', peer, local, code }));
 }
 
-function openTransports(
+function openTransport(
   peer: SocketAddress,
   { transport, serverName }: UpstreamAddress,
   { tls }: UpstreamOptions,
   clock: Clock,
-): Readonly<Record<ProxyProtocol, Transport>> {
+): Transport {
   const sourceAddress = undefined;
-  const stream = (tlsPeer: ConstructorParameters<typeof StreamTransport>[0]['tls']) =>
+  const stream = (tlsPeer: TlsPeer | undefined) =>
     new StreamTransport({ peer, sourceAddress, idle: IDLE, tls: tlsPeer, clock });
-  if (transport === 'tls') {
-    const encrypted = stream(readTls(serverName, tls));
-    return { udp: encrypted, tcp: encrypted };
-  }
+  if (transport === 'https')
+    return new HttpsTransport({ peer, tls: readTls(serverName, tls), method: 'POST' });
+  if (transport === 'tls') return stream(readTls(serverName, tls));
   const udp = new UdpTransport({
     ...{ peer, sourceAddress, sourcePorts: { kind: 'any' }, udpSize: MAX_UDP_REPLY },
     ...{ ignoredAddresses: [], mixesCase: false, clock },
   });
-  return { udp, tcp: stream(undefined) };
+  return new PlainTransport(udp, stream(undefined), clock);
 }
 
-function readTls(ofAddress: string | undefined, tls: UpstreamOptions['tls'] = {}) {
+function readTls(ofAddress: string | undefined, tls: UpstreamOptions['tls'] = {}): TlsPeer {
   const { serverName = ofAddress, authorities, certificate, key } = tls;
   const read = (path: string) => readFileSync(path, 'utf8');
   return {

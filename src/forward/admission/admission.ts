@@ -104,11 +104,15 @@ export class Admission<Work> {
     return { running: this.#runningInAll(), waiting: this.#all.size, refused: this.#refused };
   }
 
-  /** Requests admission. `run` or `refuse` may be called before it returns. */
-  enter(client: string, work: Work): Ticket<Work> {
+  /**
+   * Requests admission. `run` or `refuse` may be called before it returns.
+   *
+   * @param isUnderWay whether it continues what another thread has begun: it starts at once
+   */
+  enter(client: string, work: Work, isUnderWay = false): Ticket<Work> {
     const expiresAt = this.#clock.monotonic() + this.#limits.queueDeadline;
     const ticket: Ticket<Work> = { client, work, state: 'waiting', expiresAt };
-    if (this.mayRun(client)) this.#start(ticket);
+    if (isUnderWay || this.mayRun(client)) this.#start(ticket);
     else this.#queue(ticket);
     return ticket;
   }

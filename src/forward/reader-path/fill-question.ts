@@ -29,7 +29,9 @@ export function questionOfFill({ octets, start, questionEnd, flags }: FillConsum
 }
 
 /** The question as text, without an intermediate name. */
-export function textOfFill(fill: FillConsumer): QuestionText {
+export function textOfFill(
+  fill: Pick<FillConsumer, 'octets' | 'start' | 'questionEnd' | 'flags'>,
+): QuestionText {
   const { flags } = fill;
   return textOfPacket(fill, (flags & FILL_FLAG.DNSSEC_OK) !== 0, (flags & FILL_FLAG.CHECKING_DISABLED) !== 0);
 }

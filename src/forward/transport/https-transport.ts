@@ -24,6 +24,8 @@ export interface HttpsTransportOptions {
   readonly peer: SocketAddress;
   readonly tls: TlsPeer;
   readonly method: 'POST' | 'GET';
+  /** Undefined: the system's choice. */
+  readonly sourceAddress?: string | undefined;
 }
 
 const PATH = '/dns-query';
@@ -33,6 +35,7 @@ const MEDIA_TYPE = 'application/dns-message';
 const loadHttps = () => process.getBuiltinModule('node:https');
 
 export class HttpsTransport implements Transport {
+  readonly isReliable = true;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: HttpsTransportOptions;
   #agent: Agent | undefined;
@@ -52,13 +55,14 @@ export class HttpsTransport implements Transport {
   }
 
   #request(octets: Uint8Array): ClientRequest {
-    const { peer, tls, method } = this.#options;
+    const { peer, tls, method, sourceAddress } = this.#options;
     const { Agent: HttpsAgent, request } = loadHttps();
     this.#agent ??= new HttpsAgent({ keepAlive: true, maxCachedSessions: 4 });
     const { serverName = peer.address, authorities, own } = tls;
     const sent = request({
       host: peer.address,
       port: peer.port,
+      ...(sourceAddress !== undefined && { localAddress: sourceAddress }),
       method,
       path: method === 'GET' ? `${PATH}?dns=${Buffer.from(octets).toString('base64url')}` : PATH,
       agent: this.#agent,

@@ -11,7 +11,7 @@ import type { SocketAddress } from '../../socket/addresses.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 import { FORGERY_SUSPECTED } from './udp-transport.ts';
-import type { UpstreamReply } from './upstream-reply.ts';
+import { messageOf, type UpstreamReply } from './upstream-reply.ts';
 
 /** Milliseconds from a truncated reply to the complete one over TCP, including connecting. */
 const TCP_TIMEOUT = 1000;
@@ -86,14 +86,19 @@ class PlainExchange implements Exchange, ExchangeEvents {
   }
 
   start(): void {
-    if (this.#query.passedOnBy === 'tcp') this.#askByTcp(() => this.#askByUdp());
+    const { passedOnBy } = this.#query;
+    if (passedOnBy === 'only-tcp') this.#byTcp = this.#transport.askByTcp(this.#query, this.#events);
+    else if (passedOnBy === 'tcp') this.#askByTcp(() => this.#askByUdp());
     else this.#askByUdp();
   }
 
-  replied(reply: UpstreamReply): void {
+  replied(received: UpstreamReply, octets = 0): void {
+    const { passedOnBy, maxUdpReply } = this.#query;
+    const isTooLarge = maxUdpReply !== undefined && octets > maxUdpReply;
+    const reply = isTooLarge ? withoutRecords(received) : received;
     // Raw replies are never truncated.
     const isWhole = reply.kind === 'raw' || !reply.message.header.truncated;
-    if (isWhole || this.#query.passedOnBy !== undefined) this.#events.replied(reply);
+    if (isWhole || passedOnBy !== undefined) this.#events.replied(reply);
     else if (!this.#isDone) {
       this.#events.heard();
       this.#askByTcp(() => this.#events.replied(reply));
@@ -146,4 +151,12 @@ class PlainExchange implements Exchange, ExchangeEvents {
       failed: giveUp,
     });
   }
+}
+
+/** The reply without its records (OPT included), with TC. */
+function withoutRecords(reply: UpstreamReply): UpstreamReply {
+  const { header, questions } = messageOf(reply);
+  const truncated = { ...header, truncated: true };
+  const empty = { answers: [], authorities: [], additionals: [], edns: undefined };
+  return { kind: 'message', message: { header: truncated, questions, ...empty } };
 }

@@ -3,9 +3,11 @@
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
+import { encodeMessage } from '../../wire/message.ts';
+import { encodeName } from '../../wire/name.ts';
 import { writeName } from '../../wire/name-wire.ts';
 import { OPT_OCTETS } from '../../wire/query-records.ts';
-import { type Question, RCODE, TYPE } from '../../wire/types.ts';
+import { type Edns, type Header, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 /** A question, with all that must be equal for two of them to share an answer. */
 export interface ForwardQuestion extends Question {
@@ -17,9 +19,12 @@ export interface ForwardQuestion extends Question {
    * over TCP; over TCP the servers are asked over TCP at once. Undefined: over UDP, and over TCP if the reply is truncated.
    */
   readonly passedOnBy?: PassedOnBy;
+  /** The client's query, which is sent as it came. Undefined: a query of our own is written. */
+  readonly asReceived?: ReceivedQuery | undefined;
 }
 
-export type PassedOnBy = 'udp' | 'tcp' | undefined;
+/** `only-tcp`: without UDP if TCP fails. */
+export type PassedOnBy = 'udp' | 'tcp' | 'only-tcp' | undefined;
 
 /** A query without its id, which each transport sets. */
 export interface QueryMessage {
@@ -32,6 +37,56 @@ export interface QueryMessage {
   readonly passedOnBy?: PassedOnBy;
   /** The original query, if this one's name is in random case. */
   readonly plain?: QueryMessage;
+  /** Octets that a reply over UDP may have; a larger one counts as truncated. Undefined: as many as the transport accepts. */
+  readonly maxUdpReply?: number | undefined;
+  /** Whether no client asks it: it tests the server. */
+  readonly isProbe?: boolean;
+}
+
+/** A client's query that is sent as it came: its flags, EDNS, and the case of its name. */
+export interface ReceivedQuery extends QueryMessage {
+  /** Whether its reply is returned as it comes, with records that do not belong to the question. */
+  readonly keepsReply: boolean;
+}
+
+export interface ReceivedParts {
+  readonly question: Question;
+  readonly header: Header;
+  readonly edns: Edns | undefined;
+  /** Of NOTIFY: the new SOA record. Default: none. */
+  readonly answers?: readonly ResourceRecord[];
+}
+
+/** Octets of a query over UDP; larger ones use TCP. */
+const MAX_UDP_QUERY = 512;
+const MIN_UDP_REPLY = 512;
+
+/**
+ * A client's query, to be sent as it came.
+ *
+ * @param keepsReply whether the reply is returned as it comes; then a reply that is too large for the client counts as truncated
+ */
+export function writeReceived(
+  { question, header, edns, answers = [] }: ReceivedParts,
+  passedOnBy: PassedOnBy,
+  keepsReply: boolean,
+): ReceivedQuery {
+  const sections = { answers, authorities: [], additionals: [] };
+  const octets = encodeMessage({ header: { ...header, id: 0 }, questions: [question], ...sections, edns });
+  return {
+    ...{ octets, questionEnd: HEADER_OCTETS + encodeName(question.name).length + 4, keepsReply },
+    hasEdns: edns !== undefined,
+    passedOnBy: octets.length > MAX_UDP_QUERY ? 'only-tcp' : passedOnBy,
+    maxUdpReply: keepsReply ? Math.max(edns?.udpSize ?? 0, MIN_UDP_REPLY) : undefined,
+  };
+}
+
+/** Whether two queries of clients are the same, octet for octet; true for none. */
+export function isSameReceived(one: ReceivedQuery | undefined, other: ReceivedQuery | undefined): boolean {
+  if (one === other) return true;
+  if (one === undefined || other === undefined || one.passedOnBy !== other.passedOnBy) return false;
+  if (one.octets.length !== other.octets.length || one.keepsReply !== other.keepsReply) return false;
+  return one.octets.every((octet, index) => octet === other.octets[index]);
 }
 
 /**

@@ -7,7 +7,7 @@ import { FrameParser, frame } from '../../wire/frames.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
 import { codeOf, type DroppedPackets } from './transport.ts';
 
-export interface ConnectionEvents<Entry> {
+export interface UpstreamConnectionEvents<Entry> {
   /** It is closed; these queries got no reply. @param wasReady whether it was ever set up */
   closed(code: string, unanswered: readonly Entry[], wasReady: boolean): void;
 }
@@ -15,13 +15,13 @@ export interface ConnectionEvents<Entry> {
 /** Consecutive messages that answer no query, after which the connection is closed. */
 const MAX_STRANGE = 100;
 
-export class StreamConnection<Entry extends Asked> {
+export class UpstreamConnection<Entry extends Asked> {
   readonly #socket: Socket;
   readonly #outstanding: Outstanding<Entry>;
   readonly #frames = new FrameParser();
   readonly #clock: Clock;
   readonly #idleMilliseconds: number;
-  readonly #events: ConnectionEvents<Entry>;
+  readonly #events: UpstreamConnectionEvents<Entry>;
   #idle: Timer | undefined;
   #isReady = false;
   #isClosed = false;
@@ -39,7 +39,7 @@ export class StreamConnection<Entry extends Asked> {
     dropped: DroppedPackets,
     clock: Clock,
     idleMilliseconds: number,
-    events: ConnectionEvents<Entry>,
+    events: UpstreamConnectionEvents<Entry>,
   ) {
     this.#socket = socket;
     this.#outstanding = new Outstanding(dropped);

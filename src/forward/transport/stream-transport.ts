@@ -10,7 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import type { Asked } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
-import { StreamConnection } from './stream-connection.ts';
+import { UpstreamConnection } from './stream-connection.ts';
 import { continueBy } from './taken-over-exchange.ts';
 import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 
@@ -46,7 +46,7 @@ const loadTls = () => process.getBuiltinModule('node:tls');
 interface Entry extends Asked {
   readonly askedAt: number;
   isRepeated: boolean;
-  connection: StreamConnection<Entry> | undefined;
+  connection: UpstreamConnection<Entry> | undefined;
 }
 
 const MAX_CONNECTIONS = 4;
@@ -60,9 +60,9 @@ export class StreamTransport implements Transport {
   /** Without TLS, other threads may open connections of their own. */
   readonly direct: DirectServer | undefined;
   readonly #options: StreamTransportOptions;
-  #connections: StreamConnection<Entry>[] = [];
-  readonly #leaving = new Set<StreamConnection<Entry>>();
-  readonly #openedAt = new WeakMap<StreamConnection<Entry>, number>();
+  #connections: UpstreamConnection<Entry>[] = [];
+  readonly #leaving = new Set<UpstreamConnection<Entry>>();
+  readonly #openedAt = new WeakMap<UpstreamConnection<Entry>, number>();
   /** The last TLS session, so that a new connection needs one round trip and no certificate. */
   #session: Buffer | undefined;
 
@@ -108,13 +108,13 @@ export class StreamTransport implements Transport {
     if (connection !== undefined && connection.load === 0) this.#leaving.delete(connection);
   }
 
-  #abandon(connection: StreamConnection<Entry>): void {
+  #abandon(connection: UpstreamConnection<Entry>): void {
     this.#connections = this.#connections.filter((other) => other !== connection);
     if (connection.load > 0) this.#leaving.add(connection);
     connection.leave();
   }
 
-  #pickConnection(): StreamConnection<Entry> {
+  #pickConnection(): UpstreamConnection<Entry> {
     this.#abandonOld();
     const { minConnections = 1, maxConnections: max = MAX_CONNECTIONS } = this.#options;
     const maxConnections = Math.min(max, MAX_CONNECTIONS);
@@ -136,10 +136,10 @@ export class StreamTransport implements Transport {
       if (clock.monotonic() - (this.#openedAt.get(connection) ?? 0) > maxAge) this.#abandon(connection);
   }
 
-  #open(): StreamConnection<Entry> {
+  #open(): UpstreamConnection<Entry> {
     const { tls, clock, idle = IDLE_MILLISECONDS[tls === undefined ? 'tcp' : 'tls'] } = this.#options;
     const socket = tls === undefined ? connect(this.#place()) : this.#openTls(tls);
-    const connection: StreamConnection<Entry> = new StreamConnection(
+    const connection: UpstreamConnection<Entry> = new UpstreamConnection(
       socket,
       tls === undefined ? 'connect' : 'secureConnect',
       this.dropped,
@@ -180,7 +180,7 @@ export class StreamTransport implements Transport {
   }
 
   #closed(
-    connection: StreamConnection<Entry>,
+    connection: UpstreamConnection<Entry>,
     code: string,
     entries: readonly Entry[],
     wasReady: boolean,

@@ -3,7 +3,7 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { CLASS, type Message, TYPE } from '../../wire/types.ts';
-import { writeProxyQuery } from '../proxy/proxy-query.ts';
+import { writeReceived } from './query-message.ts';
 import { TcpFirstTransport } from './tcp-first-transport.ts';
 import type { ExchangeEvents, Transport } from './transport.ts';
 
@@ -13,11 +13,15 @@ const HEADER = {
   ...{ id: 0, response: false, opcode: 0, rcode: 0, authoritative: false, truncated: false },
   ...{ recursionDesired: true, recursionAvailable: false, authenticData: false, checkingDisabled: false },
 };
-const QUERY = writeProxyQuery({
-  question: { name: toKey(parseName('a.example.')), type: TYPE.A, class: CLASS.IN },
-  header: HEADER,
-  edns: undefined,
-});
+const QUERY = writeReceived(
+  {
+    question: { name: toKey(parseName('a.example.')), type: TYPE.A, class: CLASS.IN },
+    header: HEADER,
+    edns: undefined,
+  },
+  undefined,
+  false,
+);
 
 function replyOf(isTruncated: boolean): Message {
   const query = decodeMessage(QUERY.octets);

@@ -1,6 +1,7 @@
 /**
  * The health of a server: its state, its round trip, its losses, and since when the network refuses it.
  */
+import type { HealthChecks } from './health-checks.ts';
 import { LossRate } from './loss-rate.ts';
 import { isRefusal, Refusals } from './refusals.ts';
 import type { RoundTrip } from './round-trip.ts';
@@ -20,9 +21,13 @@ export class UpstreamHealth {
   /** When the first query was sent that failed since the last reply. */
   #failingSince = 0;
 
-  constructor(roundTrip: RoundTrip, onChange: (from: UpstreamState) => void) {
+  /** Undefined: replies and failures of questions show the state. */
+  readonly #checks: HealthChecks | undefined;
+
+  constructor(roundTrip: RoundTrip, onChange: (from: UpstreamState) => void, checks?: HealthChecks) {
     this.#roundTrip = roundTrip;
     this.#onChange = onChange;
+    this.#checks = checks;
   }
 
   get state(): UpstreamState {
@@ -54,7 +59,7 @@ export class UpstreamHealth {
   /** A query will not be answered, because of a network error. */
   failed(code: string, askedAt: number, now: number): void {
     this.#noteFailure(askedAt, now);
-    if (!isRefusal(code)) return;
+    if (!isRefusal(code) || this.#checks !== undefined) return;
     this.#refusals.noteRefused(now);
     if (this.#refusals.patience(now) === 0) this.note('gone');
   }
@@ -64,9 +69,18 @@ export class UpstreamHealth {
     return this.#refusals.patience(now);
   }
 
+  /** Stops its checks. */
+  stop(): void {
+    this.#checks?.stop();
+  }
+
   #noteFailure(askedAt: number, now: number): void {
     if (this.#state.kind !== 'failing') this.#failingSince = Math.max(askedAt, this.#heardAt);
     this.note('failed');
+    if (this.#checks !== undefined) {
+      this.#checks.start();
+      return;
+    }
     if (this.#state.kind !== 'failing' || now - this.#failingSince < MIN_SILENCE) return;
     if (this.#state.failures >= this.losses.improbableRow) this.note('fell-silent');
   }

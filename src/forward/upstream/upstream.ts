@@ -17,6 +17,7 @@ import type {
 } from '../transport/transport.ts';
 import { rcodeOf, type UpstreamReply } from '../transport/upstream-reply.ts';
 import { EdnsSupport } from './edns-support.ts';
+import { HealthChecks, type HealthPolicy } from './health-checks.ts';
 import type { LossRate } from './loss-rate.ts';
 import { Pacing } from './pacing.ts';
 import { type ReplyTimeouts, RoundTrip, withoutLosses } from './round-trip.ts';
@@ -40,7 +41,10 @@ export interface UpstreamOptions {
   readonly transport: Transport;
   readonly queriesPerSecond: number | undefined;
   readonly timing: ReplyTimeouts;
+  readonly health: HealthPolicy;
   readonly clock: Clock;
+  /** Called when a check of its health gets no reply. */
+  readonly onCheckFailed?: () => void;
   /** Called after each change of the state. */
   readonly onChange: (upstream: Upstream, from: UpstreamState) => void;
 }
@@ -74,7 +78,8 @@ export class Upstream {
   /** Queries of other threads in flight. */
   inFlightElsewhere = 0;
 
-  constructor({ text, transport, queriesPerSecond, timing, clock, onChange }: UpstreamOptions) {
+  constructor(options: UpstreamOptions) {
+    const { text, transport, queriesPerSecond, timing, health, clock, onChange } = options;
     this.text = text;
     this.clock = clock;
     this.slowness = new TimerQueue(clock);
@@ -85,10 +90,19 @@ export class Upstream {
     this.#changedAt = clock.monotonic();
     this.#pacing =
       queriesPerSecond === undefined ? undefined : new Pacing(queriesPerSecond, clock.monotonic());
-    this.#health = new UpstreamHealth(this.roundTrip, (from) => {
+    const changed = (from: UpstreamState) => {
       if (from.kind !== this.state.kind) this.#changedAt = clock.monotonic();
       onChange(this, from);
-    });
+    };
+    const checks =
+      health.kind === 'checks'
+        ? new HealthChecks({
+            ...{ health, transport, clock },
+            onFailed: () => options.onCheckFailed?.(),
+            onChange: (isDown) => this.note(isDown ? 'gone' : 'replied'),
+          })
+        : undefined;
+    this.#health = new UpstreamHealth(this.roundTrip, changed, checks);
   }
 
   get state(): UpstreamState {
@@ -205,7 +219,12 @@ export class Upstream {
       this.#attempts[attempt.place] = last;
       last.place = attempt.place;
     }
-    if (this.#isRetired && this.#attempts.length === 0) this.#transport.close();
+    if (this.#isRetired && this.#attempts.length === 0) this.#close();
+  }
+
+  #close(): void {
+    this.#health.stop();
+    this.#transport.close();
   }
 
   statistics(): UpstreamStatistics {
@@ -234,14 +253,14 @@ export class Upstream {
   /** Accepts no new questions; closes after those in flight. */
   retire(): void {
     this.#isRetired = true;
-    if (this.#attempts.length === 0) this.#transport.close();
+    if (this.#attempts.length === 0) this.#close();
   }
 
   /** Stops at once, without further events. */
   close(): void {
     this.#isRetired = true;
     for (const attempt of [...this.#attempts]) attempt.stop();
-    this.#transport.close();
+    this.#close();
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The consumer's end of a ring of query events.
  */
-import type { Transport } from '../../wire/response-size.ts';
+import type { ClientTransport } from '../../wire/response-size.ts';
 import {
   CONTROL,
   type EventRingViews,
@@ -21,7 +21,7 @@ export interface QueryEvent {
   readonly received: number;
   /** When the answer was sent, on the same clock. */
   readonly sent: number;
-  readonly transport: Transport;
+  readonly transport: ClientTransport;
   /** Whether the answer table or the handler chain answered. */
   readonly source: 'table' | 'chain';
   /** 4 or 16 octets. */

@@ -23,7 +23,7 @@
  *     11       the two endpoints, see `socket/endpoints.ts`; then the question, then the response, each padded to a word
  */
 import { ENDPOINT_WORDS, ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
-import type { Transport } from '../../wire/response-size.ts';
+import type { ClientTransport } from '../../wire/response-size.ts';
 import { SEARCH_OCTETS } from './search-layout.ts';
 
 /** OFF: no events. QUERIES: events without responses. RESPONSES: events with the octets of each response. */
@@ -37,7 +37,7 @@ export const FLAG = { TRANSPORT: 3, CHAIN: 4, OPT: 8, DNSSEC_OK: 16, WEIGHT: 8 }
 /** One event of 2^exponent is written. With FAILURES, so are all answers other than NOERROR, NXDOMAIN and REFUSED. */
 export const SAMPLING = { EXPONENT: 31, FAILURES: 32 } as const;
 
-export const TRANSPORTS: readonly Transport[] = ['udp', 'tcp', 'tls', 'https'];
+export const TRANSPORTS: readonly ClientTransport[] = ['udp', 'tcp', 'tls', 'https'];
 
 export const CONTROL = { TAIL: 0, HEAD: 1, MODE: 2, DROPPED: 3, SAMPLING: 4, SUFFIX: 5, OTHERS: 6 } as const;
 export const CONTROL_OCTETS = 32;

@@ -5,7 +5,7 @@
  */
 import { ENDPOINTS_ARE_IPV6, writeEndpointsOf } from '../../socket/endpoints.ts';
 import { parseAddress } from '../../wire/address.ts';
-import type { Transport } from '../../wire/response-size.ts';
+import type { ClientTransport } from '../../wire/response-size.ts';
 import { FLAG, TRANSPORTS } from './event-ring.ts';
 import { type EndpointSource, QueryEventWriter } from './event-writer.ts';
 
@@ -20,7 +20,7 @@ export interface AnsweredQuery {
   /** When it was received, from {@link MainThreadEvents.now}. */
   readonly received: number;
   readonly source: 'table' | 'chain';
-  readonly transport: Transport;
+  readonly transport: ClientTransport;
 }
 
 export class MainThreadEvents {

@@ -8,9 +8,12 @@
 import type { WholeAnswer } from '../../chain/answer.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
 import { type QuestionText, questionOfText, textOfQuestion } from '../../forward/question-text.ts';
+import { textOfFill } from '../../forward/reader-path/fill-question.ts';
+import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import { replyFromBody } from '../../resolver/cached-reply.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CutBody } from '../../table/cut-body.ts';
+import { hashOfEntry } from '../../table/entry-encoder.ts';
 import type {
   AnswerBody,
   CachedAnswer,
@@ -20,10 +23,11 @@ import type {
   ViewSettings,
 } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { isWithin, toKey } from '../../wire/name.ts';
+import { encodeName, isWithin, toKey } from '../../wire/name.ts';
 import { readName } from '../../wire/name-wire.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
+import { PlaceRing } from './place-ring.ts';
 
 /**
  * Data about a cached answer. Times are whole milliseconds since the store was created. For 24 days V8 stores them in the object;
@@ -55,12 +59,11 @@ export interface FoundAnswer {
   readonly wasRead: boolean;
 }
 
-/** Location of an entry that a reader has made. */
-export interface EncodedEntry {
-  readonly words: Uint32Array;
-  readonly entryWord: number;
-  readonly entryLength: number;
-}
+/** A reply that a reader has received, and the entry that it has made of it. */
+export type ReaderReply = Pick<
+  FillConsumer,
+  'octets' | 'start' | 'questionEnd' | 'flags' | 'words' | 'entryWord' | 'entryLength' | 'entryLifetime'
+>;
 
 /** Cuts a stored answer; see `cutBody`. */
 export type CutAnswer = (body: AnswerBody) => CutBody;
@@ -72,6 +75,9 @@ export interface CacheStoreOptions {
   /** Whether answers are sent with the TTL that they were stored with. */
   readonly keepsTtl: boolean;
 }
+
+/** Entries of the table between two pauses. */
+const SCANNED_AT_ONCE = 1000;
 
 const NOTHING: ViewSettings = {
   publications: [],
@@ -95,6 +101,21 @@ export class CacheStore {
     success: this.#items.success.entries(),
     denial: this.#items.denial.entries(),
   };
+  /** Answers of readers, which have no item until the cache looks one up. */
+  readonly #rings: Readonly<Record<CacheKind, PlaceRing>> = {
+    success: new PlaceRing(),
+    denial: new PlaceRing(),
+  };
+  /** Those of them that have one by now, by their places. */
+  readonly #adopted: Readonly<Record<CacheKind, Map<number, QuestionText>>> = {
+    success: new Map(),
+    denial: new Map(),
+  };
+  /** The next item to evict, if it is known. */
+  readonly #next: Record<CacheKind, readonly [QuestionText, CacheItem] | undefined> = {
+    success: undefined,
+    denial: undefined,
+  };
   #users = 1;
 
   constructor(table: TableWriter, options: CacheStoreOptions) {
@@ -110,20 +131,21 @@ export class CacheStore {
   }
 
   sizeOf(kind: CacheKind): number {
-    return this.#items[kind].size;
+    return this.#items[kind].size + this.#rings[kind].size - this.#adopted[kind].size;
   }
 
   /** Whether it has an answer, of any age. */
   has(kind: CacheKind, key: QuestionKey): boolean {
-    const items = this.#items[kind];
-    return items.size > 0 && items.has(textOfQuestion(toCachedQuestion(key)));
+    if (this.sizeOf(kind) === 0) return false;
+    const question = toCachedQuestion(key);
+    return this.#itemOf(kind, textOfQuestion(question), question) !== undefined;
   }
 
   /** @param cut keeps the records of a stored answer that the response has room for */
   find(kind: CacheKind, key: QuestionKey, cut: CutAnswer = uncut): FoundAnswer | undefined {
     const question = toCachedQuestion(key);
     const text = textOfQuestion(question);
-    const item = this.#items[kind].get(text);
+    const item = this.#itemOf(kind, text, question);
     if (item === undefined) return undefined;
     const entry = this.#table.readCached(question, this.#placeOf(item));
     // The table has evicted it.
@@ -148,7 +170,7 @@ export class CacheStore {
     const question = toCachedQuestion(key);
     const text = textOfQuestion(question);
     if (isShared) this.#hide(otherThan(kind), text, question);
-    const isHeld = !isShared && !this.#items[otherThan(kind)].has(text);
+    const isHeld = !isShared && this.#itemOf(otherThan(kind), text, question) === undefined;
     const cached: CachedAnswer = {
       ...question,
       body: written.body,
@@ -159,31 +181,60 @@ export class CacheStore {
       passedErrors: answer.passedErrors,
     };
     if (!this.#table.cache(cached, now, isShared || isHeld ? this.shared : this.#hidden)) return 'refused';
-    const item = this.#makeItem({ ttl, isReadable, isShared, isHeld, now });
+    const item = this.#makeItem(ttl, isReadable, isShared, isHeld, now);
     return this.#keep(kind, text, item) ? 'evicted' : 'stored';
   }
 
   /** Stores an entry that a reader has made, held or not, unless the question has an answer of the other kind. */
   putEncoded(
     kind: CacheKind,
-    text: QuestionText,
-    { words, entryWord, entryLength }: EncodedEntry,
-    { ttl, isHeld, now }: { readonly ttl: number; readonly isHeld: boolean; readonly now: number },
+    reply: ReaderReply,
+    { isHeld, now }: { readonly isHeld: boolean; readonly now: number },
   ): 'stored' | 'evicted' | 'refused' {
-    const others = this.#items[otherThan(kind)];
-    if (this.#users === 0 || (others.size > 0 && others.has(text))) return 'refused';
-    if (!this.#table.cacheEncoded(words, entryWord, entryLength, this.shared)) return 'refused';
-    const item = this.#makeItem({ ttl, isReadable: true, isShared: !isHeld, isHeld, now });
-    return this.#keep(kind, text, item) ? 'evicted' : 'stored';
+    if (this.#users === 0) return 'refused';
+    const [items, others] = [this.#items[kind], this.#items[otherThan(kind)]];
+    const text = isHeld || items.size > 0 || others.size > 0 ? textOfFill(reply) : undefined;
+    if (text !== undefined && others.has(text)) return 'refused';
+    const { words, entryWord, entryLength } = reply;
+    const place = this.#table.cacheEncoded(words, entryWord, entryLength, this.shared);
+    if (place === 0) return 'refused';
+    if (isHeld && text !== undefined) {
+      const item = this.#makeItem(reply.entryLifetime, true, false, true, now);
+      return this.#keep(kind, text, item) ? 'evicted' : 'stored';
+    }
+    if (text !== undefined) this.#forgetItem(kind, text, true);
+    const isFull = this.sizeOf(kind) >= this.#options.capacity[kind];
+    if (isFull) this.#evictOldest(kind);
+    this.#rings[kind].push(place, hashOfEntry(words, entryWord), Math.floor(now - this.since));
+    return isFull ? 'evicted' : 'stored';
   }
 
-  #makeItem({
-    ttl,
-    isReadable,
-    isShared,
-    isHeld,
-    now,
-  }: Pick<CacheItem, 'ttl' | 'isReadable' | 'isShared' | 'isHeld'> & { readonly now: number }): CacheItem {
+  /** The item of a question; it makes that of an answer of a reader. */
+  #itemOf(kind: CacheKind, text: QuestionText, question: CachedQuestion): CacheItem | undefined {
+    const known = this.#items[kind].get(text);
+    if (known !== undefined || this.#rings[kind].size === 0) return known;
+    const entry = this.#table.readCached(question, this.shared);
+    if (entry === undefined || entry.outcome !== CACHE_OUTCOMES[kind]) return undefined;
+    const item = this.#itemOfReader(entry);
+    this.#items[kind].set(text, item);
+    this.#adopted[kind].set(entry.place, text);
+    return item;
+  }
+
+  #itemOfReader({ stored, expires }: CachedEntry): CacheItem {
+    return this.#makeItem(expires - stored, true, true, false, stored * 1000);
+  }
+
+  /** Another answer takes the place of this item's. @param isSameView whether it is where readers look */
+  #forgetItem(kind: CacheKind, text: QuestionText, isSameView: boolean): void {
+    const item = this.#items[kind].get(text);
+    if (item === undefined) return;
+    this.#items[kind].delete(text);
+    if (isSameView && this.#placeOf(item) === this.shared) return;
+    this.#table.dropCached(questionOfText(text), this.#placeOf(item));
+  }
+
+  #makeItem(ttl: number, isReadable: boolean, isShared: boolean, isHeld: boolean, now: number): CacheItem {
     const storedAt = Math.floor(now - this.since);
     // Written out, since it is made for each answer.
     return {
@@ -211,7 +262,7 @@ export class CacheStore {
   remove(kind: CacheKind, key: QuestionKey): void {
     const question = toCachedQuestion(key);
     const text = textOfQuestion(question);
-    const item = this.#items[kind].get(text);
+    const item = this.#itemOf(kind, text, question);
     if (item === undefined) return;
     this.#items[kind].delete(text);
     this.#table.dropCached(question, this.#placeOf(item));
@@ -223,10 +274,24 @@ export class CacheStore {
       const entry = this.#table.readCached(questionOfText(text), this.#placeOf(item));
       if (entry !== undefined) yield { item, entry };
     }
+    if (this.#rings[kind].size > 0) yield* this.#storedByReaders(kind);
+  }
+
+  *#storedByReaders(kind: CacheKind): Iterable<{ readonly item: CacheItem; readonly entry: CachedEntry }> {
+    for (const isUsed of [false, true])
+      for (let from = 0, next = 1; next !== 0; from = next) {
+        const part = this.#table.scanCached(from, SCANNED_AT_ONCE, () => true, this.shared, isUsed);
+        next = part.next;
+        for (const entry of part.found)
+          if (entry.outcome === CACHE_OUTCOMES[kind] && !this.#items[kind].has(textOfQuestion(entry)))
+            yield { item: this.#itemOfReader(entry), entry };
+      }
   }
 
   /** Drops the answers for a name and all names below it. */
   removeWithin(domain: NameKey): void {
+    if (Object.values(this.#rings).some(({ size }) => size > 0))
+      this.#table.dropCachedWithin(encodeName(domain));
     for (const items of Object.values(this.#items))
       for (const [text, item] of items) {
         const question = questionOfText(text);
@@ -247,6 +312,8 @@ export class CacheStore {
     this.#users -= 1;
     if (this.#users > 0) return;
     for (const items of Object.values(this.#items)) items.clear();
+    for (const ring of Object.values(this.#rings)) ring.clear();
+    for (const adopted of Object.values(this.#adopted)) adopted.clear();
     this.#table.removeView(this.shared);
     this.#table.removeView(this.#hidden);
   }
@@ -261,7 +328,7 @@ export class CacheStore {
     const former = items.get(text);
     if (former !== undefined && this.#placeOf(former) !== this.#placeOf(item))
       this.#table.dropCached(questionOfText(text), this.#placeOf(former));
-    const isFull = former === undefined && items.size >= this.#options.capacity[kind];
+    const isFull = former === undefined && this.sizeOf(kind) >= this.#options.capacity[kind];
     if (former !== undefined) items.delete(text);
     if (isFull) this.#evictOldest(kind);
     items.set(text, item);
@@ -269,7 +336,7 @@ export class CacheStore {
   }
 
   #hide(kind: CacheKind, text: QuestionText, question: CachedQuestion): void {
-    const item = this.#items[kind].get(text);
+    const item = this.#itemOf(kind, text, question);
     if (item === undefined || this.#placeOf(item) === this.#hidden) return;
     this.#move(question, item, this.#hidden, 0);
     item.isShared = false;
@@ -300,12 +367,37 @@ export class CacheStore {
     return first.done === true ? undefined : first.value;
   }
 
+  #oldestItem(kind: CacheKind): readonly [QuestionText, CacheItem] | undefined {
+    const known = this.#next[kind];
+    if (known === undefined || this.#items[kind].get(known[0]) !== known[1])
+      this.#next[kind] = this.#nextOldest(kind);
+    return this.#next[kind];
+  }
+
   #evictOldest(kind: CacheKind): void {
-    const oldest = this.#nextOldest(kind);
+    const oldest = this.#oldestItem(kind);
+    const ring = this.#rings[kind];
+    if (ring.size > 0 && ring.oldestTime <= (oldest?.[1].storedAt ?? Number.POSITIVE_INFINITY)) {
+      this.#evictOfReader(kind, ring);
+      return;
+    }
+    this.#next[kind] = undefined;
     if (oldest === undefined) return;
     const [text, item] = oldest;
     this.#items[kind].delete(text);
     this.#table.dropCached(questionOfText(text), this.#placeOf(item));
+  }
+
+  #evictOfReader(kind: CacheKind, ring: PlaceRing): void {
+    const { place, hash } = ring.shift();
+    const isDropped = this.#table.dropCachedAt(place, hash, this.shared);
+    const adopted = this.#adopted[kind];
+    // Answers in use have moved in the table. From now on their items alone stand for them.
+    if (adopted.size > ring.size) adopted.clear();
+    const text = adopted.size === 0 ? undefined : adopted.get(place);
+    if (text === undefined) return;
+    adopted.delete(place);
+    if (isDropped) this.#items[kind].delete(text);
   }
 }
 

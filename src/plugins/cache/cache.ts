@@ -12,7 +12,7 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
-import { questionOfFill, textOfFill } from '../../forward/reader-path/fill-question.ts';
+import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import { messageFromEntry } from '../../resolver/cached-reply.ts';
 import { Prefetching } from '../../resolver/prefetching.ts';
@@ -344,11 +344,7 @@ export class Cache implements AnswerKeeper {
     const now = this.#clock.monotonic();
     const stored =
       isEncoded && this.options.serveStale?.prefersPositive !== true
-        ? this.#store.putEncoded(kind, textOfFill(reply), reply, {
-            ttl: reply.entryLifetime,
-            isHeld: this.options.prefetch !== undefined,
-            now,
-          })
+        ? this.#store.putEncoded(kind, reply, { isHeld: this.options.prefetch !== undefined, now })
         : 'refused';
     if (stored === 'refused') this.#keepMessage(questionOfFill(reply), reply, site);
     else if (stored === 'evicted') this.#counts.evicted(site, kind);

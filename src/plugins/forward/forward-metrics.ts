@@ -2,21 +2,28 @@
  * The metrics of `forward`, under CoreDNS's names.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { ProxyEvents, ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 
 /** Seconds. */
 const BUCKETS = Array.from({ length: 16 }, (_, power) => 0.00025 * 2 ** power);
 
+/** Events of servers. `server`: its address and port. */
+export interface ServerEvents {
+  /** @param isNew whether the query opened a connection, in terms of a proxy with one query per connection */
+  asked(server: string, protocol: 'udp' | 'tcp', isNew: boolean): void;
+  replied(server: string, rcode: number, milliseconds: number): void;
+  checkFailed(server: string): void;
+}
+
 /** Counts events at servers, and queries that reach no server. */
-export interface ForwardCounts extends ProxyEvents {
+export interface ForwardMetrics extends ServerEvents {
   allDown(): void;
   rejected(): void;
   /** Adds the remaining counts, and stops counting. */
   stop(): void;
 }
 
-export function countForwarding(metrics: PluginMetrics): ForwardCounts {
+export function countForwarding(metrics: PluginMetrics): ForwardMetrics {
   const server = ['proxy_name', 'to'];
   const duration = metrics.histogram(
     'coredns_proxy_request_duration_seconds',
@@ -86,7 +93,7 @@ class ServerCounts {
     this.#observerOf = observerOf;
   }
 
-  asked(protocol: ProxyProtocol, isNew: boolean): void {
+  asked(protocol: 'udp' | 'tcp', isNew: boolean): void {
     this.#connections[protocol][isNew ? 'misses' : 'hits'] += 1;
   }
 
@@ -104,6 +111,6 @@ class ServerCounts {
   }
 }
 
-function noConnections(): Record<ProxyProtocol, { hits: number; misses: number }> {
+function noConnections(): Record<'udp' | 'tcp', { hits: number; misses: number }> {
   return { udp: { hits: 0, misses: 0 }, tcp: { hits: 0, misses: 0 } };
 }

@@ -6,17 +6,16 @@ import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { Query } from '../../chain/query.ts';
 import { addresses, CLIENT, makeQuery, SOA, told } from '../../chain/testing/queries.ts';
 import { ForwardTally } from '../../forward/forward-tally.ts';
-import type { ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { type Message, OPCODE, RCODE } from '../../wire/types.ts';
 import { Forward } from './forward.ts';
-import type { ForwardRule } from './options.ts';
+import type { ForwardDirective } from './options.ts';
 
 const key = (name: string) => toKey(parseName(name));
 
-const RULE: ForwardRule = {
+const RULE: ForwardDirective = {
   from: ROOT,
   upstreams: [],
   except: [],
@@ -42,24 +41,24 @@ const RULE: ForwardRule = {
 };
 
 /** A server's reaction to a query: a response code, no reply at all, or an error of the network. */
-type Script = (protocol: ProxyProtocol, query: Message) => number | 'silence' | 'ECONNREFUSED';
+type Script = (protocol: 'udp' | 'tcp', query: Message) => number | 'silence' | 'ECONNREFUSED';
 
 interface Seen {
   readonly server: string;
-  readonly protocol: ProxyProtocol;
+  readonly protocol: 'udp' | 'tcp';
   readonly query: Message;
 }
 
 /** Servers by their addresses. `seen` holds queries of clients, without health checks. */
 async function forwardTo(
-  rules: readonly Partial<ForwardRule>[],
+  rules: readonly Partial<ForwardDirective>[],
   servers: Readonly<Record<string, Script>>,
   isStrict = false,
 ) {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const seen: Seen[] = [];
-  const transport = (server: string, protocol: ProxyProtocol): Transport => ({
+  const transport = (server: string, protocol: 'udp' | 'tcp'): Transport => ({
     dropped: { strange: 0, otherQuestion: 0, otherCase: 0 },
     close() {},
     ask({ octets }, events) {
@@ -121,6 +120,37 @@ it('asks once for equal questions, and answers each with the reply', async () =>
   expect(seen.map(({ query, protocol }) => [query.questions[0]?.name, protocol])).toEqual([
     ['www.example.', 'udp'],
   ]);
+});
+
+it('asks once for equal queries with EDNS options, and sends them as they came', async () => {
+  const { askWith, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], {
+    '192.0.2.1': () => RCODE.NOERROR,
+  });
+  const withOption = (...data: number[]) => {
+    const { question, header } = makeQuery('WwW.example');
+    const options = [{ code: 65_001, data: Uint8Array.from(data) }];
+    const edns = { udpSize: 1400, version: 0, dnssecOk: false, extendedRcode: 0, options };
+    return askWith(new Query(question, { question, header, edns }, CLIENT));
+  };
+  await Promise.all([withOption(1), withOption(1), withOption(2)]);
+  expect(
+    seen.map(({ query }) => [query.questions[0]?.name, query.edns?.udpSize, query.edns?.options]),
+  ).toEqual([
+    ['WwW.example.', 1400, [{ code: 65_001, data: Uint8Array.of(1) }]],
+    ['WwW.example.', 1400, [{ code: 65_001, data: Uint8Array.of(2) }]],
+  ]);
+});
+
+it('strictly asks by the protocol of the client', async () => {
+  const { askWith, seen } = await forwardTo(
+    [{ upstreams: [at('192.0.2.1')] }],
+    { '192.0.2.1': () => RCODE.NOERROR },
+    true,
+  );
+  const { question, header } = makeQuery('a.example');
+  await askWith(new Query(question, { question, header, edns: undefined }, { ...CLIENT, transport: 'tcp' }));
+  await askWith(new Query(question, { question, header, edns: undefined }, CLIENT));
+  expect(seen.map(({ protocol }) => protocol)).toEqual(['tcp', 'udp']);
 });
 
 it('asks another server when the first is overdue, long before its client gives up', async () => {
@@ -263,7 +293,7 @@ it('asks the next server after the codes of failover, and gives the last answer'
 
 it('asks by the protocol that the rule says', async () => {
   const servers = { '192.0.2.1': () => 0 };
-  const protocols = async (rule: Partial<ForwardRule>) => {
+  const protocols = async (rule: Partial<ForwardDirective>) => {
     const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')], ...rule }], servers);
     await ask('a.');
     return seen.map(({ protocol }) => protocol);

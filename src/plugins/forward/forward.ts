@@ -1,6 +1,5 @@
 /**
- * Forwards to other servers: plain questions by `Forwarder`, as all front ends do. All other queries are sent on unchanged, and
- * their replies come back unchanged.
+ * Forwards to other servers by `Forwarder`, as all front ends do.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -12,22 +11,14 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
-import { formatSocketAddress } from '../../forward/proxy/network-errors.ts';
-import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
+import { formatSocketAddress } from '../../forward/network-errors.ts';
 import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
-import { countForwarding, type ForwardCounts } from './forward-metrics.ts';
-import {
-  findServers,
-  type IsOurselves,
-  type OpenTransports,
-  openServers,
-  proxyTo,
-  type TapServer,
-} from './open-upstreams.ts';
-import type { ForwardOptions, ForwardRule, ForwardUpstream } from './options.ts';
-import { canResolve, ResolvingServers } from './resolving-servers.ts';
+import { countForwarding, type ForwardMetrics } from './forward-metrics.ts';
+import { findServers, type IsOurselves, type OpenTransports, type TapServer } from './open-upstreams.ts';
+import type { ForwardDirective, ForwardOptions, ForwardUpstream } from './options.ts';
+import { type RuleOutcome, RuleServers } from './rule-servers.ts';
 
 export interface ForwardDependencies {
   readonly clock: Clock;
@@ -47,20 +38,18 @@ export interface ForwardDependencies {
 }
 
 interface RunningRule {
-  readonly rule: ForwardRule;
+  readonly rule: ForwardDirective;
   readonly except: ReadonlySet<NameKey>;
   readonly nextRcodes: ReadonlySet<number>;
-  /** Undefined until its servers are found. */
-  group: ProxyGroup | undefined;
-  /** Undefined: all queries go to the group. */
-  servers: ResolvingServers | undefined;
+  /** Undefined until they are found. */
+  servers: RuleServers | undefined;
 }
 
 export class Forward {
   readonly handler: Handler;
   readonly #dependencies: ForwardDependencies;
   readonly #rules: readonly RunningRule[];
-  #counts: ForwardCounts | undefined;
+  #counts: ForwardMetrics | undefined;
 
   constructor({ forwards }: ForwardOptions, dependencies: ForwardDependencies) {
     this.#dependencies = dependencies;
@@ -68,7 +57,6 @@ export class Forward {
       rule,
       except: new Set(rule.except),
       nextRcodes: new Set(rule.nextRcodes),
-      group: undefined,
       servers: undefined,
     }));
     this.handler = {
@@ -100,29 +88,14 @@ export class Forward {
     for (const running of this.#rules) {
       const { rule } = running;
       const places = await findServers(rule, { isOurselves, log });
-      const opened = openServers(rule, places, {
-        ...{ clock, openTransports, tap, log },
-        onSwitch: () => running.servers?.forwarder.onRouteChange(),
-      });
-      if (!isStrict && canResolve(rule, places))
-        running.servers = new ResolvingServers({
-          ...{ rule, servers: opened, counts, tap, tally, clock, log, random },
-          opensDatagrams: openTransports === undefined,
-        });
-      const upstreams = proxyTo(rule, opened, { clock, events: counts });
-      running.group = new ProxyGroup({
-        ...{ rule, upstreams, clock, random },
-        onAllDown: () => counts.allDown(),
-        onRejected: () => counts.rejected(),
+      running.servers = new RuleServers({
+        ...{ rule, places, isStrict, openTransports, tap, counts, tally, clock, log, random },
       });
     }
   }
 
   stop(): void {
-    for (const { group, servers } of this.#rules) {
-      group?.close();
-      servers?.stop();
-    }
+    for (const { servers } of this.#rules) servers?.stop();
     this.#counts?.stop();
   }
 
@@ -151,7 +124,7 @@ export class Forward {
       if (!isFor(running, query.key)) continue;
       query.forbidStoring();
       if (query.look !== undefined) return look(running, query.key, query.look);
-      const outcome = await ask(running, query);
+      const outcome = await running.servers?.ask(query);
       if (outcome === undefined) return { kind: 'servfail' };
       if (outcome.kind === 'reply') query.noteMetadata('forward/upstream', outcome.server);
       const isLast = index === this.#rules.length - 1;
@@ -182,23 +155,18 @@ function describeUpstream(upstream: ForwardUpstream): string {
   }
 }
 
-async function ask({ servers, group }: RunningRule, query: Query): Promise<ProxyOutcome | undefined> {
-  if (servers?.accepts(query) === true) return await servers.ask(query);
-  return await group?.ask(query, query.sender.transport === 'udp' ? 'udp' : 'tcp');
-}
-
 function isFor({ rule, except }: RunningRule, name: NameKey): boolean {
   return isWithin(name, rule.from) && (name === rule.from || !isWithinAny(name, except));
 }
 
-function asksNext({ rule, nextRcodes }: RunningRule, outcome: ProxyOutcome): boolean {
+function asksNext({ rule, nextRcodes }: RunningRule, outcome: RuleOutcome): boolean {
   if (outcome.kind !== 'reply') return false;
   const { answers } = outcome.message;
   const rcode = rcodeOf(outcome.message);
   return nextRcodes.has(rcode) || (rule.nextOnNoData && rcode === RCODE.NOERROR && answers.length === 0);
 }
 
-function answerOf(query: Query, outcome: ProxyOutcome): Answer {
+function answerOf(query: Query, outcome: RuleOutcome): Answer {
   if (outcome.kind !== 'reply')
     return {
       kind: outcome.kind === 'failed' ? 'servfail' : 'overloaded',

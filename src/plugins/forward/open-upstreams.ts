@@ -7,15 +7,17 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
-import { describeOtherName, formatSocketAddress } from '../../forward/proxy/network-errors.ts';
-import { type ProxyEvents, type ProxyProtocol, ProxyUpstream } from '../../forward/proxy/proxy-upstream.ts';
+import { describeOtherName, formatSocketAddress } from '../../forward/network-errors.ts';
 import { parseResolvConf } from '../../forward/resolv-conf.ts';
 import { HttpsTransport } from '../../forward/transport/https-transport.ts';
+import { PlainTransport } from '../../forward/transport/plain-transport.ts';
 import { StreamTransport } from '../../forward/transport/stream-transport.ts';
 import { TcpFirstTransport } from '../../forward/transport/tcp-first-transport.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { UdpTransport } from '../../forward/transport/udp-transport.ts';
-import type { ForwardRule, ForwardScheme, ForwardUpstream } from './options.ts';
+import { CountedTransport } from './counted-transport.ts';
+import type { ServerEvents } from './forward-metrics.ts';
+import type { ForwardDirective, ForwardScheme, ForwardUpstream } from './options.ts';
 
 /** A server of a rule cannot be used. The start fails with the message. */
 export class UpstreamError extends Error {
@@ -28,27 +30,29 @@ export type UpstreamPlace = Extract<ForwardUpstream, { kind: 'address' }> & {
   readonly host?: string;
 };
 
+export type ServerProtocol = 'udp' | 'tcp';
+
+/** Encrypted transports are the same for both protocols. */
 export type OpenTransports = (
   place: UpstreamPlace,
-  rule: ForwardRule,
+  rule: ForwardDirective,
   clock: Clock,
-) => Readonly<Record<ProxyProtocol, Transport>>;
+) => Readonly<Record<ServerProtocol, Transport>>;
 
-/** A server with its transports, shared by all that ask it. */
-export interface OpenedServer {
-  readonly place: UpstreamPlace;
-  readonly transports: Readonly<Record<ProxyProtocol, Transport>>;
-}
-
-export interface OpenServersOptions {
+export interface OpenServerOptions {
   readonly clock: Clock;
+  readonly counts: Pick<ServerEvents, 'asked' | 'replied'>;
   /** Called when a server is asked over another protocol from now on. */
   readonly onSwitch: () => void;
   /** Default: by sockets. */
   readonly openTransports?: OpenTransports | undefined;
+  readonly tap?: TapServer | undefined;
+  readonly log: Log;
+}
+
+export interface FindServersOptions {
   /** Whether a server from a file is this one, so that it is left out. Default: always false. */
   readonly isOurselves?: IsOurselves | undefined;
-  readonly tap?: TapServer | undefined;
   readonly log: Log;
 }
 
@@ -56,7 +60,7 @@ export interface OpenServersOptions {
 export type TapServer = (
   transport: Transport,
   place: Pick<UpstreamPlace, 'address' | 'port'>,
-  protocol: ProxyProtocol,
+  protocol: ServerProtocol,
 ) => Transport;
 
 export type IsOurselves = (address: string, port: number) => boolean;
@@ -66,8 +70,8 @@ const MAX_UDP_REPLY = 4096;
 
 /** The servers of a rule. @throws UpstreamError if a name has no address */
 export async function findServers(
-  rule: ForwardRule,
-  { isOurselves = () => false, log }: Pick<OpenServersOptions, 'isOurselves' | 'log'>,
+  rule: ForwardDirective,
+  { isOurselves = () => false, log }: FindServersOptions,
 ): Promise<readonly UpstreamPlace[]> {
   const found = await Promise.all(
     rule.upstreams.map(async (upstream) => {
@@ -78,68 +82,46 @@ export async function findServers(
   return found.flat();
 }
 
-export function openServers(
-  rule: ForwardRule,
-  places: readonly UpstreamPlace[],
-  { clock, openTransports = openSockets, tap, log, onSwitch }: OpenServersOptions,
-): readonly OpenedServer[] {
-  const warnings = new RateLimitedWarnings(log, clock);
-  return places.map((place) => {
-    const opened = tapBoth(openTransports(place, rule, clock), place, tap);
-    return { place, transports: withFallback(opened, place, { rule, clock, warnings, onSwitch }) };
-  });
-}
-
-/** Encrypted transports are the same for both protocols. */
-function tapBoth(
-  { udp, tcp }: Readonly<Record<ProxyProtocol, Transport>>,
+/** The transport to a server, with all that a rule says about it. */
+export function openServer(
   place: UpstreamPlace,
-  tap: TapServer | undefined,
-): Readonly<Record<ProxyProtocol, Transport>> {
-  if (tap === undefined) return { udp, tcp };
-  const tapped = tap(tcp, place, 'tcp');
-  return { udp: udp === tcp ? tapped : tap(udp, place, 'udp'), tcp: tapped };
-}
-
-/** The servers as a proxy asks them. */
-export function proxyTo(
-  { readTimeout, healthCheck, forceTcp, expire }: ForwardRule,
-  servers: readonly OpenedServer[],
-  { clock, events }: { readonly clock: Clock; readonly events: ProxyEvents },
-): readonly ProxyUpstream[] {
-  return servers.map(
-    ({ place, transports }) =>
-      new ProxyUpstream({
-        ...{ peer: place, transports, readTimeout, healthCheck, expire, events, clock },
-        healthProtocol: forceTcp ? 'tcp' : 'udp',
-      }),
-  );
-}
-
-interface FallbackDependencies {
-  readonly onSwitch: () => void;
-  readonly rule: ForwardRule;
-  readonly clock: Clock;
-  readonly warnings: RateLimitedWarnings;
-}
-
-function withFallback(
-  { udp, tcp }: Readonly<Record<ProxyProtocol, Transport>>,
-  place: UpstreamPlace,
-  { rule, clock, warnings, onSwitch }: FallbackDependencies,
-): Readonly<Record<ProxyProtocol, Transport>> {
-  if (!rule.forceTcp || rule.streams?.fallsBackToUdp !== true || place.scheme !== 'dns') return { udp, tcp };
+  rule: ForwardDirective,
+  { clock, counts, openTransports, tap, log, onSwitch }: OpenServerOptions,
+): Transport {
   const server = formatSocketAddress(place);
-  const changed = (protocol: ProxyProtocol) => {
+  const wrap = (transport: Transport, protocol: ServerProtocol) =>
+    tap?.(transport, place, protocol) ?? transport;
+  const counted = (transport: Transport, protocol: ServerProtocol) =>
+    new CountedTransport(transport, { server, protocol, expire: rule.expire, counts, clock });
+  const { udp, tcp } = (openTransports ?? openSockets)(place, rule, clock);
+  const stream = wrap(tcp, 'tcp');
+  if (place.scheme !== 'dns') return counted(stream, 'tcp');
+  const datagrams = wrap(udp, 'udp');
+  if (!rule.forceTcp) {
+    // Readers cannot be tapped, and have no sockets but those of the system.
+    const isDirect = rule.sourceAddress === undefined && tap === undefined && openTransports === undefined;
+    const peer = { address: place.address, port: place.port };
+    const [byUdp, byTcp] = [counted(datagrams, 'udp'), counted(stream, 'tcp')];
+    return new PlainTransport(byUdp, byTcp, clock, isDirect ? peer : undefined);
+  }
+  if (rule.streams?.fallsBackToUdp !== true) {
+    udp.close();
+    return counted(stream, 'tcp');
+  }
+  const warnings = new RateLimitedWarnings(log, clock);
+  const changed = (protocol: ServerProtocol) => {
     onSwitch();
     if (protocol === 'udp')
       warnings.warn(`plugin/forward: ${server} does not answer over TCP: asking it over UDP`);
     else warnings.warn(`plugin/forward: ${server} answers over TCP again`);
   };
-  return { udp, tcp: new TcpFirstTransport({ tcp, udp, clock, onSwitch: changed }) };
+  return counted(new TcpFirstTransport({ tcp: stream, udp: datagrams, clock, onSwitch: changed }), 'tcp');
 }
 
-async function findPlaces(upstream: ForwardUpstream, rule: ForwardRule): Promise<readonly UpstreamPlace[]> {
+async function findPlaces(
+  upstream: ForwardUpstream,
+  rule: ForwardDirective,
+): Promise<readonly UpstreamPlace[]> {
   switch (upstream.kind) {
     case 'address':
       return [upstream];
@@ -217,7 +199,12 @@ const openSockets: OpenTransports = (place, rule, clock) => {
   const { sourceAddress, expire: idle, maxAge, maxIdleConnections, streams } = rule;
   const peer = { address: place.address, port: place.port };
   if (place.scheme === 'https') {
-    const transport = new HttpsTransport({ peer, tls: tlsOf(place, rule), method: rule.dohMethod });
+    const transport = new HttpsTransport({
+      peer,
+      tls: tlsOf(place, rule),
+      method: rule.dohMethod,
+      sourceAddress,
+    });
     return { udp: transport, tcp: transport };
   }
   const stream = (scheme: ForwardScheme) =>
@@ -246,7 +233,7 @@ const openSockets: OpenTransports = (place, rule, clock) => {
   return { udp, tcp: stream('dns') };
 };
 
-function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardRule) {
+function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardDirective) {
   const { certificate, key, authorities } = tls;
   const read = (path: string) => readFileSync(path, 'utf8');
   return {

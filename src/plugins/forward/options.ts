@@ -6,10 +6,10 @@ import type { NameKey } from '../../wire/types.ts';
 
 export interface ForwardOptions {
   /** The first rule whose zone contains the name is asked; if it passes the query on, the next such rule. At least one. */
-  readonly forwards: readonly ForwardRule[];
+  readonly forwards: readonly ForwardDirective[];
 }
 
-export interface ForwardRule {
+export interface ForwardDirective {
   /** Names below it are forwarded. */
   readonly from: NameKey;
   /** 1 to 15, in the order given. */

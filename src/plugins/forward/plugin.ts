@@ -10,7 +10,7 @@ import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
 import { Dnstap } from '../dnstap/dnstap.ts';
 import { Forward } from './forward.ts';
-import type { ForwardOptions, ForwardRule, ForwardTls, ForwardUpstream } from './options.ts';
+import type { ForwardDirective, ForwardOptions, ForwardTls, ForwardUpstream } from './options.ts';
 import { readForwardProperties } from './read-properties.ts';
 import { readUpstreams } from './read-upstreams.ts';
 
@@ -52,7 +52,7 @@ export const forward = definePlugin({
     '}',
   ],
   read(cursor, context): ForwardOptions {
-    const forwards: ForwardRule[] = [];
+    const forwards: ForwardDirective[] = [];
     cursor.eachUse(() => {
       forwards.push(readRule(cursor, context));
     });
@@ -68,7 +68,7 @@ export const forward = definePlugin({
   },
 });
 
-function readRule(cursor: DirectiveCursor, context: DirectiveContext): ForwardRule {
+function readRule(cursor: DirectiveCursor, context: DirectiveContext): ForwardDirective {
   const source = cursor.requiredArgument();
   const zones = parseZones([source]);
   const [from] = zones;
@@ -98,7 +98,7 @@ function readRule(cursor: DirectiveCursor, context: DirectiveContext): ForwardRu
   return draft;
 }
 
-const DEFAULTS: Omit<ForwardRule, 'from' | 'upstreams'> = {
+const DEFAULTS: Omit<ForwardDirective, 'from' | 'upstreams'> = {
   except: [],
   forceTcp: false,
   preferUdp: false,

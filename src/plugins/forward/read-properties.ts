@@ -14,12 +14,12 @@ import {
 import { exactRcodeOf } from '../../corefile/directive/type-names.ts';
 import { parseZone, parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
-import type { ForwardRule } from './options.ts';
+import type { ForwardDirective } from './options.ts';
 
-type Draft = { -readonly [Name in keyof ForwardRule]: ForwardRule[Name] };
+type Draft = { -readonly [Name in keyof ForwardDirective]: ForwardDirective[Name] };
 
 const DURATION_REMEDY = 'Give a duration such as 10s.';
-const POLICIES: readonly ForwardRule['policy'][] = ['random', 'round_robin', 'sequential'];
+const POLICIES: readonly ForwardDirective['policy'][] = ['random', 'round_robin', 'sequential'];
 
 export function readForwardProperties(
   cursor: DirectiveCursor,
@@ -155,7 +155,10 @@ function readCount(cursor: DirectiveCursor, name: string): number {
   return count;
 }
 
-function readTls(cursor: DirectiveCursor, context: DirectiveContext): Omit<ForwardRule['tls'], 'serverName'> {
+function readTls(
+  cursor: DirectiveCursor,
+  context: DirectiveContext,
+): Omit<ForwardDirective['tls'], 'serverName'> {
   const paths = cursor.remainingBetween(0, 3).map((path) => resolvePath(path, context));
   const [certificate, key] = paths.length >= 2 ? paths : [];
   const authorities = paths.length === 1 ? paths[0] : paths[2];
@@ -168,7 +171,7 @@ function readTls(cursor: DirectiveCursor, context: DirectiveContext): Omit<Forwa
   return { certificate, key, authorities };
 }
 
-function readDohMethod(cursor: DirectiveCursor): ForwardRule['dohMethod'] {
+function readDohMethod(cursor: DirectiveCursor): ForwardDirective['dohMethod'] {
   const method = cursor.requiredArgument();
   if (method === 'POST' || method === 'GET') return method;
   throw cursor.bareError('doh_method must be either POST or GET', 'Give one of the two.');
@@ -189,7 +192,7 @@ function readResolvers(cursor: DirectiveCursor): readonly string[] {
   return words;
 }
 
-function readHealthCheck(cursor: DirectiveCursor, draft: Draft): ForwardRule['healthCheck'] {
+function readHealthCheck(cursor: DirectiveCursor, draft: Draft): ForwardDirective['healthCheck'] {
   const interval = cursor.bare(parseGoDuration(cursor.requiredArgument()), DURATION_REMEDY);
   if (interval < 0)
     throw cursor.bareError(
@@ -214,7 +217,7 @@ function readHealthCheck(cursor: DirectiveCursor, draft: Draft): ForwardRule['he
   return { interval, recursionDesired, domain };
 }
 
-function readPolicy(cursor: DirectiveCursor): ForwardRule['policy'] {
+function readPolicy(cursor: DirectiveCursor): ForwardDirective['policy'] {
   const word = cursor.requiredArgument();
   const policy = POLICIES.find((known) => known === word);
   if (policy === undefined)

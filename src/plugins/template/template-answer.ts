@@ -12,7 +12,7 @@ import { extendedError, passedErrors } from '../../wire/extended-error.ts';
 import { toKey } from '../../wire/name.ts';
 import { type AbsoluteName, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
-import { classAndTypeOf, type NameMatch, templateDataOf } from './template-data.ts';
+import { classAndTypeOf, type TemplateMatch, templateDataOf } from './template-data.ts';
 import type { MatchLabels, TemplateMetrics } from './template-metrics.ts';
 import { type TextTemplate, TextTemplateError } from './text-template/text-template.ts';
 import type { TemplateStruct } from './text-template/values.ts';
@@ -22,7 +22,7 @@ export interface TemplateAnswerParts {
   readonly rule: TemplateRule;
   /** The zone of the rule that contains the name. */
   readonly zone: NameKey;
-  readonly match: NameMatch;
+  readonly match: TemplateMatch;
   /** The values of the rule's variables. */
   readonly variables: Variables;
   readonly chain: Chain;

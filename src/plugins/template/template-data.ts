@@ -11,7 +11,7 @@ import type { TemplateRule } from './options.ts';
 import type { TemplateMap, TemplateStruct, TemplateValue } from './text-template/values.ts';
 
 /** A pattern, and the parts of the name that it matched. */
-export interface NameMatch {
+export interface TemplateMatch {
   readonly source: string;
   readonly groups: PatternGroups;
   readonly groupNames: ReadonlyMap<string, number>;
@@ -21,7 +21,7 @@ export interface NameMatch {
 export interface RuleMatch {
   /** The zone of the rule that contains the name. */
   readonly zone: NameKey;
-  readonly match: NameMatch;
+  readonly match: TemplateMatch;
   /** The values of the rule's variables. */
   readonly variables: Variables;
 }
@@ -76,7 +76,7 @@ export function classAndTypeOf(
   return { class: knownClassName(dnsClass) ?? '', type: knownTypeName(type) ?? '' };
 }
 
-function groupsOf({ groups, groupNames }: NameMatch): TemplateMap {
+function groupsOf({ groups, groupNames }: TemplateMatch): TemplateMap {
   const entries = new Map<string, TemplateValue>();
   for (const [number, group] of groups.entries()) entries.set(String(number), group ?? '');
   for (const [name, number] of groupNames) entries.set(name, groups[number] ?? '');

@@ -9,7 +9,7 @@ import { evaluate, type Functions, type Variables } from '../../corefile/express
 import type { Value } from '../../corefile/expression/expression.ts';
 import { functionsOf, QUERY_FUNCTIONS } from '../view/query-functions.ts';
 import type { TemplateRule } from './options.ts';
-import type { NameMatch } from './template-data.ts';
+import type { TemplateMatch } from './template-data.ts';
 
 export const TEMPLATE_FUNCTIONS: FunctionTypes = new Map([
   ...QUERY_FUNCTIONS,
@@ -40,11 +40,15 @@ const NO_VARIABLES: Variables = new Map();
  * @returns the values of a rule's variables; undefined: a condition is not met; `failed`: an expression has no value, which is
  * SERVFAIL even with fallthrough, as in CoreDNS
  */
-type EvaluateRule = (rule: TemplateRule, query: Query, match: NameMatch) => Variables | undefined | 'failed';
+type EvaluateRule = (
+  rule: TemplateRule,
+  query: Query,
+  match: TemplateMatch,
+) => Variables | undefined | 'failed';
 
 /** For one handler. */
 export function createRuleEvaluation(): EvaluateRule {
-  let current: { readonly query: Query; readonly match: NameMatch } | undefined;
+  let current: { readonly query: Query; readonly match: TemplateMatch } | undefined;
   const now = () => {
     if (current === undefined) throw new TypeError('no query');
     return current;
@@ -84,7 +88,7 @@ function evaluateWith({ variables, conditions }: TemplateRule, functions: Functi
 }
 
 /** A group by its name or number; empty if there is none. */
-function groupOf({ groups, groupNames }: NameMatch, name: Value): string {
+function groupOf({ groups, groupNames }: TemplateMatch, name: Value): string {
   const number = typeof name === 'string' ? (groupNames.get(name) ?? Number(name)) : name;
   return typeof number === 'number' ? (groups[number] ?? '') : '';
 }

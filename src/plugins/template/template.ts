@@ -9,7 +9,7 @@ import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 import type { TemplateOptions, TemplateRule } from './options.ts';
 import { questionsOfTemplates } from './questions.ts';
 import { TemplateAnswer } from './template-answer.ts';
-import type { NameMatch } from './template-data.ts';
+import type { TemplateMatch } from './template-data.ts';
 import { createRuleEvaluation } from './template-expressions.ts';
 import { TemplateMetrics } from './template-metrics.ts';
 
@@ -64,7 +64,7 @@ function closestZone(name: NameKey, zones: readonly NameKey[]): NameKey | undefi
 }
 
 /** Without patterns every name matches, as with `.*`. */
-function matchName({ patterns }: TemplateRule, name: NameKey): NameMatch | undefined {
+function matchName({ patterns }: TemplateRule, name: NameKey): TemplateMatch | undefined {
   if (patterns.length === 0) return { source: '.*', groups: [name], groupNames: new Map() };
   for (const pattern of patterns) {
     const groups = pattern.match(name);

@@ -13,7 +13,7 @@ export interface Answerer {
 export type Reply =
   /** @property milliseconds from sending to receiving */
   | { readonly kind: 'replied'; readonly message: Message; readonly milliseconds: number }
-  | { readonly kind: 'failed'; readonly reason: FailureReason };
+  | { readonly kind: 'failed'; readonly reason: UnansweredReason };
 
 /** A few reasons, by which failures are counted. */
-export type FailureReason = 'no reply' | 'connection refused' | 'connection closed' | 'malformed reply';
+export type UnansweredReason = 'no reply' | 'connection refused' | 'connection closed' | 'malformed reply';

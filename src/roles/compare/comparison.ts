@@ -4,7 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Answerer, Reply } from './answerer.ts';
 import type { AskedQuestion } from './asked-question.ts';
-import { type FindDeviation, judgeReplies, type Sides, type Verdict } from './judge-replies.ts';
+import { type FindDeviation, judgeReplies, type ReplyVerdict, type Sides } from './judge-replies.ts';
 import type { Tally } from './tally.ts';
 
 export interface ComparisonOptions {
@@ -127,7 +127,7 @@ export class Comparison {
     return await Promise.all([one.ask(question, true), other.ask(question, true)]);
   }
 
-  #judge(question: AskedQuestion, replies: Replies): Verdict {
+  #judge(question: AskedQuestion, replies: Replies): ReplyVerdict {
     const { sides, findDeviation } = this.#options;
     return judgeReplies(question, replies, sides, findDeviation);
   }

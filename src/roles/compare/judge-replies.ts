@@ -10,7 +10,7 @@ import type { DifferingReplies, KnownDeviation } from './known-deviations.ts';
 /** The sides of a comparison, as the report calls them. */
 export type Sides = readonly [one: string, other: string];
 
-export type Verdict =
+export type ReplyVerdict =
   | { readonly kind: 'equal' }
   /** Only TTLs differ: answers of a cache count down. */
   | { readonly kind: 'ttl' }
@@ -41,7 +41,7 @@ export function judgeReplies(
   replies: readonly [Reply, Reply],
   sides: Sides,
   findDeviation: FindDeviation,
-): Verdict {
+): ReplyVerdict {
   const [one, other] = replies;
   if (one.kind === 'failed' || other.kind === 'failed') {
     // Two servers that both give no answer do not say the same.
@@ -64,7 +64,7 @@ export function judgeMessages(
   [one, other]: readonly [DescribedReply, DescribedReply],
   sides: Sides,
   findDeviation: FindDeviation,
-): Verdict {
+): ReplyVerdict {
   const near = differingParts({ ...one }, { ...other }, NEAR);
   if (near.length === 0) return { kind: 'equal' };
   const parts = differingParts({ ...one }, { ...other }, ANY_TTL);

@@ -8,7 +8,7 @@ import { decodeMessage } from '../../wire/message.ts';
 import { toKey } from '../../wire/name.ts';
 import type { Message, Question } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
-import type { FailureReason, Reply } from './answerer.ts';
+import type { Reply, UnansweredReason } from './answerer.ts';
 
 interface Pending {
   readonly question: Question;
@@ -57,7 +57,7 @@ export class PendingReplies {
     }
   }
 
-  failAll(reason: FailureReason): void {
+  failAll(reason: UnansweredReason): void {
     for (const id of [...this.#byId.keys()]) this.#end(id, { kind: 'failed', reason });
   }
 

@@ -2,7 +2,7 @@
  * The report of a comparison, for people and for programs.
  */
 import type { Said, Sides } from './judge-replies.ts';
-import type { Counted, DifferenceExample, DifferenceKind, RoundTrip } from './tally.ts';
+import type { ComparedTimes, Counted, DifferenceExample, DifferenceKind } from './tally.ts';
 
 export interface ComparisonReport {
   /** Of this form; a change of a field's meaning changes it. */
@@ -13,7 +13,7 @@ export interface ComparisonReport {
   readonly counts: Omit<Counted, 'kinds' | 'roundTrips'>;
   readonly differences: readonly DifferenceKind[];
   /** Milliseconds, by the name of the side. */
-  readonly roundTrips: Readonly<Record<string, RoundTrip | undefined>>;
+  readonly roundTrips: Readonly<Record<string, ComparedTimes | undefined>>;
   /** Items of the input without a question. */
   readonly leftOut: { readonly count: number; readonly first?: string };
   /** Microseconds of processor time for each question, by what they are spent on. */

@@ -4,7 +4,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Question } from '../../wire/types.ts';
 import { textOfQuestion } from './asked-question.ts';
-import type { Difference, Said, Verdict } from './judge-replies.ts';
+import type { Difference, ReplyVerdict, Said } from './judge-replies.ts';
 
 export interface DifferenceKind {
   readonly reason: string;
@@ -20,7 +20,7 @@ export interface DifferenceExample {
 }
 
 /** Milliseconds. */
-export interface RoundTrip {
+export interface ComparedTimes {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
@@ -39,7 +39,7 @@ export interface Counted {
   /** The most frequent first, deliberate deviations last. */
   readonly kinds: readonly DifferenceKind[];
   /** Of each side; undefined without a reply. */
-  readonly roundTrips: readonly [RoundTrip | undefined, RoundTrip | undefined];
+  readonly roundTrips: readonly [ComparedTimes | undefined, ComparedTimes | undefined];
 }
 
 interface GrowingKind extends Omit<DifferenceKind, 'count' | 'examples'> {
@@ -77,7 +77,7 @@ export class Tally {
     this.#histograms = [make(), make()];
   }
 
-  add(question: Question, verdict: Verdict): void {
+  add(question: Question, verdict: ReplyVerdict): void {
     const counts = this.#counts;
     counts.questions += 1;
     if (verdict.kind === 'equal') counts.equal += 1;
@@ -129,7 +129,7 @@ export class Tally {
   }
 }
 
-function roundTripOf(histogram: RecordableHistogram): RoundTrip | undefined {
+function roundTripOf(histogram: RecordableHistogram): ComparedTimes | undefined {
   if (histogram.count === 0) return undefined;
   const at = (percent: number) => histogram.percentile(percent) / MICROSECONDS;
   return { p50: at(50), p99: at(99), max: histogram.max / MICROSECONDS };

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type ControlRequest, readReply } from '../../observe/control/protocol.ts';
-import type { FindReplicas, Replica } from '../../server/dashboard/replica.ts';
+import type { FindReplicas, ShownReplica } from '../../server/dashboard/replica.ts';
 
 export interface PodPlace {
   readonly namespace: string;
@@ -39,7 +39,7 @@ export function findPods(place: PodPlace, command = 'kubectl'): FindReplicas {
   };
 }
 
-function podReplica(name: string, place: PodPlace, command: string): Replica {
+function podReplica(name: string, place: PodPlace, command: string): ShownReplica {
   const { container } = place;
   return {
     name,

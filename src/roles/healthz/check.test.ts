@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
-import { Check } from './check.ts';
+import { ProbeCommand } from './check.ts';
 import type { CommandEnd } from './shell-command.ts';
 
 const check = { path: '/healthz', command: 'look' };
@@ -25,7 +25,7 @@ beforeEach(() => {
   runs = [];
 });
 
-function start(changes: Partial<HealthzPlan> = {}): Check {
+function start(changes: Partial<HealthzPlan> = {}): ProbeCommand {
   const run = (command: string, timeout: number) => {
     const { promise, resolve } = deferred<CommandEnd>();
     const entry = { command, timeout, end: resolve, killed: false };
@@ -37,7 +37,7 @@ function start(changes: Partial<HealthzPlan> = {}): Check {
       },
     };
   };
-  const started = new Check(check, { ...plan, ...changes }, { run, clock, log });
+  const started = new ProbeCommand(check, { ...plan, ...changes }, { run, clock, log });
   started.start();
   return started;
 }

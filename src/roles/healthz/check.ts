@@ -10,7 +10,7 @@ import type { Log } from '../../base/log.ts';
 import type { CheckPlan, HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import type { CommandEnd, RunningCommand } from './shell-command.ts';
 
-export type Verdict = { readonly kind: 'healthy' | 'unhealthy'; readonly text: string };
+export type ProbeVerdict = { readonly kind: 'healthy' | 'unhealthy'; readonly text: string };
 
 /** @param timeout milliseconds after which it is killed */
 export type RunCommand = (command: string, timeout: number) => RunningCommand;
@@ -26,7 +26,7 @@ interface Result extends CommandEnd {
   readonly shownAt: number;
 }
 
-export class Check {
+export class ProbeCommand {
   readonly plan: CheckPlan;
   readonly #settings: HealthzPlan;
   readonly #dependencies: CheckDependencies;
@@ -55,7 +55,7 @@ export class Check {
   }
 
   /** The health by the last result and its age. */
-  judge(): Verdict {
+  judge(): ProbeVerdict {
     const { output, error, at } = this.#result;
     const { latency, showsOutput } = this.#settings;
     if (error !== undefined)

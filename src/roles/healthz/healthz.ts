@@ -8,7 +8,7 @@ import type { Log } from '../../base/log.ts';
 import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import { type HttpReply, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { HttpServer } from '../../observe/http-server.ts';
-import { Check, type Verdict } from './check.ts';
+import { ProbeCommand, type ProbeVerdict } from './check.ts';
 import { runShellCommand } from './shell-command.ts';
 
 export interface HealthzDependencies {
@@ -17,12 +17,12 @@ export interface HealthzDependencies {
 }
 
 export class Healthz {
-  readonly #checks: readonly Check[];
+  readonly #checks: readonly ProbeCommand[];
   readonly #http: HttpServer;
 
   constructor(plan: HealthzPlan, { clock, log }: HealthzDependencies) {
     const run = (command: string, timeout: number) => runShellCommand(command, timeout, clock);
-    this.#checks = plan.checks.map((check) => new Check(check, plan, { run, clock, log }));
+    this.#checks = plan.checks.map((check) => new ProbeCommand(check, plan, { run, clock, log }));
     const routes = new Map(
       this.#checks.map((check) => [check.plan.path, () => replyOf(check.judge())] as const),
     );
@@ -51,6 +51,6 @@ export class Healthz {
   }
 }
 
-function replyOf({ kind, text }: Verdict): HttpReply {
+function replyOf({ kind, text }: ProbeVerdict): HttpReply {
   return { status: kind === 'healthy' ? 200 : 503, type: PLAIN_TEXT, body: text };
 }

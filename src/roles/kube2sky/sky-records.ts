@@ -6,7 +6,7 @@
  */
 import type { EndpointsObject, PodObject, ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
 
-export interface ClusterObjects {
+export interface SkyObjects {
   readonly services: Iterable<ServiceObject>;
   readonly endpoints: Iterable<EndpointsObject>;
   readonly pods: Iterable<PodObject>;
@@ -16,7 +16,7 @@ export interface ClusterObjects {
 export const SUBDOMAINS = ['svc', 'pod'] as const;
 
 /** @param domain with its final dot @returns values by key */
-export function deriveRecords(objects: ClusterObjects, domain: string): ReadonlyMap<string, string> {
+export function deriveRecords(objects: SkyObjects, domain: string): ReadonlyMap<string, string> {
   const records = new Map<string, string>();
   const endpoints = groupByService(objects.endpoints);
   for (const service of objects.services) {

@@ -10,7 +10,7 @@ interface Panel {
   readonly kind?: 'stat' | 'state-timeline';
 }
 
-export interface Dashboard {
+export interface GrafanaDashboard {
   readonly name: string;
   readonly title: string;
   readonly panels: readonly Panel[];
@@ -21,7 +21,7 @@ const W = '$__rate_interval';
 const perSecond = (metric: string, by: string, labels = ''): string =>
   `sum by (${by}) (rate(${metric}{${J}${labels}}[${W}]))`;
 
-export const DASHBOARDS: readonly Dashboard[] = [
+export const DASHBOARDS: readonly GrafanaDashboard[] = [
   {
     name: 'portolan-overview',
     title: 'Portolan: overview',
@@ -186,7 +186,7 @@ const HEIGHT = 8;
 const DATA_SOURCE = { type: 'prometheus', uid: '$datasource' };
 
 /** A dashboard for Grafana 10 and later, as it is imported or provisioned. */
-export function dashboardFile({ name, title, panels }: Dashboard): string {
+export function dashboardFile({ name, title, panels }: GrafanaDashboard): string {
   const dashboard = {
     uid: name,
     title,

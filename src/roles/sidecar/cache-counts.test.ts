@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { CLASS, type Message, type Question, type RecordData } from '../../wire/types.ts';
-import { CacheCounts, COUNT_NAMES } from './cache-counts.ts';
+import { COUNT_NAMES, DnsmasqCacheCounts } from './cache-counts.ts';
 import type { ServerReply } from './server-question.ts';
 
 let clock: ManualClock;
@@ -32,8 +32,8 @@ async function ask(question: Question): Promise<ServerReply> {
   return { kind: 'replied', message: { answers } as unknown as Message, latency: 1 };
 }
 
-function start(): CacheCounts {
-  const counts = new CacheCounts({ ask, interval: 5_000, delay: 0, clock, log });
+function start(): DnsmasqCacheCounts {
+  const counts = new DnsmasqCacheCounts({ ask, interval: 5_000, delay: 0, clock, log });
   counts.start();
   clock.advance(0);
   return counts;

@@ -28,7 +28,7 @@ type Reading =
   | { readonly kind: 'read'; readonly counts: ReadonlyMap<CountName, number> }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export class CacheCounts {
+export class DnsmasqCacheCounts {
   readonly #dependencies: CountsDependencies;
   readonly #totals = new Map<CountName, number>();
   #last: ReadonlyMap<CountName, number> = new Map();

@@ -9,7 +9,7 @@ import {
   writeLabels,
   writeMetrics,
 } from '../../observe/metrics/text.ts';
-import type { CacheCounts, CountName } from './cache-counts.ts';
+import type { CountName, DnsmasqCacheCounts } from './cache-counts.ts';
 import type { Probe } from './probe.ts';
 
 /** The last part of the metric's name and its help text, for each count of dnsmasq. */
@@ -25,7 +25,7 @@ const COUNT_METRICS: readonly (readonly [count: CountName, name: string, help: s
 export function writeSidecarMetrics(
   namespace: string,
   probes: readonly Probe[],
-  counts: CacheCounts,
+  counts: DnsmasqCacheCounts,
 ): string {
   const prefix = namespace === '' ? '' : `${namespace}_`;
   const families = [countFamilies(`${prefix}dnsmasq`, counts)];
@@ -33,7 +33,7 @@ export function writeSidecarMetrics(
   return writeMetrics(families.flat());
 }
 
-function countFamilies(prefix: string, counts: CacheCounts): readonly MetricFamily[] {
+function countFamilies(prefix: string, counts: DnsmasqCacheCounts): readonly MetricFamily[] {
   return [
     ...COUNT_METRICS.map(([count, name, help]) => counter(`${prefix}_${name}`, help, counts.total(count))),
     counter(`${prefix}_errors`, 'Number of errors that have occurred getting metrics', counts.errors),

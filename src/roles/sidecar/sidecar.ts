@@ -12,7 +12,7 @@ import type { ServerPlace, SidecarPlan } from '../../config/sidecar/sidecar-plan
 import { METRICS_TEXT } from '../../observe/health.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { HttpServer } from '../../observe/http-server.ts';
-import { CacheCounts } from './cache-counts.ts';
+import { DnsmasqCacheCounts } from './cache-counts.ts';
 import { type AskQuestion, Probe, type ProbeState } from './probe.ts';
 import { type LookUpHost, lookUpBySystem, ServerAddress } from './server-address.ts';
 import { askServer } from './server-question.ts';
@@ -33,7 +33,7 @@ export class Sidecar {
   readonly #plan: SidecarPlan;
   readonly #dependencies: SidecarDependencies;
   readonly #probes: readonly Probe[];
-  readonly #counts: CacheCounts;
+  readonly #counts: DnsmasqCacheCounts;
   readonly #http: HttpServer;
 
   constructor(plan: SidecarPlan, dependencies: SidecarDependencies) {
@@ -44,7 +44,7 @@ export class Sidecar {
       (probe) => new Probe(probe, { ask: this.#pendingQueryOf(probe.server), clock, log, random }),
     );
     const { server, interval, delay } = plan.dnsmasq;
-    this.#counts = new CacheCounts({ ask: this.#pendingQueryOf(server), interval, delay, clock, log });
+    this.#counts = new DnsmasqCacheCounts({ ask: this.#pendingQueryOf(server), interval, delay, clock, log });
     this.#http = new HttpServer(plan.http, this.#routes(), clock, log);
   }
 

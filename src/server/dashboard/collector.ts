@@ -17,7 +17,7 @@ import {
   type Sample,
 } from './merge-replicas.ts';
 import type { Change, Health, PageState, ReplicaState } from './page-state.ts';
-import type { FindReplicas, Replica } from './replica.ts';
+import type { FindReplicas, ShownReplica } from './replica.ts';
 import { readDiagnosis, readStatus, readTop } from './replica-answers.ts';
 
 /** Milliseconds between two requests of a kind. A status over `kubectl exec` starts a process in the pod. */
@@ -41,7 +41,7 @@ const MAX_CHANGES = 500;
 export const MAX_REPLICAS = 32;
 
 interface Followed {
-  readonly replica: Replica;
+  readonly replica: ShownReplica;
   readonly abort: AbortController;
   status?: ServerStatus;
   diagnosis?: Diagnosis;
@@ -87,7 +87,7 @@ export class Collector {
   }
 
   /** Those that were found. */
-  get replicas(): readonly Replica[] {
+  get replicas(): readonly ShownReplica[] {
     return [...this.#followed.values()].map(({ replica }) => replica);
   }
 
@@ -106,7 +106,7 @@ export class Collector {
   }
 
   async #findReplicas(signal: AbortSignal): Promise<void> {
-    let found: readonly Replica[];
+    let found: readonly ShownReplica[];
     try {
       found = (await this.#find(signal)).slice(0, MAX_REPLICAS);
       this.#findError = undefined;
@@ -129,7 +129,7 @@ export class Collector {
     this.#hasFound = true;
   }
 
-  #follow(replica: Replica): void {
+  #follow(replica: ShownReplica): void {
     const followed: Followed = { replica, abort: new AbortController() };
     const { signal } = followed.abort;
     this.#followed.set(replica.name, followed);

@@ -9,7 +9,7 @@ import { parseName, toKey } from '../../wire/name.ts';
 import { listNames, readZones } from '../control/published-names.ts';
 import type { ServerStatus } from '../control/status.ts';
 import { findPairs, NameComparison } from './compare-names.ts';
-import type { Replica } from './replica.ts';
+import type { ShownReplica } from './replica.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));
 
@@ -33,7 +33,7 @@ function makeReplica(name: string, clock: ManualClock, asked: string[]) {
   const server = { engine: { serverBlocks: { inspect: () => [inspected] } } } as unknown as Parameters<
     typeof readZones
   >[0];
-  const replica: Replica = {
+  const replica: ShownReplica = {
     name,
     async *ask({ verb, words }) {
       asked.push([name, verb, ...words].join(' '));
@@ -116,7 +116,7 @@ describe('a replica with other services', () => {
     const { all, clock } = makeThree();
     all[2]?.cluster.services.remove('shop/cart');
     clock.advance(20_000);
-    const away: Replica = {
+    const away: ShownReplica = {
       name: 'c',
       async *ask() {
         yield await Promise.reject(new Error('it is away'));

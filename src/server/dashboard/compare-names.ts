@@ -3,7 +3,7 @@
  */
 import type { NamedService, ZoneNames } from '../control/published-names.ts';
 import type { ReplicaFinding, ReplicaState } from './page-state.ts';
-import type { Replica } from './replica.ts';
+import type { ShownReplica } from './replica.ts';
 import { readNamedService, readZoneNames } from './replica-answers.ts';
 
 /** Milliseconds that a replica may be behind: the API server does not tell all of them at once. */
@@ -123,7 +123,7 @@ export class NameComparison {
   /** Asks nothing while all digests are equal. */
   async compare(
     states: readonly ReplicaState[],
-    replicas: ReadonlyMap<string, Replica>,
+    replicas: ReadonlyMap<string, ShownReplica>,
     signal: AbortSignal,
   ): Promise<void> {
     const times = new Map<string, number>();
@@ -145,8 +145,8 @@ export class NameComparison {
 /** Undefined: they are at most a few seconds apart. */
 async function compareTwo(
   { domain }: Pair,
-  one: Replica,
-  other: Replica,
+  one: ShownReplica,
+  other: ShownReplica,
   signal: AbortSignal,
 ): Promise<NameDifference | undefined> {
   const [own, others] = await Promise.all([readZone(one, domain, signal), readZone(other, domain, signal)]);
@@ -163,7 +163,7 @@ async function compareTwo(
 }
 
 async function readZone(
-  replica: Replica,
+  replica: ShownReplica,
   domain: string,
   signal: AbortSignal,
 ): Promise<ZoneNames | undefined> {
@@ -175,7 +175,7 @@ async function readZone(
 }
 
 async function readBucket(
-  replica: Replica,
+  replica: ShownReplica,
   domain: string,
   bucket: number,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { HttpServer } from '../../observe/http-server.ts';
 import { Collector } from './collector.ts';
 import { createDashboardServer, wordsOf } from './dashboard-server.ts';
-import type { Replica } from './replica.ts';
+import type { ShownReplica } from './replica.ts';
 
 const TOKEN = 'right';
 const files = new Map([['/', { status: 200, type: 'text/html; charset=utf-8', body: '<!doctype html>' }]]);
@@ -18,7 +18,7 @@ let asked: string[];
 let open: number;
 
 /** Answers no status, so that nothing of its content is read; `top` lasts until it is told to end. */
-const replica: Replica = {
+const replica: ShownReplica = {
   name: 'one',
   async *ask({ verb, words }, signal) {
     asked.push([verb, ...words].join(' '));

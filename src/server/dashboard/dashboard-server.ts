@@ -17,7 +17,7 @@ import type { Collector } from './collector.ts';
 import { json } from './json-reply.ts';
 import { LiveQueries } from './live-queries.ts';
 import type { ExplainedByReplica } from './page-state.ts';
-import type { Replica } from './replica.ts';
+import type { ShownReplica } from './replica.ts';
 
 export interface DashboardPlace {
   readonly address: string;
@@ -166,7 +166,7 @@ class Explanations {
 }
 
 async function explain(
-  replica: Replica,
+  replica: ShownReplica,
   words: readonly string[],
   signal: AbortSignal,
 ): Promise<ExplainedByReplica> {

@@ -3,7 +3,7 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { Collector } from './collector.ts';
 import { LiveQueries } from './live-queries.ts';
 import type { LiveLine } from './page-state.ts';
-import type { Replica } from './replica.ts';
+import type { ShownReplica } from './replica.ts';
 
 const queryAt = (second: number, name: string) => ({
   ...{ time: `2026-11-24T06:00:0${second}.000Z`, client: '10.0.0.1', transport: 'udp', name, type: 'A' },
@@ -12,7 +12,7 @@ const queryAt = (second: number, name: string) => ({
 
 /** A replica whose `tail` gives what the test hands to it. */
 class Tailed {
-  readonly replica: Replica;
+  readonly replica: ShownReplica;
   readonly asked: string[] = [];
   open = 0;
   give: (...data: readonly unknown[]) => void = () => {};

@@ -11,7 +11,7 @@ import type { HttpReply } from '../../observe/http-route.ts';
 import type { Collector } from './collector.ts';
 import { json } from './json-reply.ts';
 import type { LiveLine, LiveQuery } from './page-state.ts';
-import type { Replica } from './replica.ts';
+import type { ShownReplica } from './replica.ts';
 import { readTail } from './replica-answers.ts';
 
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
@@ -95,7 +95,7 @@ class WatchedReplicas {
     this.#clock = clock;
   }
 
-  follow(replicas: readonly Replica[]): void {
+  follow(replicas: readonly ShownReplica[]): void {
     for (const [name, { abort }] of this.#watching) {
       if (replicas.some((replica) => replica.name === name)) continue;
       abort.abort();
@@ -120,7 +120,7 @@ class WatchedReplicas {
     this.#watching.clear();
   }
 
-  async #watch(replica: Replica): Promise<void> {
+  async #watch(replica: ShownReplica): Promise<void> {
     const { name } = replica;
     const watching: Watching = { abort: new AbortController() };
     const { signal } = watching.abort;

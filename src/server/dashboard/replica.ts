@@ -4,16 +4,16 @@
 import { requestControl } from '../../observe/control/control-client.ts';
 import type { ControlRequest } from '../../observe/control/protocol.ts';
 
-export interface Replica {
+export interface ShownReplica {
   readonly name: string;
   /** Ends without an error when `signal` aborts. */
   ask(request: ControlRequest, signal: AbortSignal): AsyncIterable<unknown>;
 }
 
 /** Lists the replicas there are now. */
-export type FindReplicas = (signal: AbortSignal) => Promise<readonly Replica[]>;
+export type FindReplicas = (signal: AbortSignal) => Promise<readonly ShownReplica[]>;
 
 /** The server at a control socket. @param place the path of the socket, or `@` and its abstract name */
-export function socketReplica(place: string): Replica {
+export function socketReplica(place: string): ShownReplica {
   return { name: place, ask: (request, signal) => requestControl(place, request, signal) };
 }

@@ -19,7 +19,7 @@ import {
   type PlanListener,
   type Watching,
 } from '../front-end.ts';
-import { QueryLog } from './query-log.ts';
+import { DnsmasqQueryLog } from './query-log.ts';
 import { tellQueries } from './told-queries.ts';
 import { UpstreamSources } from './upstream-sources.ts';
 
@@ -41,7 +41,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
   readonly #settings: DnsmasqPlan;
   readonly #dependencies: DnsmasqFrontEndDependencies;
   readonly #upstreams: UpstreamSources;
-  #queryLog: QueryLog | undefined;
+  #queryLog: DnsmasqQueryLog | undefined;
   #servers: DnsmasqInputs;
   #onChange: PlanListener = async () => {};
 
@@ -111,7 +111,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
     const { fileOf, clock, log } = this.#dependencies;
     const extent = this.#settings.log.queries;
     if (extent === 'off') return undefined;
-    const queryLog = new QueryLog({ extent, fileOf, clock, log });
+    const queryLog = new DnsmasqQueryLog({ extent, fileOf, clock, log });
     this.#queryLog = queryLog;
     return { queryLog, connect: tellQueries(connectBySockets, queryLog) };
   }

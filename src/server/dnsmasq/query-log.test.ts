@@ -11,7 +11,7 @@ import { encodeMessage } from '../../wire/message.ts';
 import { parseName } from '../../wire/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { observeHandlers } from '../observed-queries.ts';
-import { QueryLog } from './query-log.ts';
+import { DnsmasqQueryLog } from './query-log.ts';
 import { tellQueries } from './told-queries.ts';
 
 const CLIENT: Client = { address: '192.0.2.5', port: 4242, transport: 'udp' };
@@ -27,8 +27,8 @@ const address = (name: string, text: string): ResourceRecord => ({
   data: { kind: 'A', address: text },
 });
 
-function makeQueryLog(extent: 'plain' | 'extra', log: RecordingLog): QueryLog {
-  return new QueryLog({ extent, fileOf: () => undefined, clock: new ManualClock(), log });
+function makeQueryLog(extent: 'plain' | 'extra', log: RecordingLog): DnsmasqQueryLog {
+  return new DnsmasqQueryLog({ extent, fileOf: () => undefined, clock: new ManualClock(), log });
 }
 
 describe('--log-queries', () => {

@@ -11,38 +11,29 @@
  * thread observes its own queries directly. Lines of both are written in time order.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
 import type { Client } from '../../chain/query.ts';
 import { type QueryEvent, QueryEventReader } from '../../listen/query-events/event-reader.ts';
-import { EVENT_MODE, sharedMonotonic } from '../../listen/query-events/event-ring.ts';
+import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
 import type { QueryEventRings } from '../../listen/query-events/event-rings.ts';
-import { EventOrder, ORDER_WINDOW } from '../../observe/query-events/event-order.ts';
-import { addressOfReverseName, formatAddress } from '../../wire/address.ts';
-import { decodeMessage } from '../../wire/message.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { toKey } from '../../wire/name.ts';
-import { typeOfData } from '../../wire/record-data.ts';
 import {
-  type AbsoluteName,
-  type Message,
-  type Question,
-  RCODE,
-  type ResourceRecord,
-  TYPE,
-} from '../../wire/types.ts';
+  describeQuery,
+  describeResponse,
+  type FileOf,
+  sourceOf,
+  textOf,
+} from '../../observe/query-events/dnsmasq-lines.ts';
+import { EventLog } from '../../observe/query-events/event-log.ts';
+import { formatAddress } from '../../wire/address.ts';
+import { decodeMessage } from '../../wire/message.ts';
+import type { AbsoluteName, Question } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
 import type { ObservingLog } from '../front-end.ts';
 import type { ObserveQuery } from '../observed-queries.ts';
 
-/** The source of an answer; `config` includes hosts files. */
-type Source = 'reply' | 'cached' | 'config';
-
-/** The hosts file of a local record; undefined if an option defines it. */
-export type FileOf = (record: ResourceRecord) => string | undefined;
-
-export interface QueryLogOptions {
+export interface DnsmasqQueryLogOptions {
   readonly extent: 'plain' | 'extra';
   readonly fileOf: FileOf;
   readonly clock: Clock;
@@ -50,7 +41,7 @@ export interface QueryLogOptions {
 }
 
 /** The data shared by the lines of one query. */
-interface Ticket {
+interface LoggedQuery {
   readonly client: Pick<Client, 'address' | 'port'>;
   /** In order of arrival; 0 until the first line is written. */
   number: number;
@@ -61,115 +52,90 @@ interface Ticket {
 /** Lines of one query that were logged at the same time. */
 interface Entry {
   readonly time: number;
-  readonly ticket: Ticket;
+  readonly query: LoggedQuery;
   readonly lines: () => readonly string[];
 }
 
-/** The most events of a ring to log before the main thread does other work. */
-const EVENTS_PER_TURN = 200;
-
-export class QueryLog implements ObservingLog {
-  readonly #options: QueryLogOptions;
-  readonly #tickets = new AsyncLocalStorage<Ticket>();
-  readonly #order = new EventOrder<Entry>(({ time }) => time);
-  readonly #monotonic = sharedMonotonic();
-  readonly #warnings: RateLimitedWarnings;
+export class DnsmasqQueryLog implements ObservingLog {
+  readonly #options: DnsmasqQueryLogOptions;
+  readonly #queries = new AsyncLocalStorage<LoggedQuery>();
+  readonly #events: EventLog<Entry>;
   #rings: QueryEventRings | undefined;
-  #readers: readonly QueryEventReader[] = [];
-  #timer: Timer | undefined;
-  /** Whether more events are waiting than fit into a turn. */
-  #isBehind = false;
-  #dropped = 0;
   #count = 0;
 
-  constructor(options: QueryLogOptions) {
+  constructor(options: DnsmasqQueryLogOptions) {
+    const { clock, log } = options;
+    const warnings = new RateLimitedWarnings(log, clock);
     this.#options = options;
-    this.#warnings = new RateLimitedWarnings(options.log, options.clock);
+    this.#events = new EventLog({
+      clock,
+      timeOf: ({ time }) => time,
+      write: (entries) => this.#write(entries),
+      dropped: (_, dropped) =>
+        warnings.warn('query log incomplete: more queries than lines can be written', { dropped }),
+    });
   }
 
   /** Starts to log answers of readers too. @param rings of the server; this log must be the only consumer */
   start(rings: QueryEventRings): void {
     this.#rings = rings;
-    this.#readers = rings.all.map((memory) => new QueryEventReader(memory));
+    this.#events.follow({
+      readers: rings.all.map((memory) => new QueryEventReader(memory)),
+      // `observe` logs the answers of the main thread.
+      entryOf: (event) => (event.source === 'table' ? this.#entryOf(event) : undefined),
+    });
     rings.setMode(EVENT_MODE.RESPONSES);
-    this.#pollLater();
+    this.#events.start();
   }
 
   /** Writes the remaining lines. */
   stop(): void {
-    this.#timer?.cancel();
+    this.#events.rest();
     this.#rings?.setMode(EVENT_MODE.OFF);
-    this.#drain();
-    this.#write(this.#order.releaseAll());
+    this.#events.writeAll();
   }
 
   /** Logs a query that the main thread answers. */
-  readonly observe: ObserveQuery = async (query, client, answer) => {
-    const question = readQuestion(query);
+  readonly observe: ObserveQuery = async (octets, client, answer) => {
+    const question = readQuestion(octets);
     if (question === undefined) return await answer();
-    const ticket: Ticket = { client, number: 0, wasForwarded: false };
-    this.#add(ticket, () => [describeQuery(question, client.address)]);
-    const response = await this.#tickets.run(ticket, answer);
+    const query: LoggedQuery = { client, number: 0, wasForwarded: false };
+    this.#add(query, () => [describeQuery(question, client.address)]);
+    const response = await this.#queries.run(query, answer);
     if (response !== undefined)
-      this.#add(ticket, () => this.#describeAnswer(question, response, ticket.wasForwarded, false));
+      this.#add(query, () => this.#describeAnswer(question, response, query.wasForwarded, false));
     return response;
   };
 
   /** Call this for the query being answered. @param server `127.0.0.1#53` */
   forwarded(name: AbsoluteName, server: string): void {
-    const ticket = this.#tickets.getStore();
-    if (ticket === undefined) return;
-    ticket.wasForwarded = true;
-    this.#add(ticket, () => [`forwarded ${textOf(name)} to ${server}`]);
+    const query = this.#queries.getStore();
+    if (query === undefined) return;
+    query.wasForwarded = true;
+    this.#add(query, () => [`forwarded ${textOf(name)} to ${server}`]);
   }
 
-  #add(ticket: Ticket, lines: () => readonly string[]): void {
-    this.#order.add({ time: this.#monotonic(), ticket, lines });
+  #add(query: LoggedQuery, lines: () => readonly string[]): void {
+    this.#events.add({ time: this.#events.now(), query, lines });
   }
 
-  #pollLater(): void {
-    this.#timer = this.#options.clock.after(this.#isBehind ? 0 : ORDER_WINDOW, () => {
-      this.#isBehind = this.#drain(EVENTS_PER_TURN);
-      this.#write(this.#order.release(this.#monotonic()));
-      this.#reportDrops();
-      this.#pollLater();
-    });
-  }
-
-  /** Warns of lost lines. */
-  #reportDrops(): void {
-    const dropped = this.#readers.reduce((sum, reader) => sum + reader.dropped, 0);
-    if (dropped === this.#dropped) return;
-    this.#dropped = dropped;
-    this.#warnings.warn('query log incomplete: more queries than lines can be written', { dropped });
-  }
-
-  /** Skips answers of the main thread, which `observe` logs. @returns whether there is more */
-  #drain(max?: number): boolean {
-    const take = (event: QueryEvent) => {
-      if (event.source === 'table') this.#addEvent(event);
-    };
-    return this.#readers.filter((reader) => reader.drain(take, undefined, max)).length > 0;
-  }
-
-  #addEvent({ received, client, clientPort, response }: QueryEvent): void {
+  #entryOf({ received, client, clientPort, response }: QueryEvent): Entry {
     const address = formatAddress(client);
-    const ticket: Ticket = { client: { address, port: clientPort }, number: 0, wasForwarded: false };
-    this.#order.add({
+    return {
       time: received,
-      ticket,
+      query: { client: { address, port: clientPort }, number: 0, wasForwarded: false },
       lines: () => {
         const question = readQuestion(response);
         if (question === undefined) return [];
         return [describeQuery(question, address), ...this.#describeAnswer(question, response, false, true)];
       },
-    });
+    };
   }
 
   #write(entries: readonly Entry[]): void {
-    for (const { ticket, lines } of entries) {
-      if (ticket.number === 0) ticket.number = ++this.#count;
-      const { client, number } = ticket;
+    for (const { query, lines } of entries) {
+      if (query.number === 0) query.number = ++this.#count;
+      const { client, number } = query;
       const prefix = this.#options.extent === 'extra' ? `${number} ${client.address}/${client.port} ` : '';
       for (const line of lines()) this.#options.log.info(`${prefix}${line}`);
     }
@@ -185,54 +151,6 @@ export class QueryLog implements ObservingLog {
     const source = sourceOf(message, wasForwarded, isKnown);
     return describeResponse(question, message, source, this.#options.fileOf);
   }
-}
-
-function describeQuery({ name, type }: Question, client: string): string {
-  return `query[${typeName(type)}] ${textOf(name)} from ${client}`;
-}
-
-/** Local answers have the AA bit. Upstream answers never do, even if an earlier query fetched them. */
-function sourceOf({ header, answers }: Message, wasForwarded: boolean, isKnown: boolean): Source {
-  const isOfOthers = !header.authoritative && answers.length > 0;
-  if (wasForwarded || (isOfOthers && !isKnown)) return 'reply';
-  return isKnown && !header.authoritative ? 'cached' : 'config';
-}
-
-/** The source and the answer: `cached www.example.com is 192.0.2.1`. */
-export function describeResponse(
-  question: Question,
-  message: Message,
-  source: Source,
-  fileOf: FileOf,
-): readonly string[] {
-  const { answers } = message;
-  if (answers.length === 0) return [`${source} ${describeAbsence(question, message)}`];
-  return answers.flatMap((record) => {
-    const from = source === 'config' ? (fileOf(record) ?? source) : source;
-    return describeRecord(record, source).map((text) => `${from} ${text}`);
-  });
-}
-
-function describeAbsence(question: Question, { header }: Message): string {
-  const name = textOf(question.name);
-  if (header.rcode === RCODE.NXDOMAIN) return `${name} is NXDOMAIN`;
-  if (header.rcode !== RCODE.NOERROR) return `error is ${rcodeName(header.rcode)}`;
-  const family = question.type === TYPE.A ? '-IPv4' : question.type === TYPE.AAAA ? '-IPv6' : '';
-  return `${name} is NODATA${family}`;
-}
-
-function describeRecord({ name, data }: ResourceRecord, source: Source): readonly string[] {
-  if (data.kind === 'A' || data.kind === 'AAAA') return [`${textOf(name)} is ${data.address}`];
-  // As in dnsmasq, only the text of upstream TXT records is shown.
-  if (data.kind === 'TXT' && source === 'reply')
-    return data.strings.map((text) => `${textOf(name)} is ${Buffer.from(text).toString('latin1')}`);
-  if (data.kind === 'PTR')
-    return [`${addressOfReverseName(toKey(name)) ?? textOf(name)} is ${textOf(data.target)}`];
-  return [`${textOf(name)} is <${typeName(typeOfData(data))}>`];
-}
-
-function textOf(name: AbsoluteName): string {
-  return name === '.' ? '.' : name.slice(0, -1);
 }
 
 function readQuestion(query: Uint8Array): Question | undefined {

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
-import type { Route, UpstreamsPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
+import type { DnsmasqRoute, UpstreamsPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { DnsmasqInputs } from '../../config/dnsmasq/forward-plan.ts';
 import { readServersFile } from '../../config/dnsmasq/servers-file.ts';
 import { describeProblem } from '../../config/values/problem.ts';
@@ -34,7 +34,7 @@ export class UpstreamSources {
   readonly #options: UpstreamSourcesOptions;
   readonly #fence: ItemFence;
   readonly #resolvFiles: ResolvFiles;
-  #moreRoutes: readonly Route[] = [];
+  #moreRoutes: readonly DnsmasqRoute[] = [];
 
   constructor(options: UpstreamSourcesOptions) {
     this.#options = options;
@@ -109,7 +109,7 @@ export class UpstreamSources {
   }
 
   /** Logs routes with dnsmasq's messages. */
-  #announceRoutes(routes: readonly Route[]): void {
+  #announceRoutes(routes: readonly DnsmasqRoute[]): void {
     const { log } = this.#options;
     for (const { scope, action } of routes) {
       if (action.kind === 'local') log.info(`using only locally-known addresses for ${nameOf(scope)}`);
@@ -126,11 +126,11 @@ export class UpstreamSources {
   }
 }
 
-function hasServer(routes: readonly Route[]): boolean {
+function hasServer(routes: readonly DnsmasqRoute[]): boolean {
   return routes.some(({ action }) => action.kind === 'forward');
 }
 
-function nameOf(scope: Route['scope']): string {
+function nameOf(scope: DnsmasqRoute['scope']): string {
   if (scope.kind === 'domain') return scope.name.slice(0, -1);
   if (scope.kind === 'suffix') return `*${scope.text}`;
   return scope.kind === 'plain-names' ? 'unqualified names' : 'all names';

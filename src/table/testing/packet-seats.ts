@@ -5,7 +5,7 @@
  * The seats work as in `PacketBatch`, without its socket: an unanswered packet changes places with the next answered one.
  */
 import fc from 'fast-check';
-import type { Transport } from '../../wire/response-size.ts';
+import type { ClientTransport } from '../../wire/response-size.ts';
 import { TableReader } from '../reader.ts';
 import { wire } from './table-answers.ts';
 
@@ -39,7 +39,7 @@ export interface SeatCounts {
 interface SeatShape {
   readonly seats: number;
   readonly octets: number;
-  readonly transport: Transport;
+  readonly transport: ClientTransport;
 }
 
 interface AskedBatch {

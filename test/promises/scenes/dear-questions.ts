@@ -12,7 +12,7 @@ import { encodeMessage } from '../../../src/wire/message.ts';
 import { parseName } from '../../../src/wire/name.ts';
 import type { RecordData } from '../../../src/wire/types.ts';
 import { ZoneUpstream } from '../../resolver/zone-upstream.ts';
-import { type Role, type RunningRole, startRole } from '../roles.ts';
+import { type Role, type RunningRole, startRole } from '../../support/roles.ts';
 
 type Asking = readonly [name: string, type: 'A' | 'TXT' | 'SRV'];
 

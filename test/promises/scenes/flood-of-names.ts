@@ -2,9 +2,9 @@
  * One client asks for 12,000 random names a second, another for one name at a time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Role, startRole } from '../../support/roles.ts';
 import { type AskedBeside, startFlood, startUpstreamThread } from '../flood.ts';
 import type { FloodPlan } from '../flood-plan.ts';
-import { type Role, startRole } from '../roles.ts';
 
 const PER_SECOND = 12_000;
 const [WARM_MILLISECONDS, IN_TIME_MILLISECONDS] = [1_000, 100];

@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Program } from '../../support/portolan.ts';
+import { type Role, startRole } from '../../support/roles.ts';
 import { startFlood, startUpstreamThread } from '../flood.ts';
-import { type Role, startRole } from '../roles.ts';
 
 const PER_SECOND = 8_000;
 /** More than the server takes to find that the other one is down. */

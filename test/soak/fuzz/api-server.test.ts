@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { HttpConnection } from '../../../src/kube/api/connection/http-connection.ts';
 import { makeApiAccess } from '../../../src/kube/api/list-watch/api-access.ts';
-import { Attempt } from '../../../src/kube/api/list-watch/attempt.ts';
+import { ConnectionAttempt } from '../../../src/kube/api/list-watch/attempt.ts';
 import { LineSplitter } from '../../../src/kube/api/list-watch/line-splitter.ts';
 import { PagedList } from '../../../src/kube/api/list-watch/list-pages.ts';
 import { ListReader } from '../../../src/kube/api/list-watch/list-reader.ts';
@@ -271,7 +271,7 @@ it('HTTP: a list is read, or there is a reason that the watch knows', async () =
   const api = makeApiAccess({ connection, log: silentLog });
   const run: FuzzTarget['run'] = async (input) => {
     answer = input;
-    const attempt = new Attempt(new AbortController().signal, systemClock);
+    const attempt = new ConnectionAttempt(new AbortController().signal, systemClock);
     attempt.expectEnd(20_000, { kind: 'unexpected', words: 'no end', error: undefined });
     let pages = 0;
     try {

@@ -4,7 +4,6 @@
  */
 import { beforeAll, expect } from 'vitest';
 import { ServerBlocks } from '../../../src/engine/server-blocks/server-blocks.ts';
-import { ProxyUpstream } from '../../../src/forward/proxy/proxy-upstream.ts';
 import { Upstream } from '../../../src/forward/upstream/upstream.ts';
 import { ClusterWatch } from '../../../src/kube/api/list-watch/cluster-watch.ts';
 import { Cluster } from '../../../src/kube/publish/cluster.ts';
@@ -35,7 +34,7 @@ const MINUTES = 60_000;
 
 const CLASSES = [
   ...[ServerBlocks, Cache, CacheStore, EtcdPlugin, File, Forward, Hosts, Kubernetes, LocalHandlers],
-  ...[Upstream, ProxyUpstream, Cluster, ClusterWatch, EtcdSource],
+  ...[Upstream, Cluster, ClusterWatch, EtcdSource],
 ];
 
 let surroundings: Surroundings;

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
 import { isProtobuf, readObject } from '../../protobuf/envelope.ts';
 import type { ApiResponse, Connection } from '../connection/types.ts';
-import type { Attempt } from './attempt.ts';
+import type { ConnectionAttempt } from './attempt.ts';
 import { failureOf, ListWatchError } from './failure.ts';
 import { defaultTiming, type ListWatchTiming } from './timing.ts';
 
@@ -51,7 +51,7 @@ const REFUSAL_LIMIT = 64 * 1024;
 export async function ask(
   api: ApiAccess,
   path: string,
-  attempt: Attempt,
+  attempt: ConnectionAttempt,
   accept: string = OBJECTS,
 ): Promise<ApiResponse> {
   const { connect, answer } = api.timing;
@@ -78,7 +78,11 @@ export async function ask(
  * @param limit in octets
  * @throws {ListWatchError} if it is longer
  */
-export async function readBody(response: ApiResponse, limit: number, attempt: Attempt): Promise<Buffer> {
+export async function readBody(
+  response: ApiResponse,
+  limit: number,
+  attempt: ConnectionAttempt,
+): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of response.body) {

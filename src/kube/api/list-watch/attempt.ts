@@ -9,7 +9,7 @@ import { type Failure, ListWatchError } from './failure.ts';
 import { LineTooLongError } from './line-splitter.ts';
 import { MalformedListError } from './list-reader.ts';
 
-export class Attempt {
+export class ConnectionAttempt {
   readonly #clock: Clock;
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal;

@@ -3,7 +3,7 @@
  */
 import { asRecord, asText } from '../../objects/trim/fields.ts';
 import { type ApiAccess, ask, readBody, readObjectBody } from './api-access.ts';
-import { Attempt } from './attempt.ts';
+import { ConnectionAttempt } from './attempt.ts';
 
 /** Milliseconds: a slow server must not delay a start. */
 const PATIENCE = 2_000;
@@ -11,7 +11,7 @@ const OBJECT_LIMIT = 1024 * 1024;
 
 /** Needs the permission to get this namespace. @returns undefined if the UID cannot be read now. Never rejects. */
 export async function findClusterIdentity(api: ApiAccess): Promise<string | undefined> {
-  const attempt = new Attempt(new AbortController().signal, api.clock);
+  const attempt = new ConnectionAttempt(new AbortController().signal, api.clock);
   attempt.expectEnd(PATIENCE, { kind: 'network', words: 'the server did not say who it is in time' });
   try {
     const response = await ask(api, '/api/v1/namespaces/kube-system', attempt);

@@ -12,7 +12,7 @@ import type {
 } from '../../objects/objects.ts';
 import type { ReadOther } from '../../objects/trim/trim-other.ts';
 import type { ApiAccess } from './api-access.ts';
-import { Attempt } from './attempt.ts';
+import { ConnectionAttempt } from './attempt.ts';
 import { ListWatchError } from './failure.ts';
 import { PagedList } from './list-pages.ts';
 import { type Follower, Reflector } from './reflector.ts';
@@ -94,7 +94,7 @@ export async function listNodeCapacities(
   api: ApiAccess,
   labels: string,
 ): Promise<readonly NodeCapacityObject[]> {
-  const attempt = new Attempt(new AbortController().signal, api.clock);
+  const attempt = new ConnectionAttempt(new AbortController().signal, api.clock);
   const nodes: NodeCapacityObject[] = [];
   try {
     const [{ path, trim }] = nodeCapacityVersions(labels);

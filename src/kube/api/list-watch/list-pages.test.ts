@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../base/log.ts';
 import { ManualClock } from '../../../base/testing/manual-clock.ts';
 import { ScriptedConnection } from '../../testing/scripted-connection.ts';
-import { Attempt } from './attempt.ts';
+import { ConnectionAttempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import { type Freshness, PagedList } from './list-pages.ts';
 import { defaultTiming } from './timing.ts';
@@ -12,7 +12,7 @@ async function list(answer: (path: string) => unknown, freshness: Freshness = { 
   const clock = new ManualClock();
   const api = { connection, clock, log: silentLog, random: () => 0.5, timing: defaultTiming };
   const items: unknown[] = [];
-  const attempt = new Attempt(new AbortController().signal, clock);
+  const attempt = new ConnectionAttempt(new AbortController().signal, clock);
   const paged = new PagedList('/api/v1/services', freshness, 0);
   const version = await paged.read(api, attempt, (item) => items.push(item));
   return { version, items, paths: connection.paths };
@@ -68,7 +68,7 @@ async function listInAttempts(answer: (path: string, request: number) => unknown
   const outcomes: string[] = [];
   let version: string | undefined;
   for (let number = 0; number < attempts && version === undefined; number += 1) {
-    const attempt = new Attempt(new AbortController().signal, clock);
+    const attempt = new ConnectionAttempt(new AbortController().signal, clock);
     try {
       version = await list.read(api, attempt, (item) => items.push(item));
     } catch (error) {

@@ -6,7 +6,7 @@ import { asRecord, asText } from '../../objects/trim/fields.ts';
 import { isProtobuf } from '../../protobuf/envelope.ts';
 import { ProtobufListReader } from '../../protobuf/protobuf-list-reader.ts';
 import { type ApiAccess, ask } from './api-access.ts';
-import type { Attempt } from './attempt.ts';
+import type { ConnectionAttempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import { ListReader } from './list-reader.ts';
 import { withQuery } from './resource.ts';
@@ -71,7 +71,7 @@ export class PagedList {
    */
   async read(
     api: ApiAccess,
-    attempt: Attempt,
+    attempt: ConnectionAttempt,
     take: (item: unknown) => void,
     onPage: () => void = () => {},
   ): Promise<string> {
@@ -95,7 +95,7 @@ export class PagedList {
     return this.#refusals < 2;
   }
 
-  async #readNext(api: ApiAccess, attempt: Attempt, take: (item: unknown) => void): Promise<Page> {
+  async #readNext(api: ApiAccess, attempt: ConnectionAttempt, take: (item: unknown) => void): Promise<Page> {
     try {
       return await readPage(api, this.path, this.#query, attempt, take, this.#accept);
     } catch (error) {
@@ -124,7 +124,7 @@ function firstQuery(freshness: Freshness): Readonly<Record<string, string>> {
 }
 
 /** Counts the objects by a list with limit 1. */
-export function countObjects(api: ApiAccess, path: string, attempt: Attempt): Promise<Page> {
+export function countObjects(api: ApiAccess, path: string, attempt: ConnectionAttempt): Promise<Page> {
   return readPage(api, path, { limit: '1' }, attempt, () => {}, METADATA_ONLY);
 }
 
@@ -132,7 +132,7 @@ async function readPage(
   api: ApiAccess,
   path: string,
   query: Readonly<Record<string, string>>,
-  attempt: Attempt,
+  attempt: ConnectionAttempt,
   take: (item: unknown) => void,
   accept?: string,
 ): Promise<Page> {

@@ -2,7 +2,7 @@
  * Reads one object by its name, if a list is not allowed.
  */
 import { type ApiAccess, ask, readBody, readObjectBody } from './api-access.ts';
-import type { Attempt } from './attempt.ts';
+import type { ConnectionAttempt } from './attempt.ts';
 import { ListWatchError } from './failure.ts';
 
 /** An object may be 1.5 MB in etcd, and more as JSON. */
@@ -22,7 +22,7 @@ const UNSET_VERSION = '';
 export async function readOne(
   api: ApiAccess,
   path: string,
-  attempt: Attempt,
+  attempt: ConnectionAttempt,
   take: (item: unknown) => void,
 ): Promise<string> {
   try {

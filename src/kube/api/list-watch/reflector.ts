@@ -9,7 +9,7 @@ import { OutageLog } from '../../../base/outage-log.ts';
 import { RateLimitedWarnings } from '../../../base/rate-limited-warning.ts';
 import type { ObjectSink, WatchedObject } from '../../objects/objects.ts';
 import type { ApiAccess } from './api-access.ts';
-import { Attempt } from './attempt.ts';
+import { ConnectionAttempt } from './attempt.ts';
 import type { Failure } from './failure.ts';
 import { Intake } from './intake.ts';
 import { describeRule } from './rbac-rule.ts';
@@ -23,7 +23,7 @@ import {
   type Retry,
   type RetryMemory,
 } from './retry-policy.ts';
-import { type CheckSubject, type Finding, ServerCheck } from './server-check.ts';
+import { type CheckSubject, ServerCheck, type ServerFinding } from './server-check.ts';
 import { Silence } from './silence.ts';
 import { describeState, moveWatch, type WatchState } from './state.ts';
 
@@ -75,7 +75,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
   #memory: RetryMemory = firstTry;
   #running: Promise<void> | undefined;
   #state: WatchState = { kind: 'idle' };
-  #attempt: Attempt | undefined;
+  #attempt: ConnectionAttempt | undefined;
   /** Why this side has ended the attempt. */
   #interruption: Outcome | undefined;
   #watchingSince = 0;
@@ -179,7 +179,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
 
   /** @returns undefined when the watch was stopped */
   async #try(): Promise<Outcome | undefined> {
-    const attempt = new Attempt(this.#stop.signal, this.#api.clock);
+    const attempt = new ConnectionAttempt(this.#stop.signal, this.#api.clock);
     this.#attempt = attempt;
     this.#pages = 0;
     let failure: Failure | undefined;
@@ -204,7 +204,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
   }
 
   /** @returns whether all were listed, but not as of one version */
-  async #take(attempt: Attempt): Promise<boolean> {
+  async #take(attempt: ConnectionAttempt): Promise<boolean> {
     const resource = this.#resource;
     const { step } = this.#memory;
     switch (step.kind) {
@@ -339,13 +339,13 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     return { path, betterPaths, silence: this.#silence.lasts, heard, follow: () => this.#replica.follow() };
   }
 
-  #act(finding: Finding): void {
+  #act(finding: ServerFinding): void {
     if (this.#attempt === undefined) return;
     this.#interruption = this.#outcomeOf(finding);
     this.#attempt.fail({ kind: 'stopped', words: finding.words });
   }
 
-  #outcomeOf(finding: Finding): Outcome {
+  #outcomeOf(finding: ServerFinding): Outcome {
     const { words } = finding;
     const watched = this.#watched;
     const fields = { kind: this.#title, reason: words };

@@ -3,7 +3,7 @@
  */
 import type { WatchedObject } from '../../objects/objects.ts';
 import type { ApiAccess } from './api-access.ts';
-import type { Attempt } from './attempt.ts';
+import type { ConnectionAttempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import type { Intake } from './intake.ts';
 import { type Freshness, PagedList } from './list-pages.ts';
@@ -92,7 +92,11 @@ export class Replica<Kind extends WatchedObject> {
    * @returns whether the objects are not all as of one version
    * @throws {ListWatchError} and errors that `attempt` explains, here and below
    */
-  async list(resource: Resource<Kind>, from: RetryMemory['listFrom'], attempt: Attempt): Promise<boolean> {
+  async list(
+    resource: Resource<Kind>,
+    from: RetryMemory['listFrom'],
+    attempt: ConnectionAttempt,
+  ): Promise<boolean> {
     const { path, only, accept } = resource;
     if (only !== undefined) {
       await this.#readOne(resource, `${path}/${encodeURIComponent(only)}`, attempt);
@@ -115,7 +119,7 @@ export class Replica<Kind extends WatchedObject> {
   }
 
   /** Lists and then watches in one stream, until its end. */
-  async stream(resource: Resource<Kind>, attempt: Attempt): Promise<void> {
+  async stream(resource: Resource<Kind>, attempt: ConnectionAttempt): Promise<void> {
     this.#unfinished = undefined;
     this.#observer.listing(0);
     const response = await openWatchList(this.#api, resource, attempt);
@@ -131,7 +135,7 @@ export class Replica<Kind extends WatchedObject> {
   }
 
   /** Watches from the version that was reached until the server ends the stream. */
-  async watch(resource: Resource<Kind>, attempt: Attempt): Promise<void> {
+  async watch(resource: Resource<Kind>, attempt: ConnectionAttempt): Promise<void> {
     const response = await openWatch(this.#api, resource, this.#position ?? '', attempt);
     const begun = this.#api.clock.monotonic();
     this.#observer.watching();
@@ -146,7 +150,7 @@ export class Replica<Kind extends WatchedObject> {
     }
   }
 
-  async #readOne(resource: Resource<Kind>, path: string, attempt: Attempt): Promise<void> {
+  async #readOne(resource: Resource<Kind>, path: string, attempt: ConnectionAttempt): Promise<void> {
     const begun = this.#api.clock.monotonic();
     this.#observer.listing(0);
     const take = this.#taker(resource, false);
@@ -177,7 +181,7 @@ export class Replica<Kind extends WatchedObject> {
   }
 
   /** @returns whether all objects have arrived */
-  #takeInitial(event: WatchEvent, resource: Resource<Kind>, attempt: Attempt): boolean {
+  #takeInitial(event: WatchEvent, resource: Resource<Kind>, attempt: ConnectionAttempt): boolean {
     if (event.kind === 'upsert') this.#takeListed(event.object, resource);
     // With etcd 3.4 the server accepts a streamed list but cannot finish it.
     else if (event.kind === 'error' && event.failure.kind === 'server')

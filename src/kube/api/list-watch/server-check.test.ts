@@ -7,7 +7,7 @@ import { ScriptedConnection } from '../../testing/scripted-connection.ts';
 import type { Connection } from '../connection/types.ts';
 import type { Page } from './list-pages.ts';
 import { isOlder } from './resource-version.ts';
-import { type CountAt, type Finding, judge, type Progress, ServerCheck } from './server-check.ts';
+import { type CountAt, judge, type Progress, ServerCheck, type ServerFinding } from './server-check.ts';
 import { defaultTiming } from './timing.ts';
 
 const page = (fields: Partial<Page>): Page => ({
@@ -62,7 +62,7 @@ function startCheck() {
   }));
   const api = { connection, clock, log: silentLog, random: () => 0.5, timing: defaultTiming };
   const stop = new AbortController();
-  const findings: Finding[] = [];
+  const findings: ServerFinding[] = [];
   const times: number[] = [];
   let provenAt = 0;
   let heardAt = 0;

@@ -7,7 +7,7 @@
  */
 import type { Timer } from '../../../base/clock.ts';
 import type { ApiAccess } from './api-access.ts';
-import { Attempt } from './attempt.ts';
+import { ConnectionAttempt } from './attempt.ts';
 import type { Failure } from './failure.ts';
 import { countObjects, type Page } from './list-pages.ts';
 import { isOlder } from './resource-version.ts';
@@ -39,14 +39,14 @@ export interface CheckSubject {
 }
 
 /** A reason to act. */
-export type Finding =
+export type ServerFinding =
   | { readonly kind: 'differs'; readonly words: string }
   | { readonly kind: 'went-back'; readonly words: string }
   | { readonly kind: 'better-version'; readonly words: string; readonly path: string }
   /** The server was unreachable and is reachable again: the watch may have a dead connection. */
   | { readonly kind: 'reachable-again'; readonly words: string };
 
-export type Verdict =
+export type ServerVerdict =
   | { readonly kind: 'same' }
   | { readonly kind: 'went-back'; readonly words: string }
   /** `sign`: 1 where the server has more objects than are held, -1 where it has fewer. */
@@ -57,7 +57,7 @@ export type Verdict =
   | { readonly kind: 'unknown' };
 
 /** Compares the answer with what was held when the watch had reached the version of the answer, neither before nor after. */
-export function judge(page: Page, entries: readonly CountAt[]): Verdict {
+export function judge(page: Page, entries: readonly CountAt[]): ServerVerdict {
   const [first] = entries;
   const last = entries.at(-1);
   if (first === undefined || last === undefined) return { kind: 'unknown' };
@@ -86,7 +86,7 @@ export class ServerCheck {
   readonly #stop: AbortSignal;
   readonly #subject: () => CheckSubject | undefined;
   readonly #onSame: (asked: number) => void;
-  readonly #act: (finding: Finding) => void;
+  readonly #act: (finding: ServerFinding) => void;
   #timer: Timer | undefined;
   #sign = 0;
   #repairs = 0;
@@ -107,7 +107,7 @@ export class ServerCheck {
     stop: AbortSignal,
     subject: () => CheckSubject | undefined,
     onSame: (asked: number) => void,
-    act: (finding: Finding) => void,
+    act: (finding: ServerFinding) => void,
   ) {
     this.#api = api;
     this.#stop = stop;
@@ -157,7 +157,7 @@ export class ServerCheck {
 
   async #compare(): Promise<void> {
     const subject = this.#subject();
-    const attempt = new Attempt(this.#stop, this.#api.clock);
+    const attempt = new ConnectionAttempt(this.#stop, this.#api.clock);
     try {
       if (subject === undefined) this.plan();
       else await this.#compareWith(subject, attempt);
@@ -168,7 +168,7 @@ export class ServerCheck {
     }
   }
 
-  #onFailure(path: string, attempt: Attempt, error: unknown): void {
+  #onFailure(path: string, attempt: ConnectionAttempt, error: unknown): void {
     const failure = attempt.explain(error);
     this.#api.log.debug('cannot compare with the API server', { path, reason: failure.words });
     if (failure.kind === 'unreachable' || failure.kind === 'network') {
@@ -179,7 +179,7 @@ export class ServerCheck {
     } else if (failure.kind !== 'stopped') this.planSoon();
   }
 
-  async #compareWith(subject: CheckSubject, attempt: Attempt): Promise<void> {
+  async #compareWith(subject: CheckSubject, attempt: ConnectionAttempt): Promise<void> {
     for (const path of subject.betterPaths) {
       if (!(await this.#isServed(path, attempt))) continue;
       this.plan();
@@ -202,12 +202,12 @@ export class ServerCheck {
     }
   }
 
-  #count(path: string, attempt: Attempt): Promise<Page> {
+  #count(path: string, attempt: ConnectionAttempt): Promise<Page> {
     attempt.expectEnd(this.#api.timing.checkAnswer, unanswered);
     return countObjects(this.#api, path, attempt);
   }
 
-  async #isServed(path: string, attempt: Attempt): Promise<boolean> {
+  async #isServed(path: string, attempt: ConnectionAttempt): Promise<boolean> {
     try {
       await this.#count(path, attempt);
       return true;
@@ -236,7 +236,7 @@ export class ServerCheck {
     });
   }
 
-  #conclude(verdict: Verdict, asked: number): void {
+  #conclude(verdict: ServerVerdict, asked: number): void {
     const sign = 'sign' in verdict ? verdict.sign : 0;
     const isSeenTwice = sign !== 0 && sign === this.#sign;
     this.#sign = isSeenTwice ? 0 : sign;

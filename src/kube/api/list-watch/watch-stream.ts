@@ -7,7 +7,7 @@ import { isProtobuf } from '../../protobuf/envelope.ts';
 import { FrameSplitter } from '../../protobuf/frame-splitter.ts';
 import type { ApiResponse } from '../connection/types.ts';
 import { type ApiAccess, ask } from './api-access.ts';
-import type { Attempt } from './attempt.ts';
+import type { ConnectionAttempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { type Resource, withQuery } from './resource.ts';
@@ -29,7 +29,7 @@ export function openWatch(
   api: ApiAccess,
   place: WatchedPlace,
   resourceVersion: string,
-  attempt: Attempt,
+  attempt: ConnectionAttempt,
 ): Promise<ApiResponse> {
   return open(api, place, { resourceVersion }, attempt);
 }
@@ -41,7 +41,7 @@ export function openWatch(
 export async function openWatchList(
   api: ApiAccess,
   place: WatchedPlace,
-  attempt: Attempt,
+  attempt: ConnectionAttempt,
 ): Promise<ApiResponse> {
   const query = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
   try {
@@ -61,7 +61,7 @@ export async function openWatchList(
 export async function followWatch(
   api: ApiAccess,
   response: ApiResponse,
-  attempt: Attempt,
+  attempt: ConnectionAttempt,
   take: (event: WatchEvent) => void,
 ): Promise<void> {
   const now = () => api.clock.now();
@@ -91,7 +91,7 @@ async function open(
   api: ApiAccess,
   { path, only, accept }: WatchedPlace,
   more: Readonly<Record<string, string>>,
-  attempt: Attempt,
+  attempt: ConnectionAttempt,
 ): Promise<ApiResponse> {
   const { minWatch, maxWatch, watchGrace, answer } = api.timing;
   const lasts = minWatch + api.random() * (maxWatch - minWatch);

@@ -21,7 +21,7 @@ import { DEFAULT_VIEW, VERDICT } from '../../../table/types.ts';
 import { TableWriter } from '../../../table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../../wire/message.ts';
 import { parseName, toKey } from '../../../wire/name.ts';
-import type { Transport } from '../../../wire/response-size.ts';
+import type { ClientTransport } from '../../../wire/response-size.ts';
 import type { Message, NameKey, Question } from '../../../wire/types.ts';
 import { CLASS } from '../../../wire/types.ts';
 import { createAliasFollower } from '../../aliases/alias.ts';
@@ -113,7 +113,11 @@ export class AskableCluster {
    *
    * @param client its address
    */
-  askTable(question: Question, client = CLIENT.address, transport: Transport = 'tcp'): Message | undefined {
+  askTable(
+    question: Question,
+    client = CLIENT.address,
+    transport: ClientTransport = 'tcp',
+  ): Message | undefined {
     const query = encodeMessage(queryFor(question));
     packet.set(query);
     packet.set(encodeSocketAddress({ address: client, port: CLIENT.port }), MAX_OCTETS);

@@ -1,15 +1,27 @@
 /**
  * The roles of the program that serve DNS, each started as its users start it, on loopback.
  */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { startEtcd } from '../etcd/etcd-server.ts';
-import { type Program, type RunOptions, runPortolan } from '../support/portolan.ts';
-import { hasTool } from '../support/tools.ts';
+import { ConfigMapVolume } from '../pod/config-map.ts';
+import { type Program, type RunOptions, runPortolan, servePortolan } from './portolan.ts';
+import { hasTool } from './tools.ts';
 
 export const ROLES = ['serve', 'kube-dns', 'coredns', 'node-cache', 'dnsmasq', 'skydns'] as const;
 export type Role = (typeof ROLES)[number];
+/** Roles with a cluster behind them. */
+export const CLUSTER_ROLES = [
+  'serve',
+  'kube-dns',
+  'coredns',
+  'node-cache',
+] as const satisfies readonly Role[];
+export type ClusterRole = (typeof CLUSTER_ROLES)[number];
 
 /** What a role serves and asks. */
 export interface World {
@@ -21,13 +33,28 @@ export interface World {
   readonly zone?: string;
 }
 
+/** The same for a role with the API server of a cluster. */
+export interface ClusterWorld {
+  readonly upstream: number;
+  /** The URL of the API server. */
+  readonly api: string;
+}
+
+/** When files go: `afterFile` in a `beforeAll`, else with the test. */
+export type AtEnd = NonNullable<Parameters<typeof makeTemporaryFolder>[0]>;
+
 export interface RunningRole {
   readonly program: Program;
   readonly address: string;
   readonly port: number;
 }
 
-const HOST = '127.0.0.1';
+export interface RunningClusterRole extends RunningRole {
+  /** Gives it a configuration with an error. */
+  spoil(): Promise<void>;
+}
+
+export const HOST = '127.0.0.1';
 
 /** Starts a role with plain options: those of its documentation, and no limits of its own. */
 export async function startRole(role: Role, world: World, options?: RunOptions): Promise<RunningRole> {
@@ -37,18 +64,44 @@ export async function startRole(role: Role, world: World, options?: RunOptions):
   return { program, address: HOST, port };
 }
 
+/** Starts a role with an API server. It may still wait for it. */
+export async function startClusterRole(
+  role: ClusterRole,
+  world: ClusterWorld,
+  options?: RunOptions & { readonly port?: number | undefined; readonly atEnd?: AtEnd },
+): Promise<RunningClusterRole> {
+  const { port = await findFreePort(), atEnd = onTestFinished, ...run } = options ?? {};
+  const start = CLUSTER_STARTS[role];
+  const started = await start(port, world, (words) => runPortolan(words, run), atEnd);
+  return { ...started, address: HOST, port };
+}
+
 /** Whether this machine can run a role. */
 export const canRun = (role: Role): boolean => role !== 'skydns' || hasTool('etcd');
 
 type Run = (words: readonly string[]) => Program;
 type Start = (port: number, world: World, run: Run) => Promise<Program>;
+type ClusterStart = (
+  port: number,
+  world: ClusterWorld,
+  run: Run,
+  atEnd: AtEnd,
+) => Promise<Pick<RunningClusterRole, 'program' | 'spoil'>>;
+
+/** Words that `serve` and `kube-dns` share. */
+const listening = (command: string, port: number) => [
+  ...[command, `--dns-bind-address=${HOST}`, `--dns-port=${port}`, `--healthz-port=${HOST}:0`],
+];
+/** Words without which `node-cache` changes the node. */
+const UNPRIVILEGED = [
+  ...['-setupinterface=false', '-setupiptables=false', '-metrics-listen-address', `${HOST}:0`],
+];
 
 const STARTS: Readonly<Record<Role, Start>> = {
   serve: async (port, world, run) => {
     const { upstream, silent } = world;
     const program = run([
-      ...['serve', '--example', '--dns-bind-address', HOST, '--dns-port', String(port)],
-      ...['--healthz-port', `${HOST}:0`, '--log-format=json', `--upstream=${HOST}:${upstream}`],
+      ...[...listening('serve', port), '--example', '--log-format=json', `--upstream=${HOST}:${upstream}`],
       ...(silent === undefined ? [] : [`--stub-domain=silent.test=${HOST}:${silent}`]),
       ...(await extraBlocks(world, '--blocks-extra')),
     ]);
@@ -62,8 +115,7 @@ const STARTS: Readonly<Record<Role, Start>> = {
     if (silent !== undefined)
       await folder.write('stubDomains', JSON.stringify({ 'silent.test': [`${HOST}:${silent}`] }));
     const program = run([
-      ...['kube-dns', '--example', `--dns-bind-address=${HOST}`, `--dns-port=${port}`],
-      ...[`--healthz-port=${HOST}:0`, '--log-format=json', `--config-dir=${folder.path}`],
+      ...[...listening('kube-dns', port), '--example', '--log-format=json', `--config-dir=${folder.path}`],
       ...(await extraBlocks(world, '--blocks-extra')),
     ]);
     await program.heard('serving');
@@ -75,8 +127,7 @@ const STARTS: Readonly<Record<Role, Start>> = {
   },
   'node-cache': async (port, world, run) => {
     const conf = await writeCorefile(port, world);
-    const fixed = ['-setupinterface=false', '-setupiptables=false', '-metrics-listen-address', `${HOST}:0`];
-    return await withBanner(run(['node-cache', '-conf', conf, '-localip', HOST, ...fixed]));
+    return await withBanner(run(['node-cache', '-conf', conf, '-localip', HOST, ...UNPRIVILEGED]));
   },
   dnsmasq: async (port, world, run) => {
     const { upstream, silent } = world;
@@ -106,6 +157,68 @@ const STARTS: Readonly<Record<Role, Start>> = {
     return program;
   },
 };
+
+const CLUSTER_STARTS: Readonly<Record<ClusterRole, ClusterStart>> = {
+  async serve(port, { api, upstream }, run, atEnd) {
+    const config = await openConfig(atEnd);
+    const program = run([
+      ...[...listening('serve', port), `--kube-master-url=${api}`],
+      ...[`--upstream=${HOST}:${upstream}`, `--config-dir=${config.path}`],
+    ]);
+    return { program, spoil: () => config.write(FAULTY_STUB_DOMAINS) };
+  },
+  async 'kube-dns'(port, { api, upstream }, run, atEnd) {
+    const config = await openConfig(atEnd);
+    const program = run([
+      ...[...listening('kube-dns', port), `--kube-master-url=${api}`],
+      ...[`--nameservers=${HOST}:${upstream}`, `--config-dir=${config.path}`],
+    ]);
+    return { program, spoil: () => config.write(FAULTY_STUB_DOMAINS) };
+  },
+  async coredns(port, { api, upstream }, run, atEnd) {
+    const file = join((await makeTemporaryFolder(atEnd)).path, 'Corefile');
+    const write = (cluster: string) =>
+      writeFile(
+        file,
+        `.:${port} {\n bind ${HOST}\n kubernetes cluster.local in-addr.arpa ${cluster}\n cache 30\n loop\n forward . ${HOST}:${upstream}\n}\n`,
+      );
+    await write(`{\n  endpoint ${api}\n }`);
+    const program = run(['coredns', '-conf', file]);
+    const spoil = async () => {
+      await write('{\n  endpiont http://127.0.0.1:1\n }');
+      program.signal('SIGUSR1');
+    };
+    return { program, spoil };
+  },
+  async 'node-cache'(port, { api, upstream }, _, atEnd) {
+    const cluster = { port: await findFreePort() };
+    const serving = servePortolan([`--kube-master-url=${api}`, '--upstream=none'], cluster);
+    const { path } = await makeTemporaryFolder(atEnd);
+    const config = await openConfig(atEnd);
+    const block = (zone: string, server: number, further: string) =>
+      `${zone}:${port} {\n bind __PILLAR__LOCAL__DNS__\n cache 30\n ${further}\n forward . ${HOST}:${server}\n}\n`;
+    const template = block('cluster.local', cluster.port, '') + block('.', upstream, 'loop');
+    await writeFile(join(path, 'Corefile.base'), template);
+    const program = runPortolan([
+      ...['node-cache', '-localip', HOST, '-dns.port', String(port), ...UNPRIVILEGED],
+      ...['-conf', join(path, 'Corefile'), '-basecorefile', join(path, 'Corefile.base')],
+      ...['-kubednscm', config.path],
+    ]);
+    await serving;
+    return { program, spoil: () => config.write(FAULTY_STUB_DOMAINS) };
+  },
+};
+
+/** A list where the domains must be. */
+const FAULTY_STUB_DOMAINS = { stubDomains: '["corp.example"]' };
+
+async function openConfig(atEnd: AtEnd): Promise<ConfigMapVolume> {
+  const folder = join((await makeTemporaryFolder(atEnd)).path, 'config');
+  await mkdir(folder);
+  const volume = new ConfigMapVolume(folder);
+  await volume.write({});
+  return volume;
+}
 
 async function withBanner(program: Program): Promise<Program> {
   const isThere = () => program.output.includes('linux/') || program.ended !== undefined;

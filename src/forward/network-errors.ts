@@ -3,7 +3,7 @@
  */
 import { createSocket } from 'node:dgram';
 import { isIP, isIPv6 } from 'node:net';
-import type { SocketAddress } from '../../socket/addresses.ts';
+import type { SocketAddress } from '../socket/addresses.ts';
 
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'connection refused'],
