@@ -1,13 +1,14 @@
 /**
  * Statistics of all layers at one moment, the source of the metrics.
  */
+
+import type { ResolverStats } from '../chain/resolver-stats.ts';
 import type { ForwardCounts } from '../forward/forward-tally.ts';
 import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
 import type { Finding } from '../reasons/finding.ts';
-import type { ResolverStats } from '../chain/resolver-stats.ts';
 import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
 import type { SnapshotStats } from '../sources/snapshot/snapshot-keeper.ts';
 import type { QueryCounts } from '../table/counter-sums.ts';
