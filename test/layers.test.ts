@@ -7,20 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 /** A layer imports only from layers before it. */
 const LAYERS = [
-  ...[
-    'base',
-    'reasons',
-    'wire',
-    'socket',
-    'table',
-    'records',
-    'zone',
-    'kube',
-    'forward',
-    'sources',
-    'chain',
-    'resolver',
-  ],
+  ...['base', 'reasons', 'wire', 'socket', 'table', 'records', 'zone', 'kube', 'forward', 'sources', 'chain'],
   ...['listen', 'corefile', 'contract', 'plugins', 'config', 'observe', 'engine', 'server', 'roles', 'cli'],
 ];
 /** Imports that the order allows and the design does not. */

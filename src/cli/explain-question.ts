@@ -4,6 +4,7 @@
  */
 import { systemClock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
+import { createOwnQuery } from '../chain/own-query.ts';
 import { compileCorefile } from '../config/corefile/compile-corefile.ts';
 import type { ExplainFlags } from '../config/corefile/explain-flags.ts';
 import { readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
@@ -13,7 +14,6 @@ import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
 import { corefilePlugins } from '../engine/corefile-plugins.ts';
 import { Engine } from '../engine/engine.ts';
 import type { ExplainedBlock, ExplainedGroup, ReaderPart } from '../engine/server-blocks/explain-question.ts';
-import { createOwnQuery } from '../resolver/own-query.ts';
 import { parseAddress } from '../wire/address.ts';
 import { typeOf } from '../wire/mnemonics.ts';
 import { parseName } from '../wire/name.ts';

@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { replyFromBody } from '../resolver/cached-reply.ts';
+import { replyFromBody } from '../chain/cached-reply.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { parseName, toKey } from '../wire/name.ts';
 import { writeName } from '../wire/name-wire.ts';

@@ -6,7 +6,7 @@ import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { type CachingRules, SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import type { ResolverSettings } from '../../src/resolver/resolver.ts';
+import type { ResolverSettings } from '../../src/plugins/resolver/resolver.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { type Message, type RecordData, type ResourceRecord, TYPE } from '../../src/wire/types.ts';

@@ -8,7 +8,7 @@ import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { DirectServer, ExchangeEvents } from '../../src/forward/transport/transport.ts';
-import type { ResolverSettings } from '../../src/resolver/resolver.ts';
+import type { ResolverSettings } from '../../src/plugins/resolver/resolver.ts';
 import {
   decodeSocketAddress,
   encodeSocketAddress,

@@ -3,12 +3,12 @@
  */
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { replyFromEntry } from '../../src/chain/cached-reply.ts';
 import { createHandleQuery } from '../../src/chain/handle-query.ts';
 import type { PendingQuery } from '../../src/chain/pending-query.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
-import { replyFromEntry } from '../../src/resolver/cached-reply.ts';
-import type { PacketForwarding } from '../../src/resolver/packet-path.ts';
-import { Resolver, type ResolverSettings } from '../../src/resolver/resolver.ts';
+import type { PacketForwarding } from '../../src/plugins/resolver/packet-path.ts';
+import { Resolver, type ResolverSettings } from '../../src/plugins/resolver/resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { inLowerCase, type Reply } from './plain-traffic.ts';
 import { RawUpstream } from './raw-upstream.ts';

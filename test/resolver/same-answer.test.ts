@@ -11,7 +11,7 @@ import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { Resolver } from '../../src/resolver/resolver.ts';
+import { Resolver } from '../../src/plugins/resolver/resolver.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';

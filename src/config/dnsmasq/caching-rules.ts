@@ -2,7 +2,7 @@
  * Compiles dnsmasq's cache options to caching rules for upstream replies.
  */
 import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
-import type { StaleSettings } from '../../resolver/caching-resolver.ts';
+import type { StaleSettings } from '../../plugins/resolver/caching-resolver.ts';
 import { TYPE } from '../../wire/types.ts';
 import type { CachePlan } from './dnsmasq-plan.ts';
 

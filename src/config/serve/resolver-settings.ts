@@ -11,8 +11,8 @@ import {
   type ForwardRule,
 } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
-import type { StaleSettings } from '../../resolver/caching-resolver.ts';
-import type { ResolverSettings } from '../../resolver/resolver.ts';
+import type { StaleSettings } from '../../plugins/resolver/caching-resolver.ts';
+import type { ResolverSettings } from '../../plugins/resolver/resolver.ts';
 import { EMPTY_CONFIG, type KubeDnsConfig } from '../config-map/config-map.ts';
 import { stubDomainRules } from '../config-map/stub-domain-rules.ts';
 import { makeCachingRules, maxTtlOf } from '../dnsmasq/caching-rules.ts';

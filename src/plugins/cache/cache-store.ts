@@ -6,11 +6,11 @@
  * kind; readers find only one. They leave an answer that is *held* to the cache, which counts the questions for it.
  */
 import type { WholeAnswer } from '../../chain/answer.ts';
+import { replyFromBody } from '../../chain/cached-reply.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
 import { type QuestionText, questionOfText, textOfQuestion } from '../../forward/question-text.ts';
 import { textOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
-import { replyFromBody } from '../../resolver/cached-reply.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CutBody } from '../../table/cut-body.ts';
 import { hashOfEntry } from '../../table/entry-encoder.ts';

@@ -4,18 +4,18 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import { messageFromEntry } from '../../chain/cached-reply.ts';
 import { type AnswerKeeper, type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
 import type { Chain, Handler, KeptReplies, Next } from '../../chain/handler.ts';
 import type { Look } from '../../chain/look.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { Prefetching } from '../../chain/prefetching.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
 import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
-import { messageFromEntry } from '../../resolver/cached-reply.ts';
-import { Prefetching } from '../../resolver/prefetching.ts';
 import { cutBody } from '../../table/cut-body.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { extendedErrorOfCached } from '../../wire/extended-error.ts';

@@ -2,8 +2,8 @@
  * `filtered-types`: types of records that are left out of answers about names of the cluster.
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
-import { createTypeFilter } from '../../resolver/filtered-types.ts';
 import { isOfCluster } from '../cluster-zone/cluster-zone.ts';
+import { createTypeFilter } from '../resolver/filtered-types.ts';
 import type { FilteredTypesOptions } from './options.ts';
 
 export const filteredTypes = definePlainPlugin({

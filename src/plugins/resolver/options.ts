@@ -1,6 +1,6 @@
 /**
  * The settings of `resolver`.
  */
-import type { ResolverSettings } from '../../resolver/resolver.ts';
+import type { ResolverSettings } from './resolver.ts';
 
 export type ResolverOptions = Omit<ResolverSettings, 'changes' | 'leavesAddresses' | 'mayExist'>;

@@ -16,13 +16,13 @@ import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { PacketPath } from '../../listen/types.ts';
-import { createNameResolver } from '../../resolver/name-resolver.ts';
-import { Resolver, type ResolverSettings } from '../../resolver/resolver.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
 import { LocalNames } from '../local-names/local-names.ts';
+import { createNameResolver } from './name-resolver.ts';
 import type { ResolverOptions } from './options.ts';
+import { Resolver, type ResolverSettings } from './resolver.ts';
 
 interface Followed {
   readonly resolver: Resolver;

@@ -14,7 +14,6 @@ import type { ClusterObject } from '../../../kube/objects/objects.ts';
 import { Cluster, type ClusterOptions } from '../../../kube/publish/cluster.ts';
 import { findDialect } from '../../../kube/publish/find-dialect.ts';
 import { composeClusters } from '../../../records/cluster-composer.ts';
-import { createTypeFilter } from '../../../resolver/filtered-types.ts';
 import { encodeSocketAddress } from '../../../socket/addresses.ts';
 import { TableReader } from '../../../table/reader.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../../table/types.ts';
@@ -27,6 +26,7 @@ import { CLASS } from '../../../wire/types.ts';
 import { createAliasFollower } from '../../aliases/alias.ts';
 import { createAnyHandler } from '../../any-type/any.ts';
 import { metaTypesHandler } from '../../meta-types/meta-types.ts';
+import { createTypeFilter } from '../../resolver/filtered-types.ts';
 import { createKubernetesHandler } from '../kubernetes.ts';
 
 export type DialectName = Dialect['name'];

@@ -8,21 +8,21 @@
  * A question without RD is answered from the cache or by the handlers behind. It never refreshes, drops or caches an answer.
  */
 
-import type { Clock } from '../base/clock.ts';
-import type { Answer, Forwarded } from '../chain/answer.ts';
-import { isCacheable, toCachedAnswer } from '../chain/derived-answer.ts';
-import type { Chain } from '../chain/handler.ts';
-import type { Look } from '../chain/look.ts';
-import type { Query } from '../chain/query.ts';
-import type { CachingResolverCounts } from '../chain/resolver-stats.ts';
-import { type StaleRules, staleBody } from '../forward/caching/expiry.ts';
-import { type QuestionKey, toCachedQuestion } from '../forward/question-key.ts';
-import { QuestionTable } from '../forward/question-table.ts';
-import type { AnswerBody, CachedEntry } from '../table/types.ts';
-import type { TableWriter } from '../table/writer.ts';
-import { extendedErrorOfCached } from '../wire/extended-error.ts';
-import { RCODE } from '../wire/types.ts';
-import { replyFromBody, replyFromEntry } from './cached-reply.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Answer, Forwarded } from '../../chain/answer.ts';
+import { replyFromBody, replyFromEntry } from '../../chain/cached-reply.ts';
+import { isCacheable, toCachedAnswer } from '../../chain/derived-answer.ts';
+import type { Chain } from '../../chain/handler.ts';
+import type { Look } from '../../chain/look.ts';
+import type { Query } from '../../chain/query.ts';
+import type { CachingResolverCounts } from '../../chain/resolver-stats.ts';
+import { type StaleRules, staleBody } from '../../forward/caching/expiry.ts';
+import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
+import { QuestionTable } from '../../forward/question-table.ts';
+import type { AnswerBody, CachedEntry } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { extendedErrorOfCached } from '../../wire/extended-error.ts';
+import { RCODE } from '../../wire/types.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 
 export interface StaleSettings extends StaleRules {

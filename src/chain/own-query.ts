@@ -1,8 +1,9 @@
 /**
  * Queries of our own: for prefetching, and for names of upstream servers.
  */
-import { Query, type QuerySite } from '../chain/query.ts';
+
 import { OPCODE, type Question } from '../wire/types.ts';
+import { Query, type QuerySite } from './query.ts';
 
 const OURSELVES = { address: '', port: 0, transport: 'tcp' } as const;
 

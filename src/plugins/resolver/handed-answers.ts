@@ -1,13 +1,13 @@
 /**
  * Hands the resolver's cached answers to the process that takes over, and takes them in there.
  */
-import type { Clock } from '../base/clock.ts';
-import { type AnswerKeeper, type HandedAnswer, readHanded } from '../chain/handed-answer.ts';
-import { toCachedQuestion } from '../forward/question-key.ts';
-import { writeAnswerBody } from '../table/answer-body.ts';
-import type { CachedEntry } from '../table/types.ts';
-import type { TableWriter } from '../table/writer.ts';
-import { messageFromEntry } from './cached-reply.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageFromEntry } from '../../chain/cached-reply.ts';
+import { type AnswerKeeper, type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
+import { toCachedQuestion } from '../../forward/question-key.ts';
+import { writeAnswerBody } from '../../table/answer-body.ts';
+import type { CachedEntry } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 
 /** Answers scanned without a pause. */

@@ -5,7 +5,6 @@
  */
 
 import type { Clock, Timer } from '../base/clock.ts';
-import type { Query, QuerySite } from '../chain/query.ts';
 import { isWorthPrefetching } from '../forward/caching/expiry.ts';
 import type { QuestionKey } from '../forward/question-key.ts';
 import { QuestionTable } from '../forward/question-table.ts';
@@ -13,6 +12,7 @@ import type { CachedEntry } from '../table/types.ts';
 import type { TableWriter } from '../table/writer.ts';
 import { decodeName } from '../wire/name-wire.ts';
 import { createOwnQuery } from './own-query.ts';
+import type { Query, QuerySite } from './query.ts';
 
 export interface PrefetchingOptions {
   readonly table: Pick<TableWriter, 'scanCached'>;

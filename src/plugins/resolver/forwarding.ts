@@ -2,21 +2,21 @@
  * Asks upstream and returns the answer: the last of all handlers.
  */
 
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
-import type { Answer } from '../chain/answer.ts';
-import { type Look, openQuestionOf } from '../chain/look.ts';
-import { ALL_QUESTIONS } from '../chain/match.ts';
-import type { Query } from '../chain/query.ts';
-import { cacheReply } from '../forward/caching/cached-answer.ts';
-import type { CachingRules } from '../forward/caching/caching-rules.ts';
-import { extendedErrorOfFailure, type FailureReason } from '../forward/forward-reply.ts';
-import type { ForwardTally } from '../forward/forward-tally.ts';
-import type { Forwarder, ForwardQuestion, ForwardReply } from '../forward/forwarder.ts';
-import type { CachedAnswer } from '../table/types.ts';
-import { EXTENDED_ERROR, passedErrorsOf } from '../wire/extended-error.ts';
-import type { Message, NameKey, Question } from '../wire/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { type Look, openQuestionOf } from '../../chain/look.ts';
+import { ALL_QUESTIONS } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { cacheReply } from '../../forward/caching/cached-answer.ts';
+import type { CachingRules } from '../../forward/caching/caching-rules.ts';
+import { extendedErrorOfFailure, type FailureReason } from '../../forward/forward-reply.ts';
+import type { ForwardTally } from '../../forward/forward-tally.ts';
+import type { Forwarder, ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
+import type { CachedAnswer } from '../../table/types.ts';
+import { EXTENDED_ERROR, passedErrorsOf } from '../../wire/extended-error.ts';
+import type { Message, NameKey, Question } from '../../wire/types.ts';
 import { type FilteredTypes, hideTypes } from './filtered-types.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 import { PassedOn, sharedAnswer } from './passed-on.ts';

@@ -1,13 +1,13 @@
 /**
  * The route by which readers forward for the resolver: how they answer clients, and how replies enter its cache.
  */
-import { questionOfFill } from '../forward/reader-path/fill-question.ts';
-import type { FillConsumer } from '../forward/reader-path/fill-ring.ts';
-import type { ForwardedRoute, RouteTerms } from '../forward/reader-path/linked-forwarder.ts';
-import { RawReply } from '../forward/transport/raw-reply.ts';
-import { DEFAULT_VIEW } from '../table/types.ts';
-import { MAX_UDP_SIZE } from '../wire/response-size.ts';
-import type { NameKey } from '../wire/types.ts';
+import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
+import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
+import type { ForwardedRoute, RouteTerms } from '../../forward/reader-path/linked-forwarder.ts';
+import { RawReply } from '../../forward/transport/raw-reply.ts';
+import { DEFAULT_VIEW } from '../../table/types.ts';
+import { MAX_UDP_SIZE } from '../../wire/response-size.ts';
+import type { NameKey } from '../../wire/types.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 import type { ResolverParts } from './packet-path.ts';
 import { RawResponses, type WaitingQuery } from './raw-replies.ts';

@@ -7,25 +7,25 @@
  * The handler chain does the rest: it takes other questions, and its functions process other replies.
  */
 
-import type { Clock } from '../base/clock.ts';
-import type { PendingQuery } from '../chain/pending-query.ts';
-import { Query } from '../chain/query.ts';
-import { explainResponse, replyOf } from '../chain/response.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { PendingQuery } from '../../chain/pending-query.ts';
+import { Query } from '../../chain/query.ts';
+import { explainResponse, replyOf } from '../../chain/response.ts';
 import {
   type Forwarder,
   keepReply,
   type LentReply,
   type QuestionKey,
   type ReplyWaiter,
-} from '../forward/forwarder.ts';
-import type { RawReply } from '../forward/transport/raw-reply.ts';
-import { PARSED, QuestionReader } from '../table/question.ts';
-import type { TableWriter } from '../table/writer.ts';
-import { encodeMessage } from '../wire/message.ts';
-import { plainKey } from '../wire/name-wire.ts';
-import { parseQuery, respond } from '../wire/query.ts';
-import { DEFAULT_UDP_SIZE, maxResponseOctets } from '../wire/response-size.ts';
-import { CLASS, type NameKey, RCODE, TYPE } from '../wire/types.ts';
+} from '../../forward/forwarder.ts';
+import type { RawReply } from '../../forward/transport/raw-reply.ts';
+import { PARSED, QuestionReader } from '../../table/question.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { encodeMessage } from '../../wire/message.ts';
+import { plainKey } from '../../wire/name-wire.ts';
+import { parseQuery, respond } from '../../wire/query.ts';
+import { DEFAULT_UDP_SIZE, maxResponseOctets } from '../../wire/response-size.ts';
+import { CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import type { CachingResolver } from './caching-resolver.ts';
 import type { Forwarding } from './forwarding.ts';
 import { RawResponses, type WaitingQuery } from './raw-replies.ts';

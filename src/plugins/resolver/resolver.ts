@@ -2,31 +2,31 @@
  * Answers names that are not ours: upstream servers, the cache in the table, and changes of their settings.
  */
 
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import type { Answer } from '../chain/answer.ts';
-import { type Chain, composeChain } from '../chain/handler.ts';
-import type { Query } from '../chain/query.ts';
-import type { ResolverStats } from '../chain/resolver-stats.ts';
-import type { Connect } from '../forward/connect.ts';
-import type { ForwardPlan } from '../forward/forward-plan.ts';
-import { ForwardTally } from '../forward/forward-tally.ts';
-import { Forwarder } from '../forward/forwarder.ts';
-import type { ResolveName } from '../forward/named-servers.ts';
-import { toCachedQuestion } from '../forward/question-key.ts';
-import type { LinkedForwarder } from '../forward/reader-path/linked-forwarder.ts';
-import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
-import { NO_ROUTE } from '../table/types.ts';
-import type { TableWriter } from '../table/writer.ts';
-import { encodeName, ROOT } from '../wire/name.ts';
-import type { NameKey, Question } from '../wire/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { type Chain, composeChain } from '../../chain/handler.ts';
+import { Prefetching } from '../../chain/prefetching.ts';
+import type { Query } from '../../chain/query.ts';
+import type { ResolverStats } from '../../chain/resolver-stats.ts';
+import type { Connect } from '../../forward/connect.ts';
+import type { ForwardPlan } from '../../forward/forward-plan.ts';
+import { ForwardTally } from '../../forward/forward-tally.ts';
+import { Forwarder } from '../../forward/forwarder.ts';
+import type { ResolveName } from '../../forward/named-servers.ts';
+import { toCachedQuestion } from '../../forward/question-key.ts';
+import type { LinkedForwarder } from '../../forward/reader-path/linked-forwarder.ts';
+import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
+import { NO_ROUTE } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { encodeName, ROOT } from '../../wire/name.ts';
+import type { NameKey, Question } from '../../wire/types.ts';
 import { boundTtls } from './bound-ttls.ts';
 import { CachingResolver, type StaleSettings } from './caching-resolver.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ReplySettings } from './forwarding.ts';
 import { HandedAnswers } from './handed-answers.ts';
 import { PacketForwarding, type PacketForwardingOptions, type ResolverParts } from './packet-path.ts';
-import { Prefetching } from './prefetching.ts';
 import { ResolverRoute, type ResolverRouteOptions } from './resolver-route.ts';
 
 export interface ResolverSettings extends ReplySettings {

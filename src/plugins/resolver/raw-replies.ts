@@ -2,17 +2,17 @@
  * Makes the response to a client and the cached answer from a raw reply, by copying octets.
  */
 
-import type { Clock } from '../base/clock.ts';
-import type { AnswerForm } from '../forward/caching/answer-form.ts';
-import type { CachingRules } from '../forward/caching/caching-rules.ts';
-import { RawAnswer, type RawQuery } from '../forward/caching/raw-answer.ts';
-import type { ForwardQuestion } from '../forward/forwarder.ts';
-import type { RawReply } from '../forward/transport/raw-reply.ts';
-import type { TableWriter } from '../table/writer.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { LOWER_CASE, MAX_NAME_OCTETS } from '../wire/label.ts';
-import { MAX_UDP_SIZE } from '../wire/response-size.ts';
-import type { WireName } from '../wire/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { AnswerForm } from '../../forward/caching/answer-form.ts';
+import type { CachingRules } from '../../forward/caching/caching-rules.ts';
+import { RawAnswer, type RawQuery } from '../../forward/caching/raw-answer.ts';
+import type { ForwardQuestion } from '../../forward/forwarder.ts';
+import type { RawReply } from '../../forward/transport/raw-reply.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
+import { MAX_UDP_SIZE } from '../../wire/response-size.ts';
+import type { WireName } from '../../wire/types.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 
 /** A waiting query in wire form, with the parts that were read when it came. */
