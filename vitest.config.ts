@@ -91,9 +91,11 @@ export const soakFiles = [
   'test/server/manifests.test.ts',
   'test/server/pid-files.test.ts',
   'test/server/stopping.test.ts',
+  'test/sign/sign.test.ts',
   'test/skydns/skydns.test.ts',
   'test/swap/swap.test.ts',
   'test/table/torture.test.ts',
+  'test/transfer/nsd.test.ts',
   'test/transfer/tsig.test.ts',
 ];
 

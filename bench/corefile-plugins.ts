@@ -95,7 +95,13 @@ function listCases(
     },
     {
       ...hits,
-      name: 'autopath by a file',
+      name: 'autopath by a file, beside a zone file',
+      corefile: block(`autopath ${resolvConf}`, 'cache 30', `file ${zone} ${ZONE}`, forward),
+      questions: Array.from({ length: NAMES }, (_, index) => `host-${index}.there.${DOMAIN}.${FIRST} A`),
+    },
+    {
+      ...hits,
+      name: 'autopath by a file, denials that no cache keeps',
       corefile: block(`autopath ${resolvConf}`, 'cache 30', missing, forward),
       questions: Array.from({ length: NAMES }, (_, index) => `host-${index}.there.${DOMAIN}.${FIRST} A`),
     },

@@ -7,6 +7,8 @@ import { promisify } from 'node:util';
 import { readThreadTimes, sumOf, type ThreadTimes, timesBetween } from './processor-time.ts';
 
 const CLIENTS = 16;
+/** Connections are fewer and carry more. */
+const CONNECTIONS = 4;
 const OUTSTANDING = 400;
 const MICROSECONDS_PER_SECOND = 1e6;
 
@@ -18,6 +20,8 @@ export interface Load {
   /** Queries a second at most; as many as the server answers if undefined. */
   readonly rate?: number;
   readonly outstanding?: number;
+  /** Default: UDP from 16 sockets. */
+  readonly transport?: 'dot';
 }
 
 /** What dnsperf saw. */
@@ -53,18 +57,20 @@ export async function measureCost(pid: number, load: Load): Promise<Cost> {
 
 /** @throws DnsperfError as `measureCost` does */
 export async function putLoad(load: Load): Promise<LoadReport> {
-  const { port, questions, seconds, rate, outstanding = OUTSTANDING } = load;
+  const { port, questions, seconds, rate, outstanding = OUTSTANDING, transport } = load;
   const limit = rate === undefined ? [] : ['-Q', String(rate)];
+  const mode = transport === undefined ? [] : ['-m', transport];
   const flags = [
     '-l',
     String(seconds),
     '-c',
-    String(CLIENTS),
+    String(transport === undefined ? CLIENTS : CONNECTIONS),
     '-T',
     '1',
     '-q',
     String(outstanding),
     ...limit,
+    ...mode,
   ];
   const target = ['-s', '127.0.0.1', '-p', String(port), '-d', questions];
   return parseReport(await runDnsperf([...target, ...flags]));

@@ -8,6 +8,7 @@ import { measureCoreDns } from './coredns.ts';
 import { measureCorefileForward } from './corefile-forward.ts';
 import { measureCorefilePlugins } from './corefile-plugins.ts';
 import { canSeparate, leaveServerCore } from './cores.ts';
+import { measureEncrypted } from './encrypted.ts';
 import { measureEtcd } from './etcd.ts';
 import { measureFlood } from './flood.ts';
 import { measureForward } from './forward.ts';
@@ -42,6 +43,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['hostile', measureHostile],
   ['coredns', measureCoreDns],
   ['corefile-plugins', measureCorefilePlugins],
+  ['encrypted', measureEncrypted],
   ['etcd', measureEtcd],
 ]);
 
@@ -63,6 +65,7 @@ measurements, all of them unless named:
   hostile    what clients that attack the server cost all others
   coredns    processor time per query by six Corefiles (one also at a rate), against CoreDNS where COREDNS names its binary
   corefile-plugins  the same by view, file, dns64 and autopath
+  encrypted  a cached name by TLS and HTTPS, against CoreDNS where COREDNS names its binary, with Unbound beside it
   etcd       names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes
 
   --rounds N    turns of every server (default: 5)
@@ -70,9 +73,9 @@ measurements, all of them unless named:
   --json        print all stats as JSON
 
 from the environment:
-  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, corefile-forward
+  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, corefile-forward, corefile-plugins, encrypted
   NODE_CACHE    NodeLocal DNSCache's binary: node-cache
-  UNBOUND       the Unbound binary, where it is not the installed one: forward, corefile-forward, cached, loss
+  UNBOUND       the Unbound binary, where it is not the installed one: forward, corefile-forward, cached, encrypted, loss
   KUBECONFIG    the cluster to use instead of the API server's double: start, change
 `;
 

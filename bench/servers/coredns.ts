@@ -31,6 +31,7 @@ export async function startCoreDns(
   return { name: 'CoreDNS', process: started, port };
 }
 
+/** As kubeadm has it: the cache does not hold names of the cluster, so that changes are seen. */
 function configure(port: number, cluster: ClusterAddress): string {
   const server = cluster.kind === 'url' ? `endpoint ${cluster.url}` : `kubeconfig ${cluster.path}`;
   return `
@@ -42,7 +43,10 @@ function configure(port: number, cluster: ClusterAddress): string {
         pods insecure
         ttl 30
     }
-    cache 30
+    cache 30 {
+        disable success ${ZONE}
+        disable denial ${ZONE}
+    }
     loadbalance
 }
 `;

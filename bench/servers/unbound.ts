@@ -9,12 +9,17 @@ import { KNOWN } from '../outside.ts';
 import type { Workplace } from '../workplace.ts';
 import { type DnsServer, waitUntilAnswers } from './server.ts';
 
-export async function startUnbound(workplace: Workplace, upstreamPort: number): Promise<DnsServer> {
+/** @param more lines of its section `server` */
+export async function startUnbound(
+  workplace: Workplace,
+  upstreamPort: number,
+  more: readonly string[] = [],
+): Promise<DnsServer> {
   const folder = join(workplace.folder, 'unbound');
   const port = await findFreePort();
   const path = join(folder, 'unbound.conf');
   await mkdir(folder, { recursive: true });
-  await writeFile(path, configure(folder, port, upstreamPort));
+  await writeFile(path, configure(folder, port, upstreamPort, more));
   const started = await ServerProcess.start('Unbound', findUnbound(), ['-d', '-c', path]);
   await waitUntilAnswers(started, port, KNOWN);
   return { name: 'Unbound', process: started, port };
@@ -25,7 +30,7 @@ export function findUnbound(): string {
   return process.env['UNBOUND'] || 'unbound';
 }
 
-function configure(folder: string, port: number, upstreamPort: number): string {
+function configure(folder: string, port: number, upstreamPort: number, more: readonly string[]): string {
   return `
 server:
     directory: "${folder}"
@@ -42,7 +47,7 @@ server:
     module-config: "iterator"
     msg-cache-size: 8m
     rrset-cache-size: 8m
-forward-zone:
+${more.map((line) => `    ${line}\n`).join('')}forward-zone:
     name: "."
     forward-addr: 127.0.0.1@${upstreamPort}
 remote-control:

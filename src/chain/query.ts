@@ -43,6 +43,7 @@ export interface MessageSigner {
 
 /** Our own queries have no records. */
 type AskedByClient = Asked & {
+  readonly answers?: readonly ResourceRecord[];
   readonly authorities?: readonly ResourceRecord[];
   readonly signature?: QuerySignature;
 };
@@ -99,7 +100,12 @@ interface SharedState {
   familyWasRead: boolean;
   isDerived: boolean;
   keepsLetters: boolean;
+  mayBeCached: boolean;
   kept: KeptAnswer | undefined;
+  isPartlyKept: boolean;
+  /** Whether the flags of the parts of the answer do not matter, and whether some of these are those of a first answer of a cache. */
+  isComposed: boolean;
+  hasFirstFlags: boolean;
   counts: readonly HandlerCount[];
   /** Undefined: facts are not collected. */
   metadata: Metadata | undefined;
@@ -122,7 +128,8 @@ const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 const NEW_STATE: SharedState = {
   ...{ clientWasRead: false, familyWasRead: false, isDerived: true, kept: undefined, counts: [] },
-  ...{ keepsLetters: false, metadata: undefined, furtherQueries: 0 },
+  ...{ isPartlyKept: false, isComposed: false, hasFirstFlags: false },
+  ...{ keepsLetters: false, mayBeCached: true, metadata: undefined, furtherQueries: 0 },
 };
 
 export class Query {
@@ -237,6 +244,16 @@ export class Query {
     this.#mark.isDerived = false;
   }
 
+  /** For handlers whose answer is only for clients in the place of this one: no cache keeps it. */
+  forbidCaching(): void {
+    this.#mark.isDerived = false;
+    this.#mark.mayBeCached = false;
+  }
+
+  get mayBeCached(): boolean {
+    return this.#mark.mayBeCached;
+  }
+
   /**
    * For handlers whose records have the letters of their source, such as a zone file: a stored answer then keeps them, whatever letters
    * the next client writes in the question.
@@ -271,6 +288,56 @@ export class Query {
     return this.#isForAll ? this.#mark.kept : undefined;
   }
 
+  /**
+   * For a cache that keeps nothing of an answer of the handlers behind it. It answers the same as long as they do; if other parts of the
+   * answer are kept, it also depends on the plan and the publications.
+   */
+  keptNothing(): void {
+    this.#mark.isPartlyKept = true;
+  }
+
+  /**
+   * For handlers before a cache that make an answer of others with flags of its own. The first answers of a cache, whose flags differ from
+   * those of later ones, are then as good as later ones. Call `endComposition` with what came of it.
+   */
+  beginComposition(): void {
+    this.#mark.isComposed = true;
+  }
+
+  /** @param isOwn whether the answer has flags of its own; otherwise it has those of the answers that it was to be made of */
+  endComposition(isOwn: boolean): void {
+    if (!isOwn && this.#mark.hasFirstFlags) this.forbidStoring();
+    this.#mark.isComposed = false;
+    this.#mark.hasFirstFlags = false;
+  }
+
+  /** Whether a cache may note its first answer by `answeredFirst`. */
+  get isComposed(): boolean {
+    return this.#mark.isComposed;
+  }
+
+  /**
+   * Notes that a cache keeps from now on what it answers.
+   *
+   * @param miss counted for this query, in place of which `hit` counts for those that get its stored answer
+   */
+  answeredFirst(
+    before: Dependence,
+    kept: KeptAnswer,
+    [miss, hit]: readonly [HandlerCount, HandlerCount],
+  ): void {
+    this.answeredFromCache(before, kept);
+    this.#mark.hasFirstFlags = true;
+    const { counts } = this.#mark;
+    const place = counts.lastIndexOf(miss);
+    if (place >= 0) this.#mark.counts = counts.with(place, hit);
+  }
+
+  /** Whether a cache has kept nothing of a part of the answer. */
+  get isPartlyKept(): boolean {
+    return this.#mark.isPartlyKept;
+  }
+
   get #isForAll(): boolean {
     return this.#mark.isDerived && !this.#mark.clientWasRead && (this.edns?.options.length ?? 0) === 0;
   }
@@ -294,6 +361,11 @@ export class Query {
   /** The header of this query. */
   get header(): Header {
     return this.#asked.header;
+  }
+
+  /** Records in the answer section of this query: NOTIFY may tell the new SOA record (RFC 1996 section 3.7). */
+  get answers(): readonly ResourceRecord[] {
+    return this.#asked.answers ?? [];
   }
 
   /** Records in the authority section of this query. */

@@ -10,6 +10,7 @@ import type { ForwardRule, Policy } from '../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../forward/upstream-address.ts';
 import type { Dialect } from '../kube/dialects/dialect.ts';
 import type { PodMode } from '../kube/names/pods.ts';
+import type { NodesUse } from '../kube/publish/nodes-use.ts';
 import type { Federation } from '../plugins/federations/federation.ts';
 import type { NsidOptions } from '../plugins/nsid/options.ts';
 import type { AddressRange } from '../wire/address-range.ts';
@@ -95,6 +96,8 @@ export interface ClusterPlan {
   readonly ttl: number;
   /** The ranges of pods and nodes; undefined: not known. */
   readonly endpointRanges: readonly AddressRange[] | undefined;
+  /** What is learned from nodes; undefined: nothing. */
+  readonly nodes: NodesUse | undefined;
   readonly objects: ObjectsPlan;
 }
 

@@ -16,7 +16,7 @@ import {
   type HttpExchanges,
   serveHttp2,
 } from './https/http-exchanges.ts';
-import { mainTurns } from './main-turns.ts';
+import { mainTurns, type Work } from './main-turns.ts';
 import type { MessageAnswers } from './message-answers.ts';
 import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
 
@@ -35,7 +35,16 @@ const FAULTS: Readonly<Record<number, string>> = {
   503: 'too many requests\n',
 };
 
-export class HttpConnection implements ServedConnection {
+/** How long it answers queries at a stretch: time to send many of them in one segment. */
+const SERVED_MILLISECONDS = 2;
+
+/** A query, and the exchange that asks it. */
+interface WaitingQuery {
+  readonly exchange: HttpExchange;
+  readonly message: Uint8Array;
+}
+
+export class HttpConnection implements ServedConnection, Work {
   queries = 0;
   lastActive: number;
   heldOctets = 0;
@@ -52,6 +61,9 @@ export class HttpConnection implements ServedConnection {
   /** Queries without an answer yet, and answers that are not sent yet. */
   #owed = 0;
   #unsent = 0;
+  /** Queries that wait for their client's turn: at most `owed` of the limits. */
+  readonly #waiting: WaitingQuery[] = [];
+  #isScheduled = false;
   #isEnding = false;
   #isGone = false;
   #reason: EndReason = 'client';
@@ -148,11 +160,28 @@ export class HttpConnection implements ServedConnection {
   /** Answers a query when it is its client's turn. */
   #schedule(exchange: HttpExchange, message: Uint8Array): void {
     this.#owed++;
-    const serve = () => {
+    this.#waiting.push({ exchange, message });
+    this.#await();
+  }
+
+  /** Serves it when it is its client's turn. */
+  #await(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    mainTurns.add(this.#client.address, this);
+  }
+
+  /** Answers the queries that wait, for the time of a turn. */
+  serve(): void {
+    this.#isScheduled = false;
+    const end = this.#clock.monotonic() + SERVED_MILLISECONDS;
+    do {
+      const query = this.#waiting.shift();
+      if (query === undefined || this.#isGone) return;
       this.#owed--;
-      if (!this.#isGone) this.#ask(exchange, message);
-    };
-    mainTurns.add(this.#client.address, { serve });
+      this.#ask(query.exchange, query.message);
+    } while (this.#clock.monotonic() < end);
+    this.#await();
   }
 
   #ask(exchange: HttpExchange, message: Uint8Array): void {

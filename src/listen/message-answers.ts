@@ -44,6 +44,8 @@ export class MessageAnswers {
   readonly #scratch = new Uint8Array(MAX_MESSAGE_OCTETS + SOCKADDR_IN6_OCTETS);
   /** The client whose address `#scratch` holds now. */
   #last: Client | undefined;
+  /** The addresses of open connections, which ask in any order. */
+  readonly #addresses = new WeakMap<Client, Uint8Array>();
 
   constructor(instant: InstantAnswers, slowly: HandleQuery, dependencies: MessageAnswersDependencies) {
     this.#instant = instant;
@@ -109,9 +111,17 @@ export class MessageAnswers {
   /** Many queries in a row come from the same client. */
   #writeClient(client: Client): void {
     if (client === this.#last) return;
-    const [address = ''] = client.address.split('%');
-    this.#scratch.set(encodeSocketAddress({ address, port: client.port }), MAX_MESSAGE_OCTETS);
+    this.#scratch.set(this.#addressOf(client), MAX_MESSAGE_OCTETS);
     this.#last = client;
+  }
+
+  #addressOf(client: Client): Uint8Array {
+    const known = this.#addresses.get(client);
+    if (known !== undefined) return known;
+    const [address = ''] = client.address.split('%');
+    const encoded = encodeSocketAddress({ address, port: client.port });
+    this.#addresses.set(client, encoded);
+    return encoded;
   }
 
   async #answerLater(query: Uint8Array, client: Client, received: number): Promise<Uint8Array | undefined> {

@@ -21,6 +21,9 @@ const FIRST_OWED = 4;
 const UNTAKEN_OCTETS = 128 * 1024;
 /** Answers from this size on are sent without a copy. */
 const LONG_OCTETS = 4096;
+/** What it reads ahead of its client's turn: octets, and pieces of the stream, since TLS brings each of its records as one. */
+const READ_OCTETS = 64 * 1024;
+const READ_PIECES = 64;
 /** How long it answers queries at a stretch: time to send many of them in one segment. */
 const SERVED_MILLISECONDS = 2;
 /** The expected size of an answer before a connection has had one. */
@@ -111,8 +114,8 @@ export class StreamConnection implements ServedConnection, Work {
   #read(chunk: Uint8Array): void {
     if (this.#state !== 'open') return;
     this.#parser.push(chunk);
-    // Others may be served first, and the parser takes no more until its messages are taken out.
-    this.#socket.pause();
+    // Others may be served first.
+    if (this.#parser.held >= READ_OCTETS || this.#parser.waiting >= READ_PIECES) this.#socket.pause();
     this.#schedule();
     this.#account();
   }
@@ -154,7 +157,7 @@ export class StreamConnection implements ServedConnection, Work {
     if (isOver && !isExhausted) this.#schedule();
     if (!isExhausted) this.#socket.pause();
     else if (this.#clientEnded) this.#end('client');
-    else this.#socket.resume();
+    else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   #mayServe(): boolean {

@@ -4,10 +4,15 @@
 
 import { MADE_LABEL } from './endpoint-writer.ts';
 import {
+  DISTRIBUTION,
+  DISTRIBUTION_MASK,
+  DISTRIBUTION_SHIFT,
   EXTERNAL_TARGET_MASK,
+  PLACES,
   PORT,
   PROTOCOLS,
   SECTION,
+  SECTION_HAS_PLACES,
   SERVICE_KIND,
   SERVICE_RECORD,
   SLICE_RECORD,
@@ -22,7 +27,9 @@ export function isServiceRecord(record: Buffer): boolean {
     return false;
   const head = record.readUInt32LE(0);
   const isKnown =
-    Object.values<number>(SERVICE_KIND).includes(head & 0xff) && ((head >>> 24) & EXTERNAL_TARGET_MASK) <= 2;
+    Object.values<number>(SERVICE_KIND).includes(head & 0xff) &&
+    ((head >>> 24) & EXTERNAL_TARGET_MASK) <= 2 &&
+    ((head >>> DISTRIBUTION_SHIFT) & DISTRIBUTION_MASK) <= DISTRIBUTION.NODE;
   const portsAt = SERVICE_RECORD.ADDRESSES + ((head >>> 8) & 0xff) * 4 + ((head >>> 16) & 0xff) * 16;
   const externalAt = endOfPorts(record, portsAt, record.readUInt32LE(SERVICE_RECORD.PORTS));
   if (!isKnown || externalAt < 0) return false;
@@ -57,10 +64,26 @@ function isSection(section: Buffer): boolean {
   const portsEnd = ports < addressesEnd ? -1 : endOfPorts(section, ports, shape & 0xffff);
   if (portsEnd < 0 || (states !== 0 && (states < portsEnd || states + all - ready > section.length)))
     return false;
+  if ((shape & SECTION_HAS_PLACES) !== 0 && !arePlaces(section, portsEnd, ready)) return false;
   const labels = section.readUInt32LE(SECTION.LABELS);
   return (
     labels === 0 || (labels % 4 === 0 && labels >= addressesEnd && areLabels(section, labels, ready, ports))
   );
+}
+
+/** Whether the words of places and their lists are within the section. @param from where they may begin */
+function arePlaces(section: Buffer, from: number, ready: number): boolean {
+  const end = section.length - 4;
+  const at = section.readUInt32LE(end);
+  const listsAt = at + PLACES.WORDS + ready * 8;
+  if (at < from || at % 4 !== 0 || listsAt > end) return false;
+  for (let word = at + PLACES.WORDS; word < listsAt; word += 4) {
+    const list = -section.readInt32LE(word);
+    if (list <= 0) continue;
+    if (list < listsAt || list % 4 !== 0 || list + 4 > end) return false;
+    if (section.readUInt32LE(list) > (end - list - 4) / 4) return false;
+  }
+  return true;
 }
 
 /** Whether the words of labels lead to labels before the ports. */

@@ -33,6 +33,8 @@ export interface ClusterSettings {
   readonly filteredTypes: ReadonlySet<number>;
   /** The first of the outcomes of names, see `NAME_OUTCOME`. */
   readonly outcomes: number;
+  /** The octet of the block that says where clients are; 0: answers do not depend on that. */
+  readonly places: number;
 }
 
 const FILTERS = [
@@ -89,6 +91,7 @@ function encode(settings: ClusterSettings): Uint8Array {
   words[CLUSTER.ZONE >> 2] = settings.zone;
   words[CLUSTER.REVERSE_ZONES >> 2] = reverseZones.length;
   words[CLUSTER.OUTCOMES >> 2] = settings.outcomes;
+  words[CLUSTER.PLACES >> 2] = settings.places;
   octets.set(Buffer.from('\x03svc', 'latin1'), CLUSTER.NAMES);
   octets.set(domain, CLUSTER.NAMES + SVC_OCTETS);
   let at = first;

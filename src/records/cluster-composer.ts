@@ -75,6 +75,7 @@ export class ClusterComposer implements Composer {
    * @param publication that has the records, and its salt
    * @param origin where the records will lie in the message
    * @param limit octets that they may have
+   * @param packet has the socket address of the client from octet `client` on
    * @returns of `COMPOSED`
    */
   compose(
@@ -85,6 +86,8 @@ export class ClusterComposer implements Composer {
     origin: number,
     limit: number,
     rotates: boolean,
+    packet: Uint8Array,
+    client: number,
   ): number {
     const { atoms } = this.#views;
     const shape = atoms[(cluster + CLUSTER.DOMAIN_SHAPE) >> 2] ?? 0;
@@ -92,7 +95,7 @@ export class ClusterComposer implements Composer {
     const isOfDomain = labels > 1 && this.#isWithin(sought, cluster + CLUSTER.NAMES + SVC_OCTETS, shape);
     if (!isOfDomain && (sought.labels < 6 || !this.#isArpa(sought))) return COMPOSED.NEXT;
     this.#finder.use(publication, salt);
-    this.#context.use(cluster, sought, rotates);
+    this.#context.use(cluster, sought, rotates, packet, client);
     this.#context.outcome = NAME_OUTCOME.zone;
     this.isBelowObject = false;
     this.composition.begin(origin, limit, atoms[(cluster + CLUSTER.TTL) >> 2] ?? 0);

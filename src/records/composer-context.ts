@@ -6,7 +6,9 @@ import { COMPOSED, type Sought } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { TYPE } from '../wire/types.ts';
+import { ClientPlaceFinder } from './client-places.ts';
 import type { Composition } from './composition.ts';
+import { EndpointPreference } from './endpoint-preference.ts';
 import { CLUSTER, CLUSTER_FLAG, EXTERNAL_TARGET, INDEXED, NAME_OUTCOME } from './layout.ts';
 import { type RecordFinder, SectionWalk } from './record-finder.ts';
 import { type ServiceFields, SVC_OCTETS } from './service-fields.ts';
@@ -15,6 +17,13 @@ export class ComposerContext {
   readonly views: TableViews;
   readonly composition: Composition;
   readonly walk: SectionWalk;
+  readonly preference: EndpointPreference;
+  /** The octet of the block that says where clients are; 0: answers do not depend on that. */
+  places = 0;
+  /** Has the socket address of the client, from octet `#client` on. */
+  #packet: Uint8Array = new Uint8Array();
+  #client = 0;
+  readonly #places: ClientPlaceFinder;
   readonly #finder: RecordFinder;
   sought: Sought;
   /** Flags of the zone, of `CLUSTER_FLAG`. */
@@ -36,11 +45,18 @@ export class ComposerContext {
     this.composition = composition;
     this.#finder = finder;
     this.walk = new SectionWalk(views);
+    this.preference = new EndpointPreference(views, this.walk);
+    this.#places = new ClientPlaceFinder(views, finder);
     this.sought = sought;
   }
 
-  /** Begins an answer. @param zone the octet of the zone of a cluster */
-  use(zone: number, sought: Sought, rotates: boolean): void {
+  /**
+   * Begins an answer.
+   *
+   * @param zone the octet of the zone of a cluster
+   * @param packet has the socket address of the client from octet `client` on
+   */
+  use(zone: number, sought: Sought, rotates: boolean, packet: Uint8Array, client: number): void {
     const { atoms } = this.views;
     this.sought = sought;
     this.rotates = rotates;
@@ -48,6 +64,18 @@ export class ComposerContext {
     this.priority = this.isKubeDns ? PRIORITY_OF_KUBE_DNS : 0;
     this.#suffixAt = zone + CLUSTER.NAMES;
     this.#suffixLength = SVC_OCTETS + ((atoms[(zone + CLUSTER.DOMAIN_SHAPE) >> 2] ?? 0) & 0xffff);
+    this.places = atoms[(zone + CLUSTER.PLACES) >> 2] ?? 0;
+    this.#packet = packet;
+    this.#client = client;
+  }
+
+  /** Tells `preference` where the client is. @returns whether that is known */
+  locate(): boolean {
+    const found = this.#places;
+    found.find(this.places, this.#packet, this.#client);
+    this.preference.zone = found.zone;
+    this.preference.node = found.node;
+    return found.zone !== 0 || found.node !== 0;
   }
 
   get isKubeDns(): boolean {

@@ -42,14 +42,19 @@ export class Composition implements ComposedRecords {
    * @param limit octets that all records may have
    */
   begin(origin: number, limit: number, ttl: number): void {
+    this.#origin = origin;
+    this.#limit = limit;
+    this.ttl = ttl;
+    this.restart();
+  }
+
+  /** Removes all records. */
+  restart(): void {
     this.length = 0;
     this.answers = 0;
     this.additionals = 0;
     this.isCut = false;
     this.isWithoutAdditionals = false;
-    this.#origin = origin;
-    this.#limit = limit;
-    this.ttl = ttl;
   }
 
   /** Adds an IPv4 address to the answers. @returns whether it fitted */

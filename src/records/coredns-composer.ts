@@ -8,8 +8,9 @@ import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
-import { type EndpointWriter, MADE_LABEL, type SectionFilter } from './endpoint-writer.ts';
+import { type EndpointWriter, MADE_LABEL, type TargetAdder } from './endpoint-writer.ts';
 import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './layout.ts';
+import type { SectionFilter } from './record-finder.ts';
 import {
   areEqual,
   dashedAddress,
@@ -31,7 +32,7 @@ const ZONE_LABEL = Buffer.from('\x05_zone', 'latin1');
 
 const weightOf = (pairs: number): number => Math.max(1, Math.floor(100 / pairs));
 
-export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
+export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAdder {
   readonly #views: TableViews;
   readonly #context: ComposerContext;
   readonly #endpoints: EndpointWriter;
@@ -41,6 +42,9 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
   #protocol = 0;
   /** The address that the label of an endpoint is made of, or `NO_ADDRESS`. */
   #dashed = NO_ADDRESS;
+  /** Of the SRV records, and whether endpoints share hostnames. */
+  #weight = 0;
+  #isShared = false;
 
   constructor(context: ComposerContext, endpoints: EndpointWriter) {
     this.#views = context.views;
@@ -165,7 +169,11 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
   #composeHeadless(service: ServiceFields): number {
     const endpoints = this.#endpoints;
     const { type } = this.#context.sought;
-    const pairs = this.#label === ALL && type !== TYPE.SRV ? 0 : this.#countPairs(service);
+    endpoints.begin(service, this);
+    const needsPairs = this.#label !== ALL || type === TYPE.SRV;
+    const preferred = needsPairs ? this.#countPairs(service) : 0;
+    const pairs =
+      needsPairs && preferred === 0 && endpoints.takeAll() ? this.#countPairs(service) : preferred;
     if (pairs === 0 && this.#label !== ALL) return COMPOSED.NXDOMAIN;
     const isOverlapping = (service.flags & SERVICE_FLAG.OVERLAPS) !== 0;
     if (type === TYPE.A || type === TYPE.AAAA)
@@ -174,7 +182,9 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
       return COMPOSED.NODATA;
     const isShared = (service.flags & SERVICE_FLAG.SHARES) !== 0;
     if (isOverlapping || (isShared && service.ready > MAX_SHARED)) return COMPOSED.ASK;
-    return this.#composeTargets(service, weightOf(pairs), isShared);
+    this.#weight = weightOf(pairs);
+    this.#isShared = isShared;
+    return endpoints.addTargets(service, this, this, isShared) ? COMPOSED.RECORDS : COMPOSED.ASK;
   }
 
   /** Pairs of endpoints and ports that are asked for. */
@@ -185,34 +195,24 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher {
     for (walk.begin(service.entry); walk.next(); ) {
       const { section } = walk;
       pairs +=
-        this.#countWanted(endpoints.ports(section), endpoints.portsAt(section)) * endpoints.ready(section);
+        this.#countWanted(endpoints.ports(section), endpoints.portsAt(section)) * endpoints.count(section);
     }
     return pairs;
   }
 
-  /** The SRV records of the endpoints, and their addresses. */
-  #composeTargets(service: ServiceFields, weight: number, isShared: boolean): number {
+  /** Adds the SRV records of one endpoint. @returns false if its name cannot be one */
+  addTargets(service: ServiceFields, section: number, endpoint: number): boolean {
     const endpoints = this.#endpoints;
-    const { composition, walk } = this.#context;
     const { octets } = this.#views;
-    endpoints.beginTargets();
-    for (walk.begin(service.entry); !composition.isCut && walk.next(); ) {
-      const { section } = walk;
-      const ready = endpoints.ready(section);
-      const ports = endpoints.ports(section);
-      const first = endpoints.portsAt(section);
-      for (let endpoint = 0; endpoint < ready && !composition.isCut; endpoint++) {
-        for (let index = 0, at = first; index < ports; index++, at = nextPort(octets, at)) {
-          const number = portNumber(octets, at);
-          if (!this.#isWanted(at) || this.#isRepeated(first, index, number)) continue;
-          if (!endpoints.addService(service, section, endpoint, weight, number, isShared))
-            return COMPOSED.ASK;
-        }
-      }
+    const ports = endpoints.ports(section);
+    const first = endpoints.portsAt(section);
+    for (let index = 0, at = first; index < ports; index++, at = nextPort(octets, at)) {
+      const number = portNumber(octets, at);
+      if (!this.#isWanted(at) || this.#isRepeated(first, index, number)) continue;
+      if (!endpoints.addService(service, section, endpoint, this.#weight, number, this.#isShared))
+        return false;
     }
-    if (isShared) endpoints.addSharedAdditionals(service);
-    else endpoints.addAdditionals();
-    return COMPOSED.RECORDS;
+    return true;
   }
 
   /** Answers for a name of endpoints, which may share it. @param label where it begins, with its length */

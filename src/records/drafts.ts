@@ -43,6 +43,84 @@ export class Octets {
   }
 }
 
+/** The word of a zone or a node by its name: a hash, above 0. */
+export function placeWord(from: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (from[at] ?? 0), 0x01000193);
+  // FNV-1a, of which the last octets reach only the lower bits.
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (hash ^ (hash >>> 13)) & 0x7fffffff || 1;
+}
+
+/** Words that a list of hints may have. The API allows eight. */
+const MAX_HINTS_OF_ENDPOINT = 8;
+
+/** Zones or nodes of endpoints: their own ones, and those that hints name. */
+export class PlacesOfKind {
+  readonly own = new Numbers();
+  readonly hints = new Numbers();
+  readonly hintEnds = new Numbers();
+
+  clear(): void {
+    for (const part of [this.own, this.hints, this.hintEnds]) part.length = 0;
+  }
+
+  begin(): void {
+    this.own.push(0);
+    this.hintEnds.push(this.hints.length);
+  }
+
+  /** Sets the one of its own. */
+  set(word: number): void {
+    this.own.items[this.own.length - 1] = word;
+  }
+
+  addHint(word: number): void {
+    const place = this.hintEnds.length - 1;
+    const from = this.startOf(place);
+    if (this.hints.length - from >= MAX_HINTS_OF_ENDPOINT) return;
+    this.hints.push(word);
+    this.hintEnds.items[place] = this.hints.length;
+  }
+
+  startOf(place: number): number {
+    return place === 0 ? 0 : (this.hintEnds.items[place - 1] ?? 0);
+  }
+
+  isHinted(place: number): boolean {
+    return place >= 0 && (this.hintEnds.items[place] ?? 0) > this.startOf(place);
+  }
+
+  /** The words of a place: the hints, or if they are not to be used the one of its own. */
+  wordsOf(place: number, usesHints: boolean): readonly number[] {
+    if (place < 0) return [];
+    if (usesHints)
+      return Array.from(this.hints.items.subarray(this.startOf(place), this.hintEnds.items[place]));
+    const own = this.own.items[place] ?? 0;
+    return own === 0 ? [] : [own];
+  }
+}
+
+/** The places of endpoints. */
+export class PlacesDraft {
+  readonly zones = new PlacesOfKind();
+  readonly nodes = new PlacesOfKind();
+  count = 0;
+
+  clear(): void {
+    this.zones.clear();
+    this.nodes.clear();
+    this.count = 0;
+  }
+
+  /** Begins the place of the endpoint whose addresses are added next. */
+  begin(): void {
+    this.zones.begin();
+    this.nodes.begin();
+    this.count++;
+  }
+}
+
 const HYPHEN = 0x2d;
 const UNDERSCORE = 0x5f;
 const DOT = 0x2e;
@@ -139,6 +217,8 @@ export class ServiceDraft {
   isUsable = true;
   /** Whether its endpoints are the pods that it selects. */
   selects = false;
+  /** Of `DISTRIBUTION`; only of headless services. */
+  distribution = 0;
   readonly ipv4 = new Numbers();
   /** 16 octets for each IPv6 address. */
   readonly ipv6 = new Octets();
@@ -153,6 +233,7 @@ export class ServiceDraft {
     this.kind = 0;
     this.isUsable = true;
     this.selects = false;
+    this.distribution = 0;
     this.ipv4.length = 0;
     this.ipv6.length = 0;
     this.ports.clear();
@@ -203,6 +284,9 @@ export class SliceDraft {
   readonly addresses = new Numbers();
   readonly labels = new Numbers();
   readonly states = new Numbers();
+  /** Per endpoint: its place, -1 for none. */
+  readonly placeNumbers = new Numbers();
+  readonly places = new PlacesDraft();
   readonly longs = new Octets();
   readonly labelOctets = new Octets();
   /** Per group: one more than its last endpoint, its ports, where they end in `ports`. */
@@ -214,6 +298,8 @@ export class SliceDraft {
   clear(): void {
     for (const part of [this.key, this.service, this.longs, this.labelOctets]) part.length = 0;
     for (const part of [this.families, this.addresses, this.labels, this.states]) part.length = 0;
+    this.placeNumbers.length = 0;
+    this.places.clear();
     for (const part of [this.groupEnds, this.groupPorts, this.portEnds]) part.length = 0;
     this.ports.clear();
     this.isUsable = true;
@@ -250,6 +336,7 @@ export class SliceDraft {
 
   #addRest(state: number, from: Uint8Array, start: number, end: number): void {
     this.states.push(state);
+    this.placeNumbers.push(this.places.count - 1);
     const isName = this.takesDots
       ? areNameLabels(from, start, end)
       : isNameLabel(from, start, end, MAX_LABEL, false);

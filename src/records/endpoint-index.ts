@@ -8,6 +8,16 @@
 import { TableFullError } from '../table/arena.ts';
 import type { TableViews } from '../table/memory.ts';
 import type { RecordSpace } from '../table/record-space.ts';
+import {
+  Alignment,
+  areUnique,
+  type HashDifference,
+  labelWordOf,
+  PlaceList,
+  SEVERAL,
+  SmallDifference,
+  WholeDifference,
+} from './endpoint-difference.ts';
 import { MADE_LABEL } from './endpoint-writer.ts';
 import {
   CELL,
@@ -17,7 +27,6 @@ import {
   MAX_HINTS,
   MAX_SLOTS,
   NO_SLOT,
-  SECTION,
   SERVICE,
   SERVICE_FLAG,
   SLICE_LIST,
@@ -39,15 +48,13 @@ const FIRST_SHIFT = 8;
 /** Writes the label of an IPv4 endpoint without a hostname, its length first. @returns its octets */
 export type WriteLabel = (to: Uint8Array, address: number) => number;
 
-/** Instead of the number of one endpoint. */
-const SEVERAL = -1;
+/** More endpoints than this that come or go together are compared as a whole. */
+const MAX_SMALL = 32;
 
-/** What an index leads to a slice from. */
+/** What an index leads to a slice from. If few endpoints change, only that of these. */
 interface SliceKeys {
   readonly addresses: ReadonlySet<AddressValue>;
   readonly hostnames: ReadonlySet<string>;
-  /** With the number of the endpoint, or `SEVERAL`. */
-  readonly hashes: ReadonlyMap<number, number>;
   /** Endpoints and hostnames that repeat others of the slice. */
   readonly overlaps: number;
   readonly shares: number;
@@ -55,16 +62,30 @@ interface SliceKeys {
   readonly made: number;
 }
 
-const NO_KEYS: SliceKeys = {
-  ...{ addresses: new Set(), hostnames: new Set(), hashes: new Map(), overlaps: 0, shares: 0, made: 0 },
-};
+/** The hashes of a slice of an indexed service. */
+interface SliceHashes {
+  /** Per ready endpoint: of its address, then of its label. */
+  readonly hashes: Int32Array;
+  /** Whether none occurs twice. */
+  readonly areUnique: boolean;
+}
 
-/** A change of the record in one slot of an indexed service. */
-export interface IndexChange {
+const NO_HASHES: SliceHashes = { hashes: new Int32Array(0), areUnique: true };
+
+/** A record that takes the place of another one, 0 for none. */
+export interface SlotChange {
   readonly service: number;
   readonly slot: number;
-  readonly before: SliceKeys;
+  readonly before: number;
+  readonly record: number;
+}
+
+/** A change of the record in one slot of an indexed service. */
+export interface IndexChange extends SlotChange {
+  readonly former: SliceKeys;
   readonly now: SliceKeys;
+  readonly hashes: SliceHashes;
+  readonly difference: HashDifference;
 }
 
 export class EndpointIndex {
@@ -72,6 +93,11 @@ export class EndpointIndex {
   readonly #words: Int32Array;
   readonly #writeLabel: WriteLabel;
   readonly #label = new Uint8Array(256);
+  /** The hashes of the slices of indexed services, by the octets of their records: most stay as they are when a slice changes. */
+  readonly #hashes = new Map<number, SliceHashes>();
+  readonly #former = new PlaceList();
+  readonly #latter = new PlaceList();
+  readonly #alignment = new Alignment();
 
   constructor(space: RecordSpace, writeLabel: WriteLabel) {
     this.#space = space;
@@ -95,6 +121,9 @@ export class EndpointIndex {
   drop(service: number): void {
     const index = this.#get(service + SERVICE.INDEX);
     if (index === 0) return;
+    const list = this.#get(service + SERVICE.SLICES);
+    for (let slot = 0, slots = list === 0 ? 0 : this.#get(list); slot < slots; slot++)
+      this.#hashes.delete(this.#get(list + SLICE_LIST.RECORDS + slot * 4));
     this.#space.store(service + SERVICE.INDEX, 0);
     this.#space.retire(index, sizeOf(this.#get(index)));
   }
@@ -104,28 +133,32 @@ export class EndpointIndex {
    *
    * @returns undefined for a service without an index
    */
-  begin(service: number, slot: number, before: number, record: number): IndexChange | undefined {
-    if (!this.isKept(service)) return undefined;
-    const change = { service, slot, before: this.#keysOf(before), now: this.#keysOf(record) };
+  begin(slotChange: SlotChange): IndexChange | undefined {
+    if (!this.isKept(slotChange.service)) return undefined;
+    const change = this.#changeOf(slotChange);
     try {
       this.#add(change);
       return change;
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
-      this.drop(service);
+      this.drop(slotChange.service);
       return undefined;
     }
   }
 
   /** Ends a change: readers see the record. */
-  end({ service, slot, before, now }: IndexChange): void {
-    for (const [hash, endpoint] of now.hashes)
-      if (before.hashes.get(hash) !== endpoint) this.#setCell(service, hash, placeOf(slot, endpoint));
-    for (const hash of before.hashes.keys()) if (!now.hashes.has(hash)) this.#emptyCell(service, hash, slot);
-    const gone = this.#countElsewhere(service, slot, before, now);
-    this.#count(service, ENDPOINT_INDEX.OVERLAPS, -before.overlaps - gone.addresses);
-    this.#count(service, ENDPOINT_INDEX.SHARES, -before.shares - gone.hostnames);
-    this.#count(service, ENDPOINT_INDEX.MADE, -before.made);
+  end({ service, slot, before, record, former, now, hashes, difference }: IndexChange): void {
+    const { added, moved, gone } = difference;
+    for (const [hash, endpoint] of added) this.#setCell(service, hash, placeOf(slot, endpoint));
+    for (let index = 0; index < moved.length; index += 2)
+      this.#setCell(service, moved[index] ?? 0, placeOf(slot, moved[index + 1] ?? 0));
+    for (const hash of gone) this.#emptyCell(service, hash, slot);
+    const others = this.#countElsewhere(service, slot, former, now);
+    this.#count(service, ENDPOINT_INDEX.OVERLAPS, -former.overlaps - others.addresses);
+    this.#count(service, ENDPOINT_INDEX.SHARES, -former.shares - others.hostnames);
+    this.#count(service, ENDPOINT_INDEX.MADE, -former.made);
+    this.#hashes.delete(before);
+    if (record !== 0) this.#hashes.set(record, hashes);
   }
 
   /** Which of `SERVICE_FLAG` the ready endpoints of an indexed service need. */
@@ -142,13 +175,13 @@ export class EndpointIndex {
     );
   }
 
-  #add({ service, slot, before, now }: IndexChange): void {
+  #add({ service, slot, former, now, difference }: IndexChange): void {
     if (slot >= MAX_SLOTS) throw new TableFullError(0);
     // An endpoint that is the only one of its hash now may be one of several soon.
-    for (const [hash, endpoint] of now.hashes)
-      if (!before.hashes.has(hash)) this.#fillCell(service, hash, placeOf(slot, SEVERAL));
+    for (const [hash, endpoint] of difference.added)
+      if (!difference.had(hash)) this.#fillCell(service, hash, placeOf(slot, SEVERAL));
       else if (endpoint === SEVERAL) this.#setCell(service, hash, placeOf(slot, SEVERAL));
-    const more = this.#countElsewhere(service, slot, now, before);
+    const more = this.#countElsewhere(service, slot, now, former);
     this.#count(service, ENDPOINT_INDEX.OVERLAPS, now.overlaps + more.addresses);
     this.#count(service, ENDPOINT_INDEX.SHARES, now.shares + more.hostnames);
     this.#count(service, ENDPOINT_INDEX.MADE, now.made);
@@ -163,7 +196,7 @@ export class EndpointIndex {
         const record = this.#get(list + SLICE_LIST.RECORDS + slot * 4);
         // Each slice is compared with those before it.
         if (record === 0) continue;
-        const change = { service, slot, before: NO_KEYS, now: this.#keysOf(record) };
+        const change = this.#changeOf({ service, slot, before: 0, record });
         this.#add(change);
         this.end(change);
       }
@@ -300,29 +333,80 @@ export class EndpointIndex {
     return block;
   }
 
-  /** @param record 0 for none */
-  #keysOf(record: number): SliceKeys {
-    if (record === 0) return NO_KEYS;
+  #changeOf(slotChange: SlotChange): IndexChange {
+    const { views } = this.#space;
+    const { before, record } = slotChange;
+    const [former, latter] = [this.#former.load(views, before), this.#latter.load(views, record)];
+    const known = before === 0 ? NO_HASHES : (this.#hashes.get(before) ?? this.#hashAll(former));
+    const small = before !== 0 && known.areUnique ? this.#smallChangeOf(slotChange, known.hashes) : undefined;
+    if (small !== undefined) return small;
+    const hashes = this.#hashAll(latter);
+    return {
+      ...slotChange,
+      former: this.#keysOf(former, allOf(former)),
+      now: this.#keysOf(latter, allOf(latter)),
+      hashes,
+      difference: new WholeDifference(known.hashes, hashes.hashes),
+    };
+  }
+
+  /** A change of few endpoints of a slice that does not repeat any; undefined: it is none. @param known those before it */
+  #smallChangeOf(slotChange: SlotChange, known: Int32Array): IndexChange | undefined {
+    const [former, latter, alignment] = [this.#former, this.#latter, this.#alignment];
+    alignment.align(this.#space.views, former, latter);
+    const { matches, left, added } = alignment;
+    if (left.length + added.length > MAX_SMALL) return undefined;
+    const hashes = new Int32Array(latter.count * 2);
+    for (let number = 0; number < latter.count; number++) {
+      const match = matches[number] ?? -1;
+      if (match < 0) this.#hash(latter, number, hashes);
+      else {
+        hashes[number * 2] = known[match * 2] ?? 0;
+        hashes[number * 2 + 1] = known[match * 2 + 1] ?? 0;
+      }
+    }
+    if (!areUnique(hashes, added)) return undefined;
+    return {
+      ...slotChange,
+      former: this.#keysOf(former, left),
+      now: this.#keysOf(latter, added),
+      hashes: { hashes, areUnique: true },
+      difference: new SmallDifference(known, hashes, alignment),
+    };
+  }
+
+  /** The keys of some endpoints of a list. */
+  #keysOf(list: PlaceList, numbers: readonly number[]): SliceKeys {
     const { views } = this.#space;
     const addresses = new Set<AddressValue>();
     const hostnames = new Set<string>();
-    const hashes = new Map<number, number>();
-    const add = (hash: number, number: number) => hashes.set(hash, hashes.has(hash) ? SEVERAL : number);
-    let [overlaps, shares, made, number] = [0, 0, 0, 0];
-    for (const section of sectionsOf(views, record))
-      for (let endpoint = 0, ready = readyIn(views, section); endpoint < ready; endpoint++, number++) {
-        const address = addressOf(views, section, endpoint);
-        const hostname = hostnameOf(views, section, endpoint);
-        if (addresses.has(address)) overlaps++;
-        addresses.add(address);
-        add(this.#hashOfAddress(address), number);
-        add(this.#hashOfLabel(section, endpoint, address), number);
-        if (hostname === undefined && typeof address === 'string') made++;
-        if (hostname === undefined) continue;
-        if (hostnames.has(hostname)) shares++;
-        hostnames.add(hostname);
-      }
-    return { addresses, hostnames, hashes, overlaps, shares, made };
+    let [named, made] = [0, 0];
+    for (const number of numbers) {
+      const [section, endpoint] = [list.sections[number] ?? 0, list.endpoints[number] ?? 0];
+      addresses.add(addressOf(views, section, endpoint));
+      const word = labelWordOf(views, list, number);
+      if ((word & MADE_LABEL) !== 0) made++;
+      if (word === 0 || (word & MADE_LABEL) !== 0) continue;
+      named++;
+      hostnames.add(hostnameOf(views, section, endpoint) ?? '');
+    }
+    const overlaps = numbers.length - addresses.size;
+    return { addresses, hostnames, overlaps, shares: named - hostnames.size, made };
+  }
+
+  #hashAll(list: PlaceList): SliceHashes {
+    const hashes = new Int32Array(list.count * 2);
+    for (let number = 0; number < list.count; number++) this.#hash(list, number, hashes);
+    return { hashes, areUnique: new Set(hashes).size === hashes.length };
+  }
+
+  /** Writes the two hashes of an endpoint. */
+  #hash(list: PlaceList, number: number, to: Int32Array): void {
+    const { views } = this.#space;
+    const [section, endpoint] = [list.sections[number] ?? 0, list.endpoints[number] ?? 0];
+    const address = addressOf(views, section, endpoint);
+    to[number * 2] = this.#hashOfAddress(address);
+    to[number * 2 + 1] = this.#hashOfLabel(section, labelWordOf(views, list, number), address);
   }
 
   #hashOfAddress(address: AddressValue): number {
@@ -336,10 +420,9 @@ export class EndpointIndex {
     return this.#space.hashOf(INDEXED.LABEL, label.subarray(0, 1 + hostname.length));
   }
 
-  #hashOfLabel(section: number, endpoint: number, address: AddressValue): number {
-    const { atoms, octets } = this.#space.views;
-    const labels = atoms[(section + SECTION.LABELS) >> 2] ?? 0;
-    const word = labels === 0 ? 0 : (atoms[((section + labels) >> 2) + endpoint] ?? 0);
+  /** @param word of the label */
+  #hashOfLabel(section: number, word: number, address: AddressValue): number {
+    const { octets } = this.#space.views;
     if (word === 0) {
       const length = this.#writeLabel(this.#label, Number(address));
       return this.#space.hashOf(INDEXED.LABEL, this.#label.subarray(0, length));
@@ -348,6 +431,9 @@ export class EndpointIndex {
     return this.#space.hashOf(INDEXED.LABEL, octets.subarray(at, at + 1 + (octets[at] ?? 0)));
   }
 }
+
+const allOf = ({ count }: PlaceList): readonly number[] =>
+  Array.from({ length: count }, (_, number) => number);
 
 const cellAt = (index: number, cell: number): number => index + ENDPOINT_INDEX.CELLS + cell * CELL.OCTETS;
 const slotIn = (place: number): number => (place >> SLOT_SHIFT) - 1;

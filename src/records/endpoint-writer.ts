@@ -5,13 +5,16 @@
 import { COMPOSED } from '../table/composer.ts';
 import { TYPE } from '../wire/types.ts';
 import type { ComposerContext } from './composer-context.ts';
+import type { EndpointPreference } from './endpoint-preference.ts';
 import { writeHashLabel } from './hash-label.ts';
 import { SECTION } from './layout.ts';
+import type { SectionFilter } from './record-finder.ts';
 import { areEqual, isNameLength, type ServiceFields, writeDashed } from './service-fields.ts';
 
-/** Selects sections of a service's slices. */
-export interface SectionFilter {
-  includes(section: number): boolean;
+/** Adds the records of one endpoint. */
+export interface TargetAdder {
+  /** @returns false if its name cannot be one */
+  addTargets(service: ServiceFields, section: number, endpoint: number): boolean;
 }
 
 /** More targets than an answer has room for. */
@@ -19,6 +22,8 @@ const MAX_TARGETS = 4096;
 /** In the word of a label: it was made from the address, since the endpoint has no hostname. */
 export const MADE_LABEL = 1 << 31;
 const FAMILY_SHIFT = 16;
+/** The targets of a larger service begin at a random one before it is known whether the answer is cut. */
+const MAX_ORDERED = 64;
 /** Cells of an index that are tried for an endpoint to begin with: more than half of them lead to one. */
 const MAX_TRIES = 16;
 
@@ -30,9 +35,39 @@ export class EndpointWriter {
   readonly #endpoints = new Int32Array(MAX_TARGETS);
   readonly #places = new Int32Array(MAX_TARGETS);
   #targets = 0;
+  readonly #preference: EndpointPreference;
+  /** Whether the client prefers some of the endpoints. */
+  #prefers = false;
 
   constructor(context: ComposerContext) {
     this.#context = context;
+    this.#preference = context.preference;
+  }
+
+  /** Call it before the addresses or the targets of a headless service are added. @param filter as there */
+  begin(service: ServiceFields, filter: SectionFilter): void {
+    this.#prefers = this.#context.places !== 0 && this.#decide(service, filter);
+  }
+
+  /** Most services do not ask for it, so the client is looked up last. */
+  #decide(service: ServiceFields, filter: SectionFilter): boolean {
+    return (
+      this.#preference.mayDecide(service) &&
+      this.#context.locate() &&
+      this.#preference.decide(service, filter)
+    );
+  }
+
+  /** Slices were replaced after the decision, and none of the preferred endpoints is left. @returns whether it was one */
+  takeAll(): boolean {
+    const before = this.#prefers;
+    this.#prefers = false;
+    return before;
+  }
+
+  /** The ready endpoints of a section that the client gets. */
+  count(section: number): number {
+    return this.#prefers ? this.#preference.count(section) : this.ready(section);
   }
 
   /** Ready endpoints of a section. */
@@ -66,8 +101,8 @@ export class EndpointWriter {
     let count = 0;
     for (walk.begin(service.entry); walk.next(); )
       if (this.isIpv4(walk.section) === isIpv4 && filter.includes(walk.section))
-        count += this.ready(walk.section);
-    if (count === 0) return COMPOSED.NODATA;
+        count += this.count(walk.section);
+    if (count === 0) return this.takeAll() ? this.addAddresses(service, type, filter) : COMPOSED.NODATA;
     const first = this.#context.pick(count);
     this.#addRange(service, isIpv4, filter, first, count);
     if (!composition.isCut) this.#addRange(service, isIpv4, filter, 0, first);
@@ -91,6 +126,7 @@ export class EndpointWriter {
       const { section } = walk;
       if (endpoint >= this.ready(section) || this.isIpv4(section) !== isIpv4 || !filter.includes(section))
         continue;
+      if (this.#prefers && !this.#preference.includes(section, endpoint)) continue;
       this.#addSection(section, endpoint, this.ready(section));
       this.#addWalked(isIpv4, filter);
       walk.beginBetween(service.entry, slot + 1, Number.POSITIVE_INFINITY);
@@ -120,8 +156,26 @@ export class EndpointWriter {
 
   #addSection(section: number, from: number, to: number): void {
     const { composition } = this.#context;
+    if (this.#prefers) this.#addPreferred(section, from, to);
+    else
+      for (let endpoint = from; endpoint < to && !composition.isCut; endpoint++)
+        this.addAddress(section, endpoint);
+  }
+
+  #addPreferred(section: number, from: number, to: number): void {
+    const { composition } = this.#context;
     for (let endpoint = from; endpoint < to && !composition.isCut; endpoint++)
-      this.addAddress(section, endpoint);
+      if (this.#preference.includes(section, endpoint)) this.addAddress(section, endpoint);
+  }
+
+  /** The ready endpoint of a section that is the one of this number among those that the client gets. */
+  #endpointAt(section: number, number: number): number {
+    if (!this.#prefers) return number;
+    const ready = this.ready(section);
+    let endpoint = 0;
+    for (let left = number; endpoint < ready; endpoint++)
+      if (this.#preference.includes(section, endpoint) && left-- === 0) break;
+    return endpoint;
   }
 
   /** Adds the addresses from number `from` to before `to`. */
@@ -131,11 +185,11 @@ export class EndpointWriter {
     for (walk.begin(service.entry); number < to && walk.next(); ) {
       const { section } = walk;
       if (this.isIpv4(section) !== isIpv4 || !filter.includes(section)) continue;
-      const ready = this.ready(section);
-      const end = Math.min(ready, to - number);
-      this.#addSection(section, Math.max(0, from - number), end);
+      const count = this.count(section);
+      const first = this.#endpointAt(section, Math.max(0, from - number));
+      this.#addSection(section, first, this.#endpointAt(section, Math.min(count, to - number)));
       if (composition.isCut) return;
-      number += ready;
+      number += count;
     }
   }
 
@@ -235,9 +289,61 @@ export class EndpointWriter {
     return true;
   }
 
-  /** Begins an answer with targets. */
-  beginTargets(): void {
+  /**
+   * Adds the SRV records of a service's endpoints and the addresses of their targets. If the answer is cut, it begins at a random
+   * endpoint, so that no endpoint is always left out.
+   *
+   * @param isShared whether endpoints share hostnames
+   * @returns whether all of them can be names
+   */
+  addTargets(service: ServiceFields, filter: SectionFilter, adder: TargetAdder, isShared: boolean): boolean {
+    const { composition, rotates } = this.#context;
+    const isLarge = rotates && service.ready > MAX_ORDERED;
     this.#targets = 0;
+    if (!isLarge && !this.#addTargetsBetween(service, filter, adder, 0, Number.POSITIVE_INFINITY))
+      return false;
+    if (isLarge || (composition.isCut && rotates)) {
+      composition.restart();
+      const first = this.#context.pick(this.#countReady(service, filter));
+      this.#targets = 0;
+      if (!this.#addTargetsBetween(service, filter, adder, first, Number.POSITIVE_INFINITY)) return false;
+      if (!composition.isCut && !this.#addTargetsBetween(service, filter, adder, 0, first)) return false;
+    }
+    if (isShared) this.#addSharedAdditionals(service);
+    else this.#addAdditionals();
+    return true;
+  }
+
+  #countReady(service: ServiceFields, filter: SectionFilter): number {
+    const { walk } = this.#context;
+    let count = 0;
+    for (walk.begin(service.entry); walk.next(); )
+      if (filter.includes(walk.section)) count += this.ready(walk.section);
+    return count;
+  }
+
+  /** @param from number of the first endpoint, all ready ones of the selected sections counted; @param to the one behind the last */
+  #addTargetsBetween(
+    service: ServiceFields,
+    filter: SectionFilter,
+    adder: TargetAdder,
+    from: number,
+    to: number,
+  ): boolean {
+    const { walk, composition } = this.#context;
+    let number = 0;
+    for (walk.begin(service.entry); number < to && !composition.isCut && walk.next(); ) {
+      const { section } = walk;
+      if (!filter.includes(section)) continue;
+      const ready = this.ready(section);
+      const end = Math.min(ready, to - number);
+      for (let endpoint = Math.max(0, from - number); endpoint < end && !composition.isCut; endpoint++) {
+        if (this.#prefers && !this.#preference.includes(section, endpoint)) continue;
+        if (!adder.addTargets(service, section, endpoint)) return false;
+      }
+      number += ready;
+    }
+    return true;
   }
 
   #noteTarget(section: number, endpoint: number, place: number): void {
@@ -251,17 +357,18 @@ export class EndpointWriter {
   }
 
   /** Adds the addresses of all targets. */
-  addAdditionals(): void {
+  #addAdditionals(): void {
     for (let index = 0; index < this.#targets; index++)
       this.addAdditional(this.#sections[index] ?? 0, this.#endpoints[index] ?? 0, this.#places[index] ?? 0);
   }
 
-  /** As `addAdditionals`, where endpoints share hostnames: all addresses of a hostname belong to its target. */
-  addSharedAdditionals(service: ServiceFields): void {
+  /** As `#addAdditionals`, where endpoints share hostnames: all addresses of a hostname belong to its target. */
+  #addSharedAdditionals(service: ServiceFields): void {
     const { walk } = this.#context;
     for (walk.begin(service.entry); walk.next(); ) {
       const { section } = walk;
       for (let endpoint = 0; endpoint < this.ready(section); endpoint++) {
+        if (this.#prefers && !this.#preference.includes(section, endpoint)) continue;
         const place = this.#findTarget(section, endpoint);
         if (place !== 0) this.addAdditional(section, endpoint, place);
       }

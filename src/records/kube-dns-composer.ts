@@ -10,9 +10,10 @@ import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';
 import { type ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { type EndpointMatcher, EndpointSearch } from './endpoint-search.ts';
-import { type EndpointWriter, MADE_LABEL, type SectionFilter } from './endpoint-writer.ts';
+import { type EndpointWriter, MADE_LABEL, type TargetAdder } from './endpoint-writer.ts';
 import { HASH_LABEL_OCTETS, writeHashLabel } from './hash-label.ts';
 import { CLUSTER_FLAG, NAME_OUTCOME, PORT, SERVICE_FLAG, SERVICE_KIND } from './layout.ts';
+import type { SectionFilter } from './record-finder.ts';
 import {
   areEqual,
   isNameLength,
@@ -31,7 +32,7 @@ const MAX_HASHED = 256;
 
 const weightOf = (entries: number): number => Math.floor(100 / entries);
 
-export class KubeDnsComposer implements SectionFilter, EndpointMatcher {
+export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAdder {
   readonly #views: TableViews;
   readonly #context: ComposerContext;
   readonly #endpoints: EndpointWriter;
@@ -42,6 +43,8 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher {
   /** The label of the ports or the endpoint that are asked for, as a place in the name, or `ALL`; and their protocol. */
   #label = ALL;
   #protocol = 0;
+  /** Of the SRV records of endpoints. */
+  #weight = 0;
 
   constructor(context: ComposerContext, endpoints: EndpointWriter) {
     this.#views = context.views;
@@ -65,7 +68,7 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher {
     }
     if ((service.flags & SERVICE_FLAG.OVERLAPS) !== 0) return COMPOSED.ASK;
     this.#label = ALL;
-    if (below === 0) return isHeadless ? this.#composeHeadless(service) : this.#composePortal(service);
+    if (below === 0) return isHeadless ? this.#beginHeadless(service) : this.#composePortal(service);
     const first = sought.labelStarts[0] ?? 0;
     if (below === 1) return this.#composeBelow(service, isHeadless, first);
     if (below > 3) return COMPOSED.NXDOMAIN;
@@ -75,7 +78,7 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher {
     if (this.#protocol < 0 || underscoreOf(sought.name, this.#label) === 0) return COMPOSED.NXDOMAIN;
     if (!this.#hasWanted(service, isHeadless)) return COMPOSED.NXDOMAIN;
     if (below === 3) return COMPOSED.ASK;
-    return isHeadless ? this.#composeHeadless(service) : this.#composePortOfPortal(service);
+    return isHeadless ? this.#beginHeadless(service) : this.#composePortOfPortal(service);
   }
 
   /** Whether the endpoints of a section have one of the ports that are asked for. */
@@ -214,6 +217,11 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher {
     return true;
   }
 
+  #beginHeadless(service: ServiceFields): number {
+    this.#endpoints.begin(service, this);
+    return this.#composeHeadless(service);
+  }
+
   #composeHeadless(service: ServiceFields): number {
     const endpoints = this.#endpoints;
     const { walk, sought } = this.#context;
@@ -221,36 +229,25 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher {
     let needsHashes = false;
     for (walk.begin(service.entry); walk.next(); ) {
       if (!this.includes(walk.section)) continue;
-      count += endpoints.ready(walk.section);
+      count += endpoints.count(walk.section);
       needsHashes ||= endpoints.hasMadeLabels(walk.section);
     }
+    if (count === 0 && endpoints.takeAll()) return this.#composeHeadless(service);
     const { type } = sought;
     const isShared = (service.flags & SERVICE_FLAG.SHARES) !== 0;
     // A single target makes an alias.
     if (this.#label !== ALL && (count === 1 || isShared) && type !== TYPE.SRV) return COMPOSED.ASK;
     if (type === TYPE.A || type === TYPE.AAAA) return endpoints.addAddresses(service, type, this);
     if (type !== TYPE.SRV || this.#context.lacks(CLUSTER_FLAG.WITHOUT_SRV)) return COMPOSED.NODATA;
-    return needsHashes || isShared ? COMPOSED.ASK : this.#composeTargets(service, weightOf(count));
-  }
-
-  #composeTargets(service: ServiceFields, weight: number): number {
-    const endpoints = this.#endpoints;
-    const { composition, walk } = this.#context;
-    endpoints.beginTargets();
-    for (walk.begin(service.entry); !composition.isCut && walk.next(); ) {
-      const { section } = walk;
-      if (!this.includes(section)) continue;
-      const ready = endpoints.ready(section);
-      for (let endpoint = 0; endpoint < ready && !composition.isCut; endpoint++)
-        if (!this.#addTargets(service, section, endpoint, weight)) return COMPOSED.ASK;
-    }
-    endpoints.addAdditionals();
-    return COMPOSED.RECORDS;
+    if (needsHashes || isShared) return COMPOSED.ASK;
+    this.#weight = weightOf(count);
+    return endpoints.addTargets(service, this, this, false) ? COMPOSED.RECORDS : COMPOSED.ASK;
   }
 
   /** Adds the SRV records of one endpoint. @returns false if its name cannot be one */
-  #addTargets(service: ServiceFields, section: number, endpoint: number, weight: number): boolean {
+  addTargets(service: ServiceFields, section: number, endpoint: number): boolean {
     const endpoints = this.#endpoints;
+    const weight = this.#weight;
     if (this.#label === ALL) return endpoints.addService(service, section, endpoint, weight, 0, false);
     const { octets } = this.#views;
     const first = endpoints.portsAt(section);

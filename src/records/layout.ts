@@ -1,7 +1,7 @@
 /**
  * The layout of a cluster's records in the table's memory: offsets in octets. Writer and composers share only these.
  *
- * Five kinds of entry are in the table's index (see `record-space.ts`). An entry stays where it is while it exists; the
+ * Six kinds of entry are in the table's index (see `record-space.ts`). An entry stays where it is while it exists; the
  * records that it refers to are immutable, and replaced by one store. References are octets of the table, 0 for none.
  *
  *     a service (key: its label, then its namespace's, in wire form)
@@ -49,10 +49,16 @@
  *     8   pods that have it
  *     16  the key
  *
+ *     a range of clients (key: 4 or 16 octets, zero behind the prefix, then the bits of the prefix)
+ *
+ *     8   the word of its zone
+ *     16  the word of its node
+ *     20  the key
+ *
  * The record of a service:
  *
  *     0   kind | IPv4 addresses << 8 | IPv6 addresses << 16 | what an external name is << 24, `EXTERNAL_TARGET` |
- *         whether it selects pods << 31
+ *         what its traffic prefers << 28, `DISTRIBUTION` | whether it selects pods << 31
  *     4   octets of the whole block
  *     8   ports
  *     12  octets of the external name as text | octets of its target in wire form << 16
@@ -72,11 +78,20 @@
  *
  *     0   octets of the section
  *     4   ready endpoints | all endpoints << 16; the ready ones come first
- *     8   ports | octets of an address << 16 | whether an endpoint has a hostname << 24
+ *     8   ports | octets of an address << 16 | whether an endpoint has a hostname << 24 | whether it has places << 25
  *     12  where its ports begin, in octets from its start
  *     16  where the labels of hostnames begin: a word per ready endpoint, with the place of the label, 0 for none
  *     20  where the states of the endpoints that are not ready begin: an octet each, `ENDPOINT_STATE`
  *     24  addresses, as in the record of a service
+ *
+ * The places of a section's endpoints, where a cluster keeps them. The last word of the section has their place in it:
+ *
+ *     0   flags, `PLACES_FLAG`
+ *     4   a bit for each zone that they may have, then for each node: the lower five bits of a word are its number
+ *     12  per ready endpoint: the word of its zone and of its node; 0: it has none; negative: minus the place of a list
+ *     ..  lists: their words, then these
+ *
+ * The word of a zone or a node is a hash of its name, above 0. So records mean the same in each process.
  *
  * A list of an address's services: how many, its capacity, then the entries; those that select pods come first.
  *
@@ -101,9 +116,17 @@
  *     16  the zone of the domain
  *     20  reverse zones
  *     24  the first of the outcomes of its names, `NAME_OUTCOME`
- *     28  the label `svc` and the domain, padded; per reverse zone: the zone | labels << 16, octets, the name, padded
+ *     28  where its clients are, 0 if that is not known
+ *     32  the label `svc` and the domain, padded; per reverse zone: the zone | labels << 16, octets, the name, padded
+ *
+ * Where clients are:
+ *
+ *     0   octets of the whole block
+ *     4   the word of the zone and of the node of all clients; 0: their addresses tell
+ *     12  lengths of prefixes of IPv4, then of IPv6, that ranges of clients have
+ *     20  these lengths, an octet each, the longest of a family first
  */
-export const RECORD_KIND = { SERVICE: 3, NAMESPACE: 4, SLICE: 5, ADDRESS: 6, POD: 7 } as const;
+export const RECORD_KIND = { SERVICE: 3, NAMESPACE: 4, SLICE: 5, ADDRESS: 6, POD: 7, RANGE: 8 } as const;
 
 export const SERVICE = {
   FLAGS: 8,
@@ -164,10 +187,17 @@ export const OWNERS = { COUNT: 0, CAPACITY: 4, ENTRIES: 8 } as const;
 
 export const POD = { COUNT: 8, KEY: 16 } as const;
 
+export const RANGE = { ZONE: 8, NODE: 16, KEY: 20 } as const;
+export const CLIENT_PLACES = { SIZE: 0, ZONE: 4, NODE: 8, IPV4: 12, IPV6: 16, LENGTHS: 20 } as const;
+
 export const SERVICE_RECORD = { HEAD: 0, SIZE: 4, PORTS: 8, EXTERNAL: 12, ADDRESSES: 16 } as const;
 export const SERVICE_KIND = { CLUSTER: 1, HEADLESS: 2, EXTERNAL: 3 } as const;
 export const EXTERNAL_TARGET = { UNUSABLE: 0, NAME: 1, ADDRESS: 2 } as const;
-export const EXTERNAL_TARGET_MASK = 0x7f;
+export const EXTERNAL_TARGET_MASK = 0x0f;
+/** What `trafficDistribution` of a service prefers. A node also means its zone. */
+export const DISTRIBUTION = { NONE: 0, ZONE: 1, NODE: 2 } as const;
+export const DISTRIBUTION_SHIFT = 28;
+export const DISTRIBUTION_MASK = 0x07;
 /** In the first word of a service's record: the service selects pods. */
 export const SELECTS_PODS = 1 << 31;
 
@@ -186,6 +216,13 @@ export const SECTION = {
   ADDRESSES: 24,
 } as const;
 export const SECTION_HAS_HOSTNAMES = 1 << 24;
+export const SECTION_HAS_PLACES = 1 << 25;
+export const PLACES = { FLAGS: 0, ZONES: 4, NODES: 8, WORDS: 12 } as const;
+/**
+ * HINTED: all ready endpoints have hints. KNOWN: they have hints, or a zone or node of their own, which is then in place of
+ * the hints.
+ */
+export const PLACES_FLAG = { ZONES_HINTED: 1, ZONES_KNOWN: 2, NODES_HINTED: 4, NODES_KNOWN: 8 } as const;
 /** What the conditions of an endpoint that is not ready say. */
 export const ENDPOINT_STATE = { NOT_READY: 1, SERVING: 2, TERMINATING: 4 } as const;
 
@@ -197,7 +234,8 @@ export const CLUSTER = {
   ZONE: 16,
   REVERSE_ZONES: 20,
   OUTCOMES: 24,
-  NAMES: 28,
+  PLACES: 28,
+  NAMES: 32,
 } as const;
 /** The outcomes of a cluster's names, from the first of them on. */
 export const NAME_OUTCOME = {

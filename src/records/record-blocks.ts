@@ -6,8 +6,17 @@ import type { BlockBuffer } from '../table/block.ts';
 import { padded } from '../table/layout.ts';
 import { formatAddress } from '../wire/address.ts';
 import type { ServiceDraft, SliceDraft } from './drafts.ts';
+import { encodePlaces } from './endpoint-places.ts';
 import { MADE_LABEL } from './endpoint-writer.ts';
-import { SECTION, SECTION_HAS_HOSTNAMES, SELECTS_PODS, SERVICE_RECORD, SLICE_RECORD } from './layout.ts';
+import {
+  DISTRIBUTION_SHIFT,
+  SECTION,
+  SECTION_HAS_HOSTNAMES,
+  SECTION_HAS_PLACES,
+  SELECTS_PODS,
+  SERVICE_RECORD,
+  SLICE_RECORD,
+} from './layout.ts';
 
 const MAX_OWN_ADDRESSES = 255;
 const MAX_ENDPOINTS = 0xffff;
@@ -33,7 +42,9 @@ export function encodeServiceRecord(buffer: BlockBuffer, draft: ServiceDraft): v
   buffer.begin(externalAt + external.length + target.length);
   const { words, octets } = buffer;
   const selects = draft.selects ? SELECTS_PODS : 0;
-  words[0] = draft.kind | (ipv4.length << 8) | (longs << 16) | (draft.targetKind << 24) | selects;
+  const distribution = draft.distribution << DISTRIBUTION_SHIFT;
+  words[0] =
+    draft.kind | (ipv4.length << 8) | (longs << 16) | (draft.targetKind << 24) | distribution | selects;
   words[SERVICE_RECORD.SIZE >> 2] = buffer.length;
   words[SERVICE_RECORD.PORTS >> 2] = ports.count;
   words[SERVICE_RECORD.EXTERNAL >> 2] = external.length | (target.length << 16);
@@ -60,14 +71,17 @@ interface SectionPlan {
   readonly labelOctets: number;
   /** Labels made from addresses, by endpoint. */
   readonly made: ReadonlyMap<number, Uint8Array>;
+  /** The words of their places; undefined: none are kept. */
+  readonly places: readonly number[] | undefined;
 }
 
-export function encodeSliceRecord(buffer: BlockBuffer, draft: SliceDraft): void {
+/** @param keepsPlaces whether the zones and nodes of endpoints are a part of the record */
+export function encodeSliceRecord(buffer: BlockBuffer, draft: SliceDraft, keepsPlaces: boolean): void {
   const plans: SectionPlan[] = [];
   for (let group = 0; group < draft.groupEnds.length; group++)
     for (const isIpv4 of [true, false]) {
       const plan = planSection(draft, group, isIpv4);
-      if (plan !== undefined) plans.push(plan);
+      if (plan !== undefined) plans.push(keepsPlaces ? withPlaces(draft, plan) : plan);
     }
   const sizes = plans.map((plan) => sizeOfSection(draft, plan));
   buffer.begin(SLICE_RECORD.FIRST + sizes.reduce((sum, size) => sum + size, 0));
@@ -116,7 +130,14 @@ function planSection(draft: SliceDraft, group: number, isIpv4: boolean): Section
     hasHostnames,
     labelOctets,
     made,
+    places: undefined,
   };
+}
+
+function withPlaces(draft: SliceDraft, plan: SectionPlan): SectionPlan {
+  const { endpoints, ready } = plan;
+  const at = padded(placesOf(draft, plan).end);
+  return { ...plan, places: encodePlaces(draft, endpoints.slice(0, ready), at) };
 }
 
 /** The label of an IPv6 address: its canonical text with dashes, and a zero after a dash at the end. */
@@ -138,7 +159,9 @@ function placesOf(draft: SliceDraft, plan: SectionPlan) {
   return { ports, labelsAt, textsAt, portsAt, statesAt, end: statesAt + endpoints.length - ready };
 }
 
-const sizeOfSection = (draft: SliceDraft, plan: SectionPlan): number => padded(placesOf(draft, plan).end);
+/** The last word is the place of the places. */
+const sizeOfSection = (draft: SliceDraft, plan: SectionPlan): number =>
+  padded(placesOf(draft, plan).end) + (plan.places === undefined ? 0 : plan.places.length * 4 + 4);
 
 function writeSection(
   buffer: BlockBuffer,
@@ -155,7 +178,10 @@ function writeSection(
   words[at >> 2] = size;
   words[(at + SECTION.COUNTS) >> 2] = ready | (endpoints.length << 16);
   words[(at + SECTION.SHAPE) >> 2] =
-    ports | ((isIpv4 ? 4 : 16) << 16) | (hasHostnames ? SECTION_HAS_HOSTNAMES : 0);
+    ports |
+    ((isIpv4 ? 4 : 16) << 16) |
+    (hasHostnames ? SECTION_HAS_HOSTNAMES : 0) |
+    (plan.places === undefined ? 0 : SECTION_HAS_PLACES);
   words[(at + SECTION.PORTS) >> 2] = places.portsAt;
   words[(at + SECTION.LABELS) >> 2] = labelOctets > 0 ? places.labelsAt : 0;
   words[(at + SECTION.STATES) >> 2] = endpoints.length > ready ? places.statesAt : 0;
@@ -169,6 +195,10 @@ function writeSection(
     else if (labelOctets > 0)
       text = writeLabel(buffer, draft, plan, { at, text, index, labelsAt: places.labelsAt });
   }
+  if (plan.places === undefined) return;
+  const placesAt = padded(places.end);
+  words.set(plan.places, (at + placesAt) >> 2);
+  words[(at + size - 4) >> 2] = placesAt;
 }
 
 function writeAddress(

@@ -87,6 +87,11 @@ export class RecordFinder {
   }
 }
 
+/** Selects sections of a service's slices. */
+export interface SectionFilter {
+  includes(section: number): boolean;
+}
+
 /** Walks the sections of a service's slices, in the order of their slots or of its index. */
 export class SectionWalk {
   readonly #atoms: Int32Array;

@@ -3,6 +3,8 @@
  *
  * It keeps no values of its own: what it must know of an object again, it reads from its record.
  */
+import type { Steps } from '../base/steps.ts';
+import { TableFullError } from '../table/arena.ts';
 import { BlockBuffer } from '../table/block.ts';
 import type { RecordSpace } from '../table/record-space.ts';
 import type { AddressMatch } from '../wire/address-range.ts';
@@ -31,6 +33,9 @@ import { type AddressValue, octetsOf, textAt } from './slice-addresses.ts';
 import { SliceWriter } from './slice-writer.ts';
 import { isSpecialAddress } from './special-addresses.ts';
 
+/** Addresses that are judged in one step, besides reading those of their service. */
+const ADDRESSES_OF_STEP = 256;
+
 export interface RecordWriterOptions {
   /** Whether names are those of kube-dns: external names that are addresses have some, endpoints have hashes as labels. */
   readonly isKubeDns: boolean;
@@ -41,6 +46,8 @@ export interface RecordWriterOptions {
    * address.
    */
   readonly endpointRanges?: AddressMatch | undefined;
+  /** Whether records of slices have the zones and nodes of endpoints. */
+  readonly keepsPlaces: boolean;
 }
 
 /** Learns of each change of a service, whose former and new records can both be read then. */
@@ -138,7 +145,7 @@ export class RecordWriter {
 
   /** Adds or replaces a slice: as `putService`. */
   putSlice(draft: SliceDraft, list: number): boolean {
-    encodeSliceRecord(this.#buffer, draft);
+    encodeSliceRecord(this.#buffer, draft, this.#options.keepsPlaces);
     const { key, service } = draft;
     return this.#putSlice(key.items.subarray(0, key.length), service.items.subarray(0, service.length), list);
   }
@@ -193,6 +200,56 @@ export class RecordWriter {
     if (entry === 0 || !this.#isObject(entry)) return false;
     this.#removeNamespaceObject(entry);
     return true;
+  }
+
+  /**
+   * Claims and gives up the addresses of endpoints again, once `endpointRanges` says otherwise of some. Objects may change between
+   * two steps.
+   */
+  *reclaim(): Steps<void> {
+    for (const key of this.#keysWithoutSelector()) {
+      const done = new Set<AddressValue>();
+      while (this.#reclaimSome(this.findService(key), done)) yield;
+    }
+  }
+
+  /** The keys of the services with slices and without a selector. */
+  #keysWithoutSelector(): readonly Uint8Array[] {
+    const keys: Uint8Array[] = [];
+    for (const namespace of this.namespaces())
+      for (const entry of this.servicesOf(namespace))
+        if (!this.#selectsPods(entry) && this.#get(entry + SERVICE.SLICES) !== 0)
+          keys.push(serviceKeyAt(this.space.views, entry).slice());
+    return keys;
+  }
+
+  /** @param done the addresses so far; @returns whether there may be more */
+  #reclaimSome(entry: number, done: Set<AddressValue>): boolean {
+    if (entry === 0 || this.#selectsPods(entry)) return false;
+    let left = ADDRESSES_OF_STEP;
+    for (const address of this.slices.readyOf(entry)) {
+      if (done.has(address)) continue;
+      done.add(address);
+      const octets = octetsOf(address);
+      if (this.#mayClaim(octets, entry)) this.#claimAgain(octets, entry);
+      else if (!this.#isOwn(entry, address)) this.claims.remove(octets, entry);
+      left--;
+      if (left === 0) return true;
+    }
+    return false;
+  }
+
+  #claimAgain(address: Uint8Array, entry: number): void {
+    try {
+      // The slot is a hint.
+      this.claims.add(address, entry, 0);
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+    }
+  }
+
+  #selectsPods(entry: number): boolean {
+    return (this.#get(entry + SERVICE.FLAGS) & SERVICE_FLAG.SELECTS) !== 0;
   }
 
   /** Counts one more pod with an address. @param key the label of the namespace, then the octets of the address */
@@ -288,8 +345,7 @@ export class RecordWriter {
   /** Whether an endpoint may have names. Any tenant may list any address as one of a service without a selector. */
   #mayClaim(address: Uint8Array, service: number): boolean {
     if (!this.#hasName(address)) return false;
-    const selects = (this.#get(service + SERVICE.FLAGS) & SERVICE_FLAG.SELECTS) !== 0;
-    return selects || this.#options.endpointRanges?.(address) !== false;
+    return this.#selectsPods(service) || this.#options.endpointRanges?.(address) !== false;
   }
 
   #isObject(namespace: number): boolean {

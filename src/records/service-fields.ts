@@ -6,6 +6,8 @@ import type { TableViews } from '../table/memory.ts';
 import { MAX_NAME_OCTETS } from '../wire/label.ts';
 import {
   CLUSTER_FLAG,
+  DISTRIBUTION_MASK,
+  DISTRIBUTION_SHIFT,
   EXTERNAL_TARGET,
   EXTERNAL_TARGET_MASK,
   PORT,
@@ -38,6 +40,8 @@ export class ServiceFields {
   targetLength = 0;
   /** What an external name is, of `EXTERNAL_TARGET`. */
   target = 0;
+  /** What its traffic prefers, of `DISTRIBUTION`. */
+  distribution = 0;
   /** The octet of its two labels, and how many they are. */
   keyAt = 0;
   keyLength = 0;
@@ -63,6 +67,7 @@ export class ServiceFields {
     this.ipv4 = (head >>> 8) & 0xff;
     this.ipv6 = (head >>> 16) & 0xff;
     this.target = (head >>> 24) & EXTERNAL_TARGET_MASK;
+    this.distribution = (head >>> DISTRIBUTION_SHIFT) & DISTRIBUTION_MASK;
     this.ipv4At = record + SERVICE_RECORD.ADDRESSES;
     this.ipv6At = this.ipv4At + this.ipv4 * 4;
     this.ports = atoms[(record + SERVICE_RECORD.PORTS) >> 2] ?? 0;

@@ -3,7 +3,7 @@
  */
 import type { TableViews } from '../table/memory.ts';
 import { MADE_LABEL } from './endpoint-writer.ts';
-import { SECTION, SERVICE_FLAG, SLICE_RECORD } from './layout.ts';
+import { SECTION, SECTION_HAS_HOSTNAMES, SERVICE_FLAG, SLICE_RECORD } from './layout.ts';
 import { SectionWalk } from './record-finder.ts';
 
 /** An IPv4 address as a signed number, an IPv6 address as text with a character per octet. */
@@ -60,26 +60,27 @@ export function* sectionsOf({ atoms }: TableViews, record: number): Iterable<num
   }
 }
 
-/** The addresses of a slice's ready endpoints, and how many they are. */
-export function readyAddresses(
-  views: TableViews,
-  record: number,
-): { addresses: Set<AddressValue>; ready: number } {
+/** The addresses of a slice's ready endpoints. @param record 0 for none */
+export function readyAddresses(views: TableViews, record: number): ReadonlySet<AddressValue> {
   const addresses = new Set<AddressValue>();
-  let count = 0;
   if (record !== 0)
-    for (const section of sectionsOf(views, record)) {
-      const ready = readyIn(views, section);
-      for (let endpoint = 0; endpoint < ready; endpoint++) addresses.add(addressOf(views, section, endpoint));
-      count += ready;
-    }
-  return { addresses, ready: count };
+    for (const section of sectionsOf(views, record))
+      for (let endpoint = 0, ready = readyIn(views, section); endpoint < ready; endpoint++)
+        addresses.add(addressOf(views, section, endpoint));
+  return addresses;
+}
+
+/** How many ready endpoints a slice has. @param record 0 for none */
+export function countReady(views: TableViews, record: number): number {
+  let count = 0;
+  if (record !== 0) for (const section of sectionsOf(views, record)) count += readyIn(views, section);
+  return count;
 }
 
 /** Whether a slice has hostnames. */
 export function hasHostnames(views: TableViews, record: number): boolean {
   for (const section of sectionsOf(views, record))
-    if ((views.atoms[(section + SECTION.SHAPE) >> 2] ?? 0) >>> 24 !== 0) return true;
+    if (((views.atoms[(section + SECTION.SHAPE) >> 2] ?? 0) & SECTION_HAS_HOSTNAMES) !== 0) return true;
   return false;
 }
 

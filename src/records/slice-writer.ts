@@ -7,7 +7,14 @@ import type { AddressClaims } from './address-claims.ts';
 import type { EndpointIndex } from './endpoint-index.ts';
 import { EntryList } from './entry-list.ts';
 import { RECORD_KIND, SERVICE, SERVICE_FLAG, SLICE, SLICE_LIST, SLICE_RECORD } from './layout.ts';
-import { type AddressValue, findRepeats, hasHostnames, octetsOf, readyAddresses } from './slice-addresses.ts';
+import {
+  type AddressValue,
+  countReady,
+  findRepeats,
+  hasHostnames,
+  octetsOf,
+  readyAddresses,
+} from './slice-addresses.ts';
 
 const REPEATS = SERVICE_FLAG.OVERLAPS | SERVICE_FLAG.SHARES;
 
@@ -124,25 +131,26 @@ export class SliceWriter {
   /** Shows the record of a slice in place of another, 0 for none, and claims its addresses. */
   #show(service: number, slot: number, before: number, record: number): void {
     const { views } = this.#space;
-    const former = readyAddresses(views, before);
-    const now = readyAddresses(views, record);
-    const change = this.#index.begin(service, slot, before, record);
-    let mayRepeat = (this.#get(service + SERVICE.FLAGS) & REPEATS) !== 0 || now.addresses.size < now.ready;
+    const change = this.#index.begin({ service, slot, before, record });
+    const former = change?.former.addresses ?? readyAddresses(views, before);
+    const now = change?.now.addresses ?? readyAddresses(views, record);
+    let mayRepeat =
+      (this.#get(service + SERVICE.FLAGS) & REPEATS) !== 0 || now.size < countReady(views, record);
     if (record !== 0 && hasHostnames(views, record)) mayRepeat = true;
-    for (const address of now.addresses)
-      if (!former.addresses.has(address) && this.#claims.add(octetsOf(address), service, slot))
-        mayRepeat = true;
+    for (const address of now)
+      if (!former.has(address) && this.#claims.add(octetsOf(address), service, slot)) mayRepeat = true;
     // Readers must not take repeated endpoints for different ones.
     if (change !== undefined) this.#setRepeats(service, this.#index.repeats(service));
     else if (mayRepeat) this.#setRepeats(service, REPEATS);
     const list = this.#get(service + SERVICE.SLICES);
     this.#space.store(list + SLICE_LIST.RECORDS + slot * 4, record);
-    this.#space.store(service + SERVICE.READY, this.#get(service + SERVICE.READY) - former.ready + now.ready);
+    const ready = this.#get(service + SERVICE.READY) - countReady(views, before) + countReady(views, record);
+    this.#space.store(service + SERVICE.READY, ready);
     if (change !== undefined) {
       this.#index.end(change);
       this.#setRepeats(service, this.#index.repeats(service));
     } else if (mayRepeat) this.#setRepeats(service, findRepeats(views, service));
-    this.#disclaim(service, former.addresses, now.addresses, mayRepeat);
+    this.#disclaim(service, former, now, mayRepeat);
     this.#index.fit(service);
     if (before !== 0) this.#space.retire(before, this.#get(before + SLICE_RECORD.SIZE));
   }
@@ -172,7 +180,7 @@ export class SliceWriter {
   readyOf(service: number): ReadonlySet<AddressValue> {
     const addresses = new Set<AddressValue>();
     for (const record of this.records(service))
-      for (const address of readyAddresses(this.#space.views, record).addresses) addresses.add(address);
+      for (const address of readyAddresses(this.#space.views, record)) addresses.add(address);
     return addresses;
   }
 

@@ -9,11 +9,12 @@ import type { Engine } from '../engine/engine.ts';
 import type { ClusterSinks } from '../kube/api/list-watch/cluster-watch.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';
+import { followedNode } from '../kube/publish/nodes-use.ts';
 import type { Stats } from '../observe/stats.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../wire/types.ts';
-import type { Dependencies, ObjectSource, SourceStatus } from './object-source.ts';
+import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
 
 export class ClusterObjects {
   readonly #plan: ClusterObjectsPlan;
@@ -25,6 +26,7 @@ export class ClusterObjects {
   #source: ObjectSource | undefined;
   #snapshot: SnapshotKeeper | undefined;
   #syncTimer: Timer | undefined;
+  #nodes: Following | undefined;
 
   constructor(
     plan: ClusterObjectsPlan,
@@ -75,7 +77,10 @@ export class ClusterObjects {
 
   /** Starts to list and watch the objects. */
   async start(): Promise<void> {
-    await this.#source?.start(sinksOf(this.#cluster));
+    const { nodes, nodesUse } = this.#cluster;
+    await this.#source?.start(sinksOf(this.#cluster), { readsPlaces: nodesUse?.prefersZone === true });
+    if (nodes !== undefined && nodesUse !== undefined)
+      this.#nodes = this.#source?.followNodeRanges(followedNode(nodesUse), nodes);
     this.#reportSync();
   }
 
@@ -91,13 +96,14 @@ export class ClusterObjects {
   async stop(): Promise<void> {
     this.#syncTimer?.cancel();
     await this.#engine.find(FederationZones)?.leaveNodes();
+    await this.#nodes?.stop();
     await this.#source?.stop();
     await this.#snapshot?.stop();
   }
 
   #nodeWatches(): readonly WatchStats[] {
-    const following = this.#engine.find(FederationZones)?.following;
-    return following === undefined ? [] : [following.status()];
+    const followings = [this.#engine.find(FederationZones)?.following, this.#nodes];
+    return followings.flatMap((following) => following?.status() ?? []);
   }
 
   async #restore(source: ObjectSource): Promise<void> {

@@ -9,11 +9,15 @@ import { findCluster, type NoCluster } from '../kube/api/connection/find-cluster
 import type { Connection } from '../kube/api/connection/types.ts';
 import { type ApiAccess, makeApiAccess } from '../kube/api/list-watch/api-access.ts';
 import { findClusterIdentity } from '../kube/api/list-watch/cluster-identity.ts';
-import { type ClusterSinks, ClusterWatch } from '../kube/api/list-watch/cluster-watch.ts';
-import { followConfigMap, followNodes } from '../kube/api/list-watch/further-kinds.ts';
+import {
+  type ClusterSinks,
+  ClusterWatch,
+  type ObjectSelection,
+} from '../kube/api/list-watch/cluster-watch.ts';
+import { followConfigMap, followNodeRanges, followNodes } from '../kube/api/list-watch/further-kinds.ts';
 import type { Follower, KindStatus } from '../kube/api/list-watch/reflector.ts';
 import type { WatchState, WatchStats } from '../kube/api/list-watch/state.ts';
-import type { ConfigMapObject, NodeObject, ObjectSink } from '../kube/objects/objects.ts';
+import type { ConfigMapObject, NodeObject, NodeRangesObject, ObjectSink } from '../kube/objects/objects.ts';
 import type { ManifestStats } from '../observe/stats.ts';
 import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
 
@@ -47,10 +51,12 @@ export interface ObjectSource {
   /** The UID of the namespace `kube-system`; undefined while unknown. Never rejects. */
   findIdentity(): Promise<string | undefined>;
   /** Starts to fill the sinks and to follow changes. */
-  start(sinks: ClusterSinks): Promise<void>;
+  start(sinks: ClusterSinks, selection?: ObjectSelection): Promise<void>;
   status(): SourceStatus;
   /** Starts to follow one ConfigMap; undefined without an API server. */
   followConfigMap(namespace: string, name: string, sink: ObjectSink<ConfigMapObject>): Following | undefined;
+  /** Starts to follow the ranges of nodes; undefined if the source has none. @param name the only node; undefined: all */
+  followNodeRanges(name: string | undefined, sink: ObjectSink<NodeRangesObject>): Following | undefined;
   /** Starts to follow all nodes; undefined if the source has none. */
   followNodes(sink: ObjectSink<NodeObject>): Following | undefined;
   /** Stop all `Following` objects before this. */
@@ -113,10 +119,11 @@ class ApiServer implements ObjectSource {
     return makeApiAccess({ connection: this.#connection, clock: this.#clock, log: this.#log });
   }
 
-  async start(sinks: ClusterSinks): Promise<void> {
+  async start(sinks: ClusterSinks, selection: ObjectSelection = {}): Promise<void> {
     this.#watch = new ClusterWatch({
       connection: this.#connection,
       sinks,
+      selection,
       clock: this.#clock,
       log: this.#log,
     });
@@ -130,6 +137,10 @@ class ApiServer implements ObjectSource {
 
   followConfigMap(namespace: string, name: string, sink: ObjectSink<ConfigMapObject>): Following {
     return started(followConfigMap(this.#api, namespace, name, sink));
+  }
+
+  followNodeRanges(name: string | undefined, sink: ObjectSink<NodeRangesObject>): Following {
+    return started(followNodeRanges(this.#api, name, sink));
   }
 
   followNodes(sink: ObjectSink<NodeObject>): Following {
@@ -213,6 +224,8 @@ class FolderOfManifests implements ObjectSource {
   async findIdentity(): Promise<undefined> {}
 
   followConfigMap(): undefined {}
+
+  followNodeRanges(): undefined {}
 
   followNodes(): undefined {}
 

@@ -62,6 +62,7 @@ export interface Composer {
    * @param origin where the records will lie in the message
    * @param limit octets that they may have
    * @param rotates whether addresses start at a random one
+   * @param packet has the socket address of the client from octet `client` on
    * @returns of `COMPOSED`
    */
   compose(
@@ -72,6 +73,8 @@ export interface Composer {
     origin: number,
     limit: number,
     rotates: boolean,
+    packet: Uint8Array,
+    client: number,
   ): number;
 }
 

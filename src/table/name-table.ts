@@ -74,7 +74,7 @@ export const maxLabelsOf = ({ words }: TableViews, table: number): number =>
  * @returns an octet, or 0
  */
 export function findNameEntry(
-  { words, octets }: TableViews,
+  { words }: TableViews,
   table: number,
   question: QuestionReader,
   skipped: number,
@@ -90,8 +90,9 @@ export function findNameEntry(
     if (offset === 0) return 0;
     const entry = table + offset;
     if (words[word] !== hash || ((words[entry >> 2] ?? 0) & 0xff) !== length) continue;
+    // Both are zero behind their ends.
     let same = 0;
-    while (same < length && octets[entry + 4 + same] === question.name[from + same]) same++;
-    if (same === length) return entry;
+    while (same < length && words[(entry + 4 + same) >> 2] === question.wordAt(from + same) >>> 0) same += 4;
+    if (same >= length) return entry;
   }
 }

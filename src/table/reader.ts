@@ -338,6 +338,8 @@ export class TableReader {
       this.#question.end - start,
       this.#response.freeOctets(start, max),
       this.#response.rotates,
+      this.#packet,
+      this.#searching.client,
     );
   }
 

@@ -116,11 +116,12 @@ export class Search {
     if (list === 0 || !this.#isBelow(first)) return SEARCHED.PASSED;
     const shape = atoms[first >> 2] ?? 0;
     const base = this.#question.labelStarts[this.#question.labels - (shape >>> 8)] ?? 0;
+    this.#begin(searching, base);
     let domain = first + 4 + padded(shape & 0xff);
     const count = atoms[(list + SEARCH_LIST.COUNT) >> 2] ?? 0;
     let tried = 1;
     for (let index = 1; index < count; index++) {
-      if (this.#load(searching, base, domain)) {
+      if (this.#load(base, domain)) {
         const found = this.#try(searching, tried);
         if (found !== JUDGED.DENIED) return found;
         tried++;
@@ -146,20 +147,27 @@ export class Search {
     return true;
   }
 
-  /** Makes a question for the first octets of the name with a domain behind. @returns whether that is a name */
-  #load({ packet, start }: Searching, base: number, domain: number): boolean {
-    const { atoms, octets } = this.#views;
+  /** Copies what the questions for all names of a list begin with. @param base octets of the name */
+  #begin({ packet, start }: Searching, base: number): void {
     const message = this.#message;
+    message[FLAGS_AT + 1] = packet[start + FLAGS_AT + 1] ?? 0;
+    for (let at = 0; at < base; at++) message[HEADER_OCTETS + at] = packet[start + HEADER_OCTETS + at] ?? 0;
+  }
+
+  /** Makes a question for the first octets of the name with a domain behind. @returns whether that is a name */
+  #load(base: number, domain: number): boolean {
+    const { atoms } = this.#views;
+    const view = this.#view;
     const question = this.#question;
     const length = (atoms[domain >> 2] ?? 0) & 0xff;
-    for (let at = 0; at < base; at++) message[HEADER_OCTETS + at] = packet[start + HEADER_OCTETS + at] ?? 0;
-    const end = HEADER_OCTETS + base + length;
-    for (let at = 0; at < length; at++) message[HEADER_OCTETS + base + at] = octets[domain + 4 + at] ?? 0;
-    message[FLAGS_AT + 1] = packet[start + FLAGS_AT + 1] ?? 0;
-    this.#view.setUint16(end, question.type);
-    this.#view.setUint16(end + 2, question.dnsClass);
+    const from = HEADER_OCTETS + base;
+    const end = from + length;
+    // What the last word has behind the name is written over.
+    for (let at = 0; at < length; at += 4) view.setInt32(from + at, atoms[(domain + 4 + at) >> 2] ?? 0, true);
+    view.setUint16(end, question.type);
+    view.setUint16(end + 2, question.dnsClass);
     const name = this.#name;
-    if (name.parse(message, this.#view, 0, end + QUESTION_OCTETS) !== PARSED.QUESTION) return false;
+    if (name.parse(this.#message, view, 0, end + QUESTION_OCTETS) !== PARSED.QUESTION) return false;
     name.dnssecOk = question.dnssecOk;
     return true;
   }
@@ -231,7 +239,7 @@ export class Search {
   }
 
   /** @returns of `COMPOSED` */
-  #compose({ start, max }: Searching, publication: number): number {
+  #compose({ packet, start, client, max }: Searching, publication: number): number {
     const { atoms } = this.#views;
     const cluster = atoms[publication + (PUBLICATION.CLUSTER >> 2)] ?? 0;
     if (cluster === 0) return COMPOSED.NEXT;
@@ -243,6 +251,8 @@ export class Search {
       this.#question.end - start,
       this.#response.freeOctets(start, max),
       this.#response.rotates,
+      packet,
+      client,
     );
   }
 

@@ -35,6 +35,35 @@ describe('FrameParser', () => {
     );
   });
 
+  it('gives the same messages whether pieces wait for each other or not', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.uint8Array({ maxLength: 700 }), { maxLength: 20 }),
+        fc.array(fc.nat(), { maxLength: 30 }),
+        fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 30 }),
+        (messages, places, takes) => {
+          const stream = Uint8Array.from(messages.flatMap((message) => [...frame(message)]));
+          const parser = new FrameParser();
+          const taken: Uint8Array[] = [];
+          const take = (count: number) => {
+            for (let left = count; left > 0; left--) {
+              const message = parser.next();
+              if (message === undefined) return;
+              taken.push(Uint8Array.from(message));
+            }
+          };
+          cut(stream, places).forEach((piece, index) => {
+            parser.push(piece);
+            take(takes[index % takes.length] ?? 0);
+          });
+          take(Number.POSITIVE_INFINITY);
+          expect(taken).toEqual(messages);
+          expect([parser.held, parser.waiting]).toEqual([0, 0]);
+        },
+      ),
+    );
+  });
+
   it('takes the largest message octet by octet', () => {
     const message = Uint8Array.from({ length: 65_535 }, (_, index) => index & 0xff);
     const octets = Array.from(frame(message), (octet) => Uint8Array.of(octet));

@@ -11,23 +11,50 @@ const NONE = new Uint8Array(0);
 export class FrameParser {
   #chunk: Uint8Array = NONE;
   #at = 0;
+  /** The pieces after `#chunk`, and their octets. */
+  readonly #further: Uint8Array[] = [];
+  #furtherOctets = 0;
   /** The beginning of a message that came in pieces, prefix included. */
   #gathered: Uint8Array = NONE;
   #filled = 0;
 
   /** Octets of messages not taken out yet. */
   get held(): number {
-    return this.#gathered.length + this.#chunk.length - this.#at;
+    return this.#gathered.length + this.#chunk.length - this.#at + this.#furtherOctets;
   }
 
-  /** Adds a piece of the stream. First take out all earlier messages with `next`. */
+  /** Pieces that wait behind the one whose messages `next` takes out. */
+  get waiting(): number {
+    return this.#further.length;
+  }
+
+  /** Adds a piece of the stream, and keeps it until its messages were taken out. */
   push(chunk: Uint8Array): void {
-    this.#chunk = chunk;
-    this.#at = 0;
+    if (this.#at === this.#chunk.length && this.#further.length === 0) this.#start(chunk);
+    else {
+      this.#further.push(chunk);
+      this.#furtherOctets += chunk.length;
+    }
   }
 
   /** The next complete message, valid until the next call; `undefined` if it needs more of the stream. */
   next(): Uint8Array | undefined {
+    for (;;) {
+      const message = this.#nextOfChunk();
+      if (message !== undefined) return message;
+      const chunk = this.#further.shift();
+      if (chunk === undefined) return undefined;
+      this.#furtherOctets -= chunk.length;
+      this.#start(chunk);
+    }
+  }
+
+  #start(chunk: Uint8Array): void {
+    this.#chunk = chunk;
+    this.#at = 0;
+  }
+
+  #nextOfChunk(): Uint8Array | undefined {
     if (this.#filled > 0) return this.#gather();
     const start = this.#at + PREFIX_OCTETS;
     const left = this.#chunk.length - start;
@@ -73,7 +100,7 @@ export class FrameParser {
     this.#filled = filled;
     this.#at = end;
     // A connection that waits for more keeps no memory.
-    if (end === this.#chunk.length) this.push(NONE);
+    if (end === this.#chunk.length) this.#start(NONE);
   }
 }
 

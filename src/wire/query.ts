@@ -30,6 +30,8 @@ export interface Asked {
 export interface Query extends Asked {
   readonly kind: 'query';
   readonly question: Question;
+  /** Of NOTIFY: the new SOA record (RFC 1996 section 3.7). Default: none. */
+  readonly answers?: readonly ResourceRecord[];
   /** Of IXFR: the SOA record of the client's zone (RFC 1995 section 3). */
   readonly authorities: readonly ResourceRecord[];
 }

@@ -77,7 +77,23 @@ function apply(
 function raise(before: KubernetesObject, object: KubernetesObject): KubernetesObject {
   const isChanged = JSON.stringify(before['spec']) !== JSON.stringify(object['spec']);
   const generation = Number(before.metadata['generation'] ?? 1) + (isChanged ? 1 : 0);
-  return { ...object, metadata: { ...object.metadata, generation } };
+  const metadata = { ...object.metadata, generation };
+  return {
+    ...object,
+    metadata: object.kind === 'DaemonSet' ? countTemplates(metadata, isChanged) : metadata,
+  };
+}
+
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+
+/** As Kubernetes 1.34 does: it counts changes of a DaemonSet's pods in an annotation too, which nobody applies. */
+function countTemplates(
+  metadata: KubernetesObject['metadata'],
+  isChanged: boolean,
+): KubernetesObject['metadata'] {
+  const annotations = (metadata['annotations'] ?? {}) as Readonly<Record<string, string>>;
+  const count = Number(annotations[TEMPLATE_GENERATION] ?? 1) + (isChanged ? 1 : 0);
+  return { ...metadata, annotations: { ...annotations, [TEMPLATE_GENERATION]: String(count) } };
 }
 
 function save(

@@ -161,6 +161,17 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
     expect(fieldOf(service, 'spec', 'ports')).toEqual(ports.filter(({ name }) => name !== 'metrics'));
   });
 
+  it.each(['coredns', 'serve'])('writes events on its Service, and may, with %s', (program) => {
+    const flags = [`program=${program}`, 'service.name=cluster-dns', 'events.enabled=true'];
+    const objects = render(...flags.flatMap((flag) => ['--set', flag]));
+    const container = fieldOf(ofKind(objects, 'Deployment')[0], 'spec', 'template', 'spec', 'containers', 0);
+    expect(fieldOf(container, 'args')).toContain('--events=kube-system/cluster-dns');
+    const right = 'events.k8s.io events * create';
+    expect(rightsOf(objects)).toContain(right);
+    expect(rightsOf(render('--set', `program=${program}`))).not.toContain(right);
+    expect(JSON.stringify(render('--set', `program=${program}`))).not.toContain('--events');
+  });
+
   it('has sane defaults: two pods, a budget, a spread, and no CPU limit', () => {
     const objects = render();
     const [deployment] = ofKind(objects, 'Deployment');

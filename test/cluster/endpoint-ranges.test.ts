@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { EndpointsObject, ServiceObject } from '../../src/kube/objects/objects.ts';
+import type { EndpointsObject, NodeRangesObject, ServiceObject } from '../../src/kube/objects/objects.ts';
 import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { RCODE, TYPE } from '../../src/wire/types.ts';
 
@@ -118,5 +118,67 @@ describe('any changes', () => {
       }),
       { numRuns: 25 },
     );
+  });
+});
+
+describe('ranges that are learned from nodes', () => {
+  const learning = (endpointRanges?: typeof RANGES): AskableCluster =>
+    new AskableCluster('coredns', {
+      nodes: { prefersZone: false, ownNode: undefined, boundsEndpoints: true },
+      ...(endpointRanges && { endpointRanges }),
+    });
+  const node = (name: string, ...addresses: readonly string[]): NodeRangesObject => ({
+    ...{ kind: 'NodeRanges', name, zone: undefined },
+    ranges: addresses.map((address) => ({ address, prefix: address.endsWith('.0') ? 24 : 32 })),
+  });
+  const NAME = ['a.web.blue.svc.cluster.local.'];
+
+  it('hold from when they are known, for what was listed before too', async () => {
+    const cluster = learning();
+    cluster.list([
+      ...[service('web', false), slice('web', ['203.0.113.7', '203.0.113.8'])],
+      ...[service('db', true), slice('db', ['10.244.0.2'])],
+    ]);
+    expect(await namesOf(cluster, reverse('203.0.113.7'))).toBe('none');
+    expect(await namesOf(cluster, reverse('10.244.0.2'))).toEqual(['a.db.blue.svc.cluster.local.']);
+    const { nodes } = cluster.cluster;
+    nodes?.upsert(node('node-1', '203.0.113.7'));
+    cluster.cluster.settle();
+    expect(await namesOf(cluster, reverse('203.0.113.7'))).toEqual(NAME);
+    expect(await namesOf(cluster, reverse('203.0.113.8'))).toBe('none');
+    nodes?.upsert(node('node-1', '203.0.113.0'));
+    cluster.cluster.settle();
+    expect(await namesOf(cluster, reverse('203.0.113.8'))).toEqual(NAME);
+    nodes?.remove('node-1');
+    cluster.cluster.settle();
+    expect(await namesOf(cluster, reverse('203.0.113.8'))).toBe('none');
+    expect(await namesOf(cluster, reverse('10.244.0.2'))).toEqual(['a.db.blue.svc.cluster.local.']);
+    expect(cluster.cluster.state().addresses).toBe(1);
+  });
+
+  it('come beside those that are configured', async () => {
+    const cluster = learning(RANGES);
+    cluster.list([service('web', false), slice('web', ['203.0.113.7', '10.244.0.1'])]);
+    expect(await namesOf(cluster, reverse('10.244.0.1'))).toEqual(NAME);
+    cluster.cluster.nodes?.upsert(node('node-1', '203.0.113.7'));
+    cluster.cluster.settle();
+    expect(await namesOf(cluster, reverse('203.0.113.7'))).toEqual(NAME);
+    expect(await namesOf(cluster, reverse('10.244.0.1'))).toEqual(NAME);
+  });
+
+  it('judge a service of any size, in steps that others work between', async () => {
+    const cluster = learning();
+    const addresses = Array.from({ length: 2000 }, (_, index) => `203.0.${index >> 8}.${index & 255}`);
+    cluster.list([service('web', false), slice('web', addresses)]);
+    const { nodes } = cluster.cluster;
+    const ranges = Array.from({ length: 8 }, (_, index) => `203.0.${index}.0`);
+    nodes?.upsert(node('node-1', ...ranges));
+    // The slice shrinks before the steps are done.
+    cluster.upsert(slice('web', addresses.slice(0, 1000)));
+    cluster.cluster.settle();
+    expect(cluster.cluster.state().addresses).toBe(1000);
+    nodes?.remove('node-1');
+    cluster.cluster.settle();
+    expect(cluster.cluster.state().addresses).toBe(0);
   });
 });

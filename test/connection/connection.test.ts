@@ -103,6 +103,20 @@ describe('requests', () => {
     expect(await readAll(await connection.request('/api/v1/services'))).toBe(text);
   });
 
+  test.each([
+    ['gzip', {}],
+    ['gzip', { 'disable-compression': false }],
+    ['identity', { 'disable-compression': true }],
+  ])('answers are asked for with %s, with %j in the kubeconfig', async (expected, cluster) => {
+    const server = createServer((request, response) => {
+      response.end(String(request.headers['accept-encoding']));
+    });
+    const folder = await makeTemporaryFolder();
+    const text = kubeconfig({ server: await listen(server), cluster });
+    const connection = await connect({ kubecfgFile: await folder.write('config', text) });
+    expect(await readAll(await connection.request('/'))).toBe(expected);
+  });
+
   test('a packed answer that is cut off is an error', async () => {
     const packed = gzipSync(randomBytes(200_000));
     const server = createServer((_request, response) => {

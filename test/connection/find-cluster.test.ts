@@ -241,6 +241,8 @@ describe('in the cluster', () => {
     const connection = await connect(options);
     expect(await ask(connection)).toBe(200);
     expect(connection.source).toBe('in-cluster');
+    // Packing costs both sides more than the network of the nodes does.
+    expect(server.requests.at(-1)?.headers['accept-encoding']).toBe('identity');
   });
 
   test('an authority that is rotated is read anew', async () => {

@@ -179,3 +179,38 @@ it('asks another server block for names that its own has no plugin for', async (
   const { header } = await askFrom('127.0.0.21', port, WWW.replace('www', 'gone'));
   expect(rcodeName(header.rcode)).toBe('NXDOMAIN');
 });
+
+it('knows the pods of several clusters by kubernetai', async () => {
+  const objects = (of: string, client: string) => [
+    ...['team-a', 'shop'].map(namespace),
+    service(`of-${of}`, '10.96.0.2', 'shop'),
+    pod('plain', client),
+    pod('both', '127.0.0.29'),
+  ];
+  const doubles = await Promise.all([
+    ApiServerDouble.start({ objects: objects('one', '127.0.0.21') }),
+    ApiServerDouble.start({ objects: objects('two', '127.0.0.22') }),
+  ]);
+  for (const double of doubles) onTestFinished(() => double.stop());
+  const upstream = await ZoneUpstream.start({ 'www.example.com. A': [address('192.0.2.80')] });
+  onTestFinished(() => upstream.stop());
+  const uses = doubles.map(
+    ({ url }) => `kubernetai cluster.local {\n endpoint ${url}\n pods verified\n fallthrough\n }`,
+  );
+  const { server, metrics } = await startCoredns(
+    ['autopath @kubernetai', 'cache 30', ...uses, `forward . ${upstream.address}`].join('\n'),
+  );
+  const ask = async (client: number, name: string) => {
+    const { header, answers } = await askFrom(`127.0.0.${client}`, server.port, name);
+    const shown = answers.map((record) => presentRecord({ ...record, ttl: 0 }));
+    return shown.length > 0 ? shown : [rcodeName(header.rcode)];
+  };
+  for (const client of [21, 22]) {
+    expect(await ask(client, WWW)).toEqual(FOUND);
+    for (const of of ['of-one', 'of-two'])
+      expect(await ask(client, `${of}.shop.team-a.svc.cluster.local.`)).toHaveLength(2);
+  }
+  // Each of these clusters has a pod with the address.
+  for (const client of [1, 29]) expect(await ask(client, WWW)).toEqual(['NXDOMAIN']);
+  expect(await metrics()).toMatch(/^coredns_autopath_success_total\{server="dns:.*"\} 6$/m);
+});

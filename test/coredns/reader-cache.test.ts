@@ -3,8 +3,9 @@
  * cache, and after any questions.
  */
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
@@ -56,7 +57,11 @@ async function startUpstream(): Promise<LoopbackUpstream> {
   return upstream;
 }
 
+const folder = await makeTemporaryFolder(afterAll);
 const LINES = [
+  `autopath ${await folder.write('search', 'search before.test test\n')}`,
+  'dns64 {\n    allow_ipv4\n  }',
+  'dns64 {\n    translate_all\n    allow_ipv4\n  }',
   'loadbalance',
   'bufsize 1232',
   'any',
@@ -219,4 +224,40 @@ describe('the cache of a server block', () => {
       `coredns_dns_responses_total{server="${SERVER}",zone=".",view="",rcode="NXDOMAIN"`,
     );
   });
+});
+
+it('gives what dns64 makes of its first answers, as what it makes of later ones', async () => {
+  const upstream = await LoopbackUpstream.start(({ query, send }) => {
+    const [question] = query.questions;
+    if (question === undefined) return;
+    const of = (data: ResourceRecord['data'], ttl: number) => ({ name: question.name, class: 1, ttl, data });
+    const header = { ...query.header, response: true, recursionAvailable: true, authoritative: false };
+    send(
+      question.type === 1
+        ? reply(query, { header, answers: [of({ kind: 'A', address: '192.0.2.7' }, 25)] })
+        : reply(query, { header, answers: [], authorities: [of(SOA, 20)] }),
+    );
+  });
+  onTestFinished(() => upstream.stop());
+  const clock = new ManualClock();
+  const subject = new ReaderSubject(
+    `.:53 {\n prometheus\n dns64\n cache 30\n forward . 127.0.0.1:${upstream.port}\n}\n`,
+    clock,
+  );
+  await subject.engine.start();
+  const [ipv6, ipv4] = ['2001:db8::1', '192.0.2.1'].map((address) => ({ address, port: 53_000 }));
+  const packet = packetOf('web.test', 'AAAA');
+  const first = await subject.askChain(packet, 'udp', ipv6);
+  expect(first?.answers).toHaveLength(1);
+  const read = subject.askTable(packet, undefined, 'udp', ipv6);
+  expect(read && contentOf(read)).toEqual(first && contentOf(first));
+  expect(upstream.queries).toHaveLength(2);
+  expect(subject.askTable(packet, undefined, 'udp', ipv4)?.answers ?? []).toEqual([]);
+  clock.advance(15_000);
+  const late = subject.askTable(packet, undefined, 'udp', ipv6);
+  const byChain = await subject.askChain(packet, 'udp', ipv6);
+  expect(late && contentOf(late)).toEqual(byChain && contentOf(byChain));
+  expect(late?.answers[0]?.ttl).toBe(5);
+  clock.advance(5000);
+  expect(subject.askTable(packet, undefined, 'udp', ipv6)).toBe(undefined);
 });

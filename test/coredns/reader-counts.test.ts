@@ -2,9 +2,10 @@
  * Metrics are the same whether readers or the handlers of a server block answer, for any block and any question.
  */
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import type { FamilyValue } from '../../src/chain/plugin-metrics.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { RCODE, type ResourceRecord } from '../../src/wire/types.ts';
@@ -51,7 +52,11 @@ async function startSubject(
   return subject;
 }
 
+const folder = await makeTemporaryFolder(afterAll);
 const LINES = [
+  `autopath ${await folder.write('search', 'search before.test test\n')}`,
+  'dns64 {\n    allow_ipv4\n  }',
+  'dns64 {\n    translate_all\n    allow_ipv4\n  }',
   'loadbalance',
   'local',
   'any',

@@ -5,7 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { decodeMessage } from '../../src/wire/message.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { presentRecord } from '../../src/wire/present.ts';
 import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '../../src/wire/types.ts';
@@ -116,15 +118,15 @@ interface World {
   readonly pods: readonly KubernetesObject[];
 }
 
-async function startSubject({ services, pods }: World, clock: ManualClock) {
+async function startSubject({ services, pods }: World, clock: ManualClock, plugin = 'kubernetes') {
   const spaces = ['default', 'team-a', 'team-b', 'shop'].map(namespace);
   const api = await ApiServerDouble.start({ objects: [...spaces, ...services, ...pods] });
   onTestFinished(() => api.stop());
   const upstream = await LoopbackUpstream.start(answer);
   onTestFinished(() => upstream.stop());
   const subject = new ReaderSubject(
-    `.:53 {\n prometheus\n autopath @kubernetes\n cache 30\n` +
-      ` kubernetes cluster.local in-addr.arpa {\n endpoint ${api.url}\n pods verified\n }\n` +
+    `.:53 {\n prometheus\n autopath @${plugin}\n cache 30\n` +
+      ` ${plugin} cluster.local in-addr.arpa {\n endpoint ${api.url}\n pods verified\n }\n` +
       ` forward . 127.0.0.1:${upstream.port}\n}\n`,
     clock,
   );
@@ -206,38 +208,118 @@ it('is what the chain finds', { timeout: 120_000 }, async () => {
 const WWW = 'www.example.com.team-a.svc.cluster.local';
 const FOUND = [`${WWW}. 0 IN CNAME www.example.com.`, 'www.example.com. 0 IN A 192.0.2.80'];
 
-it('is what exists now, whatever was found before', async () => {
-  const clock = new ManualClock();
-  const { subject, api } = await startSubject(
-    { services: [], pods: [pod('team-a', '192.0.2.1', {})] },
+it.each(['kubernetes', 'kubernetai'])(
+  'of %s is what exists now, whatever was found before',
+  async (plugin) => {
+    const clock = new ManualClock();
+    const { subject, api } = await startSubject(
+      { services: [], pods: [pod('team-a', '192.0.2.1', {})] },
+      clock,
+      plugin,
+    );
+    const client = { address: '192.0.2.1', port: 53_000 };
+    const show = (of = WWW) =>
+      subject
+        .askTable(packetOf(of, 'A'), undefined, 'udp', client)
+        ?.answers.map((each) => presentRecord({ ...each, ttl: 0 }));
+    const shows = (what: string, expected: readonly string[], of?: string) =>
+      waitUntil(what, () => {
+        clock.advance(20);
+        return isDeepStrictEqual(show(of), expected);
+      });
+    // Not before the cache has the name.
+    expect(show()).toBe(undefined);
+    await subject.askChain(packetOf(WWW, 'A'), 'udp', client);
+    expect(show()).toEqual(FOUND);
+    api.put(service('cart', '10.96.0.9', 'shop'));
+    const cart = 'cart.shop.team-a.svc.cluster.local.';
+    const ofShop = [
+      `${cart} 0 IN CNAME cart.shop.svc.cluster.local.`,
+      'cart.shop.svc.cluster.local. 0 IN A 10.96.0.9',
+    ];
+    await shows('the new service', ofShop, cart);
+    // Now the whole name may be that of an endpoint.
+    api.put(service('com', '10.96.0.11', 'team-a'));
+    await shows('the denial', []);
+    api.delete('Service', 'com', 'team-a');
+    await shows('the name outside', FOUND);
+    api.delete('Pod', 'pod-192.0.2.1', 'team-a');
+    await shows('the denial of a stranger', []);
+  },
+);
+
+async function startByFile(kubernetes: string, clock: ManualClock) {
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write(
+    'search',
+    'search team-a.svc.cluster.local svc.cluster.local example.com\n',
+  );
+  const upstream = await LoopbackUpstream.start(answer);
+  onTestFinished(() => upstream.stop());
+  const subject = new ReaderSubject(
+    `.:53 {\n prometheus\n autopath ${conf}\n ${kubernetes}\n forward . 127.0.0.1:${upstream.port}\n}\n`,
     clock,
   );
-  const client = { address: '192.0.2.1', port: 53_000 };
-  const show = (of = WWW) =>
-    subject
-      .askTable(packetOf(of, 'A'), undefined, 'udp', client)
-      ?.answers.map((each) => presentRecord({ ...each, ttl: 0 }));
-  const shows = (what: string, expected: readonly string[], of?: string) =>
-    waitUntil(what, () => {
-      clock.advance(20);
-      return isDeepStrictEqual(show(of), expected);
-    });
-  // Not before the cache has the name.
-  expect(show()).toBe(undefined);
-  await subject.askChain(packetOf(WWW, 'A'), 'udp', client);
-  expect(show()).toEqual(FOUND);
-  api.put(service('cart', '10.96.0.9', 'shop'));
-  const cart = 'cart.shop.team-a.svc.cluster.local.';
-  const ofShop = [
-    `${cart} 0 IN CNAME cart.shop.svc.cluster.local.`,
-    'cart.shop.svc.cluster.local. 0 IN A 10.96.0.9',
-  ];
-  await shows('the new service', ofShop, cart);
-  // Now the whole name may be that of an endpoint.
-  api.put(service('com', '10.96.0.11', 'team-a'));
-  await shows('the denial', []);
-  api.delete('Service', 'com', 'team-a');
-  await shows('the name outside', FOUND);
-  api.delete('Pod', 'pod-192.0.2.1', 'team-a');
-  await shows('the denial of a stranger', []);
+  let isStarted = false;
+  const starting = subject.engine.start().then(() => {
+    isStarted = true;
+  });
+  await waitUntil('the start', () => {
+    clock.advance(20);
+    return isStarted;
+  });
+  await starting;
+  const client = { address: '192.0.2.5', port: 53_000 };
+  const ask = async (name: string, type = 'A') =>
+    shownOf((await subject.askChain(packetOf(name, type), 'udp', client)) ?? NOTHING);
+  const read = (name: string, type = 'A') => {
+    const message = subject.askTable(packetOf(name, type), undefined, 'udp', client);
+    return message && shownOf(message);
+  };
+  return { subject, ask, read };
+}
+
+const NOTHING = decodeMessage(packetOf('nothing.', 'A'));
+
+it('by a file is what the chain found, as long as all of it is cached', async () => {
+  const clock = new ManualClock();
+  const zone =
+    'template IN ANY cluster.local {\n rcode NXDOMAIN\n authority ". 9 IN SOA a. b. 1 2 3 4 9"\n }';
+  const { ask, read } = await startByFile(`cache 30\n ${zone}`, clock);
+  for (const type of ['A', 'AAAA', 'MX']) {
+    expect(read(WWW, type)).toBe(undefined);
+    await ask(WWW, type);
+    // Now the cache has all names of the list.
+    const found = await ask(WWW, type);
+    expect(read(WWW, type)).toEqual(found);
+    clock.advance(5000);
+    expect(await ask(WWW, type)).not.toEqual(found);
+    expect(read(WWW, type)).toEqual(await ask(WWW, type));
+    // The denials end first.
+    clock.advance(4000);
+    expect(read(WWW, type)).toBe(undefined);
+  }
+  expect(read(`gone.${WWW}`)).toBe(undefined);
+});
+
+it('by a file, of which the cache keeps only a part, ends with the epochs of the rest', async () => {
+  const clock = new ManualClock();
+  const spaces = ['team-a', 'www', 'shop'].map(namespace);
+  const api = await ApiServerDouble.start({ objects: spaces });
+  onTestFinished(() => api.stop());
+  const kubernetes = `kubernetes cluster.local {\n endpoint ${api.url}\n }`;
+  const cache = 'cache 30 {\n disable denial cluster.local\n disable success cluster.local\n }';
+  const { ask, read } = await startByFile(`${cache}\n ${kubernetes}`, clock);
+  const www = 'www.example.com.team-a.svc.cluster.local';
+  await ask(www);
+  const found = await ask(www);
+  expect(read(www)).toEqual(found);
+  api.put(service('any', '10.96.0.9', 'shop'));
+  // The records of the cluster have changed: the chain searches again, and finds the same.
+  await waitUntil('the change', () => {
+    clock.advance(20);
+    return read(www) === undefined;
+  });
+  await ask(www);
+  expect(read(www)).toEqual(await ask(www));
 });

@@ -15,7 +15,7 @@ import type { ClientTransport } from '../../src/wire/response-size.ts';
 import type { Message } from '../../src/wire/types.ts';
 
 // A constructor cannot wait.
-await allPlugins.load(['autopath', 'etcd', 'etcd-zones', 'kubernetes']);
+await allPlugins.load(['autopath', 'etcd', 'etcd-zones', 'kubernetai', 'kubernetes']);
 
 const AT = 8192;
 const CLIENT = { address: '192.0.2.77', port: 5353 };

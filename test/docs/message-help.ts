@@ -108,6 +108,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'more records than a message can carry, answers hold a part of them':
     'A name has too many records for one answer. Use fewer endpoints behind one headless service.',
   'names not published': 'The program failed at the names of an object. Report the line.',
+  'places of clients not published, the answer table is full':
+    'Clients get the endpoints of all zones. The table has no room for the ranges of nodes; serve fewer names, and report the line.',
   'names not published, the answer table is full':
     'The table has no room for more names. Serve fewer names or objects, and report the line.',
   'names not published, the object is too large': 'One service has too many ports and endpoints. Divide it.',

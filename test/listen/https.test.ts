@@ -241,6 +241,38 @@ describe('queries over HTTP/2', () => {
     expect(listener.count().queries).toBe(5);
   });
 
+  it('that come together are answered in several turns where they take long', async () => {
+    const clock = new ManualClock();
+    const answers = new ScriptedAnswers();
+    let turns = 0;
+    let isTurn = false;
+    const { origin, listener } = await startHttps({
+      clock,
+      answers: {
+        enter: () => {
+          if (!isTurn) setImmediate(() => (isTurn = false));
+          turns += isTurn ? 0 : 1;
+          isTurn = true;
+        },
+        leave: () => {},
+        setTime: () => {},
+        answer: (packet, start, length) => {
+          clock.advance(1);
+          return answers.answer(packet, start, length);
+        },
+      },
+    });
+    const { ask } = openHttp2(origin);
+    const asked = Array.from({ length: 60 }, (_, id) =>
+      ask({ path: '/dns-query', body: queryFor('fast', id) }),
+    );
+    const ids = (await Promise.all(asked)).map(({ body }) => body.readUInt16BE(0));
+    expect(ids).toEqual(Array.from({ length: 60 }, (_, id) => id));
+    expect(listener.count().queries).toBe(60);
+    // A turn ends after 2 ms, and a round of turns after six.
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
   it('whose bodies do not end hold octets that are counted, and the connection can be closed as idle', async () => {
     const clock = new ManualClock();
     const { origin, listener } = await startHttps({ clock, limits: { idleMilliseconds: 5000 } });

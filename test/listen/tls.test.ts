@@ -139,6 +139,15 @@ describe('queries over TLS', () => {
     expect(asked.answers.map((answer) => answer.readUInt16BE(0)).sort()).toEqual([1, 2, 3, 7]);
   });
 
+  it('are all answered where each comes in a record of its own, many at once', async () => {
+    const asked = await answered(askByTls(await startTls({}, { limits: { queries: 1000 } })));
+    const ids = Array.from({ length: 300 }, (_, id) => id);
+    // More records than are read ahead; `toil` lets them wait for each other.
+    for (const id of ids) asked.socket.write(frame(queryFor(id < 3 ? 'toil.example' : 'fast.example', id)));
+    await waitUntil('all answers', () => asked.answers.length === 1 + ids.length);
+    expect(asked.answers.slice(1).map((answer) => answer.readUInt16BE(0))).toEqual(ids);
+  });
+
   it('are refused by versions before 1.2', async () => {
     const asked = askByTls(await startTls(), {
       ...{ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },

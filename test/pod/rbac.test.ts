@@ -33,6 +33,7 @@ const CASES = (
     { folder: 'portolan', components: ['dialect-coredns'] },
     { folder: 'portolan', components: ['pods-verified'] },
     { folder: 'portolan', components: ['dialect-coredns', 'pods-verified'] },
+    { folder: 'portolan', components: ['prefer-zone'] },
   ] satisfies readonly Case[]
 ).map((each): [string, Case] => [[`deploy/${each.folder}`, ...each.components].join(' with '), each]);
 

@@ -127,6 +127,17 @@ describe('portolan preflight', () => {
     expect(risks).toContain('owner: an addon manager');
   });
 
+  it('names the rights that the Corefile needs beside those of CoreDNS', async () => {
+    const corefile = KUBEADM_COREFILE.replace(
+      'kubernetes cluster.local in-addr.arpa ip6.arpa {',
+      'portolan {\n prefer_zone\n }\n kubernetes cluster.local clusterset.local {\n multicluster clusterset.local',
+    );
+    const objects = replacing(kubeadmCoreDns(), configMap('coredns', { Corefile: corefile }));
+    const risks = sentences(await preflight('coredns', objects), 'risk').join('\n');
+    expect(risks).toContain('may not list and watch nodes of all namespaces; clients get');
+    expect(risks).toContain('may not list and watch serviceimports of all namespaces; the zones');
+  });
+
   it("says go for a node's cache, and that each node is without it for a moment", async () => {
     const report = await preflight('node-cache', addonNodeLocalDns());
     expect(sentences(report, 'first')).toEqual([]);

@@ -44,6 +44,9 @@ interface OpenScene extends Scene {
   objects(): readonly object[];
 }
 
+/** The server counts the templates of a DaemonSet. */
+const COUNTED = 'deprecated.daemonset.template.generation';
+
 async function openScene(objects: readonly KubernetesObject[], service = 'kube-dns'): Promise<OpenScene> {
   const double = await ApiServerDouble.start({ objects: [...objects, slice(service, true)] });
   const controller = new RolloutController(double);
@@ -67,8 +70,9 @@ async function openScene(objects: readonly KubernetesObject[], service = 'kube-d
       plurals.flatMap((plural) =>
         double.store.list(plural).map(({ text }) => {
           const { metadata, status: _, ...rest } = JSON.parse(text) as KubernetesObject;
-          const { resourceVersion: _r, generation: _g, managedFields: _m, ...own } = metadata;
-          return { ...own, ...rest };
+          const { resourceVersion: _r, generation: _g, managedFields: _m, annotations, ...own } = metadata;
+          const { [COUNTED]: _c, ...written } = (annotations ?? {}) as Readonly<Record<string, string>>;
+          return { ...own, annotations: written, ...rest };
         }),
       ),
   };

@@ -15,6 +15,7 @@ import type { KubernetesObject } from '../api-server/object-store.ts';
 import { runKnot } from '../dnsmasq/knot.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
+import { serials } from './serials.ts';
 
 afterEach(endAllPrograms);
 const run = promisify(execFile);
@@ -44,31 +45,6 @@ async function transferByDig(port: number, ...flags: readonly string[]): Promise
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith(';'))
     .map((line) => line.replaceAll(/\s+/g, ' '));
-}
-
-/** @returns a function that waits until a server has a zone with a serial number, or one that fits; it returns the number */
-function serials(port: number, name: string) {
-  const find = async (): Promise<number> => {
-    const { answers } = await ask({ address: '127.0.0.1', port }, name, 'SOA').catch(() => ({ answers: [] }));
-    const data = answers[0]?.data;
-    return data?.kind === 'SOA' ? data.serial : 0;
-  };
-  return async (wanted: number | ((serial: number) => boolean)): Promise<number> => {
-    const fits = typeof wanted === 'number' ? (serial: number) => serial === wanted : wanted;
-    let serial: number | undefined;
-    let isAsking = false;
-    await waitUntil(`a serial: ${wanted}`, () => serial !== undefined && fits(serial), {
-      step: () => {
-        if (isAsking) return;
-        isAsking = true;
-        void find().then((found) => {
-          serial = found;
-          isAsking = false;
-        });
-      },
-    });
-    return serial ?? 0;
-  };
 }
 
 describeWithTool('dig', 'a transfer', () => {

@@ -13,6 +13,7 @@ import { presentRecord } from '../../src/wire/present.ts';
 import { type KnotPeer, runKnot } from '../dnsmasq/knot.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
+import { serials } from './serials.ts';
 
 afterEach(endAllPrograms);
 const run = promisify(execFile);
@@ -112,26 +113,6 @@ describeWithTool('kdig', 'kdig', () => {
   });
 });
 
-/** The serial number that a server tells. */
-async function untilSerial(port: number, wanted: number): Promise<void> {
-  let [serial, isAsking] = [0, false];
-  const look = async () => {
-    const { answers } = await ask({ address: '127.0.0.1', port }, 'example.', 'SOA').catch(() => ({
-      answers: [],
-    }));
-    const data = answers[0]?.data;
-    serial = data?.kind === 'SOA' ? data.serial : 0;
-    isAsking = false;
-  };
-  await waitUntil(`serial ${wanted}`, () => serial === wanted, {
-    step: () => {
-      if (isAsking) return;
-      isAsking = true;
-      void look();
-    },
-  });
-}
-
 describeWithTool('knotd', 'Knot with a shared key', () => {
   it('as the secondary server is notified, and gets the zone and its next version', async () => {
     const knotPort = await findFreePort();
@@ -141,11 +122,12 @@ describeWithTool('knotd', 'Knot with a shared key', () => {
       peer: { kind: 'primary', port, ...(KEY && { key: KEY }) },
       port: knotPort,
     });
-    await untilSerial(knotPort, 0);
+    const untilSerial = serials(knotPort, 'example.');
+    await untilSerial(0);
     const program = await start();
-    await untilSerial(knotPort, 7);
+    await untilSerial(7);
     await writeFile(file, zone(8, 1001));
-    await untilSerial(knotPort, 8);
+    await untilSerial(8);
     const { answers } = await ask({ address: '127.0.0.1', port: knotPort }, 'h1000.example.', 'A');
     expect(answers.map(presentRecord)).toEqual(['h1000.example. 60 IN A 10.0.3.232']);
     expect(program.output).not.toContain('was not accepted');
@@ -164,10 +146,11 @@ describeWithTool('knotd', 'Knot with a shared key', () => {
     const conf = await folder.write('Corefile', corefile(`secrets ${keys}`));
     const args = ['coredns', '-dns.port', String(port), '-conf'];
     const program = runPortolan([...args, conf]);
-    await untilSerial(port, 7);
+    const untilSerial = serials(port, 'example.');
+    await untilSerial(7);
     await knot.change('example.', zone(8, 900));
     await waitUntil('the notification', () => program.output.includes('Notify from 127.0.0.1 for example.'));
-    await untilSerial(port, 8);
+    await untilSerial(8);
 
     const other = await folder.write('Other', corefile(`secret transfer.key ${WRONG}`));
     const refused = runPortolan([...args.slice(0, 2), String(await findFreePort()), '-conf', other]);

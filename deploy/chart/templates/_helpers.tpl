@@ -13,6 +13,10 @@
 {{- end -}}
 {{- end -}}
 
+{{- define "portolan.service" -}}
+{{- default (include "portolan.fullname" .) .Values.service.name -}}
+{{- end -}}
+
 {{- define "portolan.workloadName" -}}
 {{- default (include "portolan.fullname" .) .Values.deployment.name -}}
 {{- end -}}

@@ -18,6 +18,8 @@ export interface AskOptions {
   readonly transport?: 'udp' | 'tcp';
   /** Milliseconds to wait for an answer. Default: 15,000, as a busy machine may be slow. */
   readonly deadline?: number;
+  /** An address of this machine to ask from. */
+  readonly from?: string;
 }
 
 let lastId = 0;
@@ -52,12 +54,12 @@ export async function ask(
 export function exchange(
   server: Server,
   query: Message,
-  { transport = 'udp', deadline = 15_000 }: AskOptions = {},
+  { transport = 'udp', deadline = 15_000, from }: AskOptions = {},
 ): Promise<Uint8Array> {
   const [question] = query.questions;
   const what = question === undefined ? 'no question' : `${question.name} ${typeName(question.type)}`;
   const by = transport === 'udp' ? exchangeByUdp : exchangeByTcp;
-  return by(server, encodeMessage(query), deadline, what);
+  return by(server, encodeMessage(query), { deadline, from }, what);
 }
 
 /** The answer in short: its addresses or targets, sorted; without records, the response code. */
@@ -78,10 +80,12 @@ function shortData({ data }: ResourceRecord): string {
   return 'target' in data ? data.target : data.kind;
 }
 
+type ExchangeOptions = Required<Pick<AskOptions, 'deadline'>> & { readonly from: string | undefined };
+
 function exchangeByUdp(
   server: Server,
   query: Uint8Array,
-  deadline: number,
+  { deadline, from }: ExchangeOptions,
   what: string,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
@@ -95,18 +99,21 @@ function exchangeByUdp(
     socket.on('message', (message) => end(() => resolve(message)));
     // A connected socket learns that no server listens.
     socket.on('error', (error) => end(() => reject(error)));
-    socket.connect(server.port, server.address, () => socket.send(query));
+    socket.bind({ ...(from !== undefined && { address: from }) }, () =>
+      socket.connect(server.port, server.address, () => socket.send(query)),
+    );
   });
 }
 
 function exchangeByTcp(
   server: Server,
   query: Uint8Array,
-  deadline: number,
+  { deadline, from }: ExchangeOptions,
   what: string,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const socket = connect(server.port, server.address);
+    const { address: host, port } = server;
+    const socket = connect({ host, port, ...(from !== undefined && { localAddress: from }) });
     let received = Buffer.alloc(0);
     const end = (settle: () => void) => {
       clearTimeout(timer);

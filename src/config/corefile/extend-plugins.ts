@@ -2,6 +2,7 @@
  * Gives the features of `portolan` to the plugins of its server block that have them.
  */
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
+import { nodesUseOf } from '../../kube/publish/nodes-use.ts';
 import type { CacheOptions } from '../../plugins/cache/options.ts';
 import type { ForwardOptions } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
@@ -36,18 +37,31 @@ export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFind
 type Refuse = (fault: string, remedy: string) => void;
 
 function extendKubernetes(
-  { snapshot, endpointRanges }: PortolanOptions,
+  { snapshot, endpointRanges, learnsRanges, preferZone }: PortolanOptions,
   plugins: Plugins,
   refuse: Refuse,
 ): void {
-  if (snapshot === undefined && endpointRanges === undefined) return;
-  const feature = snapshot === undefined ? 'endpoint_ranges' : 'snapshot';
+  const features = [
+    snapshot && 'snapshot',
+    (endpointRanges !== undefined || learnsRanges) && 'endpoint_ranges',
+    preferZone && 'prefer_zone',
+  ];
+  const feature = features.find((name) => typeof name === 'string');
+  if (feature === undefined) return;
   const use = requireUse(plugins, 'kubernetes', feature, refuse);
   if (use === undefined) return;
+  if (preferZone !== undefined && !use.options.hasEndpoints)
+    refuse('prefer_zone: kubernetes has noendpoints', 'Take one of the two out.');
+  const nodes = nodesUseOf({
+    prefersZone: preferZone !== undefined,
+    ownNode: preferZone?.node,
+    learnsRanges,
+  });
   const options: KubernetesOptions = {
     ...use.options,
     ...(snapshot && { snapshot }),
     ...(endpointRanges && { endpointRanges }),
+    ...(nodes && { nodes }),
   };
   plugins.set('kubernetes', { ...use, options });
 }

@@ -518,7 +518,9 @@ describe('a warning', () => {
     ],
     ['. {\nhosts {\n192.0.2.1 a\nfallthrough\n}\n}', 'hosts always reads a file'],
     ['. {\nautopath @kubernetes\nwhoami\n}', 'this server block has no kubernetes'],
-    ['. {\nautopath @forward\nforward . 192.0.2.1\n}', 'only kubernetes knows how clients search'],
+    ['. {\nautopath @forward\nforward . 192.0.2.1\n}', 'only kubernetes and kubernetai know how'],
+    ['. {\nautopath @kubernetai\nkubernetes cluster.local\n}', 'this server block has no kubernetai'],
+    ['. {\nautopath @kubernetai\nkubernetai cluster.local\n}', 'it needs pods verified in kubernetai'],
     ['. {\nautopath @kubernetes\nkubernetes cluster.local\n}', 'it needs pods verified'],
     ['. {\nhosts {\nfallthrought\n}\n}', 'is neither a property nor an address with names'],
     [

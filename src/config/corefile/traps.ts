@@ -7,6 +7,7 @@ import { isReverseZone } from '../../corefile/keys/zone-name.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import type { ForwardDirective } from '../../plugins/forward/options.ts';
+import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
@@ -97,19 +98,25 @@ function findAutopathTraps(
 ): void {
   const { source } = options;
   if (source.kind !== 'plugin') return;
-  const cluster = block.plugins.find((use): use is Use<'kubernetes'> => use.name === 'kubernetes');
-  if (source.name !== 'kubernetes')
+  const { name } = source;
+  if (name === 'erratic') return;
+  const clusters = clustersOf(block, name);
+  if (clusters === undefined)
     findings.warn(
       position,
-      `autopath has no effect: only kubernetes knows how clients search, not ${source.name}.`,
+      `autopath has no effect: only kubernetes and kubernetai know how clients search, not ${name}.`,
     );
-  else if (cluster === undefined)
-    findings.warn(position, 'autopath has no effect: this server block has no kubernetes.');
-  else if (cluster.options.pods !== 'verified')
-    findings.warn(
-      position,
-      'autopath has no effect: it needs pods verified in kubernetes, to know who asks.',
-    );
+  else if (clusters.length === 0)
+    findings.warn(position, `autopath has no effect: this server block has no ${name}.`);
+  else if (clusters.some(({ pods }) => pods !== 'verified'))
+    findings.warn(position, `autopath has no effect: it needs pods verified in ${name}, to know who asks.`);
+}
+
+/** Undefined: the plugin knows no cluster. */
+function clustersOf({ plugins }: Block, name: string): readonly KubernetesOptions[] | undefined {
+  if (name === 'kubernetes') return plugins.flatMap((use) => (use.name === 'kubernetes' ? use.options : []));
+  if (name === 'kubernetai') return plugins.flatMap((use) => (use.name === 'kubernetai' ? use.options : []));
+  return undefined;
 }
 
 function findHostsTraps({ options, position }: Use<'hosts'>, block: Block, findings: CorefileFindings): void {

@@ -55,7 +55,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
 
 function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): EnginePlan {
   const { cluster, resolver } = plan;
-  const { domain, pods, ttl, endpointRanges } = cluster;
+  const { domain, pods, ttl, endpointRanges, nodes } = cluster;
   const dialect = findDialect(cluster.dialect);
   const { cacheOctets, cacheEntries = Number.POSITIVE_INFINITY } = resolver;
   const clients = makeClientsPlan(machine.interfaces, {
@@ -68,7 +68,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
     plugins: [
       ...writeFirstPlugins(identityOf(plan), plan.identity.nsid),
       ...writeClusterPlugins({
-        zone: { domain, dialect, pods, ttl, endpointRanges, ownAddresses: machine.ownAddresses },
+        zone: { domain, dialect, pods, ttl, endpointRanges, nodes, ownAddresses: machine.ownAddresses },
         federations: federationsOf(plan, changing.config),
         local: writeLocalNames(
           makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),

@@ -70,7 +70,24 @@ export const SERVE_FLAGS = [
     defaultNote: 'all addresses',
     help: 'ranges of pods and nodes',
     details:
-      'As in `10.244.0.0/16,192.0.2.0/24`. The endpoints of services without a selector have reverse names only there: any tenant may list any address as such an endpoint.',
+      'As in `10.244.0.0/16,192.0.2.0/24`. The endpoints of services without a selector have reverse names only there: any tenant may list any address as such an endpoint. The word `nodes` among them stands for the ranges of pods and the addresses of all nodes, which the server then watches.',
+    group: ZONE,
+  },
+  {
+    name: 'prefer-zone',
+    value: 'none',
+    help: "headless services: endpoints on the client's node or in its zone",
+    details:
+      'Where a service asks for it, by `trafficDistribution` or by hints of its EndpointSlices, and such an endpoint is ready; otherwise all endpoints. The server watches nodes for the zone of each client. See [answers by zone](../how-to/answers-by-zone.md).',
+    group: ZONE,
+  },
+  {
+    name: 'node-name',
+    valueName: 'name',
+    value: { kind: 'text', of: 'the name of a node' },
+    defaultNote: "that of the client's address",
+    help: 'node of all clients, for --prefer-zone',
+    details: 'For a server on each node. It then watches only this node.',
     group: ZONE,
   },
   {

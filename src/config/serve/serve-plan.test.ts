@@ -153,7 +153,7 @@ describe('values', () => {
       ],
     ),
     [
-      { endpointRanges: '10.0.0.0/8, pods' },
+      { endpointRanges: '10.0.0.0/8, pods, nodes' },
       '--endpoint-ranges: not a prefix: "pods". Give prefixes such as 10.244.0.0/16,fd00::/48.',
     ],
     [

@@ -13,7 +13,7 @@ import { fileOf, type QueryLogPlan } from '../server/query-log-plan.ts';
 import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
 import type { Checked } from '../values/problem.ts';
 import { readClientRules } from './client-rules.ts';
-import { readEndpointRanges } from './endpoint-ranges.ts';
+import { readClusterRanges } from './endpoint-ranges.ts';
 import { HOST_NAME } from './identity-flags.ts';
 import {
   defaultDialect,
@@ -72,7 +72,7 @@ export function planFromFlags(
       dialect: read.value('dialect') ?? defaultDialect(shape),
       pods: read.value('pods'),
       ttl: read.value('ttl'),
-      endpointRanges: readEndpointRanges(read),
+      ...readClusterRanges(read, objects.kind === 'api-server'),
       objects,
     },
     resolver,

@@ -21,7 +21,7 @@ import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
 import { BlockRoutes, type RoutedZone } from './block-route.ts';
 import { classesOf, showClasses } from './client-classes.ts';
-import { MAX_PUBLICATIONS } from './derived-answers.ts';
+import { MAX_PUBLICATIONS } from './kept-answers.ts';
 
 /** A block, as far as its views depend on it. */
 export interface ViewedBlock {

@@ -13,7 +13,7 @@ import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { AnswerSources, CachedAnswer, PublicationId, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { RCODE } from '../../wire/types.ts';
-import { isStorable } from './kept-answers.ts';
+import { isStorable, MAX_PUBLICATIONS } from './kept-answers.ts';
 
 export interface DerivedAnswersOptions {
   readonly table: Pick<TableWriter, 'cache' | 'sourcesOf'>;
@@ -28,8 +28,6 @@ export interface DerivedAnswersOptions {
   readonly isStrict: boolean;
 }
 
-/** Maximum number of publications whose state the table tracks for one answer. */
-export const MAX_PUBLICATIONS = 2;
 /** Seconds. An answer ends when its sources change; this ends answers that nobody asks for any more. */
 const LIFETIME = 60;
 /** Per `LIFETIME`: names that a client makes up must leave room for all others. */

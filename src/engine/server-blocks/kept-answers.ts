@@ -1,6 +1,6 @@
 /**
  * Answers that handlers before the cache of a block, such as `rewrite`, make from its entries. Readers give them for as long as
- * the cache keeps these entries.
+ * the cache keeps these entries. Where it keeps only a part of what an answer is made of, they also end with the epochs of the rest.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
@@ -10,12 +10,17 @@ import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
 import { isReadAsStored } from '../../plugins/cache/cache-store.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
-import type { CachedAnswer, ViewId } from '../../table/types.ts';
+import type { CachedAnswer, PublicationId, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { CLASS } from '../../wire/types.ts';
 
+/** Maximum number of publications whose state the table tracks for one answer. */
+export const MAX_PUBLICATIONS = 2;
+
 export interface KeptAnswersOptions {
-  readonly table: Pick<TableWriter, 'cache'>;
+  readonly table: Pick<TableWriter, 'cache' | 'sourcesOf'>;
+  /** The publications of the block. With more than `MAX_PUBLICATIONS`, answers that the cache keeps only a part of are not stored. */
+  readonly publications: readonly PublicationId[];
   /** The view of the cache. */
   readonly view: ViewId;
   /** The outcome of the answer to a query; undefined: readers must not give it. */
@@ -27,18 +32,26 @@ export interface KeptAnswersOptions {
 
 /** Wraps a chain so that it stores answers made from cached ones. */
 export function storeKeptAnswers(chain: Chain, options: KeptAnswersOptions): Chain {
-  const { table, view, outcomeOf, clock, isStrict } = options;
+  const { table, view, outcomeOf, clock, isStrict, publications } = options;
+  const hasSources = publications.length <= MAX_PUBLICATIONS;
   return async (query) => {
+    const sources = hasSources ? table.sourcesOf(publications) : undefined;
     const answer = await chain(query);
     const { kept } = query;
     if (kept === undefined || answer.kind === 'drop' || !isStorable(query)) return answer;
+    const { isPartlyKept } = query;
+    if (isPartlyKept && sources === undefined) return answer;
     if (isStrict && query.octets !== query.site.octets) return answer;
     const now = clock.monotonic();
     const cached = toCached(query, wholeAnswerOf(answer), kept, now);
     const outcome = cached && outcomeOf(query);
     const passedErrors = isStrict || !('passedErrors' in answer) ? undefined : answer.passedErrors;
     if (cached !== undefined && outcome !== undefined)
-      table.cache({ ...cached, passedErrors, outcome }, now, view);
+      table.cache(
+        { ...cached, passedErrors, outcome, ...(isPartlyKept && sources !== undefined && { sources }) },
+        now,
+        view,
+      );
     return answer;
   };
 }

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import { makeQuery } from '../../chain/testing/ask.ts';
+import { SOA } from '../../chain/testing/queries.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { decodeMessage, encodeMessage } from '../../wire/message.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
-import { CLASS, type Edns, type Message, RCODE } from '../../wire/types.ts';
+import { CLASS, type Edns, type Message, OPCODE, RCODE } from '../../wire/types.ts';
 import { ListenerGroup, type ListenerGroupOptions } from './listener-group.ts';
 
 const CLIENT: Client = { address: '192.0.2.1', port: 4711, transport: 'udp' };
@@ -147,5 +149,48 @@ describe('a header that announces a question, and nothing behind it', () => {
     );
     expect(none && decodeMessage(none).header.rcode).toBe(RCODE.FORMERR);
     expect(dropped).toHaveLength(1);
+  });
+});
+
+describe('NOTIFY', () => {
+  const notify = (name: string, answers: number): Message => {
+    const query = makeQuery(name, 'SOA');
+    const { header, questions } = query;
+    const record = { name: parseName(name), class: CLASS.IN, ttl: 1, data: SOA.data };
+    return {
+      ...query,
+      questions,
+      header: { ...header, opcode: OPCODE.NOTIFY },
+      answers: Array.from({ length: answers }, () => record),
+    };
+  };
+
+  it('goes through the blocks like a query, with its SOA record', async () => {
+    const seen: number[] = [];
+    const chain = (query: Query) => {
+      seen.push(query.answers.length);
+      return { kind: 'servfail' } as const;
+    };
+    const sites = [{ zone: ROOT, view: '', accepts: () => true, chain }];
+    const { header } = await exchange(makeGroup([], { sites }), notify('a.', 1));
+    expect(header).toMatchObject({ opcode: OPCODE.NOTIFY, rcode: RCODE.SERVFAIL, recursionDesired: false });
+    expect(seen).toEqual([1]);
+  });
+
+  it('with the flags of a server gets these', async () => {
+    const chain = () => ({ ...EMPTY_ANSWER, recursionDesired: true });
+    const sites = [{ zone: ROOT, view: '', accepts: () => true, chain }];
+    expect((await exchange(makeGroup([], { sites }), notify('a.', 0))).header.recursionDesired).toBe(true);
+  });
+
+  it('that is malformed gets the response of a malformed query; other opcodes are not implemented', async () => {
+    const { header } = await exchange(makeGroup(['.']), notify('a.', 2));
+    expect(header).toMatchObject({ opcode: OPCODE.QUERY, rcode: RCODE.FORMERR });
+    const update = notify('a.', 0);
+    const changed = { ...update, header: { ...update.header, opcode: OPCODE.UPDATE } };
+    expect((await exchange(makeGroup(['.']), changed)).header).toMatchObject({
+      opcode: OPCODE.UPDATE,
+      rcode: RCODE.NOTIMP,
+    });
   });
 });

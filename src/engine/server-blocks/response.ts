@@ -6,7 +6,7 @@ import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Client, MessageSigner, RepeatedParts } from '../../chain/query.ts';
 import { explainResponse, replyOf } from '../../chain/response.ts';
 import { encodeMessage, encodeWhole } from '../../wire/message.ts';
-import { type Asked, respond } from '../../wire/query.ts';
+import { type Asked, type Reply, respond } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
 import { type Edns, type Message, OPCODE } from '../../wire/types.ts';
 
@@ -40,7 +40,7 @@ export function encodeAnswer(
   const { authenticData = false } = reply;
   const message: Message = {
     ...response,
-    header: { ...response.header, authenticData, ...flagsFor(asked) },
+    header: { ...response.header, authenticData, ...flagsFor(asked, reply) },
     edns: ednsOf(repeated, own, (reply.rcode ?? 0) >> 4),
   };
   const limit = maxResponseOctets(client.transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
@@ -54,9 +54,9 @@ export function encodeAnswer(
   return explainResponse(encoded, limit, answer, { options: message.edns.options, sendsOwn: true });
 }
 
-/** RD and CD are not repeated for NOTIFY. */
-function flagsFor({ header }: Asked) {
-  return header.opcode === OPCODE.NOTIFY ? { recursionDesired: false, checkingDisabled: false } : {};
+/** RD and CD are not repeated for NOTIFY, unless a server has replied with them. */
+function flagsFor({ header }: Asked, { recursionDesired = false, checkingDisabled = false }: Reply) {
+  return header.opcode === OPCODE.NOTIFY ? { recursionDesired, checkingDisabled } : {};
 }
 
 /** Maximum size of a response without compression; over UDP, it must not need fragments. */

@@ -406,7 +406,8 @@ export class ServerBlocks {
     const { table, clock } = this.#dependencies;
     const { isStrict } = this.#plan;
     const outcomeOf = (query: Query) => this.#outcomes.ofAnswer({ handlers, isStrict }, query);
-    return storeKeptAnswers(chain, { table, view: cache.view, outcomeOf, clock, isStrict });
+    const publications = publicationsOf(handlers);
+    return storeKeptAnswers(chain, { table, view: cache.view, outcomeOf, clock, isStrict, publications });
   }
 
   #storeDerived(chain: Chain, handlers: readonly Handler[]): Chain {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeMessage, encodeMessage } from '../../wire/message.ts';
 import { parseName } from '../../wire/name.ts';
-import type { Message } from '../../wire/types.ts';
+import { type Message, OPCODE } from '../../wire/types.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
 import { type ForwardQuestion, writeQuery } from './query-message.ts';
 import { messageOf, type UpstreamReply } from './upstream-reply.ts';
@@ -111,6 +111,21 @@ describe('Outstanding', () => {
     expect(outstanding.size).toBe(1);
     const reply = encodeMessage({ ...replyTo(packet), header: { ...replyTo(packet).header, id: second.id } });
     expect(outstanding.receive(reply, 0, reply.length, false)).toBe(second);
+  });
+
+  it('takes a reply to NOTIFY, and none of another opcode', () => {
+    const dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };
+    const outstanding = new Outstanding<Waiting>(dropped);
+    const notify = waiting();
+    notify.query.octets[2] = OPCODE.NOTIFY << 3;
+    const packet = outstanding.add(notify) ?? new Uint8Array(0);
+    const { header, ...others } = replyTo(packet);
+    const standard = encodeMessage({ ...others, header: { ...header, opcode: OPCODE.QUERY } });
+    expect(outstanding.receive(standard, 0, standard.length, false)).toBeUndefined();
+    expect(dropped.otherQuestion).toBe(1);
+    const reply = encodeMessage({ ...others, header });
+    expect(outstanding.receive(reply, 0, reply.length, false)).toBe(notify);
+    expect(notify.seen).toMatchObject([{ header: { opcode: OPCODE.NOTIFY } }]);
   });
 
   it('takes a packet that was cut for a truncated reply', () => {

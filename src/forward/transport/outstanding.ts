@@ -4,7 +4,14 @@
 import { decodeMessage } from '../../wire/message.ts';
 import { WireError } from '../../wire/wire-error.ts';
 import { repeatsCase, restoreCase } from './name-case.ts';
-import { idOfReply, isBareError, type QueryMessage, repeatsQuestion, withId } from './query-message.ts';
+import {
+  idOfReply,
+  isBareError,
+  type QueryMessage,
+  repeatsOpcode,
+  repeatsQuestion,
+  withId,
+} from './query-message.ts';
 import { randomId } from './random-ids.ts';
 import { RawReply } from './raw-reply.ts';
 import type { DroppedPackets, ExchangeEvents } from './transport.ts';
@@ -113,7 +120,7 @@ export class Outstanding<Entry extends Asked> {
    * @returns the query that it answers, if any
    */
   receive(packet: Uint8Array, start: number, length: number, isCut: boolean): Entry | undefined {
-    const id = idOfReply(packet, start, length);
+    const id = idOfReply(packet, start, length, 'any');
     const place = id % this.#places.length;
     const entry = id < 0 ? undefined : this.#places[place];
     if (entry === undefined || entry.id !== id) {
@@ -121,14 +128,18 @@ export class Outstanding<Entry extends Asked> {
       if (id < 0 || this.#lastIds[place] !== id) this.#suspicious += 1;
       return undefined;
     }
-    if (!isBareError(packet, start, length) && !repeatsQuestion(packet, start, length, entry.query)) {
+    const { query } = entry;
+    const isOfQuestion =
+      repeatsOpcode(packet, start, query.octets) &&
+      (isBareError(packet, start, length) || repeatsQuestion(packet, start, length, query));
+    if (!isOfQuestion) {
       this.#dropped.otherQuestion += 1;
       this.#suspicious += 1;
       return undefined;
     }
-    if (entry.query.plain !== undefined && !this.#takeCase(entry, entry.query.plain, packet, start, length))
+    if (query.plain !== undefined && !this.#takeCase(entry, query.plain, packet, start, length))
       return undefined;
-    const reply = replyFrom(packet, start, length, isCut, entry.query);
+    const reply = replyFrom(packet, start, length, isCut, query);
     if (reply !== undefined && this.#isForged(reply)) {
       this.#dropped.strange += 1;
       return undefined;

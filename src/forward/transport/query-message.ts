@@ -7,7 +7,7 @@ import { encodeMessage } from '../../wire/message.ts';
 import { encodeName } from '../../wire/name.ts';
 import { writeName } from '../../wire/name-wire.ts';
 import { OPT_OCTETS } from '../../wire/query-records.ts';
-import { type Edns, type Header, type Question, RCODE, TYPE } from '../../wire/types.ts';
+import { type Edns, type Header, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 /** A question, with all that must be equal for two of them to share an answer. */
 export interface ForwardQuestion extends Question {
@@ -53,6 +53,8 @@ export interface ReceivedParts {
   readonly question: Question;
   readonly header: Header;
   readonly edns: Edns | undefined;
+  /** Of NOTIFY: the new SOA record. Default: none. */
+  readonly answers?: readonly ResourceRecord[];
 }
 
 /** Octets of a query over UDP; larger ones use TCP. */
@@ -65,11 +67,11 @@ const MIN_UDP_REPLY = 512;
  * @param keepsReply whether the reply is returned as it comes; then a reply that is too large for the client counts as truncated
  */
 export function writeReceived(
-  { question, header, edns }: ReceivedParts,
+  { question, header, edns, answers = [] }: ReceivedParts,
   passedOnBy: PassedOnBy,
   keepsReply: boolean,
 ): ReceivedQuery {
-  const sections = { answers: [], authorities: [], additionals: [] };
+  const sections = { answers, authorities: [], additionals: [] };
   const octets = encodeMessage({ header: { ...header, id: 0 }, questions: [question], ...sections, edns });
   return {
     ...{ octets, questionEnd: HEADER_OCTETS + encodeName(question.name).length + 4, keepsReply },
@@ -128,14 +130,31 @@ export function withId({ octets }: QueryMessage, id: number): Uint8Array {
   return copy;
 }
 
-/** The id of a packet; -1 if it is too short, or not a response to a standard query with one question. */
-export function idOfReply(packet: Uint8Array, start: number, length: number): number {
+/** QR and the opcode, in the third octet. */
+const [IS_RESPONSE, OPCODE_BITS] = [0x80, 0x78];
+
+/**
+ * The id of a packet; -1 if it is too short, or not a response with one question.
+ *
+ * @param opcodes which opcodes it may have; with `any`, `repeatsOpcode` compares it
+ */
+export function idOfReply(
+  packet: Uint8Array,
+  start: number,
+  length: number,
+  opcodes: 'query' | 'any' = 'query',
+): number {
   if (length < HEADER_OCTETS) return -1;
-  // QR and the opcode; then the count of questions.
-  if (((packet[start + 2] ?? 0) & 0xf8) !== 0x80) return -1;
+  const mask = opcodes === 'any' ? IS_RESPONSE : IS_RESPONSE | OPCODE_BITS;
+  if (((packet[start + 2] ?? 0) & mask) !== IS_RESPONSE) return -1;
   if (packet[start + 4] !== 0 || packet[start + 5] !== (isBareError(packet, start, length) ? 0 : 1))
     return -1;
   return ((packet[start] ?? 0) << 8) | (packet[start + 1] ?? 0);
+}
+
+/** Whether a packet has the opcode of a query. */
+export function repeatsOpcode(packet: Uint8Array, start: number, query: Uint8Array): boolean {
+  return (((packet[start + 2] ?? 0) ^ (query[2] ?? 0)) & OPCODE_BITS) === 0;
 }
 
 /**

@@ -33,6 +33,11 @@ export class PodClaims<Value extends object> implements ObjectSink<PodObject> {
     this.#values = values;
   }
 
+  /** Whether the pods were ever listed. */
+  get isListed(): boolean {
+    return this.#isListed;
+  }
+
   /** Undefined: no pod has the address, several that differ do, or pods were never listed. @param address canonical */
   find(address: string): Value | undefined {
     const [value, ...others] = this.all(address);

@@ -3,6 +3,8 @@
  *
  * `list-watch/` reads them from an API server and `sources/` from files; both pass them to one `ObjectSink` per kind.
  */
+import type { AddressRange } from '../../wire/address-range.ts';
+
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
 
 export interface ServicePort {
@@ -23,6 +25,8 @@ export interface ServiceObject {
   readonly ports: readonly ServicePort[];
   /** Whether its endpoints are the pods that it selects. Default: no. */
   readonly selects?: boolean;
+  /** What its traffic prefers, by `trafficDistribution`: endpoints of the client's zone or node. Default: nothing. */
+  readonly prefers?: 'zone' | 'node' | undefined;
   /** Addresses and names for clients outside the cluster: its external IPs, then its load balancer's. Default: none. */
   readonly external?: readonly string[];
 }
@@ -32,6 +36,15 @@ export interface EndpointAddress {
   readonly hostname: string | undefined;
   /** The topology zone that it is in. Default: none is known. */
   readonly zone?: string;
+  /** The node that it is on. Default: none is known. */
+  readonly node?: string;
+  /** The zones and the nodes that should use it, by hints. Default: none. */
+  readonly hints?: EndpointHints;
+}
+
+export interface EndpointHints {
+  readonly zones: readonly string[];
+  readonly nodes: readonly string[];
 }
 
 /** Ready addresses that share their ports: a subset of Endpoints, or the whole of an EndpointSlice. */
@@ -95,6 +108,16 @@ export interface NodeObject {
   readonly region: string;
 }
 
+/** Where the clients of a node are. */
+export interface NodeRangesObject {
+  readonly kind: 'NodeRanges';
+  readonly name: string;
+  /** Its topology zone; undefined: none is known. */
+  readonly zone: string | undefined;
+  /** The ranges of its pods, then its own addresses, each once. */
+  readonly ranges: readonly AddressRange[];
+}
+
 /** A node's capacity. */
 export interface NodeCapacityObject {
   readonly kind: 'NodeCapacity';
@@ -125,7 +148,13 @@ export type ClusterObject = ServiceObject | EndpointsObject | NamespaceObject | 
 export type ObjectKind = ClusterObject['kind'];
 
 /** All objects that can be followed on an API server. */
-export type WatchedObject = ClusterObject | NodeObject | NodeCapacityObject | ConfigMapObject | OtherObject;
+export type WatchedObject =
+  | ClusterObject
+  | NodeObject
+  | NodeRangesObject
+  | NodeCapacityObject
+  | ConfigMapObject
+  | OtherObject;
 
 /** `namespace/name`, or the bare name of an object without namespace. */
 export type ObjectKey = string;

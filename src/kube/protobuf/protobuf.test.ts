@@ -46,6 +46,8 @@ const port = fc.record({
 const ports = fc.array(port, { maxLength: 3 });
 const subsetAddresses = maybe(fc.array(fc.record({ ip: address, hostname: maybe(text) }), { maxLength: 3 }));
 
+const names = fc.array(fc.record({ name: text }), { maxLength: 2 });
+
 const OBJECTS = {
   Service: fc.record({
     metadata,
@@ -57,6 +59,7 @@ const OBJECTS = {
       type: maybe(fc.constantFrom('ClusterIP', 'ExternalName')),
       externalName: maybe(text),
       publishNotReadyAddresses: fc.boolean(),
+      trafficDistribution: maybe(fc.constantFrom('PreferClose', 'PreferSameNode', '')),
     }),
   }),
   EndpointSlice: fc.record({
@@ -69,6 +72,8 @@ const OBJECTS = {
           conditions: maybe(fc.record({ ready: maybe(fc.boolean()), serving: maybe(fc.boolean()) })),
           hostname: maybe(text),
           nodeName: maybe(text),
+          zone: maybe(text),
+          hints: maybe(fc.record({ forZones: maybe(names), forNodes: maybe(names) })),
         }),
         { maxLength: 3 },
       ),
@@ -84,7 +89,15 @@ const OBJECTS = {
     ),
   }),
   Namespace: fc.record({ metadata }),
-  Node: fc.record({ metadata }),
+  Node: fc.record({
+    metadata,
+    spec: fc.record({ podCIDR: maybe(text), podCIDRs: maybe(fc.array(text, { maxLength: 2 })) }),
+    status: fc.record({
+      addresses: maybe(
+        fc.array(fc.record({ type: fc.constantFrom('InternalIP', 'Hostname'), address }), { maxLength: 3 }),
+      ),
+    }),
+  }),
   Pod: fc.record({
     metadata,
     spec: fc.record({

@@ -66,6 +66,7 @@ const service = define(
       [5, 'externalIPs', 'texts'],
       [10, 'externalName', 'text'],
       [18, 'clusterIPs', 'texts'],
+      [23, 'trafficDistribution', 'text'],
     ),
   ],
   [
@@ -75,6 +76,8 @@ const service = define(
     define([1, 'loadBalancer', 'message', define([1, 'ingress', 'messages', ingress])]),
   ],
 );
+
+const named = define([1, 'name', 'text']);
 
 const endpointSlice = define(
   [1, 'metadata', 'message', objectMeta],
@@ -87,7 +90,9 @@ const endpointSlice = define(
       [2, 'conditions', 'message', define([1, 'ready', 'flag'], [3, 'terminating', 'flag'])],
       [3, 'hostname', 'text'],
       [4, 'targetRef', 'message', define([3, 'name', 'text'])],
+      [6, 'nodeName', 'text'],
       [7, 'zone', 'text'],
+      [8, 'hints', 'message', define([1, 'forZones', 'messages', named], [2, 'forNodes', 'messages', named])],
     ),
   ],
   [3, 'ports', 'messages', define([1, 'name', 'text'], [2, 'protocol', 'text'], [3, 'port', 'number'])],
@@ -131,7 +136,12 @@ const pod = define(
 
 const node = define(
   [1, 'metadata', 'message', objectMeta],
-  [2, 'spec', 'message', define([4, 'unschedulable', 'flag'])],
+  [
+    2,
+    'spec',
+    'message',
+    define([1, 'podCIDR', 'text'], [4, 'unschedulable', 'flag'], [7, 'podCIDRs', 'texts']),
+  ],
   [
     3,
     'status',
@@ -139,6 +149,7 @@ const node = define(
     define(
       [2, 'allocatable', 'quantities', ['cpu']],
       [4, 'conditions', 'messages', define([1, 'type', 'text'], [2, 'status', 'text'])],
+      [5, 'addresses', 'messages', define([1, 'type', 'text'], [2, 'address', 'text'])],
     ),
   ],
 );

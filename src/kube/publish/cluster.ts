@@ -10,10 +10,12 @@ import type { Log } from '../../base/log.ts';
 import type { Steps } from '../../base/steps.ts';
 import { copyRecords, isRecordLine, putRecordLine } from '../../records/record-lines.ts';
 import { RecordWriter } from '../../records/record-writer.ts';
+import type { RecordSpace } from '../../table/record-space.ts';
 import { DEFAULT_PUBLICATION, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
+import { type AddressMatch, type AddressRange, matchRanges } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
+import type { NameSource } from '../../zone/node.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
 import type { EndpointZones } from '../names/endpoint-zones.ts';
@@ -23,7 +25,9 @@ import type {
   ClusterObject,
   EndpointsObject,
   NamespaceObject,
+  NodeRangesObject,
   ObjectKind,
+  ObjectSink,
   PodObject,
   ServiceObject,
 } from '../objects/objects.ts';
@@ -31,9 +35,12 @@ import { ClusterContents } from '../records/cluster-contents.ts';
 import { keepNamespaces, keepServices, keepSlices } from '../records/keepers.ts';
 import { PodKeeper } from '../records/pod-keeper.ts';
 import { type ListState, type RecordKeeper, RecordSink } from '../records/record-sink.ts';
+import { ClientNames } from './client-names.ts';
+import { ClusterNodes } from './cluster-nodes.ts';
 import { ClusterModel } from './model.ts';
 import type { ChangingOptions, ClusterLabels } from './model-options.ts';
 import { KubernetesNames } from './names.ts';
+import type { NodesUse } from './nodes-use.ts';
 import { ServiceLog } from './service-log.ts';
 import { ZonePublication } from './zone-publication.ts';
 
@@ -55,6 +62,8 @@ export interface ClusterOptions {
   readonly namesSpecialAddresses?: boolean;
   /** The ranges of pods and nodes: endpoints of services without a selector have reverse names only there. Default: anywhere. */
   readonly endpointRanges?: readonly AddressRange[] | undefined;
+  /** What is learned from nodes. Default: nothing, and `nodes` takes none. */
+  readonly nodes?: NodesUse | undefined;
   /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
   readonly zones?: EndpointZones;
   /** For a cluster set: the names of its endpoints have the label of a cluster too. */
@@ -83,6 +92,8 @@ const NO_LIST = -1;
 
 export class Cluster {
   readonly names: KubernetesNames;
+  /** Takes the ranges of nodes; undefined: nothing is learned from them. */
+  readonly nodes: ObjectSink<NodeRangesObject> | undefined;
   /** For people who ask about the cluster. */
   readonly contents: ClusterContents;
   /** Which services came and went. */
@@ -96,11 +107,15 @@ export class Cluster {
   readonly #model: ClusterModel;
   readonly #publication: ZonePublication;
   readonly #queue: ChangeQueue;
+  readonly #nodes: ClusterNodes | undefined;
+  readonly #clientNames: ClientNames;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #needed: ReadonlyMap<ObjectKind, RecordSink<never>>;
   readonly #whenKnown: (() => void)[] = [];
   readonly #listeners = new Set<() => void>();
+  /** Claims of endpoints while they are judged again by other ranges. */
+  #reclaiming: Steps<void> | undefined;
   #isKnown = false;
   #hasBeenKnown = false;
   #isIncomplete = false;
@@ -125,9 +140,13 @@ export class Cluster {
     const space = table.recordsOf(publication);
     this.log = new ServiceLog(space.views, { clock, isListed: () => this.services.state === 'listed' });
     const { namesSpecialAddresses = false } = options;
-    const endpointRanges = options.endpointRanges && matchRanges(options.endpointRanges);
-    const recordOptions = { isKubeDns: dialect.name === 'kube-dns', namesSpecialAddresses, endpointRanges };
-    this.#writer = new RecordWriter(space, recordOptions, this.log);
+    const keepsPlaces = options.nodes?.prefersZone === true;
+    const isKubeDns = dialect.name === 'kube-dns';
+    const recordOptions = { isKubeDns, namesSpecialAddresses, keepsPlaces };
+    this.#nodes = this.#makeNodes(options.nodes, space);
+    this.nodes = this.#nodes?.sink;
+    const endpointRanges = this.#matchEndpoints(options.endpointRanges);
+    this.#writer = new RecordWriter(space, { ...recordOptions, endpointRanges }, this.log);
     this.contents = new ClusterContents(this.#writer);
     this.#pods = new PodKeeper(this.#writer);
     this.#model = new ClusterModel(
@@ -138,15 +157,16 @@ export class Cluster {
     this.#serial = this.#seconds();
     this.#model.renewZones(this.#serial);
     this.names = new KubernetesNames(this.#model);
+    this.#clientNames = new ClientNames(this.#model, this.names, this.#writer);
     this.#publication = new ZonePublication(
       this.#model,
       { table, space },
       { clock, log },
-      { publication, filteredTypes },
+      { publication, filteredTypes, places: () => this.#nodes?.block ?? 0 },
     );
     this.#queue = new ChangeQueue(
       clock,
-      () => false,
+      () => this.#reclaimStep(),
       () => this.#settled(),
     );
     const listed = () => this.#queue.schedule();
@@ -160,6 +180,48 @@ export class Cluster {
 
   #sink<Kind extends ClusterObject>(keeper: RecordKeeper<Kind>, listed: () => void): RecordSink<Kind> {
     return new RecordSink(keeper, () => this.#changed(), listed, this.#log);
+  }
+
+  #makeNodes(use: NodesUse | undefined, space: RecordSpace): ClusterNodes | undefined {
+    if (use === undefined) return undefined;
+    const hooks = {
+      show: () => this.#publication.showCluster(),
+      rangesChanged: () => {
+        this.#reclaiming = this.#writer.reclaim();
+        this.#changed();
+      },
+    };
+    return new ClusterNodes(use, space, hooks, this.#log);
+  }
+
+  /** Where endpoints of services without a selector may have reverse names; undefined: at any address. */
+  #matchEndpoints(ranges: readonly AddressRange[] | undefined): AddressMatch | undefined {
+    const isConfigured = ranges && matchRanges(ranges);
+    const nodes = this.#nodes;
+    if (nodes?.use.boundsEndpoints !== true) return isConfigured;
+    return (octets) => isConfigured?.(octets) === true || nodes.has(octets);
+  }
+
+  /** @returns whether there is more to claim */
+  #reclaimStep(): boolean {
+    if (this.#reclaiming === undefined) return false;
+    if (this.#reclaiming.next().done === true) this.#reclaiming = undefined;
+    else return true;
+    // Answers that were derived meanwhile lack what was claimed.
+    this.#publication.objectsChanged();
+    return false;
+  }
+
+  /** The names as a client at an address sees them. @param findAddress called only if they depend on it */
+  namesFor(findAddress: () => string): NameSource {
+    const nodes = this.#nodes;
+    if (nodes?.use.prefersZone !== true) return this.names;
+    return this.#clientNames.for(() => nodes.placeOf(findAddress()));
+  }
+
+  /** What is learned from nodes; undefined: nothing. */
+  get nodesUse(): NodesUse | undefined {
+    return this.#nodes?.use;
   }
 
   /** Grows with every change of an object: answers from an older generation may be stale. */
@@ -271,6 +333,7 @@ export class Cluster {
       sweep();
       yield;
     }
+    this.#nodes?.clear();
   }
 
   /** The zone as kube-dns prints it: JSON, in pieces that are made as the caller takes them. */

@@ -46,22 +46,22 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
 
   /** A service that has names. */
   service(namespace: string, name: string): NamedService | undefined {
-    return this.derived.find(this.#entryOf(namespace, name));
+    return this.derived.find(this.entryOf(namespace, name));
   }
 
   view(namespace: string, service: string): ServiceView | undefined {
-    const entry = this.#entryOf(namespace, service);
+    const entry = this.entryOf(namespace, service);
     return entry === 0 ? undefined : (this.derived.find(entry)?.view ?? this.derived.viewOf(entry));
   }
 
   /** The entry of a service, 0 for none. */
-  #entryOf(namespace: string, service: string): number {
+  entryOf(namespace: string, service: string): number {
     const key = serviceKey(namespace, service);
     return key === undefined ? 0 : this.#writer.findService(key);
   }
 
   isHeadless(namespace: string, service: string): boolean {
-    return this.#views.service(this.#entryOf(namespace, service))?.address.kind === 'headless';
+    return this.#views.service(this.entryOf(namespace, service))?.address.kind === 'headless';
   }
 
   get pods(): PodMode {

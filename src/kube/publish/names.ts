@@ -71,6 +71,15 @@ export class KubernetesNames implements NameSource {
     return this.#findOfService(name, namespace, labels);
   }
 
+  /** The service that a name is at or below, and its namespace; undefined: none. */
+  serviceIn(name: NameKey): readonly [service: string, namespace: string] | undefined {
+    const labels = this.#labelsBelow(name);
+    const [service, namespace, svc] = labels?.slice(-3) ?? [];
+    return svc === 'svc' && service !== undefined && namespace !== undefined
+      ? [service, namespace]
+      : undefined;
+  }
+
   /** @param labels those left of the domain, at least three */
   #findOfService(name: NameKey, namespace: string, labels: readonly string[]): ZoneNode | undefined {
     const service = this.#model.service(namespace, labels.at(-3) ?? '');

@@ -25,6 +25,8 @@ export interface ZonePublicationSettings {
   readonly publication: PublicationId;
   /** Types that are left out. */
   readonly filteredTypes: ReadonlySet<number>;
+  /** The octet of the block that says where clients are, 0 for none. */
+  readonly places: () => number;
 }
 
 export class ZonePublication {
@@ -104,6 +106,7 @@ export class ZonePublication {
       areEndpointsKnown: this.#model.derived.areEndpointsKnown,
       filteredTypes: this.#settings.filteredTypes,
       outcomes: OUTCOME.zone,
+      places: this.#settings.places(),
     });
   }
 

@@ -2,7 +2,7 @@
  * Decodes a Service from Protocol Buffers into a draft, in one pass.
  */
 import { ServiceDraft } from '../../records/drafts.ts';
-import { SERVICE_KIND } from '../../records/layout.ts';
+import { DISTRIBUTION, SERVICE_KIND } from '../../records/layout.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { trimService } from '../objects/trim/trim-service.ts';
 import { nameless, type Trimmed } from '../objects/trim/trimmed.ts';
@@ -32,9 +32,13 @@ const CLUSTER_IP = delimited(3);
 const TYPE = delimited(4);
 const EXTERNAL_NAME = delimited(10);
 const CLUSTER_IPS = delimited(18);
+const TRAFFIC_DISTRIBUTION = delimited(23);
 
 const NONE = Buffer.from('None', 'latin1');
 const EXTERNAL = Buffer.from('ExternalName', 'latin1');
+const PREFER_CLOSE = Buffer.from('PreferClose', 'latin1');
+const PREFER_ZONE = Buffer.from('PreferSameZone', 'latin1');
+const PREFER_NODE = Buffer.from('PreferSameNode', 'latin1');
 
 class ServiceDecoder {
   readonly #draft = new ServiceDraft();
@@ -43,6 +47,7 @@ class ServiceDecoder {
   readonly #address = newRange();
   readonly #type = newRange();
   readonly #externalName = newRange();
+  readonly #distribution = newRange();
   #octets: Buffer = Buffer.alloc(0);
   #hasSpec = false;
   #hasAddresses = false;
@@ -66,7 +71,8 @@ class ServiceDecoder {
     this.#octets = octets;
     this.#draft.clear();
     this.#metadata.clear();
-    for (const range of [this.#address, this.#type, this.#externalName]) clearRange(range);
+    const ranges = [this.#address, this.#type, this.#externalName, this.#distribution];
+    for (const range of ranges) clearRange(range);
     this.#hasSpec = false;
     this.#hasAddresses = false;
     this.#isHeadless = false;
@@ -90,6 +96,7 @@ class ServiceDecoder {
     else if (tag === TYPE) readRange(cursor, this.#type);
     else if (tag === EXTERNAL_NAME) readRange(cursor, this.#externalName);
     else if (tag === CLUSTER_IPS) this.#readAddress(cursor);
+    else if (tag === TRAFFIC_DISTRIBUTION) readRange(cursor, this.#distribution);
     else return false;
     return true;
   };
@@ -121,7 +128,15 @@ class ServiceDecoder {
     if (!this.#isHeadless) return true;
     draft.ipv4.length = 0;
     draft.ipv6.length = 0;
+    draft.distribution = this.#readDistribution();
     return true;
+  }
+
+  /** @returns of `DISTRIBUTION` */
+  #readDistribution(): number {
+    const is = (word: Uint8Array) => isText(this.#octets, this.#distribution, word);
+    if (is(PREFER_CLOSE) || is(PREFER_ZONE)) return DISTRIBUTION.ZONE;
+    return is(PREFER_NODE) ? DISTRIBUTION.NODE : DISTRIBUTION.NONE;
   }
 }
 

@@ -2,7 +2,7 @@
  * Decodes an EndpointSlice from Protocol Buffers into a draft, in one pass. Endpoints that are not ready are kept, with what
  * their conditions say.
  */
-import { SliceDraft } from '../../records/drafts.ts';
+import { placeWord, SliceDraft } from '../../records/drafts.ts';
 import { ENDPOINT_STATE } from '../../records/layout.ts';
 import type { EndpointsObject } from '../objects/objects.ts';
 import { trimEndpointSlice, trimEndpointSliceOfPods } from '../objects/trim/trim-endpoint-slice.ts';
@@ -34,6 +34,12 @@ const ADDRESSES = delimited(1);
 const CONDITIONS = delimited(2);
 const HOSTNAME = delimited(3);
 const TARGET = delimited(4);
+const NODE_NAME = delimited(6);
+const ZONE = delimited(7);
+const HINTS = delimited(8);
+const FOR_ZONES = delimited(1);
+const FOR_NODES = delimited(2);
+const NAME_OF_HINT = delimited(1);
 const READY = varint(1);
 const SERVING = varint(2);
 const TERMINATING = varint(3);
@@ -55,16 +61,20 @@ class SliceDecoder {
   #state = 0;
   #isReady = true;
   #namesPods = false;
+  #readsPlaces = false;
+  readonly #name = newRange();
   #octets: Buffer = Buffer.alloc(0);
 
   /**
    * @param namesPods whether endpoints without a hostname have the names of their pods
+   * @param readsPlaces whether their zones and nodes are read
    * @throws ProtobufError
    */
-  decode(encoded: EncodedObject, namesPods: boolean): Trimmed<EndpointsObject> {
+  decode(encoded: EncodedObject, namesPods: boolean, readsPlaces: boolean): Trimmed<EndpointsObject> {
     const { octets } = encoded;
     this.#octets = octets;
     this.#namesPods = namesPods;
+    this.#readsPlaces = readsPlaces;
     this.#draft.clear();
     this.#metadata.clear();
     clearRange(this.#addressType);
@@ -103,6 +113,7 @@ class SliceDecoder {
     this.#isReady = true;
     clearRange(this.#hostname);
     clearRange(this.#target);
+    if (this.#readsPlaces) this.#draft.places.begin();
     readInner(cursor, this.#takeOfEndpoint);
     const name =
       this.#namesPods && this.#hostname.end === this.#hostname.start ? this.#target : this.#hostname;
@@ -119,7 +130,39 @@ class SliceDecoder {
     } else if (tag === CONDITIONS) readInner(cursor, this.#takeOfConditions);
     else if (tag === HOSTNAME) readRange(cursor, this.#hostname);
     else if (tag === TARGET) readInner(cursor, this.#takeOfTarget);
+    else return this.#readsPlaces && this.#takePlace(tag, cursor);
+    return true;
+  };
+
+  #takePlace(tag: number, cursor: Cursor): boolean {
+    const { places } = this.#draft;
+    if (tag === NODE_NAME) places.nodes.set(this.#readWord(cursor));
+    else if (tag === ZONE) places.zones.set(this.#readWord(cursor));
+    else if (tag === HINTS) readInner(cursor, this.#takeOfHints);
     else return false;
+    return true;
+  }
+
+  /** @returns 0 for an empty name */
+  #readWord(cursor: Cursor): number {
+    const name = this.#name;
+    readRange(cursor, name);
+    return name.end === name.start ? 0 : placeWord(this.#octets, name.start, name.end);
+  }
+
+  readonly #takeOfHints = (tag: number, cursor: Cursor): boolean => {
+    if (tag !== FOR_ZONES && tag !== FOR_NODES) return false;
+    clearRange(this.#name);
+    readInner(cursor, this.#takeOfHint);
+    const { start, end } = this.#name;
+    const { zones, nodes } = this.#draft.places;
+    if (end > start) (tag === FOR_ZONES ? zones : nodes).addHint(placeWord(this.#octets, start, end));
+    return true;
+  };
+
+  readonly #takeOfHint = (tag: number, cursor: Cursor): boolean => {
+    if (tag !== NAME_OF_HINT) return false;
+    readRange(cursor, this.#name);
     return true;
   };
 
@@ -161,10 +204,20 @@ const decoder = new SliceDecoder();
  * @throws ProtobufError
  */
 export function decodeSlice(raw: unknown): Trimmed<EndpointsObject> {
-  return raw instanceof EncodedObject ? decoder.decode(raw, false) : trimEndpointSlice(raw);
+  return raw instanceof EncodedObject ? decoder.decode(raw, false, false) : trimEndpointSlice(raw);
 }
 
 /** As `decodeSlice`, with the names of pods for endpoints that have no hostname. */
 export function decodeSliceOfPods(raw: unknown): Trimmed<EndpointsObject> {
-  return raw instanceof EncodedObject ? decoder.decode(raw, true) : trimEndpointSliceOfPods(raw);
+  return raw instanceof EncodedObject ? decoder.decode(raw, true, false) : trimEndpointSliceOfPods(raw);
+}
+
+/** As `decodeSlice`, with the zones and nodes of endpoints. */
+export function decodePlacedSlice(raw: unknown): Trimmed<EndpointsObject> {
+  return raw instanceof EncodedObject ? decoder.decode(raw, false, true) : trimEndpointSlice(raw);
+}
+
+/** As `decodeSliceOfPods`, with the zones and nodes of endpoints. */
+export function decodePlacedSliceOfPods(raw: unknown): Trimmed<EndpointsObject> {
+  return raw instanceof EncodedObject ? decoder.decode(raw, true, true) : trimEndpointSliceOfPods(raw);
 }

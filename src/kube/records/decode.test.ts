@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isSliceRecord } from '../../records/check-record.ts';
 import { encodeServiceRecord, encodeSliceRecord } from '../../records/record-blocks.ts';
 import { BlockBuffer } from '../../table/block.ts';
 import { trimEndpointSlice } from '../objects/trim/trim-endpoint-slice.ts';
@@ -7,7 +8,7 @@ import { trimService } from '../objects/trim/trim-service.ts';
 import { readObject } from '../protobuf/envelope.ts';
 import { encodeBody } from '../testing/protobuf-encoding.ts';
 import { decodeService } from './decode-service.ts';
-import { decodeSlice } from './decode-slice.ts';
+import { decodePlacedSlice, decodeSlice } from './decode-slice.ts';
 import { DraftedService, DraftedSlice } from './drafted.ts';
 import { draftService, draftSlice } from './fill-drafts.ts';
 
@@ -42,6 +43,13 @@ const arbitraryService = fc.record({
     clusterIPs: fc.array(address, { maxLength: 3 }),
     externalName: fc.constantFrom('', 'www.example.com', '192.0.2.7', 'not..a.name', 'fd00::7'),
     externalIPs: fc.array(address, { maxLength: 2 }),
+    trafficDistribution: fc.constantFrom(
+      undefined,
+      'PreferClose',
+      'PreferSameZone',
+      'PreferSameNode',
+      'Other',
+    ),
     selector: fc.constantFrom({}, { app: 'web' }, { app: 'web', tier: '' }),
   }),
   status: fc.record({
@@ -57,6 +65,15 @@ const endpoint = fc.record({
   addresses: fc.array(address, { maxLength: 2 }),
   conditions: fc.constantFrom({}, { ready: true }, { ready: false }, { ready: false, terminating: true }),
   hostname: fc.constantFrom('', 'db-0', 'DB-1', 'not a label'),
+  nodeName: fc.constantFrom(undefined, '', 'node-1', 'node-2'),
+  zone: fc.constantFrom(undefined, '', 'zone-a', 'zone-b'),
+  hints: fc.constantFrom(
+    undefined,
+    {},
+    { forZones: [{ name: 'zone-a' }] },
+    { forZones: ['a', 'b', ''].map((zone) => ({ name: zone })), forNodes: [{ name: 'node-1' }] },
+    { forNodes: Array.from({ length: 12 }, (_, index) => ({ name: `node-${index}` })) },
+  ),
 });
 
 const arbitrarySlice = fc.record({
@@ -107,7 +124,7 @@ describe('a Service in Protocol Buffers', () => {
         expect({ external: [], selects: false, ...trimmed.object }).toEqual({
           ...{ kind: object.kind, namespace: object.namespace, name: object.name },
           ...{ address: object.address, ports: object.ports, external: object.external },
-          selects: object.selects,
+          ...{ selects: object.selects, prefers: object.prefers },
         });
       }),
       { numRuns: 500 },
@@ -132,8 +149,16 @@ describe('an EndpointSlice in Protocol Buffers', () => {
         const areReady = states.items.subarray(0, states.length).every((state) => state === 0);
         // The slice in JSON has no endpoints that are not ready.
         if (!areReady || states.length === 0) return;
-        const byOctets = recordOf((to) => encodeSliceRecord(to, object.draft));
-        expect(byOctets).toEqual(recordOf((to) => encodeSliceRecord(to, draftSlice(trimmed.object))));
+        const byOctets = recordOf((to) => encodeSliceRecord(to, object.draft, true));
+        expect(byOctets).toEqual(recordOf((to) => encodeSliceRecord(to, draftSlice(trimmed.object), false)));
+        // The decoder has one draft.
+        const placed = decodePlacedSlice(readObject(encodeBody('EndpointSlice', json)));
+        if (placed.kind !== 'object' || !(placed.object instanceof DraftedSlice))
+          throw new TypeError('no draft');
+        const { draft } = placed.object;
+        const withPlaces = recordOf((to) => encodeSliceRecord(to, draft, true));
+        expect(withPlaces).toEqual(recordOf((to) => encodeSliceRecord(to, draftSlice(trimmed.object), true)));
+        expect(isSliceRecord(Buffer.from(Uint32Array.from(withPlaces).buffer))).toBe(true);
       }),
       { numRuns: 500 },
     );

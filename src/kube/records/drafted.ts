@@ -45,6 +45,10 @@ export class DraftedService implements ServiceObject {
     return this.draft.selects;
   }
 
+  get prefers(): ServiceObject['prefers'] {
+    return this.#whole.prefers;
+  }
+
   get external(): readonly string[] {
     return this.#whole.external ?? [];
   }

@@ -7,24 +7,41 @@ import {
   isObjectLabel,
   type Octets,
   type PortsDraft,
+  placeWord,
   ServiceDraft,
   SliceDraft,
 } from '../../records/drafts.ts';
-import { ENDPOINT_STATE, EXTERNAL_TARGET, PROTOCOLS, SERVICE_KIND } from '../../records/layout.ts';
+import {
+  DISTRIBUTION,
+  ENDPOINT_STATE,
+  EXTERNAL_TARGET,
+  PROTOCOLS,
+  SERVICE_KIND,
+} from '../../records/layout.ts';
 import { encodeName } from '../../wire/name.ts';
 import { canonicalAddress, endpointLabel } from '../names/endpoints.ts';
 import { externalTarget } from '../names/external-target.ts';
 import { hostnameLabel } from '../names/labels.ts';
-import type { EndpointsObject, ServiceObject, ServicePort } from '../objects/objects.ts';
+import type { EndpointAddress, EndpointsObject, ServiceObject, ServicePort } from '../objects/objects.ts';
 
 const service = new ServiceDraft();
 const slice = new SliceDraft();
 const NO_OCTETS = new Uint8Array(0);
 
+const DISTRIBUTION_OF = { zone: DISTRIBUTION.ZONE, node: DISTRIBUTION.NODE } as const;
+
 /** The draft of a service, valid until the next one. */
-export function draftService({ namespace, name, address, ports, selects }: ServiceObject): ServiceDraft {
+export function draftService({
+  namespace,
+  name,
+  address,
+  ports,
+  selects,
+  prefers,
+}: ServiceObject): ServiceDraft {
   service.clear();
   service.selects = selects === true;
+  if (prefers !== undefined) service.distribution = DISTRIBUTION_OF[prefers];
   service.isUsable = writeKey(service.key, name);
   service.isUsable &&= writeKey(service.key, namespace);
   for (const port of ports) addPort(service.ports, port);
@@ -64,7 +81,8 @@ export function draftSlice({ namespace, name, service: of, groups, cluster }: En
   const own = Buffer.from(name, 'utf8');
   slice.key.append(own, 0, own.length);
   for (const { addresses, ports, others = [] } of groups) {
-    for (const { address, hostname } of addresses) {
+    for (const { address, hostname, ...place } of addresses) {
+      addPlace(slice, place);
       const text = cluster === undefined ? hostname : labelsIn(cluster, address, hostname);
       const octets = text === undefined ? NO_OCTETS : Buffer.from(text, 'utf8');
       slice.addAddress(address, 0, octets, 0, octets.length);
@@ -77,6 +95,24 @@ export function draftSlice({ namespace, name, service: of, groups, cluster }: En
     slice.endGroup();
   }
   return slice;
+}
+
+/** Begins the place of an endpoint. */
+function addPlace(
+  { places }: SliceDraft,
+  { zone, node, hints }: Pick<EndpointAddress, 'zone' | 'node' | 'hints'>,
+): void {
+  places.begin();
+  if (zone !== undefined) places.zones.set(wordOf(zone));
+  if (node !== undefined) places.nodes.set(wordOf(node));
+  for (const name of hints?.zones ?? []) places.zones.addHint(wordOf(name));
+  for (const name of hints?.nodes ?? []) places.nodes.addHint(wordOf(name));
+}
+
+/** The word of a zone or a node. */
+export function wordOf(name: string): number {
+  const octets = Buffer.from(name, 'utf8');
+  return placeWord(octets, 0, octets.length);
 }
 
 /** The labels of an endpoint of another cluster. */

@@ -124,7 +124,7 @@ export class RecordViews {
     const { views } = this.#writer.space;
     const endpoints: Endpoint[] = [];
     for (const section of sectionsOf(views, record)) {
-      const ports = this.#portsIn(section);
+      const ports = this.portsIn(section);
       for (let index = 0, ready = readyIn(views, section); index < ready; index += 1)
         endpoints.push({
           address: formatValue(addressOf(views, section, index)),
@@ -135,7 +135,8 @@ export class RecordViews {
     return endpoints;
   }
 
-  #portsIn(section: number): readonly ServicePort[] {
+  /** The ports of a section. */
+  portsIn(section: number): readonly ServicePort[] {
     const count = this.#get(section + SECTION.SHAPE) & 0xffff;
     return this.#ports(section + this.#get(section + SECTION.PORTS), count).ports;
   }

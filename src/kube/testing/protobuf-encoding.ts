@@ -32,11 +32,15 @@ const MESSAGES: Readonly<Record<string, string>> = {
   Nothing: '',
   ServiceSpec:
     'ports=1 *ServicePort, selector=2 @s, clusterIP=3 s, type=4 s, externalIPs=5 *s, sessionAffinity=7 s, ' +
-    'externalName=10 s, publishNotReadyAddresses=13 b, ipFamilyPolicy=17 s?, clusterIPs=18 *s, ipFamilies=19 *s',
+    'externalName=10 s, publishNotReadyAddresses=13 b, ipFamilyPolicy=17 s?, clusterIPs=18 *s, ipFamilies=19 *s, ' +
+    'trafficDistribution=23 s?',
   ServicePort: 'name=1 s, protocol=2 s, port=3 i, nodePort=5 i, appProtocol=6 s?',
   EndpointSlice: 'metadata=1 ObjectMeta, endpoints=2 *Endpoint, ports=3 *SlicePort, addressType=4 s',
   Endpoint:
-    'addresses=1 *s, conditions=2 EndpointConditions, hostname=3 s?, targetRef=4 Nothing?, nodeName=6 s?, zone=7 s?',
+    'addresses=1 *s, conditions=2 EndpointConditions, hostname=3 s?, targetRef=4 Nothing?, nodeName=6 s?, zone=7 s?, ' +
+    'hints=8 EndpointHints?',
+  EndpointHints: 'forZones=1 *Named, forNodes=2 *Named',
+  Named: 'name=1 s',
   EndpointConditions: 'ready=1 b?, serving=2 b?, terminating=3 b?',
   SlicePort: 'name=1 s?, protocol=2 s?, port=3 i?, appProtocol=4 s?',
   Endpoints: 'metadata=1 ObjectMeta, subsets=2 *EndpointSubset',
@@ -46,7 +50,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
   Namespace: 'metadata=1 ObjectMeta, spec=2 Nothing, status=3 Nothing',
   Node: 'metadata=1 ObjectMeta, spec=2 NodeSpec, status=3 NodeStatus',
   NodeSpec: 'podCIDR=1 s, providerID=3 s, unschedulable=4 b, taints=5 *Nothing, podCIDRs=7 *s',
-  NodeStatus: 'capacity=1 %s, allocatable=2 %s, phase=3 s, conditions=4 *NodeCondition, images=8 *Nothing',
+  NodeStatus:
+    'capacity=1 %s, allocatable=2 %s, phase=3 s, conditions=4 *NodeCondition, addresses=5 *NodeAddress, images=8 *Nothing',
+  NodeAddress: 'type=1 s, address=2 s',
   NodeCondition: 'type=1 s, status=2 s, reason=5 s, message=6 s',
   Pod: 'metadata=1 ObjectMeta, spec=2 PodSpec, status=3 PodStatus',
   PodSpec:

@@ -11,7 +11,7 @@ import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { RCODE } from '../../wire/types.ts';
 import { createAutopathHandler, type SearchSource } from './autopath.ts';
-import { ClusterSearch } from './cluster-search.ts';
+import { ClusterSearch, listOfSeveral } from './cluster-search.ts';
 
 const key = (text: string) => toKey(parseName(text));
 const POD = '10.244.0.7';
@@ -41,7 +41,10 @@ function clusterSource({ search, services = [], host = [], isStrict = false }: W
     {
       serviceZones: [key('cluster.local.')],
       hasService: (namespace, name) => services.includes(`${name}.${namespace}`),
-      searches: { find: (address) => (address === POD ? pod : undefined) },
+      searches: {
+        find: (address) => (address === POD ? pod : undefined),
+        all: (address) => (address === POD ? [pod] : []),
+      },
     },
     isStrict,
   );
@@ -238,4 +241,44 @@ it('states only names below the first domain, and only those that are missing', 
     { name: { kind: 'suffix', name: 'svc.cluster.local.' }, types: 'all', ifMissing: true },
   ]);
   expect(questions.includes(key('www.example.org.'), 1)).toBe(false);
+});
+
+describe('several clusters', () => {
+  const clusterOf = (zone: string, pods: Readonly<Record<string, string>>) => {
+    const byAddress = new Map(Object.entries(pods));
+    const all = (address: string) => {
+      const namespaces = byAddress.get(address)?.split(' ') ?? [];
+      return namespaces.map((namespace) => ({ namespace, search: { kind: 'cluster', more: [] } as const }));
+    };
+    const find = (address: string) => (all(address).length === 1 ? all(address)[0] : undefined);
+    const hasService = (namespace: string, name: string) => `${name}.${namespace}` === 'web.team-a';
+    const cluster = new ClusterSearch(
+      { serviceZones: [key(zone)], searches: { find, all }, hasService },
+      false,
+    );
+    cluster.ownDomains = [];
+    return cluster;
+  };
+  const clusters = [
+    clusterOf('one.local.', { '10.1.0.1': 'team-a', '10.9.0.9': 'team-a', '10.9.0.8': 'team-a' }),
+    clusterOf('two.local.', { '10.2.0.1': 'team-b', '10.9.0.9': 'team-b', '10.9.0.8': 'team-a team-b' }),
+  ];
+  const listFor = (name: string, client: string) => listOfSeveral(clusters, key(name), client);
+
+  it('know the list of a pod from its own cluster', () => {
+    expect(listFor('www.example.com.team-a.svc.one.local.', '10.1.0.1')?.[0]).toBe('team-a.svc.one.local.');
+    expect(listFor('www.example.com.team-b.svc.two.local.', '::ffff:10.2.0.1')?.[0]).toBe(
+      'team-b.svc.two.local.',
+    );
+  });
+
+  it.each([
+    ['that no cluster has', 'www.example.com.team-a.svc.one.local.', '10.3.0.1'],
+    ['that two clusters have', 'www.example.com.team-a.svc.one.local.', '10.9.0.9'],
+    ['that two clusters have, one of them twice', 'www.example.com.team-a.svc.one.local.', '10.9.0.8'],
+    ['of another cluster', 'www.example.com.team-b.svc.two.local.', '10.1.0.1'],
+    ['for an endpoint of a service', 'x.web.team-a.svc.one.local.', '10.1.0.1'],
+  ])('do not know that of an address %s', (_, name, client) => {
+    expect(listFor(name, client)).toBeUndefined();
+  });
 });

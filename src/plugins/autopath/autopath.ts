@@ -23,8 +23,9 @@ import {
   type ResourceRecord,
   TYPE,
 } from '../../wire/types.ts';
+import { Kubernetai } from '../kubernetai/kubernetai-plugin.ts';
 import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
-import { ClusterSearch } from './cluster-search.ts';
+import { ClusterSearch, listOfSeveral } from './cluster-search.ts';
 import type { AutopathOptions } from './options.ts';
 import { PublishedLists } from './published-lists.ts';
 import { candidatesOf } from './search-list.ts';
@@ -41,10 +42,14 @@ export interface SearchSource {
 
 type Context = Pick<
   PluginContext,
-  'find' | 'handlerNames' | 'isStrict' | 'log' | 'lookUp' | 'metrics' | 'table' | 'zones'
+  'find' | 'isStrict' | 'log' | 'lookUp' | 'metrics' | 'pluginNames' | 'table' | 'zones'
 >;
 
 const NO_SOURCE: SearchSource = { domains: new Set(), listFor: () => undefined };
+/** Plugins that know the search lists of pods. */
+const KNOWING: readonly string[] = ['kubernetes', 'kubernetai', 'erratic'];
+/** The list that `erratic` of CoreDNS has, for tests. */
+const DOMAINS_OF_ERRATIC = ['a.example.org.', 'b.example.org.'].map((domain) => toKey(parseName(domain)));
 /** The search list of the server. */
 const RESOLV_CONF = '/etc/resolv.conf';
 
@@ -53,7 +58,7 @@ export class Autopath implements Plugin {
   readonly #context: Context;
   readonly #resolvConf: string;
   #source: SearchSource | undefined;
-  #cluster: ClusterSearch | undefined;
+  #clusters: readonly ClusterSearch[] = [];
   #published: PublishedLists | undefined;
   #handler: Handler | undefined;
 
@@ -72,18 +77,20 @@ export class Autopath implements Plugin {
 
   async start(): Promise<void> {
     const { source } = this.#options;
-    const { handlerNames, log } = this.#context;
+    const { log, pluginNames } = this.#context;
     this.#sourceOfBlock();
-    if (this.#cluster === undefined) {
-      if (source.kind === 'plugin' && source.name !== 'kubernetes' && handlerNames().includes(source.name))
+    if (this.#clusters.length === 0) {
+      const isUnable = source.kind === 'plugin' && !KNOWING.includes(source.name);
+      if (isUnable && pluginNames.includes(source.name))
         throw new Error(`plugin/autopath: ${source.name} does not implement the AutoPather interface`);
       return;
     }
-    if (!this.#cluster.knowsPods)
+    if (!this.#clusters.every(({ knowsPods }) => knowsPods))
       log.warn('plugin/autopath: kubernetes has no "pods verified", so the search lists of pods are unknown');
     try {
       const words = parseSearchDomains(await readFile(this.#resolvConf, 'utf8'));
-      this.#cluster.ownDomains = words.map((word) => toKey(parseName(word)));
+      const ownDomains = words.map((word) => toKey(parseName(word)));
+      for (const cluster of this.#clusters) cluster.ownDomains = ownDomains;
       this.#published?.start();
     } catch (error) {
       log.warn(
@@ -103,27 +110,55 @@ export class Autopath implements Plugin {
 
   #findSource(): SearchSource {
     const { source, zones } = this.#options;
-    const { find, isStrict, table, log } = this.#context;
-    if (source.kind === 'domains') {
-      const [first] = source.domains;
-      if (first === undefined) return NO_SOURCE;
-      const domains = withinZones([first], zones);
-      return { domains, listFor: () => source.domains };
-    }
-    const kubernetes = source.name === 'kubernetes' ? find(Kubernetes) : undefined;
-    if (kubernetes === undefined) return NO_SOURCE;
-    const cluster = new ClusterSearch(kubernetes, isStrict);
-    this.#cluster = cluster;
-    const { searches } = kubernetes;
-    // In strict mode readers give no answers for the cluster.
-    if (searches !== undefined && cluster.hasOneDomain && !isStrict)
-      this.#published = new PublishedLists({ cluster, searches, table, log });
+    const { isStrict, pluginNames } = this.#context;
+    if (source.kind === 'domains') return sourceOf(source.domains, zones);
+    if (source.name === 'erratic' && pluginNames.includes('erratic'))
+      return sourceOf(DOMAINS_OF_ERRATIC, zones);
+    const followed = this.#clustersOf(source.name);
+    // A name that any of them has may be meant as it is.
+    const hasService: Kubernetes['hasService'] = (...service) =>
+      followed.some((cluster) => cluster.hasService(...service));
+    const clusters = followed.map(
+      ({ serviceZones, searches }) => new ClusterSearch({ serviceZones, searches, hasService }, isStrict),
+    );
+    this.#clusters = clusters;
+    const [cluster] = clusters;
+    if (cluster === undefined) return NO_SOURCE;
+    this.#published = this.#publish(cluster, followed);
+    const domains = new Set(clusters.flatMap((each) => each.domains));
     return {
-      domains: withinZones(cluster.domains, zones),
+      domains: withinZones([...domains], zones),
       lists: this.#published?.publication,
-      listFor: ({ key, client }) => cluster.listFor(key, client.address),
+      listFor: ({ key, client: { address } }) =>
+        // A pod of a cluster that is not listed, or not with its pods, could have the address, too.
+        clusters.length === 1
+          ? cluster.listFor(key, address)
+          : followed.every(({ isKnown, searches }) => isKnown && searches?.isListed === true)
+            ? listOfSeveral(clusters, key, address)
+            : undefined,
     };
   }
+
+  #clustersOf(name: string): readonly Kubernetes[] {
+    const { find } = this.#context;
+    if (name === 'kubernetai') return find(Kubernetai)?.clusters ?? [];
+    return name === 'kubernetes' ? [find(Kubernetes) ?? []].flat() : [];
+  }
+
+  /** Undefined: readers do not search. They answer for one cluster with one domain; in strict mode for none. */
+  #publish(cluster: ClusterSearch, [followed, second]: readonly Kubernetes[]): PublishedLists | undefined {
+    const { isStrict, table, log } = this.#context;
+    const searches = followed?.searches;
+    if (searches === undefined || second !== undefined || !cluster.hasOneDomain || isStrict) return undefined;
+    return new PublishedLists({ cluster, searches, table, log });
+  }
+}
+
+/** The same list for all clients. */
+function sourceOf(list: readonly NameKey[], zones: readonly NameKey[]): SearchSource {
+  const [first] = list;
+  if (first === undefined) return NO_SOURCE;
+  return { domains: withinZones([first], zones), listFor: () => list };
 }
 
 /** The parts of domains that are within zones. */
@@ -165,7 +200,6 @@ export function createAutopathHandler(
       const later = isFound ? undefined : await search(query, candidates, behind);
       const isCountedHere = isFound ? candidates.length > 0 : later !== undefined && isCounted(later);
       if (isCountedHere) query.count(found);
-      query.forbidStoring();
       return later ?? answer;
     },
   };

@@ -1,5 +1,5 @@
 /**
- * The search lists of pods, from the cluster that the block follows.
+ * The search lists of pods, from the clusters that the block follows.
  */
 import { canonicalAddress } from '../../kube/names/endpoints.ts';
 import type { PodSearches, SearchingPod } from '../../kube/names/pod-searches.ts';
@@ -11,7 +11,7 @@ import { searchListOf, searchListOfNodes } from './search-list.ts';
 export interface SearchedCluster {
   readonly serviceZones: readonly NameKey[];
   hasService(namespace: string, name: string): boolean;
-  readonly searches: Pick<PodSearches, 'find'> | undefined;
+  readonly searches: Pick<PodSearches, 'find' | 'all'> | undefined;
 }
 
 interface SearchedZone {
@@ -59,10 +59,16 @@ export class ClusterSearch {
     return zone && pod && this.#listOf(pod, zone);
   }
 
+  /** Whether pods of the cluster have an address, however they search. @param client as queries have it */
+  hasPod(client: string): boolean {
+    const address = canonicalAddressOf(client);
+    return address !== undefined && (this.#cluster.searches?.all(address).length ?? 0) > 0;
+  }
+
   /** Undefined: it is not known, or a search for the name could find something else than the client wants. */
   listFor(name: NameKey, client: string): readonly NameKey[] | undefined {
     const zone = this.#zones.find(({ apex }) => isWithin(name, apex));
-    const address = canonicalAddress(client.replace(/^::ffff:(?=\d+\.)/, ''));
+    const address = canonicalAddressOf(client);
     if (zone === undefined || address === undefined) return undefined;
     const pod = this.#cluster.searches?.find(address);
     const list = pod && this.#listOf(pod, zone);
@@ -81,4 +87,24 @@ export class ClusterSearch {
     if (labels.length <= 2 || service === undefined || namespace === undefined) return true;
     return this.#cluster.hasService(namespace, service);
   }
+}
+
+/**
+ * The list of the pod with an address, for clusters that are asked one after the other. It is known only if one of them alone has such a
+ * pod: a name may be that of a service of any of them.
+ *
+ * @param clusters whose `hasService` knows the services of all
+ */
+export function listOfSeveral(
+  clusters: readonly ClusterSearch[],
+  name: NameKey,
+  client: string,
+): readonly NameKey[] | undefined {
+  const [only, second] = clusters.filter((cluster) => cluster.hasPod(client));
+  return second === undefined ? only?.listFor(name, client) : undefined;
+}
+
+/** @param client as queries have it: an address of IPv4 may be mapped to one of IPv6 */
+function canonicalAddressOf(client: string): string | undefined {
+  return canonicalAddress(client.replace(/^::ffff:(?=\d+\.)/, ''));
 }

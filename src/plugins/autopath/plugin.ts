@@ -15,7 +15,7 @@ const REMEDY = 'Give @kubernetes, or a file with a line such as search example.o
 /** `autopath [ZONES…] FILE` or `autopath [ZONES…] @PLUGIN`. Source: plugin/autopath of CoreDNS 1.14.7. */
 export const autopath = definePlugin({
   name: 'autopath',
-  syntax: ['autopath [ZONES…] RESOLV-CONF', 'autopath [ZONES…] @kubernetes'],
+  syntax: ['autopath [ZONES…] RESOLV-CONF', 'autopath [ZONES…] @kubernetes|@kubernetai'],
   read(cursor, context): AutopathOptions {
     let { zones } = context;
     let domains: readonly NameKey[] = [];

@@ -69,6 +69,11 @@ export class CacheCounts {
     query.count(this.#miss);
   }
 
+  /** What counts for a query that was missed, and what for later ones in its place. */
+  later(type: CacheKind): readonly [miss: HandlerCount, hit: HandlerCount] {
+    return [this.#miss, this.#hit[type]];
+  }
+
   prefetched(query: Query): void {
     this.#families.prefetches.inc(this.#labels(query));
   }

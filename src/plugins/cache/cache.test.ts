@@ -2,11 +2,12 @@ import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import { makeQuery, record, SOA } from '../../chain/testing/queries.ts';
+import { Query } from '../../chain/query.ts';
+import { CLIENT, makeQuery, record, SOA } from '../../chain/testing/queries.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
-import { RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { Cache } from './cache.ts';
 import type { CacheOptions, CacheServeStale } from './options.ts';
 
@@ -59,8 +60,8 @@ function cacheOf(options: Partial<CacheOptions> = {}) {
     ].map(([, type = '', count]) => `${type} ${count}`.trim());
   let asked = 0;
   let says: Answer = whole([a('www.example.', 60)]);
-  const ask = async (name: string, type = 'A') => {
-    const answer = await cache.handler.handle(makeQuery(name, type), () => {
+  const ask = async (name: string, type = 'A', query = makeQuery(name, type)) => {
+    const answer = await cache.handler.handle(query, () => {
       asked += 1;
       return says;
     });
@@ -175,4 +176,17 @@ it('keeps to its capacity, and counts what it lets go', async () => {
   expect(await counted('entries')).toEqual(['success 1024', 'denial 0']);
   expect(await counted('evictions_total')).toEqual(['success 6']);
   expect(['n5', 'n6'].map((label) => isRead(`${label}.example.`))).toEqual([false, true]);
+});
+
+it('gives NOTIFY what it has, and keeps nothing of its answers', async () => {
+  const { ask, asked, isRead } = cacheOf();
+  const { question, header } = makeQuery('www.example.');
+  const notify = { question, header: { ...header, opcode: OPCODE.NOTIFY }, edns: undefined };
+  const send = () => ask('www.example.', 'A', new Query(question, notify, CLIENT));
+  expect(ttls(await send())).toEqual([5]);
+  expect(isRead('www.example.')).toBe(false);
+  await ask('www.example.');
+  expect(asked()).toBe(2);
+  expect(ttls(await send())).toEqual([60]);
+  expect(asked()).toBe(2);
 });

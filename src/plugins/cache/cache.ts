@@ -21,7 +21,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
-import { type Message, type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
@@ -41,6 +41,12 @@ export interface CacheDependencies {
 
 /** Number of shards in CoreDNS, and minimum capacity of each. */
 const [SHARDS, MIN_PER_SHARD] = [256, 4];
+
+/** An answer of the handlers behind. `isKept`: it is in the cache now. */
+interface Fetched {
+  readonly answer: Answer;
+  readonly isKept: boolean;
+}
 
 /** A cached answer found for a question. */
 interface Hit extends FoundAnswer {
@@ -173,9 +179,9 @@ export class Cache implements AnswerKeeper {
     const hit = this.#find(query);
     if (hit === undefined) {
       this.#counts.missed(query);
-      // The flags of the first answer differ from those of later ones.
-      query.forbidStoring();
-      return await this.#fetch(query, next);
+      const { answer, isKept } = await this.#fetch(query, next);
+      this.#noteFirst(query, before, answer, isKept);
+      return answer;
     }
     this.#counts.hit(query, hit.kind);
     if (hit.left <= 0) {
@@ -227,25 +233,25 @@ export class Cache implements AnswerKeeper {
   }
 
   /** @returns the answer of the handlers behind, with the TTLs that it is cached with */
-  async #fetch(query: Query, next: Next, isOurs = false): Promise<Answer> {
+  async #fetch(query: Query, next: Next, isOurs = false): Promise<Fetched> {
     const answer = await next(withAuthenticData(query));
     const whole = wholeOf(answer);
-    return whole === undefined ? answer : this.#keep(query, whole, isOurs);
+    return whole === undefined ? { answer, isKept: false } : this.#keep(query, whole, isOurs);
   }
 
-  #keep(query: Query, answer: WholeAnswer, isOurs: boolean): WholeAnswer {
+  #keep(query: Query, answer: WholeAnswer, isOurs: boolean): Fetched & { readonly answer: WholeAnswer } {
     const answerClass = classify(query, answer, Math.floor(this.#clock.now() / 1000));
     const ttl = lifetimeOf(answer, answerClass, this.options);
     const told = withTtl(this.#withoutEdns(answer), ttl);
     const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
-    if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return presented;
+    if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return { answer: presented, isKept: false };
     const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
-    if (isWithinAny(query.key, this.#uncached[kind])) return presented;
+    if (isWithinAny(query.key, this.#uncached[kind])) return { answer: presented, isKept: false };
     this.#put(query, kind, told, ttl);
     const prefersPositive = this.options.serveStale?.prefersPositive === true;
     const replaces = prefersPositive ? answersQuestion(query.question, answer.answers) : isOurs;
     if (kind === 'success' && replaces) this.#store.remove('denial', query.questionKey);
-    return presented;
+    return { answer: presented, isKept: true };
   }
 
   /** The OPT record concerns one hop, so CoreDNS drops it. Without `-compat` its extended errors are kept. */
@@ -288,11 +294,34 @@ export class Cache implements AnswerKeeper {
     return hits < prefetch.amount ? 0 : ttl - dueSecondsOf(prefetch, ttl);
   }
 
+  /** The flags of the first answer differ from those of later ones. */
+  #noteFirst(query: Query, before: Dependence, answer: Answer, isKept: boolean): void {
+    if (!isKept && mayRepeat(answer)) {
+      query.keptNothing();
+      return;
+    }
+    const hit = isKept && query.isComposed ? this.#find(query) : undefined;
+    if (hit === undefined || hit.left <= 0 || this.options.keepTtl) query.forbidStoring();
+    else this.#noteComposed(query, before, hit);
+  }
+
+  #noteComposed(query: Query, before: Dependence, { kind, item }: Hit): void {
+    this.#store.share(kind, query.questionKey, item, this.#readSecondsOf(item));
+    if (item.isShared)
+      query.answeredFirst(before, { until: this.#endOfReading(item) }, this.#counts.later(kind));
+    else query.forbidStoring();
+  }
+
   /** Answers that earlier handlers make from this one may be stored for as long as readers give this one. */
   #noteKept(query: Query, before: Dependence, { item }: Hit): void {
-    const until = this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
-    if (item.isShared && !this.options.keepTtl) query.answeredFromCache(before, { until });
+    if (item.isShared && !this.options.keepTtl)
+      query.answeredFromCache(before, { until: this.#endOfReading(item) });
     else query.forbidStoring();
+  }
+
+  /** Milliseconds of the monotonic clock. */
+  #endOfReading(item: CacheItem): number {
+    return this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
   }
 
   /** With `prefetch`, the cache must see each question for a new answer, to count its popularity. */
@@ -340,7 +369,7 @@ export class Cache implements AnswerKeeper {
 
   async #answerStale(query: Query, hit: Hit, next: Next): Promise<Answer> {
     const { serveStale } = this.options;
-    if (serveStale === undefined) return await this.#fetch(query, next);
+    if (serveStale === undefined) return (await this.#fetch(query, next)).answer;
     if (serveStale.refresh === 'verify') {
       const fresh = await this.#verify(query, hit.item, next, serveStale);
       if (fresh !== undefined) return fresh;
@@ -382,7 +411,7 @@ export class Cache implements AnswerKeeper {
     const whole = wholeOf(answer);
     if (whole === undefined || whole.truncated) return undefined;
     if (this.options.serveStale?.prefersPositive === true) {
-      const told = this.#keep(query, whole, isOurs);
+      const told = this.#keep(query, whole, isOurs).answer;
       return whole.rcode === RCODE.NOERROR && answersQuestion(query.question, whole.answers)
         ? told
         : undefined;
@@ -390,7 +419,7 @@ export class Cache implements AnswerKeeper {
     const isFresh =
       classify(query, whole, Math.floor(this.#clock.now() / 1000)) !== 'none' &&
       (whole.rcode === RCODE.NOERROR || whole.rcode === RCODE.NXDOMAIN);
-    return isFresh ? this.#keep(query, whole, isOurs) : undefined;
+    return isFresh ? this.#keep(query, whole, isOurs).answer : undefined;
   }
 
   /** Counts a hit. @returns whether the answer is popular and near its end */
@@ -411,7 +440,9 @@ export class Cache implements AnswerKeeper {
     this.#counts.prefetched(query);
     const { hits, lastHit } = item;
     const own = query.forOurselves();
-    const refresh = isStale ? this.#refresh(own, next, true) : this.#fetch(own, next, true);
+    const refresh = isStale
+      ? this.#refresh(own, next, true)
+      : this.#fetch(own, next, true).then(({ answer }) => answer);
     const end = (answer: Answer | undefined) => {
       this.#endRefresh(item, answer !== undefined);
       const fresh = answer === undefined ? undefined : this.#find(query);
@@ -493,8 +524,15 @@ function withTtl(answer: WholeAnswer, ttl: number): WholeAnswer {
   };
 }
 
+/** Whether handlers would answer the same again: no failure, and nothing that this client alone has no room for. */
+function mayRepeat(answer: Answer): boolean {
+  if (answer.kind !== 'message' || answer.truncated) return false;
+  return answer.rcode === RCODE.NOERROR || answer.rcode === RCODE.NXDOMAIN;
+}
+
 /** Asks servers whether they have validated their answers: later clients may want to know. */
 function withAuthenticData(query: Query): Query {
+  if (query.header.opcode !== OPCODE.QUERY) return query;
   return query.with({ header: { ...query.header, authenticData: true } });
 }
 

@@ -5,7 +5,15 @@ import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Query } from '../../chain/query.ts';
 import { toKey } from '../../wire/name.ts';
 import { typeOfData } from '../../wire/record-data.ts';
-import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import {
+  CLASS,
+  type NameKey,
+  OPCODE,
+  type Question,
+  RCODE,
+  type ResourceRecord,
+  TYPE,
+} from '../../wire/types.ts';
 import type { CacheOptions } from './options.ts';
 
 /**
@@ -22,6 +30,7 @@ const SHORT_TTL = 5;
 export function classify(query: Query, answer: WholeAnswer, now: number): AnswerClass {
   const { rcode, answers, authorities } = answer;
   const { type } = query.question;
+  if (query.header.opcode !== OPCODE.QUERY) return 'none';
   if (type === TYPE.AXFR || type === TYPE.IXFR || holdsExpiredSignature(answer, now)) return 'none';
   const hasSoa = authorities.some(({ data }) => data.kind === 'SOA');
   if (answers.length > 0) {
@@ -36,8 +45,12 @@ export function classify(query: Query, answer: WholeAnswer, now: number): Answer
 }
 
 /** Whether an answer may be cached. */
-export function mayKeep({ question }: Query, answer: WholeAnswer, answerClass: AnswerClass): boolean {
-  if (answer.truncated || answerClass === 'none') return false;
+export function mayKeep(
+  { question, mayBeCached }: Query,
+  answer: WholeAnswer,
+  answerClass: AnswerClass,
+): boolean {
+  if (!mayBeCached || answer.truncated || answerClass === 'none') return false;
   const { rcode, answers, authorities } = answer;
   if (authorities.some(({ data }) => data.kind === 'SOA')) return true;
   if (rcode === RCODE.NXDOMAIN) return false;

@@ -3,6 +3,7 @@
  */
 import type { Dialect } from '../../kube/dialects/dialect.ts';
 import type { PodMode } from '../../kube/names/pods.ts';
+import type { NodesUse } from '../../kube/publish/nodes-use.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 
@@ -14,6 +15,8 @@ export interface ClusterZoneOptions {
   readonly ttl: number;
   /** The ranges of pods and nodes: endpoints of services without a selector have reverse names only there. Undefined: anywhere. */
   readonly endpointRanges: readonly AddressRange[] | undefined;
+  /** What is learned from nodes; undefined: nothing. */
+  readonly nodes?: NodesUse | undefined;
   /** The addresses of this machine, for the name server's own name. */
   readonly ownAddresses: readonly string[];
   /** Types of records that are left out of all answers. */

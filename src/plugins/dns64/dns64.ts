@@ -36,11 +36,20 @@ export function createDns64Handler(options: Dns64Options, lookUp: Chain, metrics
       if (type !== TYPE.AAAA || dnsClass !== CLASS.IN) return await next(query);
       // Read whatever the answer is: readers look up the answers for a family.
       const isForClient = options.servesIpv4 || query.isOverIpv6;
+      if (!isForClient) return await next(query);
+      query.beginComposition();
       const answer = await next(query);
-      if (!isForClient || !isTranslated(answer, options)) return answer;
+      if (!isTranslated(answer, options)) {
+        query.endComposition(false);
+        return answer;
+      }
       const further = query.furtherQuery({ ...query.question, type: TYPE.A });
-      if (further === undefined) return { kind: 'servfail', reason: 'too many names for one question' };
+      if (further === undefined) {
+        query.forbidStoring();
+        return { kind: 'servfail', reason: 'too many names for one question' };
+      }
       const addresses = await lookUp(further);
+      query.endComposition(true);
       query.count(translated);
       return translate(answer, addresses, options);
     },

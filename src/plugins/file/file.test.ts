@@ -6,10 +6,11 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
-import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import { Query } from '../../chain/query.ts';
+import { addresses, CLIENT, makeQuery } from '../../chain/testing/queries.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
-import { RCODE } from '../../wire/types.ts';
+import { OPCODE, RCODE } from '../../wire/types.ts';
 import { File } from './file.ts';
 
 const key = (name: string) => toKey(parseName(name));
@@ -57,6 +58,11 @@ async function serve(text: string, fallthrough: readonly string[] = []) {
     clock,
     log,
     ask: async (name: string, type = 'A') => tell(await chain(makeQuery(name, type))),
+    notify: async (name: string) => {
+      const { question, header } = makeQuery(name, 'SOA');
+      const notify = { question, header: { ...header, opcode: OPCODE.NOTIFY }, edns: undefined };
+      return tell(await chain(new Query(question, notify, CLIENT)));
+    },
   };
 }
 
@@ -184,4 +190,12 @@ it('gives only records that a response has room for, from a random address with 
   const askAny = make('loadbalance', 'file');
   const firsts = await Promise.all(Array.from({ length: 20 }, async () => (await askAny('A')).answers[0]));
   expect(new Set(firsts.map((first) => first && presentRecord(first))).size).toBeGreaterThan(5);
+});
+
+it('drops NOTIFY, as its zones have no primary servers', async () => {
+  const { notify, log } = await serve(ZONE);
+  expect(await notify('web.example.')).toEqual(['drop']);
+  expect(log.records.map(({ message }) => message)).toContain(
+    `plugin/file: Dropping notify from ${CLIENT.address} for example.`,
+  );
 });

@@ -9,11 +9,11 @@ import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { parentOf } from '../../wire/name.ts';
-import { type NameKey, TYPE } from '../../wire/types.ts';
+import { type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
 import type { FileOptions, FileZone } from './options.ts';
 import { readZone, type ZoneReading } from './read-zone.ts';
-import { lookUpInZone, presentZoneAnswer, refuseIfLast } from './zone-answers.ts';
+import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from './zone-answers.ts';
 import type { ZoneNames } from './zone-names.ts';
 
 export interface FileDependencies {
@@ -126,6 +126,8 @@ export class File implements TransferSource {
   async #handle(query: Query, next: Next): Promise<Answer> {
     const zone = this.#zoneOf(query.key);
     if (zone === undefined) return refuseIfLast(await next(query), 'file');
+    if (query.header.opcode === OPCODE.NOTIFY)
+      return dropNotify(query, zone.plan.origin, this.#dependencies.log);
     const { type } = query.question;
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
     if (zone.names === undefined) return { kind: 'servfail' };

@@ -1,13 +1,14 @@
 /**
  * Answers from the names of a zone, for all plugins that serve zones.
  */
+import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
-import { type Question, RCODE, TYPE } from '../../wire/types.ts';
+import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
 import { type FileAnswer, FileLookUp } from './look-up.ts';
 import type { ZoneNames } from './zone-names.ts';
 
@@ -62,6 +63,14 @@ async function elsewhere(
   if (rcode === RCODE.NXDOMAIN) return { result: 'nxdomain', answers };
   if (rcode === RCODE.SERVFAIL) return { result: 'servfail', answers };
   return { result: rcode === RCODE.NOERROR && answers.length === 0 ? 'nodata' : 'success', answers };
+}
+
+/** NOTIFY is for zones that have primary servers: as in CoreDNS, nobody gets a response. */
+export function dropNotify(query: Query, origin: NameKey, log: Log): Answer {
+  query.forbidStoring();
+  const address = query.sender.address.replace(/^::ffff:(?=\d+\.)/, '');
+  log.info(`plugin/file: Dropping notify from ${address} for ${origin}`);
+  return { kind: 'drop' };
 }
 
 export function presentZoneAnswer({

@@ -4,7 +4,7 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { Query } from '../../chain/query.ts';
-import { addresses, CLIENT, makeQuery, told } from '../../chain/testing/queries.ts';
+import { addresses, CLIENT, makeQuery, SOA, told } from '../../chain/testing/queries.ts';
 import { ForwardTally } from '../../forward/forward-tally.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { decodeMessage } from '../../wire/message.ts';
@@ -326,11 +326,11 @@ it('sends NOTIFY on as it came, and notes the server that replied', async () => 
   const { question, header } = makeQuery('a.test', 'SOA');
   const notify = new Query(
     question,
-    { question, header: { ...header, opcode: OPCODE.NOTIFY }, edns: undefined },
+    { question, header: { ...header, opcode: OPCODE.NOTIFY }, edns: undefined, answers: [SOA] },
     CLIENT,
   );
   notify.collectMetadata();
   await askWith(notify);
-  expect(seen.map(({ query }) => query.header.opcode)).toEqual([OPCODE.NOTIFY]);
+  expect(seen.map(({ query }) => [query.header.opcode, query.answers])).toEqual([[OPCODE.NOTIFY, [SOA]]]);
   expect(notify.metadata('forward/upstream')).toBe('192.0.2.1:53');
 });

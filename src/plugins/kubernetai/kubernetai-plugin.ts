@@ -50,53 +50,54 @@ export class Kubernetai implements Plugin, TransferSource {
 
   /** For the plugin of the next plan. */
   clusterFor(options: KubernetesOptions, dependencies: KubernetesDependencies): Kubernetes | undefined {
-    return this.#clusters.find(({ followed }) => followed.isFor(options, dependencies));
+    return this.clusters.find(({ followed }) => followed.isFor(options, dependencies));
+  }
+
+  /** In the order in which they are asked. */
+  get clusters(): readonly Kubernetes[] {
+    return this.#stanzas.map(({ cluster }) => cluster);
   }
 
   async start(): Promise<void> {
-    await Promise.all(this.#clusters.map((cluster) => cluster.start()));
+    await Promise.all(this.clusters.map((cluster) => cluster.start()));
   }
 
   proceed(): void {
-    for (const cluster of this.#clusters) cluster.proceed();
+    for (const cluster of this.clusters) cluster.proceed();
   }
 
   follow(): void {
-    for (const cluster of this.#clusters) cluster.follow();
+    for (const cluster of this.clusters) cluster.follow();
   }
 
   serving(): void {
-    for (const cluster of this.#clusters) cluster.serving();
+    for (const cluster of this.clusters) cluster.serving();
   }
 
   /** A cluster that is away must not end the answers for the others. */
   isReady(): boolean {
-    return this.#clusters.some((cluster) => cluster.isReady());
+    return this.clusters.some((cluster) => cluster.isReady());
   }
 
   inspect(): PluginInspection {
-    return this.#clusters[0]?.inspect() ?? {};
+    return this.clusters[0]?.inspect() ?? {};
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#clusters.map((cluster) => cluster.stop()));
+    await Promise.all(this.clusters.map((cluster) => cluster.stop()));
   }
 
   origins(): Iterable<NameKey> {
-    return new Set(this.#clusters.flatMap((cluster) => cluster.serviceZones));
+    return new Set(this.clusters.flatMap((cluster) => cluster.serviceZones));
   }
 
   /** The zone of the first cluster that has it. */
   zoneAt(origin: NameKey): TransferableZone | undefined {
-    for (const cluster of this.#clusters) {
+    for (const cluster of this.clusters) {
       const zone = cluster.zoneAt(origin);
       if (zone !== undefined) return zone;
     }
     return undefined;
-  }
-
-  get #clusters(): readonly Kubernetes[] {
-    return this.#stanzas.map(({ cluster }) => cluster);
   }
 
   async #ask(query: Query, next: Next, place: number): Promise<Answer> {

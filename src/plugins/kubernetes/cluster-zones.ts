@@ -15,7 +15,7 @@ import type { NameSource } from '../../zone/node.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
 import type { TransferableZone } from '../transfer/transfer-source.ts';
 import { isReverse } from './followed-cluster.ts';
-import { answerWhileUnknown, toAnswer } from './kubernetes.ts';
+import { answerWhileUnknown, namesOf, toAnswer } from './kubernetes.ts';
 import type { KubernetesOptions } from './options.ts';
 import { strictAnswer, strictAnswerWhileUnknown } from './strict-answers.ts';
 import { TransferredZone } from './transferred-zone.ts';
@@ -114,7 +114,7 @@ export class ClusterZones {
     if (!this.#cluster.isKnown) return this.#answerWhileUnknown(zone, own, query.about(asked));
     const looked = this.#isHidden(key)
       ? lookUp(NO_NAMES, own, asked)
-      : this.#withoutHidden(lookUp(names, own, asked), own, asked);
+      : this.#withoutHidden(lookUp(namesOf(this.#cluster, query), own, asked), own, asked);
     const { type } = asked;
     const found = this.#isStrict
       ? strictAnswer(looked, { zone: own, key, type, domain: this.#domain })

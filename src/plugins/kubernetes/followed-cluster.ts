@@ -9,7 +9,10 @@ import type { Log } from '../../base/log.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
+import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
 import { type ClusterSinks, ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
+import { followNodeRanges } from '../../kube/api/list-watch/further-kinds.ts';
+import type { Follower } from '../../kube/api/list-watch/reflector.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import { EndpointZones } from '../../kube/names/endpoint-zones.ts';
 import { PodIdentities } from '../../kube/names/pod-identities.ts';
@@ -17,6 +20,7 @@ import { PodSearches } from '../../kube/names/pod-searches.ts';
 import { bothSinks } from '../../kube/objects/both-sinks.ts';
 import type { ObjectSink, PodObject, WatchedObject } from '../../kube/objects/objects.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
+import { followedNode } from '../../kube/publish/nodes-use.ts';
 import type { SnapshotKeeper } from '../../sources/snapshot/snapshot-keeper.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -80,6 +84,7 @@ export class FollowedCluster {
   #begun: Promise<boolean> | undefined;
   #connection: Connection | undefined;
   #watch: ClusterWatch | undefined;
+  #nodes: Follower | undefined;
   #snapshot: SnapshotKeeper | undefined;
   #isServing = false;
 
@@ -101,6 +106,7 @@ export class FollowedCluster {
       ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints, publication },
       ignoresEmptyServices: ignoresEmptyService,
       ...{ namesSpecialAddresses: isStrict, endpointRanges: options.endpointRanges },
+      nodes: options.nodes,
       ...(this.#zones && { zones: this.#zones }),
     };
     this.cluster = new Cluster(settings, table, clock, withoutNews(log));
@@ -177,6 +183,7 @@ export class FollowedCluster {
     this.#users -= 1;
     if (this.#users > 0) return;
     await this.#watch?.stop();
+    await this.#nodes?.stop();
     await this.#snapshot?.stop();
     this.#connection?.close();
     const { table } = this.#dependencies;
@@ -186,7 +193,7 @@ export class FollowedCluster {
   }
 
   async #begin(): Promise<boolean> {
-    const { api, labels, namespaceLabels, endpointPodNames } = this.#options;
+    const { api, labels, namespaceLabels, endpointPodNames, nodes } = this.#options;
     const { clock, log, environment } = this.#dependencies;
     const { connect = (which: KubernetesApi) => openCluster(which, { environment, clock }) } =
       this.#dependencies;
@@ -196,14 +203,25 @@ export class FollowedCluster {
       sinks: this.#sinks(),
       selection: {
         ...{ services: labels, namespaces: namespaceLabels, namesPods: endpointPodNames },
-        readsWholePods: this.#podClaims.length > 0,
+        ...{ readsWholePods: this.#podClaims.length > 0, readsPlaces: nodes?.prefersZone === true },
       },
       clock,
       log: withoutNews(log),
     });
     const isRestored = await this.#restore();
     this.#watch.start();
+    this.#followNodes(this.#connection);
     return isRestored;
+  }
+
+  #followNodes(connection: Connection): void {
+    const { nodes: use } = this.#options;
+    const { nodes } = this.cluster;
+    if (use === undefined || nodes === undefined) return;
+    const { clock, log } = this.#dependencies;
+    const api = makeApiAccess({ connection, clock, log: withoutNews(log) });
+    this.#nodes = followNodeRanges(api, followedNode(use), nodes);
+    this.#nodes.start();
   }
 
   /** @returns whether it has the names of a snapshot */

@@ -123,6 +123,11 @@ export class Kubernetes implements Plugin, TransferSource {
     if (!isRestored || this.#dependencies.isFirst === false) await this.#firstState();
   }
 
+  /** Whether the cluster has been listed. */
+  get isKnown(): boolean {
+    return this.#followed.isKnown;
+  }
+
   /** How pods search; undefined: the cluster is followed without it. */
   get searches(): PodSearches | undefined {
     return this.#followed.searches;

@@ -8,13 +8,23 @@ import type { KubernetesNames } from '../../kube/publish/names.ts';
 import { DEFAULT_PUBLICATION } from '../../table/types.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
-import { setOf } from '../../zone/node.ts';
+import { type NameSource, setOf } from '../../zone/node.ts';
 import { recordsOf } from '../../zone/record-set.ts';
 
 export interface ClusterSource {
   readonly names: KubernetesNames;
   /** Whether the zones may deny names. */
   readonly isKnown: boolean;
+  /** The names as a client at an address sees them. @param findAddress called only if they depend on it */
+  namesFor(findAddress: () => string): NameSource;
+}
+
+/** The names as the client of a query sees them. An answer that depends on the client is neither stored nor cached. */
+export function namesOf(cluster: Pick<ClusterSource, 'namesFor'>, query: Query): NameSource {
+  return cluster.namesFor(() => {
+    query.forbidCaching();
+    return query.client.address;
+  });
 }
 
 export function createKubernetesHandler(cluster: ClusterSource): Handler {
@@ -23,7 +33,7 @@ export function createKubernetesHandler(cluster: ClusterSource): Handler {
     const zone = names.zoneOf(query.key);
     if (zone === undefined) return next(query);
     if (!cluster.isKnown) return answerWhileUnknown(names, query);
-    const answer = toAnswer(lookUp(names, zone, query.question));
+    const answer = toAnswer(lookUp(namesOf(cluster, query), zone, query.question));
     if (!names.mayBelongToOthers(zone, query.key)) return answer;
     const other = await next(query);
     return other.kind === 'refused' && names.ownsAll(zone) ? answer : other;

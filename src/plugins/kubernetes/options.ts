@@ -1,6 +1,7 @@
 /**
  * The zone of a Kubernetes cluster.
  */
+import type { NodesUse } from '../../kube/publish/nodes-use.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 
@@ -35,6 +36,8 @@ export interface KubernetesOptions {
   readonly startupTimeout: number;
   /** From `portolan`: the ranges of pods and nodes. Undefined: not known. */
   readonly endpointRanges?: readonly AddressRange[] | undefined;
+  /** From `portolan`: what is learned from nodes. Undefined: nothing. */
+  readonly nodes?: NodesUse | undefined;
   /** From `portolan`; undefined: none is kept. */
   readonly snapshot?: KubernetesSnapshot | undefined;
 }

@@ -7,11 +7,20 @@ import type { AddressRange } from '../../wire/address-range.ts';
 import type { CacheServeStale } from '../cache/options.ts';
 import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 
+export interface PreferZone {
+  /** The node of all clients. Undefined: their addresses tell. */
+  readonly node: string | undefined;
+}
+
 export interface PortolanOptions {
   /** Of the cluster of `kubernetes`. Undefined: none is kept. */
   readonly snapshot: KubernetesSnapshot | undefined;
   /** Of the pods and nodes of the cluster of `kubernetes`. Undefined: not known. */
   readonly endpointRanges: readonly AddressRange[] | undefined;
+  /** Whether the ranges are also learned from the nodes of the cluster. */
+  readonly learnsRanges: boolean;
+  /** Whether clients get endpoints in their zone, for the cluster of `kubernetes`. Undefined: no. */
+  readonly preferZone: PreferZone | undefined;
   /** What clients of the block's listeners may do. Undefined: everything. */
   readonly clients: ClientRules | undefined;
   /** Bounds of each `forward`, in place of the default ones. */

@@ -38,7 +38,8 @@ export const portolan = definePlugin({
   syntax: [
     'portolan {',
     '    snapshot FILE [MAX_AGE]',
-    '    endpoint_ranges PREFIX…',
+    '    endpoint_ranges [nodes] [PREFIX…]',
+    '    prefer_zone [NODE]',
     '    clients allow|refuse|drop PREFIX…',
     '    rate queries|responses NUMBER',
     '    rate slip NUMBER',
@@ -54,6 +55,8 @@ export const portolan = definePlugin({
     const draft: Draft = {
       snapshot: undefined,
       endpointRanges: undefined,
+      learnsRanges: false,
+      preferZone: undefined,
       clients: undefined,
       admission: {},
       prefetch: false,
@@ -81,11 +84,10 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft): void {
     snapshot: count(() => {
       draft.snapshot = readSnapshot(cursor);
     }),
-    endpoint_ranges: count(() => {
-      draft.endpointRanges = [
-        ...(draft.endpointRanges ?? []),
-        ...readPrefixes(cursor, cursor.remainingArguments()),
-      ];
+    endpoint_ranges: count(() => readEndpointRanges(cursor, draft)),
+    prefer_zone: count(() => {
+      const [node] = cursor.remainingBetween(0, 1);
+      draft.preferZone = { node };
     }),
     clients: count(() => {
       rules.access = [...rules.access, ...readAccess(cursor)];
@@ -119,6 +121,15 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft): void {
 function readSnapshot(cursor: DirectiveCursor): KubernetesSnapshot {
   const [file = '', age] = cursor.remainingBetween(1, 2);
   return { file, maxAge: age === undefined ? DAY : readDuration(cursor, age) };
+}
+
+/** `nodes` stands for what the nodes of the cluster say. */
+function readEndpointRanges(cursor: DirectiveCursor, draft: Draft): void {
+  const words = cursor.remainingArguments();
+  const prefixes = words.filter((word) => word !== 'nodes');
+  if (prefixes.length < words.length) draft.learnsRanges = true;
+  if (prefixes.length > 0 || words.length === 0)
+    draft.endpointRanges = [...(draft.endpointRanges ?? []), ...readPrefixes(cursor, prefixes)];
 }
 
 function readAccess(cursor: DirectiveCursor): readonly AccessRule[] {

@@ -46,6 +46,24 @@ describe('a feature of portolan', () => {
         ],
       },
     ],
+    [
+      'endpoint_ranges nodes 192.0.2.1',
+      'kubernetes',
+      {
+        endpointRanges: [{ address: '192.0.2.1', prefix: 32 }],
+        nodes: { prefersZone: false, ownNode: undefined, boundsEndpoints: true },
+      },
+    ],
+    [
+      'prefer_zone',
+      'kubernetes',
+      { nodes: { prefersZone: true, ownNode: undefined, boundsEndpoints: false } },
+    ],
+    [
+      'prefer_zone node-1\n endpoint_ranges nodes',
+      'kubernetes',
+      { nodes: { prefersZone: true, ownNode: 'node-1', boundsEndpoints: true } },
+    ],
     ['prefetch', 'cache', { refreshesUsed: true, prefetch: undefined, serveStale: undefined }],
     [
       'stale',
@@ -130,6 +148,9 @@ describe('a feature of portolan', () => {
   it.each([
     ['snapshot /a', 'cache', 'snapshot: no kubernetes in this server block'],
     ['endpoint_ranges 10.0.0.0/8', 'cache', 'endpoint_ranges: no kubernetes in this server block'],
+    ['endpoint_ranges nodes', 'cache', 'endpoint_ranges: no kubernetes in this server block'],
+    ['prefer_zone', 'cache', 'prefer_zone: no kubernetes in this server block'],
+    ['prefer_zone', 'kubernetes {\n noendpoints\n }', 'prefer_zone: kubernetes has noendpoints'],
     ['prefetch', 'whoami', 'prefetch: no cache in this server block'],
     ['stale', 'whoami', 'stale: no cache in this server block'],
     ['admission client 1', 'whoami', 'admission: no forward in this server block'],

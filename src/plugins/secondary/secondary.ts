@@ -10,7 +10,7 @@ import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { parentOf } from '../../wire/name.ts';
 import { type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
-import { lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';
+import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';
 import type { ZoneNames } from '../file/zone-names.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
 import type { NamedSecret } from '../tsig/options.ts';
@@ -142,10 +142,7 @@ export class Secondary implements TransferSource {
     const { log } = this.#dependencies;
     const { origin, primaries } = zone.plan;
     const address = query.client.address.replace(/^::ffff:(?=\d+\.)/, '');
-    if (!primaries.some((primary) => primary.address === address)) {
-      log.info(`plugin/file: Dropping notify from ${address} for ${origin}`);
-      return { kind: 'drop' };
-    }
+    if (!primaries.some((primary) => primary.address === address)) return dropNotify(query, origin, log);
     log.info(`plugin/file: Notify from ${address} for ${origin}: checking transfer`);
     zone.notified();
     return { ...EMPTY_ANSWER, authoritative: true };

@@ -170,6 +170,7 @@ const NETWORK: readonly ChartValue[] = [
   value('service.trafficDistribution', text, '', 'PreferSameZone or PreferSameNode'),
   value('service.annotations', stringMap, {}, 'Its annotations'),
   value('service.selector', object, {}, 'Replaces its selector'),
+  value('events.enabled', flag, false, 'Whether findings become Kubernetes Events, also on the Service'),
   value('networkPolicy.enabled', flag, false, 'Whether a NetworkPolicy is created'),
   value('networkPolicy.metricsFrom', list, [], 'Peers that may scrape; all if empty'),
   value(
@@ -190,6 +191,18 @@ const RIGHTS: readonly ChartValue[] = [
   value('serviceAccount.name', text, '', 'Replaces its name'),
   value('serviceAccount.annotations', stringMap, {}, 'Its annotations'),
   value('rbac.create', flag, true, 'Whether its rights are created'),
+  value(
+    'rbac.nodes',
+    flag,
+    false,
+    'Whether it may follow nodes, as `prefer_zone` and `endpoint_ranges nodes` need',
+  ),
+  value(
+    'rbac.serviceImports',
+    flag,
+    false,
+    'Whether it may follow ServiceImports, as `multicluster` of `kubernetes` needs',
+  ),
   value('clusterRole.nameOverride', text, '', 'Replaces the name of the ClusterRole'),
   value(
     'podSecurityContext',

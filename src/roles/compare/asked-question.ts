@@ -3,7 +3,7 @@
  */
 import { ItemFault } from '../../base/item-fence.ts';
 import { encodeMessage } from '../../wire/message.ts';
-import { typeName, typeOf } from '../../wire/mnemonics.ts';
+import { className, typeName, typeOf } from '../../wire/mnemonics.ts';
 import { NameError, parseName } from '../../wire/name.ts';
 import { CLASS, OPCODE, type Question, TYPE } from '../../wire/types.ts';
 
@@ -23,9 +23,10 @@ export const PLAIN = {
   edns: undefined,
 } as const satisfies Partial<AskedQuestion>;
 
-/** The question as people write it: `name type`. */
-export function textOfQuestion({ name, type }: Question): string {
-  return `${name} ${typeName(type)}`;
+/** The question as people write it: `name type`, and between them a class that is not IN. */
+export function textOfQuestion({ name, type, class: dnsClass }: Question): string {
+  const words = dnsClass === CLASS.IN ? [] : [className(dnsClass)];
+  return [name, ...words, typeName(type)].join(' ');
 }
 
 /**

@@ -4,8 +4,7 @@
  * A row names its replies narrowly. A difference that only resembles one must not pass for it.
  */
 
-import type { Question } from '../../wire/types.ts';
-import { TYPE } from '../../wire/types.ts';
+import { CLASS, type Question, TYPE } from '../../wire/types.ts';
 import type { DescribedReply } from './described-reply.ts';
 
 export interface KnownDeviation {
@@ -66,8 +65,9 @@ const ROWS: readonly DeviationRow[] = [
     isShownBy: (replies) =>
       replies.question.type === TYPE.SOA &&
       isReverse(replies) &&
-      !hasFlag(replies.other, 'aa') &&
-      hasFlag(replies.one, 'aa'),
+      hasFlag(replies.one, 'aa') &&
+      // An upstream server may have authority too.
+      (!hasFlag(replies.other, 'aa') || (hasFlag(replies.other, 'ra') && !hasFlag(replies.one, 'ra'))),
   },
   {
     name: 'cname-type',
@@ -128,14 +128,34 @@ const ROWS: readonly DeviationRow[] = [
       other.authority.length === 0,
   },
   {
-    name: 'soa-lower-case',
-    text: 'The names in SOA records are lower case: they are data, not a copy of the question.',
+    name: 'names-lower-case',
+    text: 'The names in SOA and SRV records are lower case: they are data, not a copy of the question.',
     page: NO_SWITCH,
     isShownBy: ({ one, other, parts }) =>
       parts.every((part) => part === 'answer' || part === 'authority') &&
-      soaOwner(one) !== undefined &&
-      isSame(one.answer.map(lower), other.answer.map(lower)) &&
-      isSame(one.authority.map(lower), other.authority.map(lower)),
+      isSameButForCapitals(one.answer, other.answer) &&
+      isSameButForCapitals(one.authority, other.authority),
+  },
+  {
+    name: 'additional-left-out',
+    text: 'Additional records that do not fit are left out without TC: the answer is whole (RFC 2181 section 9).',
+    page: NO_SWITCH,
+    isShownBy: ({ one, other }) =>
+      hasFlag(one, 'tc') &&
+      !hasFlag(other, 'tc') &&
+      other.answer.some((record) => / SRV /.test(record)) &&
+      isSameButForCapitals(one.answer, other.answer) &&
+      isSameButForCapitals(one.authority, other.authority),
+  },
+  {
+    name: 'class-of-its-own',
+    text: 'An answer of class IN from the cache is none to a question of another class.',
+    page: NO_SWITCH,
+    isShownBy: ({ question, one, other }) =>
+      question.class !== CLASS.IN &&
+      !isFailure(one) &&
+      // Of an alias of the cluster, the target alone comes from the cache.
+      (isFailure(other) || (hasAll(one.answer, other.answer) && other.answer.some(isAlias))),
   },
   {
     name: 'whole-reply',
@@ -167,12 +187,15 @@ const ROWS: readonly DeviationRow[] = [
 
 const hasFlag = ({ flags }: DescribedReply, flag: string) => flags.includes(flag);
 const isNoData = ({ rcode, answer }: DescribedReply) => rcode === 'NOERROR' && answer.length === 0;
+const isFailure = ({ rcode }: DescribedReply) => rcode === 'REFUSED' || rcode === 'SERVFAIL';
 const isOnly = (parts: readonly string[], part: string) => parts.every((each) => each === part);
 const isOfOwnQuery = (part: string) => part === 'flags' || part === 'edns';
 const isForwarded = (one: DescribedReply, other: DescribedReply) =>
   !hasFlag(one, 'aa') && !hasFlag(other, 'aa');
 const isAlias = (record: string) => / CNAME \S+$/.test(record);
 const lower = (record: string) => record.toLowerCase();
+/** Without the TTL too: that of a cached record counts down. */
+const normal = (record: string) => lower(record.replace(/^(\S+) \S+/, '$1'));
 const withoutWeight = (record: string) => record.replace(/( SRV \d+) \d+ /, '$1 any ');
 
 function isSame(ones: readonly string[], others: readonly string[]): boolean {
@@ -180,10 +203,15 @@ function isSame(ones: readonly string[], others: readonly string[]): boolean {
   return ones.length === others.length && ones.toSorted().every((each, place) => each === sorted[place]);
 }
 
+/** Whether `others` are the same records, in lower case. */
+function isSameButForCapitals(ones: readonly string[], others: readonly string[]): boolean {
+  return isSame(ones.map(normal), others.map(normal));
+}
+
 /** Whether all of `others` are among `ones`, whatever their TTLs. */
 function hasAll(ones: readonly string[], others: readonly string[]): boolean {
-  const known = new Set(ones.map((record) => lower(record.replace(/^(\S+) \S+/, '$1'))));
-  return others.every((record) => known.has(lower(record.replace(/^(\S+) \S+/, '$1'))));
+  const known = new Set(ones.map(normal));
+  return others.every((record) => known.has(normal(record)));
 }
 
 /** The zone that answers: the owner of the SOA record. */
@@ -194,7 +222,8 @@ function soaOwner({ answer, authority }: DescribedReply): string | undefined {
 }
 
 /** Names of a cluster, without its domain, that have names below them or records of few types. */
-const NON_TERMINAL = /^(?:dns\.|dns-version\.|_[^.]+\.[^.]+\.[^.]+\.svc\.|(?:[^.]+\.)?(?:svc|pod)\.)?$/;
+const NON_TERMINAL =
+  /^(?:(?:ns\.)?dns\.|dns-version\.|_[^.]+\.[^.]+\.[^.]+\.svc\.|(?:[^.]+\.)?(?:svc|pod)\.)?$/;
 
 function isNonTerminal({ question: { name }, other }: DifferingReplies): boolean {
   const [asked, apex] = [name.toLowerCase(), soaOwner(other)?.toLowerCase()];

@@ -7,6 +7,7 @@ import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import type { Original } from '../../config/preflight/originals.ts';
 import { describeRule } from '../../kube/api/list-watch/rbac-rule.ts';
 import { asRecord, asRecords, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
+import { followedNode } from '../../kube/publish/nodes-use.ts';
 import { CheckFindings, type PreflightFinding, type Seen } from './finding.ts';
 import type { Part, PodTemplate, RunningContainer } from './pod-template.ts';
 
@@ -199,6 +200,15 @@ const SLICES: NeededRight = {
     'it follows Endpoints instead: services with more than 1,000 endpoints or two families are incomplete',
 };
 
+const IMPORTS: NeededRight = {
+  ...{ path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports', group: 'multicluster.x-k8s.io' },
+  ...{ resource: 'serviceimports', without: 'the zones of the cluster set answer SERVFAIL' },
+};
+const NODES: NeededRight = {
+  ...CORE('nodes'),
+  without: 'clients get the endpoints of all zones, and no ranges of pods are learned',
+};
+
 export function checkPermissions(
   original: Original,
   blocks: readonly ServerBlock[],
@@ -237,6 +247,8 @@ function neededRights({ name }: Original, blocks: readonly ServerBlock[]): reado
     ...[CORE('services'), CORE('namespaces')],
     ...(own.some(({ hasEndpoints }) => hasEndpoints) ? [CORE('endpoints'), SLICES] : []),
     ...(own.some(({ pods }) => pods === 'verified') ? [CORE('pods')] : []),
+    ...(own.some(({ multicluster }) => multicluster.length > 0) ? [IMPORTS] : []),
+    ...(own.some(({ nodes }) => nodes !== undefined && followedNode(nodes) === undefined) ? [NODES] : []),
   ];
 }
 

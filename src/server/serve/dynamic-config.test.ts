@@ -22,6 +22,7 @@ const FILES: ObjectSource = {
   start: async () => {},
   status: () => ({ synced: true, age: undefined, reasons: [], watches: [], manifests: undefined }),
   followConfigMap: () => undefined,
+  followNodeRanges: () => undefined,
   followNodes: () => undefined,
   stop: async () => {},
 };

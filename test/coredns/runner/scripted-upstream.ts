@@ -135,9 +135,11 @@ function fits(rule: CountedRule, { questions }: Message, protocol: Protocol): bo
 
 const WRONG_QUESTION = [{ name: parseName('wrong.invalid.'), type: TYPE.A, class: CLASS.IN }];
 
-function makeReply(query: Message, rule: UpstreamRule | undefined): Message {
+/** NOTIFY gets only a response code, whatever the rules are. */
+function makeReply(query: Message, found: UpstreamRule | undefined): Message {
   const name = query.questions[0]?.name ?? '.';
   const isNotify = query.header.opcode === NOTIFY;
+  const rule = isNotify ? undefined : found;
   const records = (lines: readonly string[] = []): readonly ResourceRecord[] =>
     lines.map((line) => readRecord(line.replaceAll('{name}', name)));
   return {

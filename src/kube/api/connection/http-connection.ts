@@ -105,12 +105,12 @@ export class HttpConnection implements Connection {
 
   #send(path: string, options: RequestOptions, authentication: Authentication): Promise<ApiResponse> {
     options.signal?.throwIfAborted();
-    const { server } = this.#settings;
+    const { server, compresses = true } = this.#settings;
     const send = server.protocol === 'https:' ? httpsRequest : httpRequest;
     const headers = {
       accept: 'application/json',
       // The server compresses only large lists, and never a watch.
-      'accept-encoding': 'gzip',
+      'accept-encoding': compresses ? 'gzip' : 'identity',
       'user-agent': 'portolan',
       ...authentication.headers,
       ...options.headers,

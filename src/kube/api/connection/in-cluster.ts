@@ -37,6 +37,8 @@ export async function readInCluster(
     // Without the file the system's CAs are used, as in client-go.
     authority: (await isReadable(authority)) ? new RotatingFile(authority, clock) : undefined,
     verify: true,
+    // On the network of the nodes.
+    compresses: false,
     user: { token: new RotatingFile(token, clock) },
     proxy: readEnvironmentProxy(server, environment),
   };

@@ -41,6 +41,7 @@ export async function readCluster(kubeconfig: Kubeconfig, choice: ClusterChoice)
     authority,
     verify,
     tlsServerName,
+    compresses: cluster?.flag('disable-compression') !== true,
     // Credentials are not sent over plain HTTP, so do not read them.
     user: user === undefined || server.protocol === 'http:' ? {} : await readUser(user, choice),
     proxy: readProxy(cluster, server, choice.environment),

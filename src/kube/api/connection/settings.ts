@@ -41,6 +41,8 @@ export interface ClusterSettings {
   readonly verify: boolean;
   /** The name to expect in the server's certificate instead of its address. */
   readonly tlsServerName?: string | undefined;
+  /** Whether large answers may come compressed: over a slow network that is faster, at the cost of processor time on both sides. */
+  readonly compresses?: boolean | undefined;
   readonly user: UserSettings;
   readonly proxy?: URL | undefined;
 }

@@ -21,6 +21,7 @@ import {
   endpointsVersions,
   importedEndpointsVersions,
   namespaceVersions,
+  placedVersions,
   podVersions,
   selectVersions,
   serviceImportVersions,
@@ -61,6 +62,8 @@ export interface ObjectSelection {
   readonly namesPods?: boolean;
   /** Whether pods are read with their search domains and labels. Default: no. */
   readonly readsWholePods?: boolean;
+  /** Whether the zones and nodes of endpoints are read. Default: no. */
+  readonly readsPlaces?: boolean;
 }
 
 export interface ClusterWatchStatus {
@@ -85,7 +88,7 @@ export class ClusterWatch {
     const api = makeApiAccess(options);
     const { services, endpoints, namespaces, pods, imports } = options.sinks;
     const selection = options.selection ?? {};
-    const ofEndpoints = selection.namesPods === true ? endpointsOfPodsVersions : endpointsVersions;
+    const ofEndpoints = selectEndpoints(selection);
     const ofPods = selection.readsWholePods === true ? wholePodVersions : podVersions;
     this.#followers = [
       this.#follow('services', selectVersions(serviceVersions, selection.services), services, api),
@@ -161,6 +164,11 @@ export class ClusterWatch {
       }
     }
   }
+}
+
+function selectEndpoints({ namesPods = false, readsPlaces }: ObjectSelection): ApiVersions<EndpointsObject> {
+  if (readsPlaces === true) return placedVersions(namesPods);
+  return namesPods ? endpointsOfPodsVersions : endpointsVersions;
 }
 
 function importedVersions({ services, namesPods = false }: ObjectSelection): ApiVersions<EndpointsObject> {

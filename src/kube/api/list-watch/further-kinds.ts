@@ -6,6 +6,7 @@ import type {
   ConfigMapObject,
   NodeCapacityObject,
   NodeObject,
+  NodeRangesObject,
   ObjectSink,
   OtherObject,
 } from '../../objects/objects.ts';
@@ -18,6 +19,7 @@ import { type Follower, Reflector } from './reflector.ts';
 import {
   configMapVersions,
   nodeCapacityVersions,
+  nodeRangesVersions,
   nodeVersions,
   type OtherKind,
   otherVersions,
@@ -41,6 +43,19 @@ export function followConfigMap(
 /** Needs the permissions list and watch. */
 export function followNodes(api: ApiAccess, sink: ObjectSink<NodeObject>): Follower {
   return new Reflector('nodes', nodeVersions, sink, api, () => {});
+}
+
+/**
+ * Needs the permissions list and watch, or get and watch for one node.
+ *
+ * @param name the only one that is followed; undefined: all
+ */
+export function followNodeRanges(
+  api: ApiAccess,
+  name: string | undefined,
+  sink: ObjectSink<NodeRangesObject>,
+): Follower {
+  return new Reflector('nodes', nodeRangesVersions(name), sink, api, () => {});
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
   NamespaceObject,
   NodeCapacityObject,
   NodeObject,
+  NodeRangesObject,
   OtherObject,
   PodObject,
   ServiceObject,
@@ -21,14 +22,19 @@ import {
   trimServiceImport,
 } from '../../objects/trim/trim-multicluster.ts';
 import { trimNamespace } from '../../objects/trim/trim-namespace.ts';
-import { trimNode } from '../../objects/trim/trim-node.ts';
+import { trimNode, trimNodeRanges } from '../../objects/trim/trim-node.ts';
 import { trimNodeCapacity } from '../../objects/trim/trim-node-capacity.ts';
 import { type ReadOther, trimOther } from '../../objects/trim/trim-other.ts';
 import { trimPod, trimWholePod } from '../../objects/trim/trim-pod.ts';
 import { trimService } from '../../objects/trim/trim-service.ts';
 import type { Trim } from '../../objects/trim/trimmed.ts';
 import { decodeService } from '../../records/decode-service.ts';
-import { decodeSlice, decodeSliceOfPods } from '../../records/decode-slice.ts';
+import {
+  decodePlacedSlice,
+  decodePlacedSliceOfPods,
+  decodeSlice,
+  decodeSliceOfPods,
+} from '../../records/decode-slice.ts';
 
 export interface Resource<Kind extends WatchedObject> {
   /** May have a query that selects a part of the collection: `/api/v1/nodes?labelSelector=a%3Db`. */
@@ -88,6 +94,16 @@ export const endpointsOfPodsVersions: ApiVersions<EndpointsObject> = [
   endpoints,
 ];
 
+/**
+ * The same versions, with the zones and nodes of endpoints where the version has them.
+ *
+ * @param namesPods whether endpoints without a hostname are named after their pods
+ */
+export function placedVersions(namesPods: boolean): ApiVersions<EndpointsObject> {
+  const [current, ...others] = namesPods ? endpointsOfPodsVersions : endpointsVersions;
+  return [{ ...current, draft: namesPods ? decodePlacedSliceOfPods : decodePlacedSlice }, ...others];
+}
+
 /** Services that are imported from a cluster set. In JSON: a custom resource has no Protocol Buffers. */
 export const serviceImportVersions: ApiVersions<ServiceObject> = [
   {
@@ -132,6 +148,11 @@ export function selectVersions<Kind extends WatchedObject>(
 export function configMapVersions(namespace: string, name: string): ApiVersions<ConfigMapObject> {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
   return [{ path, trim: trimConfigMap, only: name }];
+}
+
+/** @param name the only one that is followed; undefined: all */
+export function nodeRangesVersions(name: string | undefined): ApiVersions<NodeRangesObject> {
+  return [{ path: '/api/v1/nodes', trim: trimNodeRanges, ...(name !== undefined && { only: name }) }];
 }
 
 /** @param labels a label selector; empty for all nodes */

@@ -172,8 +172,12 @@ function afterFailure(
     case 'permission':
     case 'missing-kind':
       return afterRefusal(memory, failure, now, settings);
-    default:
-      return { memory: failed, wait: atLeast(failure.retryAfter, memory.failures, timing), reason: failure };
+    default: {
+      const wait = atLeast(failure.retryAfter, memory.failures, timing);
+      // Kubernetes 1.34 over etcd 3.4 never begins a watch without a version: the object is read at each try.
+      const next = settings.isSingle ? listing(failed, 'cache', now, settings) : failed;
+      return { memory: next, wait, reason: failure };
+    }
   }
 }
 

@@ -4,7 +4,7 @@
  * `publishNotReadyAddresses` does not matter here: the controllers mark such endpoints as ready.
  */
 import { isIP } from 'node:net';
-import type { EndpointAddress, EndpointsObject, UnreadyAddress } from '../objects.ts';
+import type { EndpointAddress, EndpointHints, EndpointsObject, UnreadyAddress } from '../objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
 import { trimPorts } from './trim-ports.ts';
 import { nameless, readAnnotation, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
@@ -75,9 +75,21 @@ function readyAddresses(value: unknown): EndpointAddress[] {
   if (!isReady(endpoint)) return [];
   const name = asText(endpoint?.['hostname']);
   const hostname = name === '' ? undefined : name;
-  const zone = asText(endpoint?.['zone']);
-  const rest = zone === undefined || zone === '' ? { hostname } : { hostname, zone };
+  const zone = asText(endpoint?.['zone']) ?? '';
+  const node = asText(endpoint?.['nodeName']) ?? '';
+  const hints = readHints(endpoint?.['hints']);
+  const rest = {
+    ...{ hostname, ...(zone !== '' && { zone }), ...(node !== '' && { node }) },
+    ...(hints.zones.length + hints.nodes.length > 0 && { hints }),
+  };
   return asTexts(endpoint?.['addresses']).flatMap((address) =>
     isIP(address) === 0 ? [] : [{ address, ...rest }],
   );
+}
+
+function readHints(value: unknown): EndpointHints {
+  const hints = asRecord(value);
+  const namesIn = (list: unknown): readonly string[] =>
+    asTexts(asList(list).map((item) => asRecord(item)?.['name'])).filter((name) => name !== '');
+  return { zones: namesIn(hints?.['forZones']), nodes: namesIn(hints?.['forNodes']) };
 }

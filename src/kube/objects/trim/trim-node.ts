@@ -1,7 +1,11 @@
 /**
- * Node: the zone and region in its labels. The newer generation of labels takes precedence.
+ * Node: the zone and region in its labels, and where its pods and itself ask from. The newer generation of labels takes precedence.
  */
-import type { NodeObject } from '../objects.ts';
+import { isIP } from 'node:net';
+import { parseAddress } from '../../../wire/address.ts';
+import type { AddressRange } from '../../../wire/address-range.ts';
+import type { NodeObject, NodeRangesObject } from '../objects.ts';
+import { asList, asRecord, asText, asTexts } from './fields.ts';
 import { nameless, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
 
 const ZONE_LABELS = ['topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'];
@@ -16,6 +20,42 @@ export function trimNode(raw: unknown): Trimmed<NodeObject> {
   const region = readFirstLabel(raw, REGION_LABELS);
   if (zone === undefined || region === undefined) return { kind: 'left-out', key };
   return { kind: 'object', object: { kind: 'Node', name, zone, region } };
+}
+
+/** Ranges of one node. A node has at most two of pods, and few addresses. */
+const MAX_RANGES = 16;
+const OWN_ADDRESSES = ['InternalIP', 'ExternalIP'];
+
+/** Where the pods of a node and the node itself ask from. */
+export function trimNodeRanges(raw: unknown): Trimmed<NodeRangesObject> {
+  const identity = readIdentity(raw, false);
+  if (identity === undefined) return nameless();
+  const node = asRecord(raw);
+  const spec = asRecord(node?.['spec']);
+  const several = asTexts(spec?.['podCIDRs']);
+  const ofPods = several.length > 0 ? several : asTexts([spec?.['podCIDR']]);
+  const own = asList(asRecord(node?.['status'])?.['addresses']).flatMap((item) => {
+    const { type, address } = asRecord(item) ?? {};
+    const text = asText(address) ?? '';
+    return OWN_ADDRESSES.includes(asText(type) ?? '') && isIP(text) !== 0 ? [text] : [];
+  });
+  const texts = [...new Set([...ofPods, ...own])].slice(0, MAX_RANGES);
+  const ranges = texts.flatMap((text) => parseRange(text) ?? []);
+  return {
+    kind: 'object',
+    object: { kind: 'NodeRanges', name: identity.name, zone: readFirstLabel(raw, ZONE_LABELS), ranges },
+  };
+}
+
+/** `10.244.1.0/24`, or an address. */
+function parseRange(text: string): AddressRange | undefined {
+  const [address = '', bits, ...others] = text.split('/');
+  const octets = parseAddress(address);
+  if (octets === undefined || others.length > 0) return undefined;
+  const all = octets.length * 8;
+  const prefix = bits === undefined ? all : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  // A node with all addresses is none that says anything.
+  return prefix > 0 && prefix <= all ? { address, prefix } : undefined;
 }
 
 function readFirstLabel(raw: unknown, labels: readonly string[]): string | undefined {

@@ -21,8 +21,26 @@ export function trimService(raw: unknown): Trimmed<ServiceObject> {
   const selects = Object.keys(asRecord(spec['selector']) ?? {}).length > 0 ? { selects: true } : {};
   return {
     kind: 'object',
-    object: { kind: 'Service', namespace, name, address, ports, ...selects, ...found },
+    object: {
+      ...{ kind: 'Service', namespace, name, address, ports },
+      ...{ ...selects, ...found, ...readDistribution(spec, address) },
+    },
   };
+}
+
+const DISTRIBUTIONS: ReadonlyMap<unknown, 'zone' | 'node'> = new Map([
+  ['PreferClose', 'zone'],
+  ['PreferSameZone', 'zone'],
+  ['PreferSameNode', 'node'],
+]);
+
+/** Traffic of services with addresses of their own is not ours to distribute. */
+function readDistribution(
+  spec: JsonRecord,
+  { kind }: ServiceObject['address'],
+): Pick<ServiceObject, 'prefers'> {
+  const prefers = kind === 'headless' ? DISTRIBUTIONS.get(spec['trafficDistribution']) : undefined;
+  return prefers === undefined ? {} : { prefers };
 }
 
 /** A load balancer has either an address or a name. */

@@ -14,11 +14,13 @@ import type { ClusterObject } from '../../../kube/objects/objects.ts';
 import { Cluster, type ClusterOptions } from '../../../kube/publish/cluster.ts';
 import { findDialect } from '../../../kube/publish/find-dialect.ts';
 import { composeClusters } from '../../../records/cluster-composer.ts';
+import { encodeSocketAddress } from '../../../socket/addresses.ts';
 import { TableReader } from '../../../table/reader.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../../table/types.ts';
 import { TableWriter } from '../../../table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../../wire/message.ts';
 import { parseName, toKey } from '../../../wire/name.ts';
+import type { ClientTransport } from '../../../wire/response-size.ts';
 import type { Message, NameKey, Question } from '../../../wire/types.ts';
 import { CLASS } from '../../../wire/types.ts';
 import { createAliasFollower } from '../../aliases/alias.ts';
@@ -30,8 +32,9 @@ import { createKubernetesHandler } from '../kubernetes.ts';
 export type DialectName = Dialect['name'];
 
 const CLIENT: Client = { address: '192.0.2.53', port: 5353, transport: 'tcp' };
-/** A packet of maximum size. */
-const packet = new Uint8Array(65_535);
+const MAX_OCTETS = 65_535;
+/** A packet of maximum size, and the address of its client. */
+const packet = new Uint8Array(MAX_OCTETS + 32);
 
 export class AskableCluster {
   readonly cluster: Cluster;
@@ -97,17 +100,28 @@ export class AskableCluster {
     else this.cluster.pods.upsert(object);
   }
 
-  async askChain(question: Question): Promise<Message> {
-    const response = await this.#handleQuery(encodeMessage(queryFor(question)), CLIENT);
+  /** @param client its address */
+  async askChain(question: Question, client = CLIENT.address): Promise<Message> {
+    const sender = { ...CLIENT, address: client };
+    const response = await this.#handleQuery(encodeMessage(queryFor(question)), sender);
     if (response === undefined) throw new Error(`no response: ${question.name} ${question.type}`);
     return decodeMessage(response);
   }
 
-  /** The answer of the table; undefined if it leaves the question to the chain. */
-  askTable(question: Question): Message | undefined {
+  /**
+   * The answer of the table; undefined if it leaves the question to the chain.
+   *
+   * @param client its address
+   */
+  askTable(
+    question: Question,
+    client = CLIENT.address,
+    transport: ClientTransport = 'tcp',
+  ): Message | undefined {
     const query = encodeMessage(queryFor(question));
     packet.set(query);
-    const length = this.#reader.answer(packet, 0, query.length, packet.length, 'tcp');
+    packet.set(encodeSocketAddress({ address: client, port: CLIENT.port }), MAX_OCTETS);
+    const length = this.#reader.answer(packet, 0, query.length, MAX_OCTETS, transport, 0, MAX_OCTETS);
     return length === VERDICT.ASK ? undefined : decodeMessage(packet.slice(0, length));
   }
 }
