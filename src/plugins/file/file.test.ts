@@ -199,3 +199,17 @@ it('drops NOTIFY, as its zones have no primary servers', async () => {
     `plugin/file: Dropping notify from ${CLIENT.address} for example.`,
   );
 });
+
+it('logs a few notifications a minute, and the number of others', async () => {
+  const { notify, log, clock } = await serve(ZONE);
+  const lines = () =>
+    log.records.map(({ message }) => message).filter((message) => /notif(?:y|ies) /.test(message));
+  for (let count = 0; count < 50; count += 1) await notify('web.example.');
+  expect(lines()).toHaveLength(20);
+  clock.advance(60_000);
+  await notify('web.example.');
+  expect(lines().slice(20)).toEqual([
+    'plugin/file: 30 more notifies in a minute',
+    `plugin/file: Dropping notify from ${CLIENT.address} for example.`,
+  ]);
+});

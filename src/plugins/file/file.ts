@@ -11,6 +11,7 @@ import type { Query } from '../../chain/query.ts';
 import { parentOf } from '../../wire/name.ts';
 import { type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
+import { NotifyLog } from './notify-log.ts';
 import type { FileOptions, FileZone } from './options.ts';
 import { readZone, type ZoneReading } from './read-zone.ts';
 import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from './zone-answers.ts';
@@ -40,6 +41,7 @@ interface FollowedZone {
 export class File implements TransferSource {
   readonly handler: Handler;
   readonly #dependencies: FileDependencies;
+  readonly #notifies: NotifyLog;
   readonly #fence: ItemFence;
   readonly #zones: ReadonlyMap<NameKey, FollowedZone>;
   readonly #fallthrough: ReadonlySet<NameKey>;
@@ -49,6 +51,7 @@ export class File implements TransferSource {
     this.#dependencies = dependencies;
     const { clock, log } = dependencies;
     this.#fence = new ItemFence({ source: 'zone-file', clock, log });
+    this.#notifies = new NotifyLog(log, clock);
     this.#zones = new Map(
       zones.map((plan) => [plan.origin, { plan, names: undefined, modified: 0, timer: undefined }]),
     );
@@ -126,8 +129,7 @@ export class File implements TransferSource {
   async #handle(query: Query, next: Next): Promise<Answer> {
     const zone = this.#zoneOf(query.key);
     if (zone === undefined) return refuseIfLast(await next(query), 'file');
-    if (query.header.opcode === OPCODE.NOTIFY)
-      return dropNotify(query, zone.plan.origin, this.#dependencies.log);
+    if (query.header.opcode === OPCODE.NOTIFY) return dropNotify(query, zone.plan.origin, this.#notifies);
     const { type } = query.question;
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
     if (zone.names === undefined) return { kind: 'servfail' };

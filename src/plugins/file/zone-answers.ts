@@ -1,7 +1,6 @@
 /**
  * Answers from the names of a zone, for all plugins that serve zones.
  */
-import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
@@ -10,6 +9,7 @@ import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
 import { type FileAnswer, FileLookUp } from './look-up.ts';
+import type { NotifyLog } from './notify-log.ts';
 import type { ZoneNames } from './zone-names.ts';
 
 /** Maximum number of aliases that lead from one zone to another. */
@@ -66,10 +66,10 @@ async function elsewhere(
 }
 
 /** NOTIFY is for zones that have primary servers: as in CoreDNS, nobody gets a response. */
-export function dropNotify(query: Query, origin: NameKey, log: Log): Answer {
+export function dropNotify(query: Query, origin: NameKey, log: NotifyLog): Answer {
   query.forbidStoring();
   const address = query.sender.address.replace(/^::ffff:(?=\d+\.)/, '');
-  log.info(`plugin/file: Dropping notify from ${address} for ${origin}`);
+  log.note(`Dropping notify from ${address} for ${origin}`);
   return { kind: 'drop' };
 }
 

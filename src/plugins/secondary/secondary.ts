@@ -10,6 +10,7 @@ import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { parentOf } from '../../wire/name.ts';
 import { type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
+import { NotifyLog } from '../file/notify-log.ts';
 import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';
 import type { ZoneNames } from '../file/zone-names.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
@@ -39,6 +40,7 @@ const MAX_TRANSFERS = 16;
 export class Secondary implements TransferSource {
   readonly handler: Handler;
   readonly #dependencies: SecondaryDependencies;
+  readonly #notifies: NotifyLog;
   readonly #zones: ReadonlyMap<NameKey, FollowedZone>;
   readonly #members: CatalogMembers;
   /** Until this one has started. */
@@ -53,6 +55,7 @@ export class Secondary implements TransferSource {
     former: Secondary | undefined,
   ) {
     this.#dependencies = dependencies;
+    this.#notifies = new NotifyLog(dependencies.log, dependencies.clock);
     this.#former = former;
     this.#zones = new Map(
       zones.map((plan) => [plan.origin, this.#makeZone(plan, former?.fetchedAt(plan.origin))]),
@@ -139,11 +142,11 @@ export class Secondary implements TransferSource {
 
   /** Only a primary server may make us ask: others could make us ask all the time. */
   #notified(query: Query, zone: FollowedZone): Answer {
-    const { log } = this.#dependencies;
     const { origin, primaries } = zone.plan;
     const address = query.client.address.replace(/^::ffff:(?=\d+\.)/, '');
-    if (!primaries.some((primary) => primary.address === address)) return dropNotify(query, origin, log);
-    log.info(`plugin/file: Notify from ${address} for ${origin}: checking transfer`);
+    if (!primaries.some((primary) => primary.address === address))
+      return dropNotify(query, origin, this.#notifies);
+    this.#notifies.note(`Notify from ${address} for ${origin}: checking transfer`);
     zone.notified();
     return { ...EMPTY_ANSWER, authoritative: true };
   }
