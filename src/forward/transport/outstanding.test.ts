@@ -122,7 +122,7 @@ describe('Outstanding', () => {
     const { header, ...others } = replyTo(packet);
     const standard = encodeMessage({ ...others, header: { ...header, opcode: OPCODE.QUERY } });
     expect(outstanding.receive(standard, 0, standard.length, false)).toBeUndefined();
-    expect(dropped.otherQuestion).toBe(1);
+    expect(dropped.strange).toBe(1);
     const reply = encodeMessage({ ...others, header });
     expect(outstanding.receive(reply, 0, reply.length, false)).toBe(notify);
     expect(notify.seen).toMatchObject([{ header: { opcode: OPCODE.NOTIFY } }]);

@@ -129,10 +129,12 @@ export class Outstanding<Entry extends Asked> {
       return undefined;
     }
     const { query } = entry;
-    const isOfQuestion =
-      repeatsOpcode(packet, start, query.octets) &&
-      (isBareError(packet, start, length) || repeatsQuestion(packet, start, length, query));
-    if (!isOfQuestion) {
+    if (!repeatsOpcode(packet, start, query.octets)) {
+      this.#dropped.strange += 1;
+      this.#suspicious += 1;
+      return undefined;
+    }
+    if (!isBareError(packet, start, length) && !repeatsQuestion(packet, start, length, query)) {
       this.#dropped.otherQuestion += 1;
       this.#suspicious += 1;
       return undefined;
