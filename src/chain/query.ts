@@ -147,6 +147,8 @@ export class Query {
     repeated: RepeatedParts;
     question: Question;
     answeredBy: string;
+    /** The handler that answers the same question later; undefined: the same one. */
+    answersLater?: string;
     signer?: MessageSigner;
   };
   /** Number of other questions that led to this one: aliases may form a loop. */
@@ -319,18 +321,22 @@ export class Query {
   /**
    * Notes that a cache keeps from now on what it answers.
    *
-   * @param miss counted for this query, in place of which `hit` counts for those that get its stored answer
+   * @param cache its name: it answers those that get the stored answer
+   * @param miss counted for this query, in place of which `hit` counts for them
    */
   answeredFirst(
     before: Dependence,
     kept: KeptAnswer,
+    cache: string,
     [miss, hit]: readonly [HandlerCount, HandlerCount],
   ): void {
     this.answeredFromCache(before, kept);
     this.#mark.hasFirstFlags = true;
+    this.#response.answersLater = cache;
     const { counts } = this.#mark;
     const place = counts.lastIndexOf(miss);
-    if (place >= 0) this.#mark.counts = counts.with(place, hit);
+    // What comes after it was counted behind the cache, where no later query gets.
+    if (place >= 0) this.#mark.counts = [...counts.slice(0, place), hit];
   }
 
   /** Whether a cache has kept nothing of a part of the answer. */
@@ -475,6 +481,11 @@ export class Query {
   /** The name of the handler that answered, for metrics. */
   get answeredBy(): string {
     return this.#response.answeredBy;
+  }
+
+  /** The name of the handler that answers those that get the stored answer. */
+  get answersLater(): string {
+    return this.#response.answersLater ?? this.#response.answeredBy;
   }
 
   /** The question as handlers have rewritten it: errors are logged with it, as in CoreDNS. */

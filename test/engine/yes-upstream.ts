@@ -2,8 +2,6 @@
  * An upstream server that knows every name, with data that differs from all our sources: as a transport in virtual time, or on a
  * port of loopback for a Corefile.
  */
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
@@ -11,6 +9,7 @@ import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/tran
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { type Message, type NameKey, type RecordData, TYPE } from '../../src/wire/types.ts';
+import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 
 const TARGET = parseName('upstream.invalid.');
 const TTL = 60;
@@ -62,17 +61,14 @@ export class YesUpstream implements Transport {
 
   close(): void {}
 
-  /** Serves UDP at a port of loopback until the test ends. @returns the port */
+  /** Serves UDP and TCP at a port of loopback until the test ends. @returns the port */
   async listen(): Promise<number> {
-    const socket = createSocket('udp4');
-    onTestFinished(() => void socket.close());
-    socket.on('message', (packet, { port, address }) => {
-      const reply = encodeMessage(this.#answer(decodeMessage(packet)));
-      if (!this.isSilent) socket.send(reply, port, address);
+    const upstream = await LoopbackUpstream.start(({ query, send }) => {
+      const reply = encodeMessage(this.#answer(query));
+      if (!this.isSilent) send(reply);
     });
-    socket.bind(0, '127.0.0.1');
-    await once(socket, 'listening');
-    return socket.address().port;
+    onTestFinished(() => upstream.stop());
+    return upstream.port;
   }
 
   #answer(query: Message): Message {

@@ -113,12 +113,12 @@ export class ResolverSide {
   /** Time has passed. */
   protected tick(): void {}
 
-  /** What is cached, read back. */
+  /** What is cached, read back, wherever it lies. */
   cached() {
-    return [...this.table.cachedEntries()].map(({ body, ttlOffsets, ...entry }) => {
+    return [...this.table.cachedEntries()].map(({ body, ttlOffsets, place, ...entry }) => {
       const { bytes, rotation, ...rest } = body;
       const run = rotation && { count: rotation.count, stride: rotation.stride };
-      const reply = inLowerCase(replyFromEntry({ ...entry, body, ttlOffsets }, entry.stored));
+      const reply = inLowerCase(replyFromEntry({ ...entry, place, body, ttlOffsets }, entry.stored));
       return { ...entry, ...rest, run, reply, ttls: ttlOffsets.length };
     });
   }

@@ -81,11 +81,11 @@ export class BlockOutcomes {
   /** The outcome of an answer of the chain that readers will give; undefined if no outcomes are left. */
   ofAnswer(
     of: Omit<ZoneOfBlock, 'server' | 'zone' | 'view'>,
-    { site, answeredBy, counts }: Query,
+    { site, answersLater, counts }: Query,
   ): number | undefined {
     const { server, view } = site;
     const zone = { ...of, server, zone: site.zone as NameKey, view };
-    return this.#entriesOf(zone).numberOf({ plugin: pluginOf(zone, answeredBy), counts });
+    return this.#entriesOf(zone).numberOf({ plugin: pluginOf(zone, answersLater), counts });
   }
 
   /** The outcomes of the entries of a block's cache; without a cache, of the derived answers of the zone. */

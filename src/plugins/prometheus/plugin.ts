@@ -41,7 +41,7 @@ export const prometheus = definePlugin({
     const pluginOf = isStrict ? pluginBehind : ({ answeredBy }: Query) => answeredBy;
     // Readers do not know the rewritten name.
     const sizeOf = isStrict ? ({ octets }: Query) => octets : ({ site }: Query) => site.octets;
-    return { handler: createPrometheusHandler({ ...context, pluginOf, sizeOf }) };
+    return { handler: createPrometheusHandler({ ...context, pluginOf, sizeOf, countsFurther: isStrict }) };
   },
 });
 

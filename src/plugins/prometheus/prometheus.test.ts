@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import { TYPE } from '../../wire/types.ts';
 import { createPrometheusHandler } from './prometheus.ts';
 
 it('counts requests, responses, sizes and times, and goes on counting in another block', async () => {
@@ -12,6 +13,7 @@ it('counts requests, responses, sizes and times, and goes on counting in another
       clock,
       pluginOf: () => 'errors',
       sizeOf: () => 19,
+      countsFurther: false,
     });
     await handle(makeQuery('a.', 'HINFO'), () => {
       clock.advance(3);
@@ -30,4 +32,18 @@ it('counts requests, responses, sizes and times, and goes on counting in another
       `coredns_dns_response_size_bytes_sum{${site},proto="udp"} 36`,
     ]),
   );
+});
+
+it.each([
+  [false, 0],
+  [true, 1],
+])('counts questions that plugins ask: %s', async (countsFurther, expected) => {
+  const [clock, metrics] = [new ManualClock(), new PluginMetrics()];
+  const options = { metrics, clock, pluginOf: () => 'cache', sizeOf: () => 19, countsFurther };
+  const { handle } = createPrometheusHandler(options);
+  const query = makeQuery('a.', 'AAAA');
+  const further = query.furtherQuery({ ...query.question, type: TYPE.A });
+  if (further !== undefined) await handle(further, () => addresses('a.', '10.0.0.1'));
+  expect((await metrics.render()).match(/^coredns_dns_requests_total\{/gm) ?? []).toHaveLength(expected);
+  expect(query.isDerived).toBe(!countsFurther);
 });

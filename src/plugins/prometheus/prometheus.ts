@@ -16,6 +16,8 @@ export interface PrometheusDependencies {
   readonly pluginOf: (query: Query) => string;
   /** The size of a query in metrics, in octets. */
   readonly sizeOf: (query: Query) => number;
+  /** Whether questions that plugins ask for a client's query count too, as in CoreDNS. */
+  readonly countsFurther: boolean;
 }
 
 export function createPrometheusHandler({
@@ -23,6 +25,7 @@ export function createPrometheusHandler({
   clock,
   pluginOf,
   sizeOf,
+  countsFurther,
 }: PrometheusDependencies): Handler {
   const queries = new QueryMetrics(metrics);
   return {
@@ -32,6 +35,11 @@ export function createPrometheusHandler({
     questions: NO_QUESTIONS,
     answers: 'unchanged',
     handle: async (query, next) => {
+      if (query.depth > 0) {
+        if (!countsFurther) return await next(query);
+        // Readers that repeat the answer would not count it.
+        query.forbidStoring();
+      }
       const began = clock.monotonic();
       const { site, question, edns } = query;
       const answer = await next(query);
