@@ -6,6 +6,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
+import { LineLimit } from '../../base/line-limit.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -24,25 +25,23 @@ export interface ErrorsDependencies {
   readonly isStrict: boolean;
 }
 
-/** Lines for errors that match no pattern, and the milliseconds that they are for. */
-const [MAX_LINES, PERIOD] = [5, 60_000];
+/** For errors that match no pattern. */
+const LIMIT = { lines: 5, period: 60_000 };
 
 const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error' } as const;
 
 export class ErrorsHandler {
   readonly handler: Handler;
   readonly #counts: readonly ConsolidatedCount[];
-  readonly #clock: Clock;
   readonly #log: Log;
-  readonly #maxLines: number;
-  /** Errors of the period that match no pattern. */
-  #others = 0;
-  #timer: Timer | undefined;
+  /** For errors that match no pattern. Undefined: all are logged. */
+  readonly #limit: LineLimit | undefined;
 
   constructor({ consolidations }: ErrorsOptions, { clock, log, isStrict }: ErrorsDependencies) {
-    this.#clock = clock;
     this.#log = log;
-    this.#maxLines = isStrict ? Number.POSITIVE_INFINITY : MAX_LINES;
+    const tellMore = (count: number) =>
+      log.error(`plugin/errors: ${count} more errors in last ${formatGoDuration(LIMIT.period)}`);
+    this.#limit = isStrict ? undefined : new LineLimit({ ...LIMIT, clock, tellMore });
     this.#counts = consolidations.map((settings) => new ConsolidatedCount(settings, { clock, log }));
     this.handler = {
       name: 'errors',
@@ -62,8 +61,7 @@ export class ErrorsHandler {
   /** Logs errors that were counted but not logged yet. */
   stop(): void {
     for (const count of this.#counts) count.stop();
-    this.#timer?.cancel();
-    this.#tellOthers();
+    this.#limit?.stop();
   }
 
   #note({ rewrittenQuestion: { name, type } }: Query, answer: Answer, reason: string): void {
@@ -72,21 +70,7 @@ export class ErrorsHandler {
       this.#log.error(
         `plugin/errors: ${codeOf(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
       );
-    if (count === undefined ? this.#addOther() : count.add()) line();
-  }
-
-  /** @returns whether the error is logged by itself */
-  #addOther(): boolean {
-    this.#others += 1;
-    if (this.#others === 1 && this.#maxLines < Number.POSITIVE_INFINITY)
-      this.#timer = this.#clock.after(PERIOD, () => this.#tellOthers());
-    return this.#others <= this.#maxLines;
-  }
-
-  #tellOthers(): void {
-    const more = this.#others - this.#maxLines;
-    this.#others = 0;
-    if (more > 0) this.#log.error(`plugin/errors: ${more} more errors in last ${formatGoDuration(PERIOD)}`);
+    if (count?.add() ?? this.#limit?.take() ?? true) line();
   }
 }
 

@@ -84,6 +84,7 @@ export class File implements TransferSource {
   stop(): void {
     this.#isStopped = true;
     for (const { timer } of this.#zones.values()) timer?.cancel();
+    this.#notifies.stop();
   }
 
   #lookAgain(zone: FollowedZone): void {

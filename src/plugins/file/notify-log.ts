@@ -2,34 +2,27 @@
  * Logs notifications: a few a minute, then how many more there were. Anybody can send any number of them.
  */
 import type { Clock } from '../../base/clock.ts';
+import { LineLimit } from '../../base/line-limit.ts';
 import type { Log } from '../../base/log.ts';
 
-const MAX_LINES = 20;
-/** Milliseconds that these are for. */
-const PERIOD = 60_000;
+const LIMIT = { lines: 20, period: 60_000 };
 
 export class NotifyLog {
   readonly #log: Log;
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  /** When the period began. */
-  #since = Number.NEGATIVE_INFINITY;
-  #lines = 0;
+  readonly #limit: LineLimit;
 
-  constructor(log: Log, clock: Pick<Clock, 'monotonic'>) {
+  constructor(log: Log, clock: Pick<Clock, 'after'>) {
     this.#log = log;
-    this.#clock = clock;
+    const tellMore = (count: number) => log.info(`plugin/file: ${count} more notifies in a minute`);
+    this.#limit = new LineLimit({ ...LIMIT, clock, tellMore });
   }
 
   /** @param line what came of a notification */
   note(line: string): void {
-    const now = this.#clock.monotonic();
-    if (now - this.#since >= PERIOD) {
-      const more = this.#lines - MAX_LINES;
-      if (more > 0) this.#log.info(`plugin/file: ${more} more notifies in a minute`);
-      this.#since = now;
-      this.#lines = 0;
-    }
-    this.#lines += 1;
-    if (this.#lines <= MAX_LINES) this.#log.info(`plugin/file: ${line}`);
+    if (this.#limit.take()) this.#log.info(`plugin/file: ${line}`);
+  }
+
+  stop(): void {
+    this.#limit.stop();
   }
 }

@@ -95,6 +95,7 @@ export class Secondary implements TransferSource {
   stop(): void {
     for (const zone of this.#zones.values()) zone.stop();
     this.#members.stop();
+    this.#notifies.stop();
   }
 
   origins(): Iterable<NameKey> {
