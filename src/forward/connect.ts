@@ -29,14 +29,9 @@ export type Connect = (
 export const connectBySockets: Connect = (server, address, settings, clock) => {
   const peer: SocketAddress = { address, port: server.port };
   const sourceAddress = sourceOf(server, address);
-  if (server.transport === 'tls') {
-    const tls = { serverName: server.serverName, authorities: settings.tls.authorities };
-    return new StreamTransport({ peer, sourceAddress, tls, clock });
-  }
-  if (server.transport === 'https') {
-    const tls = { serverName: server.serverName, authorities: settings.tls.authorities };
-    return new HttpsTransport({ peer, tls, sourceAddress, method: 'POST' });
-  }
+  const tls = { serverName: server.serverName, authorities: settings.tls.authorities };
+  if (server.transport === 'tls') return new StreamTransport({ peer, sourceAddress, tls, clock });
+  if (server.transport === 'https') return new HttpsTransport({ peer, tls, sourceAddress, method: 'POST' });
   const tcp = new StreamTransport({ peer, sourceAddress, tls: undefined, clock });
   if (server.transport === 'tcp') return tcp;
   const port = server.source?.port;

@@ -1,19 +1,14 @@
 /**
  * The servers that a plugin of others asks. They are closed with the plugin.
  */
-import { readFileSync } from 'node:fs';
 import type { Query as ShownQuery, Upstream, UpstreamOptions } from '@portolan/plugin';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { MAX_SEPARATE, NEVER_DOWN, profileOfCoreDns } from '../../forward/coredns-profile.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../forward/forward-plan.ts';
 import { Forwarder } from '../../forward/forwarder.ts';
-import {
-  describeFailure,
-  describeOtherName,
-  findLocalAddress,
-  formatSocketAddress,
-} from '../../forward/network-errors.ts';
+import { describeFailure, findLocalAddress, formatSocketAddress } from '../../forward/network-errors.ts';
+import { readTlsPeer } from '../../forward/read-tls-peer.ts';
 import { HttpsTransport } from '../../forward/transport/https-transport.ts';
 import { PlainTransport } from '../../forward/transport/plain-transport.ts';
 import { writeReceived } from '../../forward/transport/query-message.ts';
@@ -118,25 +113,12 @@ function openTransport(
   const sourceAddress = undefined;
   const stream = (tlsPeer: TlsPeer | undefined) =>
     new StreamTransport({ peer, sourceAddress, idle: IDLE, tls: tlsPeer, clock });
-  if (transport === 'https')
-    return new HttpsTransport({ peer, tls: readTls(serverName, tls), method: 'POST' });
-  if (transport === 'tls') return stream(readTls(serverName, tls));
+  const readTls = () => readTlsPeer(tls?.serverName ?? serverName, tls ?? {});
+  if (transport === 'https') return new HttpsTransport({ peer, tls: readTls(), method: 'POST' });
+  if (transport === 'tls') return stream(readTls());
   const udp = new UdpTransport({
     ...{ peer, sourceAddress, sourcePorts: { kind: 'any' }, udpSize: MAX_UDP_REPLY },
     ...{ ignoredAddresses: [], mixesCase: false, clock },
   });
   return new PlainTransport(udp, stream(undefined), clock);
-}
-
-function readTls(ofAddress: string | undefined, tls: UpstreamOptions['tls'] = {}): TlsPeer {
-  const { serverName = ofAddress, authorities, certificate, key } = tls;
-  const read = (path: string) => readFileSync(path, 'utf8');
-  return {
-    ...{ serverName, describeOtherName },
-    authorities: authorities === undefined ? undefined : [read(authorities)],
-    own:
-      certificate === undefined || key === undefined
-        ? undefined
-        : { certificate: read(certificate), key: read(key) },
-  };
 }

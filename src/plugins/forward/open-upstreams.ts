@@ -7,11 +7,12 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
-import { describeOtherName, formatSocketAddress } from '../../forward/network-errors.ts';
+import { formatSocketAddress } from '../../forward/network-errors.ts';
+import { readTlsPeer } from '../../forward/read-tls-peer.ts';
 import { parseResolvConf } from '../../forward/resolv-conf.ts';
 import { HttpsTransport } from '../../forward/transport/https-transport.ts';
 import { PlainTransport } from '../../forward/transport/plain-transport.ts';
-import { StreamTransport } from '../../forward/transport/stream-transport.ts';
+import { StreamTransport, type TlsPeer } from '../../forward/transport/stream-transport.ts';
 import { TcpFirstTransport } from '../../forward/transport/tcp-first-transport.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { UdpTransport } from '../../forward/transport/udp-transport.ts';
@@ -233,16 +234,6 @@ const openSockets: OpenTransports = (place, rule, clock) => {
   return { udp, tcp: stream('dns') };
 };
 
-function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardDirective) {
-  const { certificate, key, authorities } = tls;
-  const read = (path: string) => readFileSync(path, 'utf8');
-  return {
-    serverName: serverName ?? tls.serverName ?? host,
-    describeOtherName,
-    authorities: authorities === undefined ? undefined : [read(authorities)],
-    own:
-      certificate === undefined || key === undefined
-        ? undefined
-        : { certificate: read(certificate), key: read(key) },
-  };
+function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardDirective): TlsPeer {
+  return readTlsPeer(serverName ?? tls.serverName ?? host, tls);
 }
