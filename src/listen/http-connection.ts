@@ -18,7 +18,13 @@ import {
 } from './https/http-exchanges.ts';
 import { mainTurns, type Work } from './main-turns.ts';
 import type { MessageAnswers } from './message-answers.ts';
-import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
+import {
+  type ConnectionEvents,
+  type ConnectionLimits,
+  type EndReason,
+  SERVED_MILLISECONDS,
+  type ServedConnection,
+} from './served-connection.ts';
 
 export interface HttpService {
   readonly http1: Http1Parser;
@@ -34,9 +40,6 @@ const FAULTS: Readonly<Record<number, string>> = {
   500: 'No response\n',
   503: 'too many requests\n',
 };
-
-/** How long it answers queries at a stretch: time to send many of them in one segment. */
-const SERVED_MILLISECONDS = 2;
 
 /** A query, and the exchange that asks it. */
 interface WaitingQuery {

@@ -13,7 +13,13 @@ import { FrameParser, frame, prefixOf } from '../wire/frames.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { mainTurns, type Work } from './main-turns.ts';
 import type { MessageAnswers } from './message-answers.ts';
-import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
+import {
+  type ConnectionEvents,
+  type ConnectionLimits,
+  type EndReason,
+  SERVED_MILLISECONDS,
+  type ServedConnection,
+} from './served-connection.ts';
 
 /** Maximum of pending answers for a new connection; each answer given adds one. */
 const FIRST_OWED = 4;
@@ -24,8 +30,6 @@ const LONG_OCTETS = 4096;
 /** What it reads ahead of its client's turn: octets, and pieces of the stream, since TLS brings each of its records as one. */
 const READ_OCTETS = 64 * 1024;
 const READ_PIECES = 64;
-/** How long it answers queries at a stretch: time to send many of them in one segment. */
-const SERVED_MILLISECONDS = 2;
 /** The expected size of an answer before a connection has had one. */
 const FIRST_EXPECTED_OCTETS = 512;
 

@@ -118,6 +118,18 @@ interface World {
   readonly pods: readonly KubernetesObject[];
 }
 
+async function start({ engine }: ReaderSubject, clock: ManualClock): Promise<void> {
+  let isStarted = false;
+  const starting = engine.start().then(() => {
+    isStarted = true;
+  });
+  await waitUntil('the start', () => {
+    clock.advance(20);
+    return isStarted;
+  });
+  await starting;
+}
+
 async function startSubject({ services, pods }: World, clock: ManualClock, plugin = 'kubernetes') {
   const spaces = ['default', 'team-a', 'team-b', 'shop'].map(namespace);
   const api = await ApiServerDouble.start({ objects: [...spaces, ...services, ...pods] });
@@ -130,15 +142,7 @@ async function startSubject({ services, pods }: World, clock: ManualClock, plugi
       ` forward . 127.0.0.1:${upstream.port}\n}\n`,
     clock,
   );
-  let isStarted = false;
-  const starting = subject.engine.start().then(() => {
-    isStarted = true;
-  });
-  await waitUntil('the start', () => {
-    clock.advance(20);
-    return isStarted;
-  });
-  await starting;
+  await start(subject, clock);
   return { subject, api };
 }
 
@@ -260,15 +264,7 @@ async function startByFile(kubernetes: string, clock: ManualClock) {
     `.:53 {\n prometheus\n autopath ${conf}\n ${kubernetes}\n forward . 127.0.0.1:${upstream.port}\n}\n`,
     clock,
   );
-  let isStarted = false;
-  const starting = subject.engine.start().then(() => {
-    isStarted = true;
-  });
-  await waitUntil('the start', () => {
-    clock.advance(20);
-    return isStarted;
-  });
-  await starting;
+  await start(subject, clock);
   const client = { address: '192.0.2.5', port: 53_000 };
   const ask = async (name: string, type = 'A') =>
     shownOf((await subject.askChain(packetOf(name, type), 'udp', client)) ?? NOTHING);
