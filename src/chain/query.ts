@@ -299,8 +299,8 @@ export class Query {
   }
 
   /**
-   * For handlers before a cache that make an answer of others with flags of its own. The first answers of a cache, whose flags differ from
-   * those of later ones, are then as good as later ones. Call `endComposition` with what came of it.
+   * For handlers before a cache that make an answer of others and give it flags of its own. The flags of a first answer of the cache, which
+   * differ from those of later ones, then do not matter. Call `endComposition` once the answer is made.
    */
   beginComposition(): void {
     this.#mark.isComposed = true;
@@ -335,7 +335,7 @@ export class Query {
     this.#response.answersLater = cache;
     const { counts } = this.#mark;
     const place = counts.lastIndexOf(miss);
-    // What comes after it was counted behind the cache, where no later query gets.
+    // The counts after it are those of handlers behind the cache, which no later query reaches.
     if (place >= 0) this.#mark.counts = [...counts.slice(0, place), hit];
   }
 

@@ -96,7 +96,7 @@ export interface ClusterPlan {
   readonly ttl: number;
   /** The ranges of pods and nodes; undefined: not known. */
   readonly endpointRanges: readonly AddressRange[] | undefined;
-  /** What is learned from nodes; undefined: nothing. */
+  /** How nodes are used; undefined: they are not watched. */
   readonly nodes: NodesUse | undefined;
   readonly objects: ObjectsPlan;
 }

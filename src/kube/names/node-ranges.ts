@@ -4,7 +4,7 @@
 import { type OctetRange, RangeMap, toOctetRange } from '../../wire/range-map.ts';
 import type { NodeRangesObject, ObjectSink } from '../objects/objects.ts';
 
-/** Learns what has changed. */
+/** Is told of changes. */
 export interface NodeRangesTarget {
   /** A range has another node now. */
   placed(range: OctetRange, node: NodeRangesObject): void;

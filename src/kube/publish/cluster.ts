@@ -62,7 +62,7 @@ export interface ClusterOptions {
   readonly namesSpecialAddresses?: boolean;
   /** The ranges of pods and nodes: endpoints of services without a selector have reverse names only there. Default: anywhere. */
   readonly endpointRanges?: readonly AddressRange[] | undefined;
-  /** What is learned from nodes. Default: nothing, and `nodes` takes none. */
+  /** How nodes are used. Default: not at all, and `nodes` takes none. */
   readonly nodes?: NodesUse | undefined;
   /** The topology zones of endpoints, for names that select by zone. Default: there are no such names. */
   readonly zones?: EndpointZones;
@@ -207,7 +207,7 @@ export class Cluster {
     if (this.#reclaiming === undefined) return false;
     if (this.#reclaiming.next().done === true) this.#reclaiming = undefined;
     else return true;
-    // Answers that were derived meanwhile lack what was claimed.
+    // Answers derived in the meantime lack the new claims.
     this.#publication.objectsChanged();
     return false;
   }
@@ -219,7 +219,7 @@ export class Cluster {
     return this.#clientNames.for(() => nodes.placeOf(findAddress()));
   }
 
-  /** What is learned from nodes; undefined: nothing. */
+  /** How nodes are used; undefined: they are not watched. */
   get nodesUse(): NodesUse | undefined {
     return this.#nodes?.use;
   }

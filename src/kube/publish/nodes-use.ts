@@ -1,5 +1,5 @@
 /**
- * What is learned from the nodes of a cluster.
+ * How a server uses the nodes of a cluster.
  */
 export interface NodesUse {
   /** Whether clients get endpoints of headless services in their own zone or on their own node, where there are some. */

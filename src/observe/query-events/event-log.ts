@@ -51,7 +51,7 @@ export class EventLog<Entry> {
     this.#sources.add(source);
   }
 
-  /** Writes what is left, and follows the source no more. */
+  /** Writes the remaining lines, and stops following the source. */
   leave(source: EventSource<Entry>): void {
     this.writeAll();
     this.#sources.delete(source);

@@ -308,7 +308,12 @@ export class Cache implements AnswerKeeper {
   #noteComposed(query: Query, before: Dependence, { kind, item }: Hit): void {
     this.#store.share(kind, query.questionKey, item, this.#readSecondsOf(item));
     if (item.isShared)
-      query.answeredFirst(before, { until: this.#endOfReading(item) }, 'cache', this.#counts.later(kind));
+      query.answeredFirst(
+        before,
+        { until: this.#endOfReading(item) },
+        this.handler.name,
+        this.#counts.later(kind),
+      );
     else query.forbidStoring();
   }
 

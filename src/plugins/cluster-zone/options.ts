@@ -15,7 +15,7 @@ export interface ClusterZoneOptions {
   readonly ttl: number;
   /** The ranges of pods and nodes: endpoints of services without a selector have reverse names only there. Undefined: anywhere. */
   readonly endpointRanges: readonly AddressRange[] | undefined;
-  /** What is learned from nodes; undefined: nothing. */
+  /** How nodes are used; undefined: they are not watched. */
   readonly nodes?: NodesUse | undefined;
   /** The addresses of this machine, for the name server's own name. */
   readonly ownAddresses: readonly string[];

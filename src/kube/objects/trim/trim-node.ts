@@ -54,7 +54,7 @@ function parseRange(text: string): AddressRange | undefined {
   if (octets === undefined || others.length > 0) return undefined;
   const all = octets.length * 8;
   const prefix = bits === undefined ? all : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-  // A node with all addresses is none that says anything.
+  // A range of all addresses does not tell where a client is.
   return prefix > 0 && prefix <= all ? { address, prefix } : undefined;
 }
 
