@@ -11,6 +11,7 @@ import { DnsClient } from './dns-client.ts';
 import { measureCost } from './dnsperf.ts';
 import { GivenProbe } from './given-cluster.ts';
 import { machineTime } from './machine.ts';
+import { PlainWatch } from './plain-watch.ts';
 import type { ThreadTimes } from './processor-time.ts';
 import { createRandom } from './random.ts';
 import { type Goal, printSummary, type Report, type Table } from './report.ts';
@@ -61,9 +62,7 @@ type Row = readonly [title: string, delays: Delays];
 export async function measureChange(workplace: Workplace): Promise<Report> {
   const given = findGivenCluster();
   if (given !== undefined) return await measureGiven(workplace, given.path);
-  const small = await onStage(workplace, SMALL, ({ apiServer, server }) =>
-    watchChanges(probeOf(apiServer), server.port, countTo(QUIET_CHANGES)),
-  );
+  const [small, floor] = await onStage(workplace, SMALL, watchBesideFloor);
   workplace.say(`${SMALL.services} services: ${describeLatencies(small)}`);
   const [large, busy] = await onStage(workplace, LARGE, async (stage) => {
     const latencies = await watchChanges(probeOf(stage.apiServer), stage.server.port, countTo(QUIET_CHANGES));
@@ -75,6 +74,7 @@ export async function measureChange(workplace: Workplace): Promise<Report> {
     measurement: 'change',
     tables: [
       printLatencies([
+        ['a plain watch (the floor)', floor],
         [`${SMALL.services} services`, small],
         [`${LARGE.services} services`, large],
         [`${LARGE.services} services, ${Math.round(busy.changesPerSecond)} changes a second`, busy.latencies],
@@ -83,8 +83,27 @@ export async function measureChange(workplace: Workplace): Promise<Report> {
       printCosts(busy),
     ],
     goals: judge(small, large, busy),
-    data: { small, large, busy, others: Object.fromEntries(others) },
+    data: { floor, small, large, busy, others: Object.fromEntries(others) },
   };
+}
+
+/** @returns the delays of the server, and those of a client that only reads the events */
+async function watchBesideFloor({ apiServer, server }: Stage): Promise<readonly [Delays, Delays]> {
+  if (apiServer.address.kind !== 'url') throw new Error('the double has no URL');
+  const watch = await PlainWatch.open(apiServer.address.url);
+  const floor: number[] = [];
+  const probe = probeOf(apiServer);
+  const point = async (address: string) => {
+    const sentAt = await probe.point(address);
+    floor.push((await watch.arrivalAfter(sentAt)) - sentAt);
+    return sentAt;
+  };
+  try {
+    const delays = await watchChanges({ ...probe, point }, server.port, countTo(QUIET_CHANGES));
+    return [delays, floor];
+  } finally {
+    watch.close();
+  }
 }
 
 /** In a real cluster nothing but the probe is changed. */
@@ -181,7 +200,7 @@ async function watchChanges(probe: Probe, port: number, goOn: (done: number) => 
 async function watchOne(probe: Probe, client: DnsClient, address: string): Promise<number> {
   const sent = probe.point(address);
   const isNew = (data: readonly unknown[]) => data.length === 1 && data[0] === address;
-  if (!(await client.askUntil(probe.name, 'A', isNew, PATIENCE_MILLISECONDS)))
+  if (!(await client.askUntil(probe.name, 'A', isNew, PATIENCE_MILLISECONDS, 0)))
     throw new Error(`a change was never seen: ${probe.name} at ${address}, ${PATIENCE_MILLISECONDS} ms`);
   const seenAt = machineTime();
   // A real API server may send the event before it answers the write.

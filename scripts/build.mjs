@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { builtInPackages } from './built-in-packages.mjs';
+import { pagePackages, programPackages } from './built-in-packages.mjs';
 import { writeCodeCaches } from './write-code-caches.mjs';
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
@@ -38,9 +38,15 @@ function thirdPartyNotices() {
         .map((file) => readFileSync(join(path, file), 'utf8').trim());
       return `${name} ${installed} (${license})\n\n${texts.join('\n\n') || 'The package has no licence file.'}\n`;
     });
-  const head = 'Portolan is installed with these packages. None of them is part of its own code.\n';
-  const builtIn = 'The page of portolan dashboard contains these packages.\n';
-  return [head, ...notices, builtIn, ...builtInNotices()].join(`\n${'-'.repeat(80)}\n\n`);
+  const parts = [
+    'Portolan is installed with these packages. None of them is part of its own code.\n',
+    ...notices,
+    'The program contains these packages.\n',
+    ...noticesOf(programPackages()),
+    'The page of portolan dashboard contains these packages.\n',
+    ...noticesOf(pagePackages()),
+  ];
+  return parts.join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 /** The commands that the table gives a bundle. The table loads all code late, so none of it is read here. */
@@ -198,8 +204,8 @@ async function buildPlugins() {
   }
 }
 
-function builtInNotices() {
-  return builtInPackages().map(
+function noticesOf(packages) {
+  return packages.map(
     ({ name, version: used, license, text }) => `${name} ${used} (${license})\n\n${text}\n`,
   );
 }
@@ -218,7 +224,7 @@ async function buildDashboard() {
     tsconfig: 'dashboard/tsconfig.json',
   });
   copyFileSync('dashboard/index.html', `${fresh}/dashboard/index.html`);
-  writeFileSync(`${fresh}/dashboard/LICENSES.txt`, builtInNotices().join('\n'));
+  writeFileSync(`${fresh}/dashboard/LICENSES.txt`, noticesOf(pagePackages()).join('\n'));
 }
 
 /** @throws Error where a bundle has a character beyond ASCII: V8 may then hold all of it with two octets for each character */

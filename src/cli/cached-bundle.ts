@@ -5,10 +5,11 @@
  * A cache is bound to the build that it was made with, by the digest on the bundle's first line, and by V8 to its own version
  * and flags, hence `small-heap.ts` first. V8 refuses all others; the code then runs without.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import { Script } from 'node:vm';
+// An import would evaluate every export of these modules, and so load streams and promises of files in each thread.
+const { readFileSync, renameSync, writeFileSync } = process.getBuiltinModule('node:fs');
+const { createRequire } = process.getBuiltinModule('node:module');
+const { fileURLToPath } = process.getBuiltinModule('node:url');
+const { Script } = process.getBuiltinModule('node:vm');
 
 /** Rejected: by V8, whose version or flags are others. Absent: for this processor, or of this build. */
 export type CodeCacheState = 'used' | 'rejected' | 'absent';
@@ -69,7 +70,7 @@ function readCache(file: string, digest: string): Buffer | undefined {
   }
 }
 
-function writeCache(file: string, digest: string, script: Script): void {
+function writeCache(file: string, digest: string, script: InstanceType<typeof Script>): void {
   // Servers that run at the same time share threads: each writes a whole file.
   const fresh = `${file}.${process.pid}`;
   writeFileSync(fresh, Buffer.concat([Buffer.from(digest, 'latin1'), script.createCachedData()]));

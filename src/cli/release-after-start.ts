@@ -9,7 +9,7 @@ import { systemClock } from '../base/clock.ts';
  */
 const RELEASED_AFTER_MILLISECONDS = [500, 3_000];
 
-/** @param release see `releaseProgramPages` */
+/** @param release see `releasePages` */
 export function releaseAfterStart(release: () => Promise<void>): void {
   for (const milliseconds of RELEASED_AFTER_MILLISECONDS)
     systemClock.after(milliseconds, () => void release());

@@ -90,7 +90,7 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
   }
   log.info('started', { command, port: role.port });
   // Loaded late: these small programs do not otherwise load the C library bindings.
-  releaseAfterStart(async () => (await import('../socket/program-pages.ts')).releaseProgramPages());
+  releaseAfterStart(async () => (await import('../socket/program-pages.ts')).releasePages());
   const { confine } = await import('../socket/confinement.ts');
   giveUpRights({ environment: process.env, log, confine });
   const end = await Promise.race([stopped, role.failure ?? stopped]);

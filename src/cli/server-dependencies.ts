@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerDependencies } from '../server/server.ts';
 import { confine } from '../socket/confinement.ts';
-import { releaseProgramPages } from '../socket/program-pages.ts';
+import { releasePages } from '../socket/program-pages.ts';
 import { type CodeCacheState, codeCacheStates } from './cached-bundle.ts';
 import { endUnusedReader, startReader } from './first-reader.ts';
 import { giveUpRights } from './give-up-rights.ts';
@@ -45,6 +45,6 @@ function countCodeCaches(log: Log): Readonly<Record<CodeCacheState, number>> {
 /** Releases memory and rights that only the start needed. */
 function leaveStart(log: Log): void {
   void endUnusedReader();
-  releaseAfterStart(releaseProgramPages);
+  releaseAfterStart(releasePages);
   giveUpRights({ environment: process.env, log, confine });
 }

@@ -14,13 +14,24 @@ const THRESHOLD_OCTETS = 128 * 1024;
 
 /** Applies to the whole process from now on. Without effect if the library has no `mallopt` (musl). */
 export function returnFreedMemory(library: LibraryHandle): void {
-  let mallopt: (parameter: number, value: number) => number;
+  const mallopt = find(library, 'int mallopt(int parameter, int value)');
+  mallopt?.(M_ARENA_MAX, 1);
+  mallopt?.(M_TRIM_THRESHOLD, THRESHOLD_OCTETS);
+  mallopt?.(M_MMAP_THRESHOLD, THRESHOLD_OCTETS);
+}
+
+/**
+ * Returns free pages in the middle of all heaps. Threads that ran before the call above keep heaps of their own: V8 compiles
+ * there, and its start leaves 10 MB and more free. Without effect if the library has no `malloc_trim` (musl).
+ */
+export function trimHeaps(library: LibraryHandle): void {
+  find(library, 'int malloc_trim(size_t pad)')?.(0);
+}
+
+function find(library: LibraryHandle, prototype: string): ((...values: number[]) => number) | undefined {
   try {
-    mallopt = library.func('int mallopt(int parameter, int value)');
+    return library.func(prototype);
   } catch {
-    return;
+    return undefined;
   }
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_TRIM_THRESHOLD, THRESHOLD_OCTETS);
-  mallopt(M_MMAP_THRESHOLD, THRESHOLD_OCTETS);
 }

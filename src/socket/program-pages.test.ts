@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { releaseProgramPages, unchangedFileMappings } from './program-pages.ts';
+import { releasePages, unchangedFileMappings } from './program-pages.ts';
 
 function mapping(head: string, { anonymous = 0, swap = 0 } = {}): string {
   return `${head}
@@ -46,7 +46,7 @@ it('leaves the process running, with fewer pages of files', async () => {
   const residentOfFiles = () =>
     Number(/^RssFile:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
   const before = residentOfFiles();
-  await releaseProgramPages();
+  await releasePages();
   expect(residentOfFiles()).toBeLessThan(before);
   expect(JSON.parse('{"still": "here"}')).toEqual({ still: 'here' });
 });

@@ -1,6 +1,6 @@
 /**
- * Releases pages of the program file and its libraries. A start touches twice as many as a server uses later, and the
- * kernel keeps them in this process's page tables until memory is short. Released pages stay in the file cache; those
+ * Releases pages that a start used. Of the program file and its libraries it touches twice as many as a server uses later, and
+ * the kernel keeps them in this process's page tables until memory is short. Released pages stay in the file cache; those
  * used again are mapped again without a read.
  */
 import { readFile } from 'node:fs/promises';
@@ -16,9 +16,10 @@ const MADV_DONTNEED = 4;
 /** Address, end, permissions, offset, device, inode, path: a private, read-only mapping of a file. */
 const FILE_MAPPING = /^(?<start>[0-9a-f]+)-(?<end>[0-9a-f]+) r-[x-]p \S+ \S+ [1-9]\d* +\//;
 
-/** Without effect where the C library is not available; see `batchesAvailable`. */
-export async function releaseProgramPages(): Promise<void> {
+/** Releases unchanged pages of files, and free ones of the heaps. Without effect without the C library; see `batchesAvailable`. */
+export async function releasePages(): Promise<void> {
   if (batchesAvailable() !== true) return;
+  libc().trimHeaps();
   const mappings = unchangedFileMappings(await readFile('/proc/self/smaps', 'latin1').catch(() => ''));
   // The kernel refuses for a mapping that is locked in memory, and keeps it.
   for (const { address, octets } of mappings) libc().madvise(address, octets, MADV_DONTNEED);
