@@ -74,6 +74,7 @@ const headless = cluster.services.filter(isHeadless);
 const double = await ApiServerDouble.start({
   objects: [...objectsOf(cluster), serviceObject(PROBE)],
   protobuf: true,
+  tls: 'server',
 });
 const slices = countSlices(shape);
 if (slices > 0) double.put(serviceObject(LARGE_SERVICE));

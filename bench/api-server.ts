@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Notice, Order } from './api-server-orders.ts';
 import type { ClusterShape } from './cluster.ts';
@@ -10,26 +11,23 @@ import type { Workplace } from './workplace.ts';
 
 type NoticeOf<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>;
 
-/** How a server finds its API server. */
-export type ClusterAddress =
-  | { readonly kind: 'url'; readonly url: string }
-  /** A kubeconfig file. */
-  | { readonly kind: 'kubeconfig'; readonly path: string };
-
-/** The real API server that the environment names, if it does: `KUBECONFIG=/path/to/file`. */
-export function findGivenCluster(): Extract<ClusterAddress, { kind: 'kubeconfig' }> | undefined {
+/** The kubeconfig file of the real API server that the environment names, if it does: `KUBECONFIG=/path/to/file`. */
+export function findGivenCluster(): string | undefined {
   const path = process.env['KUBECONFIG'];
-  return path === undefined || path === '' ? undefined : { kind: 'kubeconfig', path };
+  return path === '' ? undefined : path;
 }
 
 export class ApiServer {
   readonly #child: ChildProcess;
   readonly #notices = new EventEmitter();
+  /** The file that servers find it by. */
+  readonly kubeconfig: string;
   #url = '';
   #firstAnswerAt: number | undefined;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, kubeconfig: string) {
     this.#child = child;
+    this.kubeconfig = kubeconfig;
     child.on('message', (notice: Notice) => {
       if (notice.kind === 'listening') this.#url = notice.url;
       if (notice.kind === 'first-answer') this.#firstAnswerAt = notice.at;
@@ -43,13 +41,14 @@ export class ApiServer {
 
   static async start({ folder }: Workplace, shape: ClusterShape): Promise<ApiServer> {
     const child = fork(join(folder, 'api-server-process.mjs'), [JSON.stringify(shape)]);
-    const server = new ApiServer(child);
+    const server = new ApiServer(child, join(folder, `kubeconfig-${child.pid}`));
     await server.#next('listening');
+    await writeFile(server.kubeconfig, describeAccess(server.#url, join(folder, 'tls', 'authority.crt')));
     return server;
   }
 
-  get address(): ClusterAddress {
-    return { kind: 'url', url: this.#url };
+  get url(): string {
+    return this.#url;
   }
 
   /** When the first request was answered whole, by the machine's clock. */
@@ -98,4 +97,16 @@ export class ApiServer {
     const [notice] = await once(this.#notices, kind);
     return notice as NoticeOf<Kind>; // Emitted under its kind, in the constructor.
   }
+}
+
+/** As a pod has it: TLS, and no certificate of its own. */
+function describeAccess(server: string, authority: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'double', cluster: { server, 'certificate-authority': authority } }],
+    users: [{ name: 'bench', user: { token: 'bench' } }],
+    contexts: [{ name: 'bench', context: { cluster: 'double', user: 'bench' } }],
+    'current-context': 'bench',
+  });
 }

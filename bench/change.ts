@@ -61,7 +61,7 @@ type Row = readonly [title: string, delays: Delays];
 
 export async function measureChange(workplace: Workplace): Promise<Report> {
   const given = findGivenCluster();
-  if (given !== undefined) return await measureGiven(workplace, given.path);
+  if (given !== undefined) return await measureGiven(workplace, given);
   const [small, floor] = await onStage(workplace, SMALL, watchBesideFloor);
   workplace.say(`${SMALL.services} services: ${describeLatencies(small)}`);
   const [large, busy] = await onStage(workplace, LARGE, async (stage) => {
@@ -89,8 +89,7 @@ export async function measureChange(workplace: Workplace): Promise<Report> {
 
 /** @returns the delays of the server, and those of a client that only reads the events */
 async function watchBesideFloor({ apiServer, server }: Stage): Promise<readonly [Delays, Delays]> {
-  if (apiServer.address.kind !== 'url') throw new Error('the double has no URL');
-  const watch = await PlainWatch.open(apiServer.address.url);
+  const watch = await PlainWatch.open(apiServer.url);
   const floor: number[] = [];
   const probe = probeOf(apiServer);
   const point = async (address: string) => {
@@ -108,17 +107,16 @@ async function watchBesideFloor({ apiServer, server }: Stage): Promise<readonly 
 
 /** In a real cluster nothing but the probe is changed. */
 async function measureGiven(workplace: Workplace, path: string): Promise<Report> {
-  const cluster = { kind: 'kubeconfig', path } as const;
   const probe = await GivenProbe.create(path);
   const rows: Row[] = [];
   try {
     await probe.point(podAddress(0));
-    const ours = await startPortolan(workplace, cluster, 'all cores');
+    const ours = await startPortolan(workplace, path, 'all cores');
     rows.push(['Portolan', await watchChanges(probe, ours.port, countTo(QUIET_CHANGES))]);
     await ours.process.stop();
     const binary = findCoreDns();
     if (binary !== undefined) {
-      const theirs = await startCoreDns(workplace, binary, cluster, 'all cores');
+      const theirs = await startCoreDns(workplace, binary, path, 'all cores');
       await waitUntilAnswers(theirs.process, theirs.port, probe.name);
       rows.push(['CoreDNS', await watchChanges(probe, theirs.port, countTo(QUIET_CHANGES))]);
       await theirs.process.stop();
@@ -138,7 +136,7 @@ async function measureCoreDns(workplace: Workplace): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const shape of [SMALL, LARGE]) {
     const apiServer = await ApiServer.start(workplace, shape);
-    const server = await startCoreDns(workplace, binary, apiServer.address, 'all cores');
+    const server = await startCoreDns(workplace, binary, apiServer.kubeconfig, 'all cores');
     try {
       const last = describeCluster(shape).services.at(-1);
       await waitUntilAnswers(server.process, server.port, last === undefined ? '' : nameOf(last));
@@ -170,7 +168,7 @@ async function onStage<Result>(
   let server: Portolan | undefined;
   try {
     const questions = await saveQuestions(workplace, describeCluster(shape), `change-${shape.services}`);
-    server = await startPortolan(workplace, apiServer.address, 'all cores');
+    server = await startPortolan(workplace, apiServer.kubeconfig, 'all cores');
     return await perform({ apiServer, server, questions });
   } finally {
     await Promise.all([server?.process.stop(), apiServer.stop()]);

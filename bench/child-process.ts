@@ -51,7 +51,8 @@ export class ServerProcess {
     place: Place = 'server core',
   ): Promise<ServerProcess> {
     const [program, ...rest] = runAt(place, command, args);
-    const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: __, ...env } = process.env;
+    // NODE_EXTRA_CA_CERTS makes Node.js read more certificates at each start.
+    const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: __, NODE_EXTRA_CA_CERTS: ___, ...env } = process.env;
     const startedAt = machineTime();
     const child = spawn(program, rest, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     running.add(child);

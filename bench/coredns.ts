@@ -1,7 +1,7 @@
 /**
  * The cost of a query with the Corefiles of usual clusters: ours against CoreDNS, taking turns in one run.
  */
-import { ApiServer, type ClusterAddress } from './api-server.ts';
+import { ApiServer } from './api-server.ts';
 import { type Cluster, describeCluster, isHeadless, nameOf, ZONE } from './cluster.ts';
 import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
 import { putLoad } from './dnsperf.ts';
@@ -43,7 +43,7 @@ export interface CorefileCase {
 }
 
 interface TestEnvironment {
-  readonly apiServer: ClusterAddress;
+  readonly kubeconfig: string;
   readonly upstreamPort: number;
   readonly cluster: Cluster;
 }
@@ -53,7 +53,7 @@ export async function measureCoreDns(workplace: Workplace): Promise<Report> {
   const apiServer = await ApiServer.start(workplace, SHAPE);
   const upstream = await startUpstream(workplace);
   try {
-    const cases = listCases({ apiServer: apiServer.address, upstreamPort: upstream.port, cluster });
+    const cases = listCases({ kubeconfig: apiServer.kubeconfig, upstreamPort: upstream.port, cluster });
     return await measureCorefiles(workplace, 'coredns', cases);
   } finally {
     await Promise.all([apiServer.stop(), upstream.process.stop()]);
@@ -113,11 +113,10 @@ async function waitUntilRight({ name, port }: Contestant, questions: string, wha
   }
 }
 
-function listCases({ apiServer, upstreamPort, cluster }: TestEnvironment): readonly CorefileCase[] {
+function listCases({ kubeconfig, upstreamPort, cluster }: TestEnvironment): readonly CorefileCase[] {
   const services = cluster.services.filter((service) => !isHeadless(service));
   const probe = services[0] === undefined ? KNOWN : nameOf(services[0]);
   const forward = `forward . 127.0.0.1:${upstreamPort}`;
-  const source = apiServer.kind === 'url' ? `endpoint ${apiServer.url}` : `kubeconfig ${apiServer.path}`;
   const block =
     (...more: readonly string[]): WriteCorefile =>
     (port, metricsPort) =>
@@ -125,7 +124,7 @@ function listCases({ apiServer, upstreamPort, cluster }: TestEnvironment): reado
   bind 127.0.0.1
   errors
   kubernetes ${ZONE} in-addr.arpa ip6.arpa {
-    ${source}
+    kubeconfig ${kubeconfig}
     pods insecure
     fallthrough in-addr.arpa ip6.arpa
     ttl 30

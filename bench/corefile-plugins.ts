@@ -1,7 +1,7 @@
 /**
  * The cost of a query that one plugin of a Corefile decides: a zone file, a view, dns64, a search list. Ours against CoreDNS, taking turns.
  */
-import { ApiServer, type ClusterAddress } from './api-server.ts';
+import { ApiServer } from './api-server.ts';
 import { type Cluster, describeCluster, isHeadless, nameOf, ZONE } from './cluster.ts';
 import { type CorefileCase, GOAL, measureCorefiles } from './coredns.ts';
 import { DOMAIN, KNOWN, listKnownNames, saveLines } from './outside.ts';
@@ -29,7 +29,7 @@ export async function measureCorefilePlugins(workplace: Workplace): Promise<Repo
   const upstream = await startUpstream(workplace);
   try {
     const forward = `forward . 127.0.0.1:${upstream.port}`;
-    const places = { zone, resolvConf, forward, apiServer: apiServer.address };
+    const places = { zone, resolvConf, forward, kubeconfig: apiServer.kubeconfig };
     return await measureCorefiles(workplace, 'corefile-plugins', listCases(cluster, places));
   } finally {
     await Promise.all([apiServer.stop(), upstream.process.stop()]);
@@ -40,12 +40,12 @@ interface Places {
   readonly zone: string;
   readonly resolvConf: string;
   readonly forward: string;
-  readonly apiServer: ClusterAddress;
+  readonly kubeconfig: string;
 }
 
 function listCases(
   cluster: Cluster,
-  { zone, resolvConf, forward, apiServer }: Places,
+  { zone, resolvConf, forward, kubeconfig }: Places,
 ): readonly CorefileCase[] {
   const services = cluster.services.filter((service) => !isHeadless(service));
   const ofZone = services[0] === undefined ? KNOWN : nameOf(services[0]);
@@ -60,10 +60,9 @@ function listCases(
   const view: WriteCorefile = (port, metricsPort) =>
     block(`view inside {\n ${inside}\n }`, 'cache 30', forward)(port, metricsPort) +
     block('template ANY ANY . {\n rcode REFUSED\n }')(port, metricsPort);
-  const source = apiServer.kind === 'url' ? `endpoint ${apiServer.url}` : `kubeconfig ${apiServer.path}`;
   const ofPods = block(
     'autopath @kubernetes',
-    `kubernetes ${ZONE} {\n ${source}\n pods verified\n }`,
+    `kubernetes ${ZONE} {\n kubeconfig ${kubeconfig}\n pods verified\n }`,
     'cache 30',
     forward,
   );

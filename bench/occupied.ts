@@ -67,7 +67,7 @@ async function loadOnce(workplace: Workplace, server: DnsServer): Promise<Row> {
 async function measureCluster(workplace: Workplace, shape: ClusterShape): Promise<Row> {
   const apiServer = await ApiServer.start(workplace, shape);
   try {
-    const { process } = await startPortolan(workplace, apiServer.address, 'all cores');
+    const { process } = await startPortolan(workplace, apiServer.kubeconfig, 'all cores');
     await sleep(SETTLE_MILLISECONDS);
     const memory = readMemory(process.pid);
     await process.stop();

@@ -23,6 +23,8 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+// The certificates of the API server's double, which it looks for beside its own code.
+await symlink(join(root, 'test', 'api-server', 'tls'), join(folder, 'tls'));
 await build({
   entryPoints: modules.map((path) => ({
     in: fileURLToPath(import.meta.resolve(path)),

@@ -83,7 +83,7 @@ async function startSubject(workplace: Workplace, shape: ClusterShape): Promise<
   const questions = await saveQuestions(workplace, describeCluster(shape), titleOf(shape));
   const apiServer = await ApiServer.start(workplace, shape);
   try {
-    const server = await startPortolan(workplace, apiServer.address, 'all cores');
+    const server = await startPortolan(workplace, apiServer.kubeconfig, 'all cores');
     const processorTime = sumOf(readThreadTimes(server.process.pid)) / 1000;
     const firstAnswerAt = apiServer.firstAnswerAt ?? server.process.startedAt;
     const start = {

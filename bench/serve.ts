@@ -90,10 +90,10 @@ async function startContestants(
   apiServer: ApiServer,
   contestants: Contestant[],
 ): Promise<void> {
-  const portolan = await startPortolan(workplace, apiServer.address);
+  const portolan = await startPortolan(workplace, apiServer.kubeconfig);
   contestants.push(portolan);
-  contestants.push(await startPortolan(workplace, apiServer.address, undefined, QUERY_LOG));
-  contestants.push(await startPortolan(workplace, apiServer.address, undefined, FOUR_READERS));
+  contestants.push(await startPortolan(workplace, apiServer.kubeconfig, undefined, QUERY_LOG));
+  contestants.push(await startPortolan(workplace, apiServer.kubeconfig, undefined, FOUR_READERS));
   if (isInstalled('gcc')) contestants.push({ ...(await startEcho(workplace)), goal: 1.35 });
   else workplace.say('gcc not found: no floor to compare with');
   if (isInstalled('knotd')) contestants.push({ ...(await startKnot(workplace, cluster)), goal: 1 });

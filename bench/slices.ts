@@ -71,7 +71,10 @@ async function measureDialect(
 ): Promise<Row> {
   const apiServer = await ApiServer.start(workplace, SHAPE);
   const flags = [`--dialect=${dialect}`, `--upstream=127.0.0.1:${upstreamPort}`];
-  const server = await startPortolan(workplace, apiServer.address, 'all cores', { name: 'Portolan', flags });
+  const server = await startPortolan(workplace, apiServer.kubeconfig, 'all cores', {
+    name: 'Portolan',
+    flags,
+  });
   const client = new DnsClient(server.port);
   try {
     await ask(client, workplace.seconds);

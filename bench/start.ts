@@ -3,7 +3,7 @@
  * empty cluster and a large one, or for the cluster of a kubeconfig file.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiServer, type ClusterAddress, findGivenCluster } from './api-server.ts';
+import { ApiServer, findGivenCluster } from './api-server.ts';
 import { type ClusterShape, describeCluster, nameOf } from './cluster.ts';
 import { DnsClient } from './dns-client.ts';
 import { readGivenCluster } from './given-cluster.ts';
@@ -38,7 +38,7 @@ interface Start {
 /** A cluster to start before. */
 interface Stage {
   readonly title: string;
-  readonly address: ClusterAddress;
+  readonly kubeconfig: string;
   readonly last: string;
   /** Milliseconds: the first answer and the processor time. */
   readonly goals: {
@@ -51,7 +51,7 @@ interface Stage {
 
 interface Contestant {
   readonly name: string;
-  begin(cluster: ClusterAddress): Promise<DnsServer>;
+  begin(kubeconfig: string): Promise<DnsServer>;
 }
 
 interface Row {
@@ -88,9 +88,9 @@ export async function measureStart(workplace: Workplace): Promise<Report> {
 async function openStages(workplace: Workplace): Promise<readonly Stage[]> {
   const given = findGivenCluster();
   if (given !== undefined) {
-    const { last, services } = await readGivenCluster(given.path);
-    const title = `the cluster of ${given.path}, ${services} services`;
-    return [{ title, address: given, last, goals: LARGE_GOALS, stop: async () => {} }];
+    const { last, services } = await readGivenCluster(given);
+    const title = `the cluster of ${given}, ${services} services`;
+    return [{ title, kubeconfig: given, last, goals: LARGE_GOALS, stop: async () => {} }];
   }
   return [await openDouble(workplace, EMPTY, EMPTY_GOALS), await openDouble(workplace, LARGE, LARGE_GOALS)];
 }
@@ -107,7 +107,7 @@ async function openDouble(workplace: Workplace, shape: ClusterShape, goals: Stag
   const last = describeCluster(shape).services.at(-1);
   return {
     title: `${shape.services} services, ${shape.endpoints} endpoints`,
-    address: server.address,
+    kubeconfig: server.kubeconfig,
     last: last === undefined ? '' : nameOf(last),
     goals,
     stop: () => server.stop(),
@@ -117,14 +117,14 @@ async function openDouble(workplace: Workplace, shape: ClusterShape, goals: Stag
 function findContestants(workplace: Workplace): readonly Contestant[] {
   const ours = {
     name: OURS,
-    begin: (cluster: ClusterAddress) => beginPortolan(workplace, cluster, 'all cores'),
+    begin: (kubeconfig: string) => beginPortolan(workplace, kubeconfig, 'all cores'),
   };
   const binary = findCoreDns();
   if (binary === undefined) {
     workplace.say('no CoreDNS to compare with: name its binary in COREDNS');
     return [ours];
   }
-  const begin = (cluster: ClusterAddress) => startCoreDns(workplace, binary, cluster, 'all cores');
+  const begin = (kubeconfig: string) => startCoreDns(workplace, binary, kubeconfig, 'all cores');
   return [ours, { name: 'CoreDNS', begin }];
 }
 
@@ -143,7 +143,7 @@ async function isReady(row: Row, { say }: Workplace): Promise<boolean> {
 }
 
 async function startOnce({ stage, contestant }: Row, settle: number): Promise<Start> {
-  const { process, port } = await contestant.begin(stage.address);
+  const { process, port } = await contestant.begin(stage.kubeconfig);
   const client = new DnsClient(port);
   try {
     const isAnswered = (data: readonly unknown[]) => data.length > 0;

@@ -3,7 +3,6 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterAddress } from '../api-server.ts';
 import { ServerProcess } from '../child-process.ts';
 import { ZONE } from '../cluster.ts';
 import type { Place } from '../cores.ts';
@@ -19,27 +18,26 @@ export function findCoreDns(): string | undefined {
 export async function startCoreDns(
   { folder }: Workplace,
   binary: string,
-  cluster: ClusterAddress,
+  kubeconfig: string,
   place?: Place,
 ): Promise<DnsServer> {
   const port = await findFreePort();
   const own = join(folder, `coredns-${port}`);
   await mkdir(own, { recursive: true });
   const corefile = join(own, 'Corefile');
-  await writeFile(corefile, configure(port, cluster));
+  await writeFile(corefile, configure(port, kubeconfig));
   const started = await ServerProcess.start('CoreDNS', binary, ['-conf', corefile], place);
   return { name: 'CoreDNS', process: started, port };
 }
 
 /** As kubeadm has it: the cache does not hold names of the cluster, so that changes are seen. */
-function configure(port: number, cluster: ClusterAddress): string {
-  const server = cluster.kind === 'url' ? `endpoint ${cluster.url}` : `kubeconfig ${cluster.path}`;
+function configure(port: number, kubeconfig: string): string {
   return `
 .:${port} {
     bind 127.0.0.1
     errors
     kubernetes ${ZONE} in-addr.arpa ip6.arpa {
-        ${server}
+        kubeconfig ${kubeconfig}
         pods insecure
         ttl 30
     }

@@ -2,7 +2,6 @@
  * Our own server as built in `dist/`, with objects from an API server.
  */
 import { join } from 'node:path';
-import type { ClusterAddress } from '../api-server.ts';
 import { ServerProcess } from '../child-process.ts';
 import type { Place } from '../cores.ts';
 import { findFreePort } from '../free-port.ts';
@@ -35,11 +34,11 @@ const PLAIN: Variant = { name: 'Portolan', flags: [] };
 /** Starts it, and does not wait for its first answer. Nothing is loaded that only measurements need. */
 export async function beginPortolan(
   { root }: Workplace,
-  cluster: ClusterAddress,
+  kubeconfig: string,
   place?: Place,
 ): Promise<DnsServer> {
   const port = await findFreePort();
-  const args = [join(root, 'dist', 'portolan.js'), ...(await flagsFor(cluster, port, PLAIN))];
+  const args = [join(root, 'dist', 'portolan.js'), ...(await flagsFor(kubeconfig, port, PLAIN))];
   const process_ = await ServerProcess.start(PLAIN.name, process.execPath, args, place);
   return { name: PLAIN.name, process: process_, port };
 }
@@ -47,7 +46,7 @@ export async function beginPortolan(
 /** @throws ServerStartError where it ends or is not ready in time */
 export async function startPortolan(
   { root, folder }: Workplace,
-  cluster: ClusterAddress,
+  kubeconfig: string,
   place?: Place,
   variant: Variant = PLAIN,
 ): Promise<Portolan> {
@@ -56,7 +55,7 @@ export async function startPortolan(
   const args = [
     ...['--import', join(folder, 'collect-on-signal.mjs')],
     join(root, 'dist', 'portolan.js'),
-    ...(await flagsFor(cluster, port, variant, healthPort)),
+    ...(await flagsFor(kubeconfig, port, variant, healthPort)),
     ...variant.flags,
   ];
   const process_ = await ServerProcess.start(variant.name, process.execPath, args, place);
@@ -79,16 +78,14 @@ export async function startPortolan(
 }
 
 async function flagsFor(
-  cluster: ClusterAddress,
+  kubeconfig: string,
   port: number,
   { readers = 1 }: Variant,
   healthPort?: number,
 ): Promise<readonly string[]> {
-  const server =
-    cluster.kind === 'url' ? `--kube-master-url=${cluster.url}` : `--kubecfg-file=${cluster.path}`;
   const health = healthPort ?? (await findFreePort());
   return [
-    ...['serve', server, '--dns-bind-address=127.0.0.1', `--dns-port=${port}`],
+    ...['serve', `--kubecfg-file=${kubeconfig}`, '--dns-bind-address=127.0.0.1', `--dns-port=${port}`],
     ...[`--healthz-port=127.0.0.1:${health}`, `--udp-readers=${readers}`],
     ...['--lameduck=0s', '--log-level=warn'],
   ];
