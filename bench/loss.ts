@@ -1,13 +1,16 @@
 /**
- * The results of stub resolvers behind a path upstream that loses packets: ours and Unbound in turns, each before an upstream
- * that loses the same part of the queries, drawn from the same seed.
+ * The results of stub resolvers behind a path upstream that loses packets: `serve`, a Corefile, and Unbound in turns, and CoreDNS
+ * where `COREDNS` names it. Each has an upstream that loses the same part of the queries, drawn from the same seed.
  */
 import { LossyUpstream } from '../test/support/lossy-upstream.ts';
 import { askAsStubs } from '../test/support/stub-clients.ts';
+import { KNOWN } from './outside.ts';
 import { isInstalled } from './programs.ts';
 import { createRandom } from './random.ts';
 import type { Goal, Report, Table } from './report.ts';
 import { type Turns, takeTurns } from './rounds.ts';
+import { findCoreDns } from './servers/coredns.ts';
+import { type CorefileWishes, startCoreDns, startPortolanCorefile } from './servers/corefile-servers.ts';
 import { startPortolanResolver } from './servers/portolan-resolver.ts';
 import type { DnsServer } from './servers/server.ts';
 import { findUnbound, startUnbound } from './servers/unbound.ts';
@@ -16,6 +19,7 @@ import type { Workplace } from './workplace.ts';
 
 const PER_SECOND = 200;
 const SEED = 19;
+const UNBOUND = 'Unbound';
 /** For each loss: the percentile that is compared, and the part of the names in percent that may stay unresolved in any turn. */
 const CASES = [
   { loss: 0.1, compared: 95, maxUnresolved: 0.1 },
@@ -28,6 +32,8 @@ const MILLISECONDS_MORE = 20;
 const TIMES_AS_MANY_QUERIES = 1.1;
 
 interface Subject {
+  readonly name: string;
+  readonly isOurs: boolean;
   readonly server: DnsServer;
   readonly upstream: LossyUpstream;
 }
@@ -46,8 +52,13 @@ export async function measureLoss(workplace: Workplace): Promise<Report> {
     const about = `${loss * 100} % loss`;
     reports.push({
       table: printTurns(`${about}, ${PER_SECOND} new names a second`, turns),
-      goals: [...judge(about, compared, turns), judgeUnresolved(about, maxUnresolved, turns)],
-      data: { loss, turns: turns.map(({ subject, results }) => ({ name: subject.server.name, results })) },
+      goals: turns
+        .filter(({ subject }) => subject.isOurs)
+        .flatMap((ours) => [
+          ...judge(about, compared, ours, turns),
+          judgeUnresolved(about, maxUnresolved, ours),
+        ]),
+      data: { loss, turns: turns.map(({ subject, results }) => ({ name: subject.name, results })) },
     });
   }
   return {
@@ -60,14 +71,22 @@ export async function measureLoss(workplace: Workplace): Promise<Report> {
 
 async function measureCase(workplace: Workplace, loss: number): Promise<LossTurns> {
   const subjects: Subject[] = [];
-  const start = async (open: (upstreamPort: number) => Promise<DnsServer>) => {
+  const start = async (
+    name: string,
+    isOurs: boolean,
+    open: (upstreamPort: number) => Promise<DnsServer>,
+  ): Promise<void> => {
     const upstream = await LossyUpstream.start(createRandom(SEED));
-    subjects.push({ server: await open(upstream.port), upstream });
+    subjects.push({ name, isOurs, server: await open(upstream.port), upstream });
     upstream.loss = loss;
   };
+  const binary = findCoreDns();
   try {
-    await start((port) => startPortolanResolver(workplace, port));
-    if (isInstalled(findUnbound())) await start((port) => startUnbound(workplace, port));
+    await start('serve', true, (port) => startPortolanResolver(workplace, port));
+    await start('Corefile', true, (port) => startPortolanCorefile(workplace, byCorefile(port)));
+    if (binary !== undefined)
+      await start('CoreDNS', false, (port) => startCoreDns(workplace, binary, byCorefile(port)));
+    if (isInstalled(findUnbound())) await start(UNBOUND, false, (port) => startUnbound(workplace, port));
     else workplace.say('unbound not found: no Unbound to compare with');
     let turn = 0;
     return await takeTurns(
@@ -82,9 +101,15 @@ async function measureCase(workplace: Workplace, loss: number): Promise<LossTurn
   }
 }
 
+const byCorefile = (upstreamPort: number): CorefileWishes => ({
+  corefile: (port) =>
+    `.:${port} {\n  bind 127.0.0.1\n  errors\n  cache 30\n  forward . 127.0.0.1:${upstreamPort}\n}\n`,
+  probe: KNOWN,
+});
+
 async function measureTurn(
   { seconds, say }: Workplace,
-  { server, upstream }: Subject,
+  { name, server, upstream }: Subject,
   turn: number,
 ): Promise<Turn> {
   const before = upstream.queries;
@@ -93,7 +118,7 @@ async function measureTurn(
     nameOf: (index) => `n${index}.turn-${turn}.outside.example`,
   });
   const queries = upstream.queries - before;
-  say(`${server.name}: ${describe({ milliseconds, queries }).join(' ')}`);
+  say(`${name}: ${describe({ milliseconds, queries }).join(' ')}`);
   return { milliseconds, queries };
 }
 
@@ -119,22 +144,28 @@ function printTurns(title: string, turns: LossTurns): Table {
   return {
     title,
     columns: ['', 'resolved %', 'p50 ms', 'p90 ms', 'p95 ms', 'queries a name'],
-    rows: turns.map(({ subject, results }) => [subject.server.name, ...describe(merge(results))]),
+    rows: turns.map(({ subject, results }) => [subject.name, ...describe(merge(results))]),
   };
 }
 
-function judge(about: string, compared: number, turns: LossTurns): readonly Goal[] {
-  const [ours, theirs] = turns.map(({ results }) => merge(results));
-  if (ours === undefined || theirs === undefined) return [];
+function judge(
+  about: string,
+  compared: number,
+  { subject, results }: LossTurns[number],
+  turns: LossTurns,
+): readonly Goal[] {
+  const peer = turns.find(({ subject: { name } }) => name === UNBOUND);
+  if (peer === undefined) return [];
+  const [ours, theirs] = [merge(results), merge(peer.results)];
   return [
     {
-      what: `p${compared} at ${about}`,
+      what: `${subject.name}: p${compared} at ${about}`,
       value: percentile(ours.milliseconds, compared),
       limit: TIMES_AS_LONG * percentile(theirs.milliseconds, compared) + MILLISECONDS_MORE,
       unit: 'ms',
     },
     {
-      what: `queries sent against Unbound at ${about}`,
+      what: `${subject.name}: queries sent against Unbound at ${about}`,
       value: ours.queries / theirs.queries,
       limit: TIMES_AS_MANY_QUERIES,
       unit: 'times',
@@ -142,7 +173,7 @@ function judge(about: string, compared: number, turns: LossTurns): readonly Goal
   ];
 }
 
-function judgeUnresolved(about: string, limit: number, turns: LossTurns): Goal {
-  const value = Math.max(...(turns[0]?.results ?? []).map(unresolvedOf));
-  return { what: `names unresolved at ${about}, worst turn`, value, limit, unit: '%' };
+function judgeUnresolved(about: string, limit: number, { subject, results }: LossTurns[number]): Goal {
+  const value = Math.max(...results.map(unresolvedOf));
+  return { what: `${subject.name}: names unresolved at ${about}, worst turn`, value, limit, unit: '%' };
 }

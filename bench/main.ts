@@ -59,7 +59,7 @@ measurements, all of them unless named:
   node-cache a node's cache: its start, and what it occupies, against NodeLocal DNSCache and CoreDNS
   forward    processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
   corefile-forward  the same by a Corefile: plain, beside hosts and over TCP, against serve, Unbound, and CoreDNS where COREDNS names it
-  loss       names resolved and their latency where packets to the upstream are lost, against Unbound
+  loss       names resolved and their latency where packets to the upstream are lost: serve, a Corefile, Unbound, CoreDNS
   cached     processor time per query for a cached name, against the same
   flood      latency of table hits while names that do not exist are asked for
   hostile    what clients that attack the server cost all others
@@ -73,7 +73,7 @@ measurements, all of them unless named:
   --json        print all stats as JSON
 
 from the environment:
-  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, corefile-forward, corefile-plugins, encrypted
+  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, loss, corefile-forward, corefile-plugins, encrypted
   NODE_CACHE    NodeLocal DNSCache's binary: node-cache
   UNBOUND       the Unbound binary, where it is not the installed one: forward, corefile-forward, cached, encrypted, loss
   KUBECONFIG    the cluster to use instead of the API server's double: start, change
