@@ -16,6 +16,7 @@ import { measureHostile } from './hostile.ts';
 import { measureLoss } from './loss.ts';
 import { describeMachine } from './machine.ts';
 import { measureNodeCache } from './node-cache.ts';
+import { measureNodeCacheForward } from './node-cache-forward.ts';
 import { measureOccupied } from './occupied.ts';
 import { isInstalled } from './programs.ts';
 import { printReport, type Report } from './report.ts';
@@ -35,6 +36,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['start', measureStart],
   ['memory', measureOccupied],
   ['node-cache', measureNodeCache],
+  ['node-cache-forward', measureNodeCacheForward],
   ['forward', measureForward],
   ['corefile-forward', measureCorefileForward],
   ['loss', measureLoss],
@@ -57,6 +59,7 @@ measurements, all of them unless named:
   start      from the start of the process to its first answer, and what it then occupies, against CoreDNS
   memory     what a resolver occupies after a load, and each thousand endpoints
   node-cache a node's cache: its start, and what it occupies, against NodeLocal DNSCache and CoreDNS
+  node-cache-forward  the same kind of cache: processor time per new name, of the cluster by TCP and outside by UDP
   forward    processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
   corefile-forward  the same by a Corefile: plain, beside hosts and over TCP, against serve, Unbound, and CoreDNS where COREDNS names it
   loss       names resolved and their latency where packets to the upstream are lost: serve, a Corefile, Unbound, CoreDNS
@@ -73,8 +76,8 @@ measurements, all of them unless named:
   --json        print all stats as JSON
 
 from the environment:
-  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, loss, corefile-forward, corefile-plugins, encrypted
-  NODE_CACHE    NodeLocal DNSCache's binary: node-cache
+  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, node-cache-forward, loss, corefile-forward, corefile-plugins, encrypted
+  NODE_CACHE    NodeLocal DNSCache's binary: node-cache, node-cache-forward
   UNBOUND       the Unbound binary, where it is not the installed one: forward, corefile-forward, cached, encrypted, loss
   KUBECONFIG    the cluster to use instead of the API server's double: start, change
 `;

@@ -37,17 +37,19 @@ export function listKnownNames(count: number): readonly string[] {
   );
 }
 
+type NewName = 'there' | 'live-300' | 'absent';
+
 /**
  * More names than a server answers in the time given, none of which was asked for before.
  *
  * @param turn a number that no other turn has
- * @param kind below `there`, where all names exist, or beside it, where none does
+ * @param kinds below `there` and `live-300`, where all names exist, or beside them, where none does; several take turns
  */
-export function listNewNames(turn: number, seconds: number, kind: 'there' | 'absent'): readonly string[] {
+export function listNewNames(turn: number, seconds: number, ...kinds: readonly NewName[]): readonly string[] {
   const random = createRandom(turn);
   return Array.from({ length: Math.ceil(seconds * MAX_QUERIES_PER_SECOND) }, (_, index) => {
     const label = Math.floor(random() * 2 ** 32).toString(36);
-    return `${label}-${turn}-${index.toString(36)}.${kind}.${DOMAIN} A`;
+    return `${label}-${turn}-${index.toString(36)}.${kinds[index % kinds.length]}.${DOMAIN} A`;
   });
 }
 

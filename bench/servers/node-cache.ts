@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ServerProcess } from '../child-process.ts';
 import type { Place } from '../cores.ts';
 import { findFreePort } from '../free-port.ts';
+import { DOMAIN } from '../outside.ts';
 import type { Workplace } from '../workplace.ts';
 import type { DnsServer } from './server.ts';
 
@@ -15,6 +16,10 @@ export interface NodeCache {
   /** Starts it, and does not wait for its first answer. */
   begin(workplace: Workplace, upstreamPort: number, place?: Place): Promise<DnsServer>;
 }
+
+/** In place of `cluster.local`: the upstream has its names. The server of this zone is asked by TCP. */
+export const CLUSTER_ZONE = `there.${DOMAIN}`;
+const BY_TCP = ' {\n        force_tcp\n    }';
 
 const OWN_NETWORK = ['-localip', '127.0.0.1', '-setupinterface=false', '-setupiptables=false'];
 
@@ -54,25 +59,25 @@ async function begin(
   return { name, process: started, port };
 }
 
-/** As the addon's template is rendered, but for the ports, and one upstream for all names. */
+/** As the addon's template is rendered, but for the ports, the zone of the cluster, and one upstream for all names. */
 function configure(port: number, metricsPort: number, healthPort: number, upstreamPort: number): string {
-  const block = (zone: string, cache: string, health = '') => `
+  const block = (zone: string, cache: string, properties: string, health = '') => `
 ${zone}:${port} {
     errors
     cache ${cache}
     reload
     loop
     bind 127.0.0.1
-    forward . 127.0.0.1:${upstreamPort}
+    forward . 127.0.0.1:${upstreamPort}${properties}
     prometheus 127.0.0.1:${metricsPort}
     ${health}
 }
 `;
   const cluster = '{\n        success 9984 30\n        denial 9984 5\n    }';
   return [
-    block('cluster.local', cluster, `health 127.0.0.1:${healthPort}`),
-    block('in-addr.arpa', '30'),
-    block('ip6.arpa', '30'),
-    block('.', '30'),
+    block(CLUSTER_ZONE, cluster, BY_TCP, `health 127.0.0.1:${healthPort}`),
+    block('in-addr.arpa', '30', BY_TCP),
+    block('ip6.arpa', '30', BY_TCP),
+    block('.', '30', ''),
   ].join('');
 }
