@@ -91,6 +91,8 @@ export interface PluginContext {
   readonly server: string;
   /** Lines of the plugin: `info('plugin/file: Successfully reloaded zone')` is printed as `[INFO] plugin/file: …`. */
   readonly log: Log;
+  /** Takes lines about queries, and writes them to the log in the order of time. Undefined: write them to `log`. */
+  readonly noteQuery: ((line: string) => void) | undefined;
   readonly clock: Clock;
   /** Holds the names that handlers publish. */
   readonly table: TableWriter;

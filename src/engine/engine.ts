@@ -36,6 +36,8 @@ export interface EngineDependencies {
   readonly version: string;
   /** How upstream servers are reached. Default: by sockets. */
   readonly connect?: Connect;
+  /** Takes lines of plugins about queries. Default: they go to the log. */
+  readonly noteQuery?: (line: string) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -228,11 +230,11 @@ export class Engine {
   }
 
   #buildBlocks(plan: EnginePlan, former: ServerBlocks | undefined): ServerBlocks {
-    const { plugins, version, connect, readers: mainReader, clock, log } = this.#dependencies;
+    const { plugins, version, connect, noteQuery, readers: mainReader, clock, log } = this.#dependencies;
     const { table, metrics, readerPath, forwardTally } = this;
     return new ServerBlocks(plan, {
       ...{ table, metrics, readerPath, forwardTally, former, plugins, mainReader, version, clock, log },
-      connectUpstream: connect,
+      ...{ connectUpstream: connect, noteQuery },
       clientViews: this.#clientViews,
       counts: this.#readerCounts,
       countQueries: () => this.#sums.read(),

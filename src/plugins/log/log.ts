@@ -7,12 +7,14 @@ import { classifyResponse, describeSent } from '../../chain/described-response.t
 import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
 import { isWithin } from '../../wire/name.ts';
-import { compileLogFormat, namesMetadata } from './log-format.ts';
+import { compileLogFormat, describeQuery, namesMetadata } from './log-format.ts';
 import type { LogOptions } from './options.ts';
 
 export interface LogDependencies {
   readonly clock: Clock;
   readonly log: Log;
+  /** Takes lines in place of `log`, in the order of time with those about queries that readers answer. */
+  readonly noteQuery?: ((line: string) => void) | undefined;
   /** The names of the block's handlers; complete once the block is. */
   readonly handlerNames: () => readonly string[];
 }
@@ -20,7 +22,7 @@ export interface LogDependencies {
 /** The first rule whose zone contains the name decides, even if its class does not match. */
 export function createLogHandler(
   { rules }: LogOptions,
-  { clock, log, handlerNames }: LogDependencies,
+  { clock, log, noteQuery = (line) => log.info(line), handlerNames }: LogDependencies,
 ): Handler {
   // Readers do not know the facts that plugins note.
   const needsPlugins = (): boolean =>
@@ -46,7 +48,7 @@ export function createLogHandler(
       const answer = await next(query);
       const response = describeSent(query, answer);
       if (rule.classes.has('all') || rule.classes.has(classifyResponse(response)))
-        log.info(rule.write({ query, response, milliseconds: clock.monotonic() - began }));
+        noteQuery(rule.write(describeQuery(query, response, clock.monotonic() - began)));
       return answer;
     },
   };

@@ -116,7 +116,7 @@ async function* answer(
       yield statusOf(controlled);
       return;
     case 'query-log':
-      await server.changeQueryLog(order.plan);
+      await server.queryLog.change(order.plan);
       yield statusOf(controlled);
       return;
     case 'tail':

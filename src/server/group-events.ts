@@ -1,0 +1,71 @@
+/**
+ * The rings of events of listener groups under a Corefile, and the rules of `log` for what their readers answer. The plugin itself notes
+ * the lines of what other plugins answer.
+ */
+import { type GroupPlan, optionsOf, type ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
+import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import type { LineRules, ZoneRules } from '../observe/query-events/event-lines.ts';
+import type { LoggedRings } from '../observe/query-events/query-log.ts';
+import type { NameKey } from '../wire/types.ts';
+
+export class GroupEvents {
+  readonly #changed: (groups: readonly LoggedRings[]) => void;
+  /** By the name of the group. */
+  readonly #groups = new Map<string, LoggedRings>();
+
+  /** @param changed called when groups or their rules change */
+  constructor(changed: (groups: readonly LoggedRings[]) => void = () => {}) {
+    this.#changed = changed;
+  }
+
+  /** Makes the rings for the readers of a group before it listens. */
+  open(server: string, count: number): QueryEventRings {
+    const rings = new QueryEventRings(count);
+    this.#groups.set(server, { rings, lines: undefined });
+    this.#tell();
+    return rings;
+  }
+
+  /** Call this when the readers of the group have ended. */
+  close(server: string): void {
+    if (this.#groups.delete(server)) this.#tell();
+  }
+
+  get rings(): readonly QueryEventRings[] {
+    return Array.from(this.#groups.values(), ({ rings }) => rings);
+  }
+
+  /** Whether a group has a block with `log`. */
+  isLogged(server: string): boolean {
+    return this.#groups.get(server)?.lines !== undefined;
+  }
+
+  /** Logs by the rules of these blocks from now on. */
+  follow({ groups, blocks }: Pick<ServerBlocksPlan, 'groups' | 'blocks'>): void {
+    for (const plan of groups) {
+      const group = this.#groups.get(plan.server);
+      if (group !== undefined) this.#groups.set(plan.server, { ...group, lines: linesOf(plan, blocks) });
+    }
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#changed([...this.#groups.values()]);
+  }
+}
+
+/** Undefined if no block logs. */
+function linesOf(
+  { address = '', sites }: GroupPlan,
+  blocks: ServerBlocksPlan['blocks'],
+): LineRules | undefined {
+  const zones = new Map<NameKey, ZoneRules | undefined>();
+  for (const { zone, block } of sites) {
+    const rules = optionsOf(blocks[block], 'log')?.rules;
+    const maxUdpSize = optionsOf(blocks[block], 'bufsize')?.size ?? Number.POSITIVE_INFINITY;
+    // The first block of a zone answers its queries.
+    if (!zones.has(zone)) zones.set(zone, rules && { rules, address, maxUdpSize });
+  }
+  const isLogged = [...zones.values()].some((rules) => rules !== undefined);
+  return isLogged ? { kind: 'coredns', zones: [...zones] } : undefined;
+}
