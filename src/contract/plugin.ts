@@ -78,6 +78,9 @@ export interface Plugin {
   stop?(reason: StopReason): void | Promise<void>;
 }
 
+/** @param level of the line */
+export type NoteQuery = (level: 'info' | 'error', line: string) => void;
+
 /**
  * The parts of its block and of the process that a plugin may use while it runs. It has no reference to a former plan: each plan
  * would keep the previous one in memory.
@@ -92,7 +95,7 @@ export interface PluginContext {
   /** Lines of the plugin: `info('plugin/file: Successfully reloaded zone')` is printed as `[INFO] plugin/file: …`. */
   readonly log: Log;
   /** Takes lines about queries, and writes them to the log in the order of time. Undefined: write them to `log`. */
-  readonly noteQuery: ((line: string) => void) | undefined;
+  readonly noteQuery: NoteQuery | undefined;
   readonly clock: Clock;
   /** Holds the names that handlers publish. */
   readonly table: TableWriter;

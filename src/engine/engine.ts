@@ -13,7 +13,7 @@ import type { Client } from '../chain/query.ts';
 import type { EnginePlan } from '../config/server/engine-plan.ts';
 import { PLAIN_GROUP } from '../config/server/plain-block.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
-import type { Plugin, PluginStats } from '../contract/plugin.ts';
+import type { NoteQuery, Plugin, PluginStats } from '../contract/plugin.ts';
 import type { Connect } from '../forward/connect.ts';
 import { ForwardTally } from '../forward/forward-tally.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
@@ -37,7 +37,7 @@ export interface EngineDependencies {
   /** How upstream servers are reached. Default: by sockets. */
   readonly connect?: Connect;
   /** Takes lines of plugins about queries. Default: they go to the log. */
-  readonly noteQuery?: (line: string) => void;
+  readonly noteQuery?: NoteQuery;
   readonly clock: Clock;
   readonly log: Log;
 }

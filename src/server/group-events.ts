@@ -5,23 +5,30 @@
 import { type GroupPlan, optionsOf, type ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import type { LineRules, ZoneRules } from '../observe/query-events/event-lines.ts';
-import type { LoggedRings } from '../observe/query-events/query-log.ts';
+import { COREDNS_NOTES, type LoggedRings } from '../observe/query-events/query-log.ts';
 import type { NameKey } from '../wire/types.ts';
 
 export class GroupEvents {
-  readonly #changed: (groups: readonly LoggedRings[]) => void;
+  readonly #main: QueryEventRings;
+  readonly #changed: (rings: readonly LoggedRings[]) => void;
   /** By the name of the group. */
-  readonly #groups = new Map<string, LoggedRings>();
+  readonly #groups = new Map<string, QueryEventRings>();
+  /** Those of the plan; groups that no block logs have none. */
+  #lines: ReadonlyMap<string, LineRules> = new Map();
 
-  /** @param changed called when groups or their rules change */
-  constructor(changed: (groups: readonly LoggedRings[]) => void = () => {}) {
+  /**
+   * @param main the ring of the main thread, for all groups
+   * @param changed called with all rings when groups or their rules change
+   */
+  constructor(main: QueryEventRings, changed: (rings: readonly LoggedRings[]) => void) {
+    this.#main = main;
     this.#changed = changed;
   }
 
   /** Makes the rings for the readers of a group before it listens. */
   open(server: string, count: number): QueryEventRings {
     const rings = new QueryEventRings(count);
-    this.#groups.set(server, { rings, lines: undefined });
+    this.#groups.set(server, rings);
     this.#tell();
     return rings;
   }
@@ -32,25 +39,29 @@ export class GroupEvents {
   }
 
   get rings(): readonly QueryEventRings[] {
-    return Array.from(this.#groups.values(), ({ rings }) => rings);
+    return [...this.#groups.values()];
   }
 
   /** Whether a group has a block with `log`. */
   isLogged(server: string): boolean {
-    return this.#groups.get(server)?.lines !== undefined;
+    return this.#lines.has(server);
   }
 
   /** Logs by the rules of these blocks from now on. */
   follow({ groups, blocks }: Pick<ServerBlocksPlan, 'groups' | 'blocks'>): void {
-    for (const plan of groups) {
-      const group = this.#groups.get(plan.server);
-      if (group !== undefined) this.#groups.set(plan.server, { ...group, lines: linesOf(plan, blocks) });
-    }
+    this.#lines = new Map(
+      groups.flatMap((group) => {
+        const lines = linesOf(group, blocks);
+        return lines === undefined ? [] : [[group.server, lines] as const];
+      }),
+    );
     this.#tell();
   }
 
   #tell(): void {
-    this.#changed([...this.#groups.values()]);
+    const groups = Array.from(this.#groups, ([server, rings]) => ({ rings, lines: this.#lines.get(server) }));
+    const notes = this.#lines.size === 0 ? undefined : COREDNS_NOTES;
+    this.#changed([{ rings: this.#main, lines: notes }, ...groups]);
   }
 }
 

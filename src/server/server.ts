@@ -5,6 +5,7 @@
  * takeover the sockets come last, once this process can answer as well as the one it replaces.
  */
 import { networkInterfaces } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import { reportShortage } from '../base/descriptors.ts';
 import { silentLog } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
@@ -21,7 +22,7 @@ import type { StartThread } from '../listen/udp-reader.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
 import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
-import { joinInfoLines } from '../observe/query-events/coredns-lines.ts';
+import { ERROR_NOTE, joinLines } from '../observe/query-events/coredns-lines.ts';
 import { completeLine } from '../observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
@@ -90,6 +91,8 @@ export class Server {
   /** Under a Corefile, groups have rings of their own. */
   readonly #groupEvents: GroupEvents | undefined;
   readonly #queryLog: QueryLog;
+  /** The query log of the latest plan. */
+  #plannedLog: ServerPlan['queryLog'];
   /** What the server finds wrong with itself and its cluster. */
   readonly findings: ServerFindings;
   #state: ServerState = 'made';
@@ -115,21 +118,28 @@ export class Server {
     this.#frontEnd = frontEnd;
     const { plan } = frontEnd;
     this.#plan = plan;
+    this.#plannedLog = plan.queryLog;
     this.#lameduck = plan.lameduck;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
+    const isCoreDns = plan.engine.responses.kind === 'coredns';
     this.#engine = new Engine(plan.engine, {
       ...dependencies,
       readers: countReaders(plan),
-      noteQuery: (line) => this.#queryLog.note(line),
+      ...(isCoreDns && {
+        noteQuery: (level, line) => {
+          if (!this.#queryLog.note(line, level === 'error' ? ERROR_NOTE : 0)) log[level](line);
+        },
+      }),
       ...(connect && { connect }),
     });
     this.#foreignDomains = new ForeignDomains(clock);
     this.#engine.table.observeCached((...entry) => this.#foreignDomains.observe(...entry));
     this.#objects = this.#makeObjects(plan);
-    const isCoreDns = plan.engine.responses.kind === 'coredns';
     this.#events = new QueryEventRings(isCoreDns ? 0 : countReaders(plan));
-    this.#groupEvents = isCoreDns ? new GroupEvents((groups) => this.#logAbout(groups)) : undefined;
+    this.#groupEvents = isCoreDns
+      ? new GroupEvents(this.#events, (rings) => this.#logAbout(rings))
+      : undefined;
     this.findings = new ServerFindings(this.#factsOf(), clock, log);
     this.tap = new EventTap(() => [this.#events, ...(this.#groupEvents?.rings ?? [])], clock);
     const threadEntry = dependencies.queryLogEntry;
@@ -341,27 +351,38 @@ export class Server {
     const watching = this.#frontEnd.watching?.queryLog;
     if (watching !== undefined) {
       await this.#queryLog.follow([{ rings: this.#events, lines: watching.lines }]);
-      watching.start((line, query) => this.#queryLog.note(line, query));
+      watching.start((line, number) => {
+        if (!this.#queryLog.note(line, number)) this.#dependencies.log.info(line);
+      });
     }
+    this.#groupEvents?.follow(this.#plan.engine);
+    // It waits for the thread, if groups are logged.
     await this.#queryLog.change(this.#plan.queryLog);
   }
 
+  /** Follows another query log of the plan. One that was switched on by the control socket stays until then. */
+  async #logBy({ queryLog }: ServerPlan): Promise<void> {
+    if (isDeepStrictEqual(queryLog, this.#plannedLog)) return;
+    this.#plannedLog = queryLog;
+    await this.#queryLog.change(queryLog).catch((error: unknown) => this.#failToLog(error));
+  }
+
+  #failToLog(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#dependencies.log.error('query log not changed', { reason });
+  }
+
   /** Logs queries of listener groups, by the plugin `log`. */
-  #logAbout(groups: readonly LoggedRings[]): void {
-    this.#queryLog.follow([{ rings: this.#events, lines: undefined }, ...groups]).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#dependencies.log.error('query log not started', { reason });
-    });
+  #logAbout(rings: readonly LoggedRings[]): void {
+    this.#queryLog.follow(rings).catch((error: unknown) => this.#failToLog(error));
   }
 
   /** Writes lines about queries to the log of the server. */
   #say(lines: readonly QueryLine[]): void {
     const { log } = this.#dependencies;
-    const fileOf = this.#frontEnd.watching?.queryLog.fileOf ?? (() => undefined);
-    const texts = lines.map((line) => completeLine(line, fileOf));
-    // One write for all of them.
-    if (this.#groupEvents !== undefined) log.info(joinInfoLines(texts));
-    else for (const text of texts) log.info(text);
+    const fileOf = this.#frontEnd.watching?.queryLog.fileOf;
+    if (fileOf !== undefined) for (const line of lines) log.info(completeLine(line, fileOf));
+    else for (const { level, text } of joinLines(lines)) log[level](text);
   }
 
   /** Applies a new plan when interfaces change, if answers depend on them. */
@@ -401,6 +422,7 @@ export class Server {
     this.#groupEvents?.follow(engine);
     this.#groups?.ruleBy(plan.listen.groups);
     this.#lameduck = lameduck;
+    await this.#logBy(plan);
     if (clearsCache) this.#clearCache();
     await this.#groups?.keepOnly(plan.listen.groups, before);
     if (this.#state === 'serving') this.#followPlan(plan);
@@ -473,7 +495,6 @@ export class Server {
     });
     this.#groups = groups;
     await this.#openSockets(groups);
-    this.#groupEvents?.follow(engine);
     this.#engine.listening();
   }
 

@@ -1,5 +1,5 @@
 /**
- * The flags of the query log, the control socket and statistics, shared by several commands.
+ * The flags of the query log, of all servers; and those of the control socket and statistics.
  */
 import type { Flag } from '../flags/flag.ts';
 import { LOG_FORMATS } from '../plan.ts';
@@ -23,7 +23,7 @@ export const QUERY_LOG_FLAGS = [
     name: 'query-log-format',
     valueName: 'format',
     value: { kind: 'choice', choices: LOG_FORMATS },
-    defaultNote: 'that of --log-format',
+    defaultNote: 'that of the log, else text',
     help: 'format of the query log',
     group: LOG_GROUP,
   },
@@ -62,6 +62,9 @@ export const QUERY_LOG_FLAGS = [
     help: 'log queries of clients with this address prefix, as in 10.244.1.0/24',
     group: LOG_GROUP,
   },
+] as const satisfies readonly Flag[];
+
+export const CONTROL_FLAGS = [
   {
     name: 'control-socket',
     valueName: 'file',

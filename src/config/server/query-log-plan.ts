@@ -24,7 +24,3 @@ export interface QueryLogPlan {
 
 /** The file name that means standard output. */
 export const STANDARD_OUTPUT = '-';
-
-export function fileOf(text: string): string | undefined {
-  return text === STANDARD_OUTPUT ? undefined : text;
-}

@@ -45,8 +45,8 @@ export interface QueryEvent {
   readonly question: Uint8Array;
   /** Empty unless responses are kept. */
   readonly response: Uint8Array;
-  /** A line about a query, instead of an event. Its other fields say nothing, but `received` and the number of the query. */
-  readonly note?: { readonly line: string; readonly query: number } | undefined;
+  /** A line about a query, instead of an event. The other fields say nothing, but `received`. */
+  readonly note?: { readonly line: string; readonly number: number } | undefined;
 }
 
 export class QueryEventReader {
@@ -136,6 +136,6 @@ export function readEventAt({ words, octets, doubles }: EventRingViews, at: numb
     note:
       (flags & FLAG.NOTE) === 0
         ? undefined
-        : { line: readText(part(question, questionOctets)), query: word(WORD.QUERY) },
+        : { line: readText(part(question, questionOctets)), number: word(WORD.QUERY) },
   };
 }

@@ -22,8 +22,8 @@
  *     9, 10    counts of answers | authorities << 16; additionals | octets of the response kept here << 16
  *     11       the two endpoints, see `socket/endpoints.ts`; then the question, then the response, each padded to a word
  *
- * A note is a record too: a line about a query that the main thread answers. Its text is in place of the question, and the number
- * of the query in word 6; its other words say nothing.
+ * A note is a record too: a line about a query that the main thread answers. Its text is in place of the question, and in word 6 is a
+ * number for the reader of notes. Its other words say nothing.
  */
 import { ENDPOINT_WORDS, ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
 import type { ClientTransport } from '../../wire/response-size.ts';

@@ -168,8 +168,8 @@ export class QueryEventWriter {
     this.#tail = (this.#tail + size) | 0;
   }
 
-  /** Appends and publishes a note, between two batches. @param text at most 65,535 octets @param query its number */
-  note(text: Uint8Array, time: number, query: number): void {
+  /** Appends and publishes a note, between two batches. @param text at most 65,535 octets */
+  note(text: Uint8Array, time: number, number: number): void {
     this.#first = Atomics.load(this.#control, CONTROL.TAIL);
     this.#tail = this.#first;
     this.#head = Atomics.load(this.#control, CONTROL.HEAD);
@@ -183,7 +183,7 @@ export class QueryEventWriter {
     words.fill(0, word, word + NOTE_WORDS);
     words[word + WORD.FLAGS] = FLAG.NOTE | (text.length << 16);
     this.#doubles[(word + WORD.RECEIVED) >> 1] = time;
-    words[word + WORD.QUERY] = query;
+    words[word + WORD.QUERY] = number;
     const view = new DataView(text.buffer, text.byteOffset, text.length);
     const to = this.#copy(view, 0, text.length, word + NOTE_WORDS);
     const size = (((to - word) << 2) + 7) & ~7;

@@ -46,9 +46,9 @@ export class MainThreadEvents {
     this.#add(query, response, { writeEndpoints: (_, target, at) => writeClient(client, target, at) }, about);
   }
 
-  /** Adds a line about a query. @param query its number; 0: none @param time from {@link now}; default: now */
-  note(line: string, query = 0, time = this.#writer.now()): void {
-    this.#writer.note(Buffer.from(line).subarray(0, MAX_NOTE_OCTETS), time, query);
+  /** Adds a line about a query. @param number up to 2^32 - 1, for the reader of notes */
+  note(line: string, number = 0): void {
+    this.#writer.note(Buffer.from(line).subarray(0, MAX_NOTE_OCTETS), this.#writer.now(), number);
   }
 
   /** @param envelope of the packet, see `socket/envelope.ts` */

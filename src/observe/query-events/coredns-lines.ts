@@ -8,7 +8,7 @@ import { formatAddress } from '../../wire/address.ts';
 import { isWithin, parentOf, toKey } from '../../wire/name.ts';
 import { readName } from '../../wire/name-wire.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { EventLines, Note, ZoneRules } from './event-lines.ts';
+import type { EventLines, Note, QueryLine, ZoneRules } from './event-lines.ts';
 import { readResponseShape } from './response-shape.ts';
 
 type WriteEvent = (event: QueryEvent, name: NameKey) => string | undefined;
@@ -30,14 +30,27 @@ export class CoreDnsLines implements EventLines {
     return [];
   }
 
-  ofNote({ line }: Note): string {
-    return line;
+  ofNote({ line, number }: Note): QueryLine {
+    return number === ERROR_NOTE ? { error: line } : line;
   }
 }
 
-/** Joins lines to one log message in which each line begins with its level. */
-export function joinInfoLines(lines: readonly string[]): string {
-  return lines.join('\n[INFO] ');
+/** The number of notes of the level `error`. */
+export const ERROR_NOTE = 1;
+
+/** Joins lines to log messages, so that there is one for many lines: each line begins with its level. */
+export function* joinLines(
+  lines: readonly QueryLine[],
+): Iterable<{ readonly level: 'info' | 'error'; readonly text: string }> {
+  let joined: string[] = [];
+  for (const line of [...lines, undefined]) {
+    if (typeof line === 'string') joined.push(line);
+    else {
+      if (joined.length > 0) yield { level: 'info', text: joined.join('\n[INFO] ') };
+      joined = [];
+      if (line !== undefined && 'error' in line) yield { level: 'error', text: line.error };
+    }
+  }
 }
 
 /** The first rule whose zone contains the name decides. */

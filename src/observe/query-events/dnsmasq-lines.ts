@@ -21,6 +21,8 @@ import type { EventLines, Note, QueryLine } from './event-lines.ts';
 /** The source of an answer; `config` includes hosts files. */
 export type DnsmasqSource = 'reply' | 'cached' | 'config';
 
+type DnsmasqLine = Exclude<QueryLine, { readonly error: string }>;
+
 /** Numbers of queries that wait for further lines. */
 const MAX_NUMBERS = 10_000;
 
@@ -35,7 +37,7 @@ export class DnsmasqLines implements EventLines {
     this.#isNumbered = isNumbered;
   }
 
-  ofEvent({ source, client, clientPort: port, response }: QueryEvent): readonly QueryLine[] {
+  ofEvent({ source, client, clientPort: port, response }: QueryEvent): readonly DnsmasqLine[] {
     // Of what the chain answers there are notes.
     const message = source === 'table' ? readMessage(response) : undefined;
     const question = message?.questions[0];
@@ -49,8 +51,8 @@ export class DnsmasqLines implements EventLines {
     );
   }
 
-  ofNote({ line, query }: Note): string {
-    return this.#isNumbered ? `${this.#numberOf(query)} ${line}` : line;
+  ofNote({ line, number }: Note): string {
+    return this.#isNumbered ? `${this.#numberOf(number)} ${line}` : line;
   }
 
   #numberOf(query: number): number {
@@ -100,7 +102,7 @@ export function describeResponse(
   question: Question,
   message: Message,
   source: DnsmasqSource,
-): readonly QueryLine[] {
+): readonly DnsmasqLine[] {
   const { answers } = message;
   if (answers.length === 0) return [`${source} ${describeAbsence(question, message)}`];
   return answers.flatMap((record) =>
@@ -116,6 +118,7 @@ export function completeLine(
   fileOf: (record: ResourceRecord) => string | undefined,
 ): string {
   if (typeof line === 'string') return line;
+  if ('error' in line) return line.error;
   const { before, record, after } = line;
   return `${before}${fileOf(record) ?? 'config'}${after}`;
 }

@@ -20,15 +20,17 @@ export interface ZoneRules {
   readonly maxUdpSize: number;
 }
 
-/** A line, or one with a local record between two texts: its place tells the file that it comes from. */
 export type QueryLine =
   | string
-  | { readonly before: string; readonly record: ResourceRecord; readonly after: string };
+  /** A local record between two texts: in its place is the file that it comes from. */
+  | { readonly before: string; readonly record: ResourceRecord; readonly after: string }
+  /** A line of the level `error`. */
+  | { readonly error: string };
 
 export type Note = NonNullable<QueryEvent['note']>;
 
 export interface EventLines {
   /** Empty: the rules want none. */
   ofEvent(event: QueryEvent): readonly QueryLine[];
-  ofNote(note: Note): string;
+  ofNote(note: Note): QueryLine;
 }

@@ -31,6 +31,9 @@ export interface LoggedRings {
   readonly lines: LineRules | undefined;
 }
 
+/** For notes alone. */
+export const COREDNS_NOTES: LineRules = { kind: 'coredns', zones: [] };
+
 interface Running {
   readonly worker: Worker;
   /** Resolves when the thread has ended. */
@@ -100,10 +103,16 @@ export class QueryLog {
     return this.#inTurn(() => this.#settle());
   }
 
-  /** Adds a line about a query that the main thread answers, in the order of time. @param query its number, if lines are numbered */
-  note(line: string, query = 0): void {
-    if (this.#hasLines && !this.#isBroken) this.#main.main.note(line, query);
-    else this.#options.say([line]);
+  /**
+   * Adds a line about a query that the main thread answers, in the order of time.
+   *
+   * @param number that the rules of lines know
+   * @returns false if there is no order, since there are no other lines: write it yourself
+   */
+  note(line: string, number = 0): boolean {
+    if (!this.#hasLines || this.#isBroken) return false;
+    this.#main.main.note(line, number);
+    return true;
   }
 
   /** Gives lines the source and the reason of their answers. Call it before the log is turned on. */
@@ -207,7 +216,7 @@ export class QueryLog {
       // The plugin `log` notes what the main thread answers.
       rings.all.map((memory) => ({
         memory,
-        lines: lines?.kind === 'coredns' && memory === rings.ofMain ? undefined : lines,
+        lines: lines?.kind === 'coredns' && memory === rings.ofMain ? COREDNS_NOTES : lines,
       })),
     );
   }

@@ -6,6 +6,7 @@ import type { Log } from '../../base/log.ts';
 import { classifyResponse, describeSent } from '../../chain/described-response.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
+import type { NoteQuery } from '../../contract/plugin.ts';
 import { isWithin } from '../../wire/name.ts';
 import { compileLogFormat, describeQuery, namesMetadata } from './log-format.ts';
 import type { LogOptions } from './options.ts';
@@ -14,7 +15,7 @@ export interface LogDependencies {
   readonly clock: Clock;
   readonly log: Log;
   /** Takes lines in place of `log`, in the order of time with those about queries that readers answer. */
-  readonly noteQuery?: ((line: string) => void) | undefined;
+  readonly noteQuery?: NoteQuery | undefined;
   /** The names of the block's handlers; complete once the block is. */
   readonly handlerNames: () => readonly string[];
 }
@@ -22,7 +23,7 @@ export interface LogDependencies {
 /** The first rule whose zone contains the name decides, even if its class does not match. */
 export function createLogHandler(
   { rules }: LogOptions,
-  { clock, log, noteQuery = (line) => log.info(line), handlerNames }: LogDependencies,
+  { clock, log, noteQuery = (level, line) => log[level](line), handlerNames }: LogDependencies,
 ): Handler {
   // Readers do not know the facts that plugins note.
   const needsPlugins = (): boolean =>
@@ -48,7 +49,7 @@ export function createLogHandler(
       const answer = await next(query);
       const response = describeSent(query, answer);
       if (rule.classes.has('all') || rule.classes.has(classifyResponse(response)))
-        noteQuery(rule.write(describeQuery(query, response, clock.monotonic() - began)));
+        noteQuery('info', rule.write(describeQuery(query, response, clock.monotonic() - began)));
       return answer;
     },
   };

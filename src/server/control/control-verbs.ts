@@ -119,6 +119,10 @@ async function* answer(
       await server.queryLog.change(order.plan);
       yield statusOf(controlled);
       return;
+    case 'reopen-query-log':
+      server.queryLog.reopen();
+      yield statusOf(controlled);
+      return;
     case 'tail':
       yield* tail(order, controlled, signal);
       return;
