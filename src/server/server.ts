@@ -12,6 +12,7 @@ import type { Client } from '../chain/query.ts';
 import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import { optionsOf } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
+import type { QueryLines } from '../contract/plugin.ts';
 import { Engine } from '../engine/engine.ts';
 import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
@@ -126,11 +127,7 @@ export class Server {
     this.#engine = new Engine(plan.engine, {
       ...dependencies,
       readers: countReaders(plan),
-      ...(isCoreDns && {
-        noteQuery: (level, line) => {
-          if (!this.#queryLog.note(line, level === 'error' ? ERROR_NOTE : 0)) log[level](line);
-        },
-      }),
+      ...(isCoreDns && { queryLog: this.#queryLines() }),
       ...(connect && { connect }),
     });
     this.#foreignDomains = new ForeignDomains(clock);
@@ -370,6 +367,15 @@ export class Server {
   #failToLog(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.#dependencies.log.error('query log not changed', { reason });
+  }
+
+  /** Those of plugins have their place among those of readers. */
+  #queryLines(): QueryLines {
+    const { log } = this.#dependencies;
+    return {
+      info: (line) => this.#queryLog.note(line) || log.info(line),
+      error: (line) => this.#queryLog.note(line, ERROR_NOTE) || log.error(line),
+    };
   }
 
   /** Logs queries of listener groups, by the plugin `log`. */

@@ -189,7 +189,7 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     compat: read.value('compat'),
     metricsCompat: read.value('metrics-compat'),
     plugins: given.all('plugin'),
-    queryLog: readCorefileQueryLog(read, read.value('compat') !== undefined),
+    queryLog: readCorefileQueryLog(read, read.isGiven('compat')),
     pidFile: read.value('pidfile'),
     isQuiet: given.switch('quiet') ?? false,
     takeover: given.switch('takeover') ?? false,

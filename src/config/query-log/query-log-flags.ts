@@ -2,8 +2,7 @@
  * The flags of the query log, of all servers; and those of the control socket and statistics.
  */
 import type { Flag } from '../flags/flag.ts';
-import { LOG_FORMATS } from '../plan.ts';
-import { STANDARD_OUTPUT } from '../server/query-log-plan.ts';
+import { LOG_FORMATS, STANDARD_OUTPUT } from '../server/query-log-plan.ts';
 
 /** The heading in help, shared with the other log flags. */
 export const LOG_GROUP = 'Log';

@@ -5,8 +5,13 @@ import { parseAddress } from '../../wire/address.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import type { NameIn } from '../flags/flag-reader.ts';
-import { LOG_FORMATS } from '../plan.ts';
-import { type QueryLogPlan, type QueryLogSettings, STANDARD_OUTPUT } from '../server/query-log-plan.ts';
+import {
+  LOG_FORMATS,
+  type LogFormat,
+  type QueryLogPlan,
+  type QueryLogSettings,
+  STANDARD_OUTPUT,
+} from '../server/query-log-plan.ts';
 import { lastSetting, readSettingWords } from '../values/setting-words.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 import { QUERY_LOG_FLAGS } from './query-log-flags.ts';
@@ -35,10 +40,7 @@ export interface QueryLogReader extends ValueReader {
 type QueryLogFlag = NameIn<typeof QUERY_LOG_FLAGS>;
 
 /** @param format unless a flag names one @returns undefined if no query log is wanted */
-export function readQueryLog(
-  read: QueryLogReader,
-  format: QueryLogSettings['format'],
-): QueryLogPlan | undefined {
+export function readQueryLog(read: QueryLogReader, format: LogFormat): QueryLogPlan | undefined {
   for (const { name } of QUERY_LOG_FLAGS)
     if (name !== 'query-log') read.requireWith(name, 'query-log', 'give');
   const file = read.value('query-log');
@@ -76,7 +78,7 @@ export type QueryLogSetting = keyof typeof SETTING_FLAGS;
 export function readQueryLogWords(
   read: ValueReader,
   words: readonly string[],
-  format: QueryLogSettings['format'],
+  format: LogFormat,
 ): QueryLogPlan {
   const given = readSettingWords(read, 'query-log', words, ['file', ...Object.keys(SETTING_FLAGS)]);
   const texts = {

@@ -45,7 +45,7 @@ async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
   });
   const [log, clock] = [new RecordingLog(), new ManualClock()];
   const site = { server: '', zone: '.', view: '', octets: packet.length };
-  await createLogHandler({ rules }, { clock, log, handlerNames: () => [] }).handle(
+  await createLogHandler({ rules }, { clock, queryLog: log, handlerNames: () => [] }).handle(
     new Query(question, asked, client, undefined, site),
     () => {
       clock.advance(3);

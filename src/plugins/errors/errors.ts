@@ -13,7 +13,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
-import type { NoteQuery } from '../../contract/plugin.ts';
+import type { QueryLines } from '../../contract/plugin.ts';
 import { presentNameAsGo } from '../../wire/go-name.ts';
 import { typeName } from '../../wire/mnemonics.ts';
 import { toKey } from '../../wire/name.ts';
@@ -22,8 +22,8 @@ import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
 export interface ErrorsDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  /** Takes lines about queries in place of `log`, in the order of time with those of the plugin `log`. */
-  readonly noteQuery?: NoteQuery | undefined;
+  /** For lines about single queries. */
+  readonly queryLog: QueryLines;
   /** Whether each error is logged, as in CoreDNS. */
   readonly isStrict: boolean;
 }
@@ -36,12 +36,12 @@ const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error' }
 export class ErrorsHandler {
   readonly handler: Handler;
   readonly #counts: readonly ConsolidatedCount[];
-  readonly #noteQuery: NoteQuery;
+  readonly #queryLog: QueryLines;
   /** For errors that match no pattern. Undefined: all are logged. */
   readonly #limit: LineLimit | undefined;
 
-  constructor({ consolidations }: ErrorsOptions, { clock, log, noteQuery, isStrict }: ErrorsDependencies) {
-    this.#noteQuery = noteQuery ?? ((level, line) => log[level](line));
+  constructor({ consolidations }: ErrorsOptions, { clock, log, queryLog, isStrict }: ErrorsDependencies) {
+    this.#queryLog = queryLog;
     const tellMore = (count: number) =>
       log.error(`plugin/errors: ${count} more errors in last ${formatGoDuration(LIMIT.period)}`);
     this.#limit = isStrict ? undefined : new LineLimit({ ...LIMIT, clock, tellMore });
@@ -70,8 +70,7 @@ export class ErrorsHandler {
   #note({ rewrittenQuestion: { name, type } }: Query, answer: Answer, reason: string): void {
     const count = this.#counts.find((each) => each.isFor(reason));
     const line = () =>
-      this.#noteQuery(
-        'error',
+      this.#queryLog.error(
         `plugin/errors: ${codeOf(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
       );
     if (count?.add() ?? this.#limit?.take() ?? true) line();
@@ -85,11 +84,11 @@ function codeOf(answer: Answer): number {
 
 class ConsolidatedCount {
   readonly #settings: ErrorConsolidation;
-  readonly #dependencies: Omit<ErrorsDependencies, 'isStrict'>;
+  readonly #dependencies: Pick<ErrorsDependencies, 'clock' | 'log'>;
   #count = 0;
   #timer: Timer | undefined;
 
-  constructor(settings: ErrorConsolidation, dependencies: Omit<ErrorsDependencies, 'isStrict'>) {
+  constructor(settings: ErrorConsolidation, dependencies: Pick<ErrorsDependencies, 'clock' | 'log'>) {
     this.#settings = settings;
     this.#dependencies = dependencies;
   }
