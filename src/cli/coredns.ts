@@ -28,7 +28,7 @@ import { loadOutsidePlugins } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
-import { onEnd, onQuitSignal, onReportSignal, onStopSignal } from './signals.ts';
+import { onEnd, onQuitSignal, onReopenSignal, onReportSignal, onStopSignal } from './signals.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { VERSION } from './version.ts';
 
@@ -135,7 +135,15 @@ interface Run {
 }
 
 async function runUntilStopped(
-  { isQuiet, pidFile, compat, metricsCompat, autoscaler: autoscalerPlan, events: eventsPlan }: RunPlan,
+  {
+    isQuiet,
+    pidFile,
+    compat,
+    metricsCompat,
+    queryLog,
+    autoscaler: autoscalerPlan,
+    events: eventsPlan,
+  }: RunPlan,
   { reading, read, steps }: Run,
 ): Promise<number> {
   const { blocks } = reading;
@@ -144,8 +152,7 @@ async function runUntilStopped(
   const log = createCoreDnsLog({ isDebug, write });
   const dependencies = serverDependencies(log);
   const frontEnd = new CoreDnsFrontEnd({
-    reading,
-    takeover,
+    ...{ reading, takeover, queryLog },
     isStrict: compat !== undefined,
     read,
     settingsProblems: steps.settingsProblems,
@@ -211,6 +218,7 @@ const ANY_CLUSTER = { kubecfgFile: undefined, context: undefined, masterUrl: und
 /** @returns a promise that resolves at the first stop signal */
 function followSignals(server: Server, log: Log): Promise<void> {
   onReportSignal(() => void server.reload());
+  onReopenSignal(() => server.queryLog.reopen());
   onQuitSignal(() => {
     log.info('SIGQUIT: Quitting process immediately');
     process.exit(0);

@@ -98,8 +98,28 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await corefile.start();
     await network.prepare();
     if (isToStop) return 0;
-    const { corefile: conf, blocksExtra, port, pidFile, isQuiet, compat, metricsCompat, plugins } = plan;
-    const run = { conf, blocksExtra, port: String(port), pidFile, isQuiet, compat, metricsCompat, plugins };
+    const {
+      corefile: conf,
+      blocksExtra,
+      port,
+      pidFile,
+      isQuiet,
+      compat,
+      metricsCompat,
+      plugins,
+      queryLog,
+    } = plan;
+    const run = {
+      conf,
+      blocksExtra,
+      port: String(port),
+      pidFile,
+      isQuiet,
+      compat,
+      metricsCompat,
+      plugins,
+      queryLog,
+    };
     const command = { kind: 'run', ...run, autoscaler: undefined, events: undefined } as const;
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;

@@ -156,6 +156,7 @@ function followSignals(server: Server, report: () => void, log: DnsmasqLog): voi
   onReloadSignal(() => void server.reload());
   onReportSignal(report);
   onReopenSignal(() => {
+    server.queryLog.reopen();
     try {
       log.reopen();
     } catch (error) {

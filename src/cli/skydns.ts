@@ -21,7 +21,7 @@ import { extendBlocks } from './blocks-extra.ts';
 import type { RunCommand } from './command.ts';
 import { helpText } from './help-text.ts';
 import { serverDependencies } from './server-dependencies.ts';
-import { onReloadSignal, onStopSignal } from './signals.ts';
+import { onReloadSignal, onReopenSignal, onStopSignal } from './signals.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { VERSION } from './version.ts';
 
@@ -96,6 +96,7 @@ async function runUntilStopped(
   });
   let telemetry: RunningTelemetry | undefined;
   onReloadSignal(() => void server.reload());
+  onReopenSignal(() => server.queryLog.reopen());
   const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
   // Portolan's own timers are unreferenced; this one keeps the process alive.
   const hold = setInterval(() => {}, 2 ** 30);

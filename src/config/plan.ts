@@ -18,16 +18,13 @@ import type { NameKey } from '../wire/types.ts';
 import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
 import type { EventsPlan } from './events/events-plan.ts';
-import type { QueryLogPlan } from './server/query-log-plan.ts';
+import type { LogFormat, QueryLogPlan } from './server/query-log-plan.ts';
 import type { HealthPlan, ListenPlan, ObjectsPlan, SkyDnsMetricsPlan } from './server/server-plan.ts';
 import type { SidecarPlan } from './sidecar/sidecar-plan.ts';
 
 export const DIALECTS = ['coredns', 'kube-dns'] as const satisfies readonly Dialect['name'][];
 
 export const POD_MODES = ['disabled', 'insecure', 'verified'] as const satisfies readonly PodMode[];
-
-export const LOG_FORMATS = ['text', 'json'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export interface ServePlan {
   readonly cluster: ClusterPlan;

@@ -78,6 +78,12 @@ export interface Plugin {
   stop?(reason: StopReason): void | Promise<void>;
 }
 
+/** Takes lines about queries for the log, and writes them in the order of time with those about queries that readers answer. */
+export interface QueryLines {
+  readonly info: (line: string) => void;
+  readonly error: (line: string) => void;
+}
+
 /**
  * The parts of its block and of the process that a plugin may use while it runs. It has no reference to a former plan: each plan
  * would keep the previous one in memory.
@@ -91,6 +97,8 @@ export interface PluginContext {
   readonly server: string;
   /** Lines of the plugin: `info('plugin/file: Successfully reloaded zone')` is printed as `[INFO] plugin/file: …`. */
   readonly log: Log;
+  /** For lines about queries. */
+  readonly queryLog: QueryLines;
   readonly clock: Clock;
   /** Holds the names that handlers publish. */
   readonly table: TableWriter;

@@ -13,7 +13,7 @@ import type { Client } from '../chain/query.ts';
 import type { EnginePlan } from '../config/server/engine-plan.ts';
 import { PLAIN_GROUP } from '../config/server/plain-block.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
-import type { Plugin, PluginStats } from '../contract/plugin.ts';
+import type { Plugin, PluginStats, QueryLines } from '../contract/plugin.ts';
 import type { Connect } from '../forward/connect.ts';
 import { ForwardTally } from '../forward/forward-tally.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
@@ -36,6 +36,8 @@ export interface EngineDependencies {
   readonly version: string;
   /** How upstream servers are reached. Default: by sockets. */
   readonly connect?: Connect;
+  /** For lines of plugins about queries. Default: the log. */
+  readonly queryLog?: QueryLines;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -228,11 +230,11 @@ export class Engine {
   }
 
   #buildBlocks(plan: EnginePlan, former: ServerBlocks | undefined): ServerBlocks {
-    const { plugins, version, connect, readers: mainReader, clock, log } = this.#dependencies;
+    const { plugins, version, connect, readers: mainReader, clock, log, queryLog = log } = this.#dependencies;
     const { table, metrics, readerPath, forwardTally } = this;
     return new ServerBlocks(plan, {
       ...{ table, metrics, readerPath, forwardTally, former, plugins, mainReader, version, clock, log },
-      connectUpstream: connect,
+      ...{ connectUpstream: connect, queryLog },
       clientViews: this.#clientViews,
       counts: this.#readerCounts,
       countQueries: () => this.#sums.read(),

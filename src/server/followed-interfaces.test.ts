@@ -8,6 +8,7 @@ import { ask } from '../chain/testing/ask.ts';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
 import { writePlainListeners } from '../config/server/plain-block.ts';
 import type { Interfaces } from '../listen/local-addresses.ts';
+import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { startThreadOf } from '../listen/reader-threads.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
@@ -42,6 +43,7 @@ function make(lines: string, interfaces: () => Interfaces) {
     },
     ...{ readers: 1, commonReaders: 1, takeover: false, udpSize: 1232, forwarding: undefined },
     startReader: startThreadOf(new URL('file:///none')),
+    events: new QueryEventRings(1),
     socketLog: log,
     clock,
     log,

@@ -6,9 +6,10 @@ import type { Log } from '../base/log.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
-import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import type { DropCounts } from '../observe/http-connections.ts';
+import type { LineRules } from '../observe/query-events/event-lines.ts';
 import type { ConfigStats, ManifestStats } from '../observe/stats.ts';
+import type { ResourceRecord } from '../wire/types.ts';
 import type { ObjectSource } from './object-source.ts';
 import type { ObserveQuery } from './observed-queries.ts';
 
@@ -59,10 +60,13 @@ export function logRefusals(onChange: PlanListener, log: Log): PlanListener {
   };
 }
 
-/** A log that consumes the readers' events and observes the handlers' answers. */
+/** Lines about queries in the log of the server: by rules about what readers answer, as notes about what handlers answer. */
 export interface ObservingLog {
-  /** @param rings without any other consumer */
-  start(rings: QueryEventRings): void;
+  readonly lines: LineRules;
+  /** The hosts file of a local record; undefined if an option defines it. */
+  readonly fileOf: (record: ResourceRecord) => string | undefined;
+  /** @param note adds a line about a query, with the number of the query */
+  start(note: (line: string, query: number) => void): void;
   readonly observe: ObserveQuery;
 }
 

@@ -7,7 +7,7 @@ import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import type { Log, LogFields } from '../base/log.ts';
-import type { ListenerGroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
+import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Engine } from '../engine/engine.ts';
 import { type ClientRules, type SharedClientRules, shareClientRules } from '../listen/client-rules.ts';
@@ -15,7 +15,7 @@ import { listenByDatagrams } from '../listen/datagram.ts';
 import { GroupReader } from '../listen/group-reader.ts';
 import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
-import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
 import type {
   HandleQuery,
@@ -31,8 +31,8 @@ import { formatSocketAddress } from '../socket/addresses.ts';
 import { batchesAvailable } from '../socket/libc.ts';
 import { VERDICT } from '../table/types.ts';
 import { MAX_READERS } from '../table/writer.ts';
+import type { GroupEvents } from './group-events.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
-import { ReaderLog } from './reader-log.ts';
 
 type AnsweringBlocks = Pick<Engine['serverBlocks'], 'handleQueryOf'>;
 
@@ -58,9 +58,10 @@ export interface ListenerGroupsDependencies {
   readonly packetPath?: PacketPath | undefined;
   /** Changes how queries are answered on the main thread. Default: not at all. */
   readonly wrap?: (handleQuery: HandleQuery) => HandleQuery;
-  /** Where to write the events of answered queries. Default: each group has rings of its own, for the plugin `log`. */
-  readonly events?: QueryEventRings | undefined;
-  /** The log of the plugin `log`. */
+  /** Where the main thread writes the events of answered queries, and readers of groups without rings of their own. */
+  readonly events: QueryEventRings;
+  /** Gives each group rings of its own. Default: they have those of `events`. */
+  readonly groupEvents?: GroupEvents | undefined;
   readonly log: Log;
   /** Lines about sockets and threads. */
   readonly socketLog: Log;
@@ -110,19 +111,15 @@ export class ListenerGroups {
   readonly #reader: GroupReader | undefined;
   /** Unused reader numbers, ascending. */
   #free: readonly number[];
-  readonly #readerLog: ReaderLog;
   readonly #certificates: ListenerCertificates<TcpListener>;
   /** Counts of listeners that are closed. */
   #endedTcp: readonly TcpCounts[] = [];
-  /** The events of the main thread, for all groups. */
-  readonly #mainEvents = new QueryEventRings(0);
   /** The former blocks of groups whose sockets are closing. */
   #former: AnsweringBlocks | undefined;
 
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
     const { clock, log } = dependencies;
-    this.#readerLog = new ReaderLog(clock, log);
     this.#certificates = new ListenerCertificates(clock, log);
     const { readers, commonReaders } = dependencies;
     // Lower numbers belong to the shared readers.
@@ -222,16 +219,6 @@ export class ListenerGroups {
     }
   }
 
-  /** The events of all threads. */
-  get eventRings(): readonly QueryEventRings[] {
-    return [...this.#readerLog.rings, this.#mainEvents];
-  }
-
-  /** Logs answers of readers by the rules of these blocks. */
-  logBy(plan: ServerBlocksPlan): void {
-    this.#readerLog.follow(plan);
-  }
-
   /**
    * Closes the sockets of all other groups without losing received queries.
    *
@@ -265,7 +252,7 @@ export class ListenerGroups {
       for (const server of servers) {
         this.#open.delete(server);
         this.#certificates.forget(server);
-        this.#readerLog.close(server);
+        this.#dependencies.groupEvents?.close(server);
       }
       this.#giveBack(closing.flatMap(({ readers }) => readers));
       const ended = closing.flatMap(({ tcp }) => tcp.map((listener) => listener.count()));
@@ -299,8 +286,8 @@ export class ListenerGroups {
     }));
     const tcp = await this.#listenOnTcp(plan, addresses, this.#joins(plan));
     const readers = this.#take(plan);
-    const { events, commonReaders } = this.#dependencies;
-    const rings = events ?? this.#readerLog.open(server, readers.length || commonReaders);
+    const { events, groupEvents, commonReaders } = this.#dependencies;
+    const rings = groupEvents?.open(server, readers.length || commonReaders) ?? events;
     try {
       const udp = await this.#listenOnUdp(plan, addresses, readers, rings);
       const withEvents = addresses.map((each) => ({ ...each, events: rings }));
@@ -308,7 +295,7 @@ export class ListenerGroups {
       this.#open.set(server, { plan, addresses: withEvents, tcp: [tcp], udp: own, isShared, readers });
     } catch (error) {
       this.#giveBack(readers);
-      this.#readerLog.close(server);
+      groupEvents?.close(server);
       this.#certificates.forget(server);
       await tcp.stop(0);
       throw error;
@@ -317,8 +304,7 @@ export class ListenerGroups {
 
   #makeReader(): GroupReader {
     const { engine, takeover, commonReaders, startReader, udpCoalesce = 0, clock } = this.#dependencies;
-    const { forwarding, packetPath, udpSize, wrap = unchanged } = this.#dependencies;
-    const { events = this.#mainEvents } = this.#dependencies;
+    const { forwarding, packetPath, udpSize, events, wrap = unchanged } = this.#dependencies;
     return new GroupReader({
       maxReaders: commonReaders,
       takeover,
@@ -428,8 +414,7 @@ export class ListenerGroups {
   }
 
   #shared(plan: ListenerGroupPlan) {
-    const { clock, udpSize, socketLog: log, wrap = unchanged } = this.#dependencies;
-    const { events = this.#mainEvents } = this.#dependencies;
+    const { clock, udpSize, socketLog: log, events, wrap = unchanged } = this.#dependencies;
     const handleQuery = wrap((packet, client) => this.#answer(plan, packet, client));
     const answers = this.#answersUnlessLogged(plan.server);
     return { handleQuery, answers, udpSize, events, log, clock };
@@ -441,7 +426,6 @@ export class ListenerGroups {
   ): ReturnType<HandleQuery> {
     // The group was closed while this packet was queued: drop it.
     if (plan === undefined) return undefined;
-    this.#readerLog.catchUp();
     const { server, address, port } = plan;
     const known = isWildcard(address) ? undefined : address;
     const { serverBlocks } = this.#dependencies.engine;
@@ -453,14 +437,15 @@ export class ListenerGroups {
     });
   }
 
-  /** Disables table lookups for TCP if the group logs queries: the main thread writes no reader events. */
+  /** Disables table lookups for TCP if the group has `log`: the events of the main thread do not tell the group. */
   #answersUnlessLogged(server: string): InstantAnswers {
-    const { reader } = this.#dependencies.engine;
+    const { engine, groupEvents } = this.#dependencies;
+    const { reader } = engine;
     return {
       enter: () => reader.enter(),
       leave: (milliseconds) => reader.leave(milliseconds),
       setTime: (milliseconds) => reader.setTime(milliseconds),
-      answer: (...query) => (this.#readerLog.isLogged(server) ? VERDICT.ASK : reader.answer(...query)),
+      answer: (...query) => (groupEvents?.isLogged(server) === true ? VERDICT.ASK : reader.answer(...query)),
     };
   }
 }

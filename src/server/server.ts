@@ -5,13 +5,14 @@
  * takeover the sockets come last, once this process can answer as well as the one it replaces.
  */
 import { networkInterfaces } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import { reportShortage } from '../base/descriptors.ts';
 import { silentLog } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
-import type { QueryLogPlan } from '../config/server/query-log-plan.ts';
 import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import { optionsOf } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
+import type { QueryLines } from '../contract/plugin.ts';
 import { Engine } from '../engine/engine.ts';
 import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
@@ -22,7 +23,10 @@ import type { StartThread } from '../listen/udp-reader.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
 import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
-import { QueryLog } from '../observe/query-events/query-log.ts';
+import { ERROR_NOTE, joinLines } from '../observe/query-events/coredns-lines.ts';
+import { completeLine } from '../observe/query-events/dnsmasq-lines.ts';
+import type { QueryLine } from '../observe/query-events/event-lines.ts';
+import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_RESOLVER, type Stats } from '../observe/stats.ts';
 import { ClusterZone } from '../plugins/cluster-zone/cluster-zone.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
@@ -33,6 +37,7 @@ import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import { ForeignDomains } from './foreign-domains.ts';
 import { type FrontEnd, logRefusals } from './front-end.ts';
+import { GroupEvents } from './group-events.ts';
 import { endpointsOf } from './listen-endpoints.ts';
 import {
   countCommonReaders,
@@ -84,7 +89,11 @@ export class Server {
   readonly #objects: ClusterObjects | undefined;
   readonly #health: HealthServer | undefined;
   readonly #events: QueryEventRings;
+  /** Under a Corefile, groups have rings of their own. */
+  readonly #groupEvents: GroupEvents | undefined;
   readonly #queryLog: QueryLog;
+  /** The query log of the latest plan. */
+  #plannedLog: ServerPlan['queryLog'];
   /** What the server finds wrong with itself and its cluster. */
   readonly findings: ServerFindings;
   #state: ServerState = 'made';
@@ -110,22 +119,29 @@ export class Server {
     this.#frontEnd = frontEnd;
     const { plan } = frontEnd;
     this.#plan = plan;
+    this.#plannedLog = plan.queryLog;
     this.#lameduck = plan.lameduck;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
+    const isCoreDns = plan.engine.responses.kind === 'coredns';
     this.#engine = new Engine(plan.engine, {
       ...dependencies,
       readers: countReaders(plan),
+      ...(isCoreDns && { queryLog: this.#queryLines() }),
       ...(connect && { connect }),
     });
     this.#foreignDomains = new ForeignDomains(clock);
     this.#engine.table.observeCached((...entry) => this.#foreignDomains.observe(...entry));
     this.#objects = this.#makeObjects(plan);
-    this.#events = new QueryEventRings(countReaders(plan));
+    this.#events = new QueryEventRings(isCoreDns ? 0 : countReaders(plan));
+    this.#groupEvents = isCoreDns
+      ? new GroupEvents(this.#events, (rings) => this.#logAbout(rings))
+      : undefined;
     this.findings = new ServerFindings(this.#factsOf(), clock, log);
-    this.tap = new EventTap(() => [this.#events, ...(this.#groups?.eventRings ?? [])], clock);
+    this.tap = new EventTap(() => [this.#events, ...(this.#groupEvents?.rings ?? [])], clock);
     const threadEntry = dependencies.queryLogEntry;
-    this.#queryLog = new QueryLog({ rings: this.#events, threadEntry, clock, log });
+    const say = (lines: readonly QueryLine[]) => this.#say(lines);
+    this.#queryLog = new QueryLog(this.#events, { threadEntry, say, clock, log });
     this.#health = plan.http && this.#makeHealth(plan);
     const endpoints = endpointsOf(plan);
     const keepers = () => this.#engine.keepers;
@@ -256,13 +272,6 @@ export class Server {
     return this.#queryLog;
   }
 
-  /** Turns the query log on or off, or changes it. @throws Error if the file cannot be opened, or readers answer for groups */
-  async changeQueryLog(plan: QueryLogPlan | undefined): Promise<void> {
-    if (plan !== undefined && this.#plan.engine.responses.kind !== 'plain')
-      throw new Error('query-log: a Corefile logs queries by its plugin log. Use that, or portolan tail.');
-    await this.#queryLog.change(plan);
-  }
-
   /** Clears the cache and rereads all followed files. No query is lost. */
   async reload(): Promise<void> {
     if (!this.#frontEnd.reloadsPlanAlone) {
@@ -307,7 +316,7 @@ export class Server {
   async #start(): Promise<void> {
     await this.#health?.start();
     await this.#frontEnd.open?.();
-    await this.#queryLog.change(this.#plan.queryLog);
+    await this.#startQueryLog();
     const source = await this.#objects?.open();
     await this.#engine.start();
     await this.#frontEnd.start((plan, clearsCache) => this.#follow(plan, clearsCache), source);
@@ -333,6 +342,53 @@ export class Server {
     this.#followNetworks();
     if (!this.#plan.engine.isStrict) this.findings.start();
     this.#announce(source);
+  }
+
+  async #startQueryLog(): Promise<void> {
+    const watching = this.#frontEnd.watching?.queryLog;
+    if (watching !== undefined) {
+      await this.#queryLog.follow([{ rings: this.#events, lines: watching.lines }]);
+      watching.start((line, number) => {
+        if (!this.#queryLog.note(line, number)) this.#dependencies.log.info(line);
+      });
+    }
+    this.#groupEvents?.follow(this.#plan.engine);
+    // It waits for the thread, if groups are logged.
+    await this.#queryLog.change(this.#plan.queryLog);
+  }
+
+  /** Follows another query log of the plan. One that was switched on by the control socket stays until then. */
+  async #logBy({ queryLog }: ServerPlan): Promise<void> {
+    if (isDeepStrictEqual(queryLog, this.#plannedLog)) return;
+    this.#plannedLog = queryLog;
+    await this.#queryLog.change(queryLog).catch((error: unknown) => this.#failToLog(error));
+  }
+
+  #failToLog(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#dependencies.log.error('query log not changed', { reason });
+  }
+
+  /** Those of plugins have their place among those of readers. */
+  #queryLines(): QueryLines {
+    const { log } = this.#dependencies;
+    return {
+      info: (line) => this.#queryLog.note(line) || log.info(line),
+      error: (line) => this.#queryLog.note(line, ERROR_NOTE) || log.error(line),
+    };
+  }
+
+  /** Logs queries of listener groups, by the plugin `log`. */
+  #logAbout(rings: readonly LoggedRings[]): void {
+    this.#queryLog.follow(rings).catch((error: unknown) => this.#failToLog(error));
+  }
+
+  /** Writes lines about queries to the log of the server. */
+  #say(lines: readonly QueryLine[]): void {
+    const { log } = this.#dependencies;
+    const fileOf = this.#frontEnd.watching?.queryLog.fileOf;
+    if (fileOf !== undefined) for (const line of lines) log.info(completeLine(line, fileOf));
+    else for (const { level, text } of joinLines(lines)) log[level](text);
   }
 
   /** Applies a new plan when interfaces change, if answers depend on them. */
@@ -369,9 +425,10 @@ export class Server {
       await this.#groups?.keepOnly(this.#frontEnd.plan.listen.groups, undefined);
       throw error;
     }
-    this.#groups?.logBy(engine);
+    this.#groupEvents?.follow(engine);
     this.#groups?.ruleBy(plan.listen.groups);
     this.#lameduck = lameduck;
+    await this.#logBy(plan);
     if (clearsCache) this.#clearCache();
     await this.#groups?.keepOnly(plan.listen.groups, before);
     if (this.#state === 'serving') this.#followPlan(plan);
@@ -439,12 +496,11 @@ export class Server {
       ...{ readers: countReaders(this.#plan), commonReaders: countCommonReaders(this.#plan) },
       // CoreDNS logs nothing of them.
       socketLog: responses.kind === 'coredns' ? silentLog : log,
-      ...(responses.kind === 'plain' && { events: this.#events }),
+      ...{ events: this.#events, groupEvents: this.#groupEvents },
       ...this.#chooseAnswers(),
     });
     this.#groups = groups;
     await this.#openSockets(groups);
-    groups.logBy(engine);
     this.#engine.listening();
   }
 
@@ -471,7 +527,6 @@ export class Server {
     const { packetPath, readerPath: forwarding } = engine;
     const queryLog = this.#frontEnd.watching?.queryLog;
     if (queryLog === undefined) return { packetPath, forwarding };
-    queryLog.start(this.#events);
     const admits = (client: Client) => engine.admits(client);
     return {
       forwarding: undefined,

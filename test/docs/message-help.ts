@@ -169,8 +169,6 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'plugin/kubernetes: starting server with unsynced Kubernetes API':
     'The API server has not listed everything in time. Names are SERVFAIL until it has.',
   'plugin/loadbalance: …': 'The file of weights cannot be used. The former weights stay; the line says why.',
-  'plugin/log: lines left out, since there were too many':
-    'More queries came than lines can be written. Log fewer classes or names.',
   'plugin/portolan: … has multisocket: its rules for clients change at the next start':
     'Restart the server to apply the new rules.',
   'plugin/reload: Corefile changed but reload failed: starting with listener file descriptors: …':
@@ -195,6 +193,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'query log ended: internal error': 'The query log failed; answers go on. Report the line.',
   'query log incomplete: more queries than lines can be written':
     'Queries came faster than lines can be written. Use a sample or a filter.',
+  'query log not changed':
+    'A plan has a query log whose file cannot be opened, or the thread of the log did not start. Answers go on.',
   'query log not written': 'The file of the query log cannot be written. Check its space and rights.',
   'reader thread died: restarting it': 'A reader thread failed, and a new one starts. Report the line.',
   'recvmmsg not available: serving UDP one packet at a time':

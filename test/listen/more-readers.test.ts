@@ -68,7 +68,7 @@ it('groups have a second reader too, and lose no query as they come and go', asy
   onTestFinished(() => reader.stop());
   const ports = [await findFreePort(), await findFreePort()];
   const events = new QueryEventRings(2);
-  events.setReaderMode(EVENT_MODE.RESPONSES);
+  events.setMode(EVENT_MODE.RESPONSES);
   const [staying, going] = ports.map((port, group) => ({ address: ADDRESS, port, group, events }));
   if (staying === undefined || going === undefined) throw new Error('two groups');
   await reader.serve([staying]);

@@ -132,7 +132,7 @@ function makeCoreDnsFrontEnd(
     return { ...reading, blocks: adapt(reading.blocks) };
   };
   return new CoreDnsFrontEnd({
-    ...{ reading: read(), takeover: false, isStrict: false, read },
+    ...{ reading: read(), takeover: false, isStrict: false, queryLog: undefined, read },
     onServing() {},
     metrics: () => scene.engine.metrics,
     metricsText: () => new CoreDnsMetrics(scene.server, undefined).render(),

@@ -1,12 +1,14 @@
 /**
  * Listener groups with their own kind of reader thread: queries that it has received are answered even while the group is closing.
  */
+
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
+import { QueryEventRings } from '../../src/listen/query-events/event-rings.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import type { HandleQuery } from '../../src/listen/types.ts';
 import { ListenerGroups } from '../../src/server/listener-groups.ts';
@@ -45,6 +47,7 @@ it('answers by the blocks before what came to a group that a change removes', as
       forwarding: new ReaderPath(1, systemClock),
       socketLog: silentLog,
       startReader: startThreadOf(readerEntry),
+      events: new QueryEventRings(1),
       log: silentLog,
       clock: systemClock,
     },

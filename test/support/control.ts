@@ -26,12 +26,19 @@ export async function serveCorefile(
   lines: string,
   zone = '.',
   flags: readonly string[] = [],
-): Promise<{ readonly program: Program; readonly port: number }> {
+): Promise<{
+  readonly program: Program;
+  readonly port: number;
+  /** Changes the plugins in the file. */
+  readonly write: (lines: string) => void;
+}> {
   const { path } = await makeTemporaryFolder();
   const port = await findFreePort();
   const file = join(path, 'Corefile');
-  writeFileSync(file, `${zone}:${port} {\n  bind 127.0.0.1\n${lines}\n}\n`);
+  const write = (plugins: string) =>
+    writeFileSync(file, `${zone}:${port} {\n  bind 127.0.0.1\n${plugins}\n}\n`);
+  write(lines);
   const program = runPortolan(['coredns', '-conf', file, ...flags]);
   await expect.poll(() => program.output, { timeout: 20_000 }).toContain('CoreDNS-');
-  return { program, port };
+  return { program, port, write };
 }

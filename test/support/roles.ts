@@ -57,10 +57,15 @@ export interface RunningClusterRole extends RunningRole {
 export const HOST = '127.0.0.1';
 
 /** Starts a role with plain options: those of its documentation, and no limits of its own. */
-export async function startRole(role: Role, world: World, options?: RunOptions): Promise<RunningRole> {
+export async function startRole(
+  role: Role,
+  world: World,
+  options?: RunOptions & { readonly flags?: readonly string[] },
+): Promise<RunningRole> {
   const port = await findFreePort();
   const start = STARTS[role];
-  const program = await start(port, world, (words) => runPortolan(words, options));
+  const { flags = [], ...run } = options ?? {};
+  const program = await start(port, world, (words) => runPortolan([...words, ...flags], run));
   return { program, address: HOST, port };
 }
 

@@ -63,6 +63,7 @@ describe('an order', () => {
     ['upstream 10.0.0.2:53 off', { kind: 'upstream', server: '10.0.0.2:53', isOn: false }],
     ['log-level debug', { kind: 'log-level', level: 'debug' }],
     ['query-log off', { kind: 'query-log', plan: undefined }],
+    ['query-log reopen', { kind: 'reopen-query-log' }],
     ['query-log on', { kind: 'query-log', plan: { file: undefined, settings } }],
     [
       'query-log on file=/q=1 format=text sample=10 zone=a.test zone=b.test. rcode=nxdomain client=10.0.0.0/8',
@@ -91,7 +92,7 @@ describe('an order', () => {
     ['status now', 'order: unexpected word: "now". Leave it out.'],
     ['log-level loud', 'log-level: unknown: "loud". Give error, warn, info or debug.'],
     ['log-level info now', 'order: unexpected word: "now". Leave it out.'],
-    ['query-log maybe', 'query-log: unknown: "maybe". Give on or off.'],
+    ['query-log maybe', 'query-log: unknown: "maybe". Give on, off or reopen.'],
     ['query-log on sample', 'sample: its value is missing. Give one, as in sample=VALUE.'],
     ['query-log on sample=0', 'sample: out of range: "0". Give a number of queries from 1 to 1000000.'],
     [

@@ -15,6 +15,7 @@
  *     upstream 10.0.0.2:53 off
  *     log-level debug
  *     query-log off
+ *     query-log reopen
  *     query-log on file=/var/log/queries format=json sample=10 zone=shop.svc.cluster.local rcode=NXDOMAIN client=10.244.1.0/24
  */
 import { LOG_LEVELS, type LogLevel } from '../../base/log.ts';
@@ -23,9 +24,10 @@ import type { AddressRange } from '../../wire/address-range.ts';
 import { typeOf } from '../../wire/mnemonics.ts';
 import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { readQueryLogSettings } from '../query-log/read-settings.ts';
-import { fileOf, type QueryLogPlan, STANDARD_OUTPUT } from '../server/query-log-plan.ts';
+import { readQueryLogSettings, readQueryLogWords } from '../query-log/read-settings.ts';
+import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { Checked } from '../values/problem.ts';
+import { lastSetting, readSettingWords, type Settings } from '../values/setting-words.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
 export interface ExplainOrder {
@@ -81,7 +83,9 @@ export type ControlOrder =
   | { readonly kind: 'upstream'; readonly server: string; readonly isOn: boolean }
   | { readonly kind: 'log-level'; readonly level: LogLevel }
   /** Undefined: no query log. */
-  | { readonly kind: 'query-log'; readonly plan: QueryLogPlan | undefined };
+  | { readonly kind: 'query-log'; readonly plan: QueryLogPlan | undefined }
+  /** After its file is rotated. */
+  | { readonly kind: 'reopen-query-log' };
 
 export const ORDERS = [
   'status',
@@ -98,7 +102,6 @@ export const ORDERS = [
   'log-level',
 ] as const;
 
-const LOG_SETTINGS = ['file', 'format', 'sample', 'zone', 'rcode', 'client'] as const;
 const FILTERS = ['name', 'type', 'rcode', 'client', 'namespace', 'reason', 'source'] as const;
 const EXPLAIN_SETTINGS = ['from', 'namespace', 'pod', 'search', 'ndots', 'resolver'] as const;
 const TAIL_SETTINGS = [...FILTERS, 'rate'] as const;
@@ -131,7 +134,10 @@ class OrderReader extends ValueReader {
         return { kind: order };
       case 'doctor': {
         const settings = this.#only('doctor', words, ['watch']);
-        return { kind: 'doctor', watch: this.duration('watch', last(settings, 'watch'), DEFAULT_WATCH) };
+        return {
+          kind: 'doctor',
+          watch: this.duration('watch', lastSetting(settings, 'watch'), DEFAULT_WATCH),
+        };
       }
       case 'explain':
         return this.#explain(words);
@@ -143,7 +149,7 @@ class OrderReader extends ValueReader {
           kind: 'lookup',
           name: this.#name(asked),
           type: this.#type(type),
-          from: last(settings, 'from'),
+          from: lastSetting(settings, 'from'),
         };
       }
       case 'tail':
@@ -154,7 +160,7 @@ class OrderReader extends ValueReader {
         this.#refuse(words.slice(1));
         return { kind: 'names', bucket: words[0] === undefined ? undefined : this.#bucket(words[0]) };
       case 'changes': {
-        const rows = last(this.#only('changes', words, ['rows']), 'rows');
+        const rows = lastSetting(this.#only('changes', words, ['rows']), 'rows');
         const range = { min: 1, max: MAX_CHANGES, of: 'a number of rows' };
         return { kind: 'changes', rows: this.integer('rows', rows, range, DEFAULT_CHANGES) };
       }
@@ -178,10 +184,11 @@ class OrderReader extends ValueReader {
         this.#refuse(words.slice(1));
         return { kind: 'log-level', level: this.choice('log-level', first, LOG_LEVELS, 'info') };
       case 'query-log': {
-        const isOn = this.choice('query-log', first, ['on', 'off'], 'off') === 'on';
-        if (isOn) return { kind: 'query-log', plan: this.#queryLog(words.slice(1), format) };
+        const action = this.choice('query-log', first, ['on', 'off', 'reopen'], 'off');
+        if (action === 'on')
+          return { kind: 'query-log', plan: readQueryLogWords(this, words.slice(1), format) };
         this.#refuse(words.slice(1));
-        return { kind: 'query-log', plan: undefined };
+        return action === 'off' ? { kind: 'query-log', plan: undefined } : { kind: 'reopen-query-log' };
       }
     }
   }
@@ -190,22 +197,23 @@ class OrderReader extends ValueReader {
     const { plain, settings } = this.#split('explain', words, EXPLAIN_SETTINGS);
     const asks = plain.includes('ask');
     const [name = '', ...types] = plain.filter((word) => word !== 'ask');
-    const search = last(settings, 'search');
+    const search = lastSetting(settings, 'search');
     return {
       kind: 'explain',
       name: this.#name(name),
       types: types.length === 0 ? ADDRESS_TYPES : types.map((type) => this.#type(type)),
-      from: last(settings, 'from'),
-      namespace: last(settings, 'namespace'),
-      pod: last(settings, 'pod'),
+      from: lastSetting(settings, 'from'),
+      namespace: lastSetting(settings, 'namespace'),
+      pod: lastSetting(settings, 'pod'),
       search: search?.split(/[,\s]+/).filter((domain) => domain !== ''),
       ndots: this.integer(
         'ndots',
-        last(settings, 'ndots'),
+        lastSetting(settings, 'ndots'),
         { min: 0, max: 15, of: 'a number of dots' },
         undefined,
       ),
-      resolver: this.choice('resolver', last(settings, 'resolver'), RESOLVER_LIBRARIES, 'glibc') ?? 'glibc',
+      resolver:
+        this.choice('resolver', lastSetting(settings, 'resolver'), RESOLVER_LIBRARIES, 'glibc') ?? 'glibc',
       asks,
     };
   }
@@ -213,7 +221,7 @@ class OrderReader extends ValueReader {
   #tail(words: readonly string[]): ControlOrder {
     const settings = this.#only('tail', words, TAIL_SETTINGS);
     const range = { min: 1, max: 1_000_000, of: 'a number of queries' };
-    const rate = this.integer('rate', last(settings, 'rate'), range, undefined);
+    const rate = this.integer('rate', lastSetting(settings, 'rate'), range, undefined);
     return { kind: 'tail', filter: this.#filter(settings), rate };
   }
 
@@ -222,10 +230,10 @@ class OrderReader extends ValueReader {
     return {
       kind: 'top',
       filter: this.#filter(settings),
-      interval: this.duration('interval', last(settings, 'interval'), DEFAULT_INTERVAL),
+      interval: this.duration('interval', lastSetting(settings, 'interval'), DEFAULT_INTERVAL),
       rows: this.integer(
         'rows',
-        last(settings, 'rows'),
+        lastSetting(settings, 'rows'),
         { min: 1, max: 100, of: 'a number of rows' },
         DEFAULT_ROWS,
       ),
@@ -257,19 +265,6 @@ class OrderReader extends ValueReader {
     };
   }
 
-  #queryLog(words: readonly string[], format: QueryLogPlan['settings']['format']): QueryLogPlan {
-    const given = this.#only('query-log', words, LOG_SETTINGS);
-    const texts = {
-      format: last(given, 'format') ?? format,
-      sample: last(given, 'sample'),
-      zones: given.get('zone') ?? [],
-      rcodes: given.get('rcode') ?? [],
-      clients: given.get('client') ?? [],
-    };
-    const file = this.nonEmpty('file', last(given, 'file'), 'a path') ?? STANDARD_OUTPUT;
-    return { file: fileOf(file), settings: readQueryLogSettings(this, texts, (setting) => setting) };
-  }
-
   /** Words with `=` are settings. */
   #split(order: string, words: readonly string[], names: readonly string[]) {
     const plain = words.filter((word) => !word.includes('='));
@@ -284,16 +279,7 @@ class OrderReader extends ValueReader {
   }
 
   #only(order: string, words: readonly string[], names: readonly string[]): Settings {
-    const settings = new Map<string, string[]>();
-    for (const word of words) {
-      const end = word.indexOf('=');
-      const setting = this.choice(order, end < 0 ? word : word.slice(0, end), names, undefined);
-      if (setting === undefined) continue;
-      if (end < 0)
-        this.addProblem(setting, 'its value is missing', undefined, `Give one, as in ${setting}=VALUE.`);
-      else settings.set(setting, [...(settings.get(setting) ?? []), word.slice(end + 1)]);
-    }
-    return settings;
+    return readSettingWords(this, order, words, names);
   }
 
   #name(text: string): string {
@@ -326,10 +312,4 @@ class OrderReader extends ValueReader {
   #refuse([first]: readonly string[]): void {
     if (first !== undefined) this.addProblem('order', 'unexpected word', first, 'Leave it out.');
   }
-}
-
-type Settings = ReadonlyMap<string, readonly string[]>;
-
-function last(settings: Settings, name: string): string | undefined {
-  return settings.get(name)?.at(-1);
 }

@@ -7,10 +7,13 @@ import type { ClientRules } from '../../listen/client-rules.ts';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
 import { countCores, readersFor } from '../cores.ts';
+import { readQueryLogWords } from '../query-log/read-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';
+import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { ListenerGroupPlan, SitePlan } from '../server/server-blocks-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
+import { ValueReader } from '../values/value-reader.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** The options of a plugin in a block; undefined if the block does not have the plugin. */
@@ -27,12 +30,14 @@ export interface CompileSettings {
   readonly takeover: boolean;
   /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
   readonly isStrict: boolean;
+  /** The query log unless the Corefile has one; undefined: none. */
+  readonly queryLog: QueryLogPlan | undefined;
 }
 
 /** @param blocks from a Corefile without problems */
 export function compileCorefile(
   blocks: readonly ServerBlock[],
-  { takeover = false, isStrict = false }: Partial<CompileSettings> = {},
+  { takeover = false, isStrict = false, queryLog }: Partial<CompileSettings> = {},
 ): ServerPlan {
   const groups = groupListeners(blocks);
   return {
@@ -41,12 +46,21 @@ export function compileCorefile(
     udpReaders: readersFor(countCores()),
     takeover,
     objects: undefined,
-    queryLog: undefined,
+    queryLog: ownQueryLog(blocks) ?? queryLog,
     http: undefined,
     endpoints: blocks.flatMap(listEndpoints),
     lameduck: Math.max(0, ...blocks.map((block) => findOptions(block, 'health')?.lameduck ?? 0)),
     keepsStatistics: blocks.some((block) => findOptions(block, 'portolan')?.stats === true),
   };
+}
+
+/** At most one block has one, and its words were read without problems. */
+function ownQueryLog(blocks: readonly ServerBlock[]): QueryLogPlan | undefined {
+  const [words] = blocks.flatMap((block) => {
+    const own = findOptions(block, 'portolan')?.queryLog;
+    return own === undefined ? [] : [own];
+  });
+  return words && readQueryLogWords(new ValueReader(), words, 'text');
 }
 
 function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {

@@ -28,6 +28,32 @@ describe('readCoreDnsFlags', () => {
     ['-compat 1.13 --metrics-compat=1.6', { ...run, compat: '1.13', metricsCompat: '1.6' }],
     ['-compat= -metrics-compat=', run],
     ['-plugin=a=/a.js --plugin b=b:before=file', { ...run, plugins: ['a=/a.js', 'b=b:before=file'] }],
+    [
+      '-query-log -query-log-zone=a.test -query-log-zone b.test',
+      {
+        ...run,
+        queryLog: {
+          file: undefined,
+          settings: { format: 'text', sample: 1, zones: ['a.test.', 'b.test.'], rcodes: [], clients: [] },
+        },
+      },
+    ],
+    [
+      '-compat=1.14 --query-log=/q',
+      {
+        kind: 'end',
+        text: '--query-log: cannot be given with -compat: CoreDNS does not have it. Leave one out, or take the plugin log.\n',
+        exitCode: 1,
+      },
+    ],
+    [
+      '-query-log-sample=5',
+      {
+        kind: 'end',
+        text: '-query-log-sample: has no effect without -query-log: "5". Leave it out, or give -query-log.\n',
+        exitCode: 1,
+      },
+    ],
     ['-version -plugins', { kind: 'version' }],
     ['-plugins', { kind: 'plugins' }],
     [

@@ -1,6 +1,7 @@
 /**
  * The command line of CoreDNS, parsed as by Go's package flag: one dash or two, values after `=` or as the next word. Parsing ends at
- * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`, `-events`, `-metrics-compat`, `-plugin` and the flags of the autoscaler.
+ * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`,
+ * `-events`, `-metrics-compat`, `-plugin`, and the flags of the autoscaler and of the query log.
  */
 
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
@@ -11,9 +12,12 @@ import { choicesOf, type Flag } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { formatRows, rowOf } from '../flags/flag-text.ts';
 import { parseGoBoolean } from '../flags/go-flags.ts';
+import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
+import { readCorefileQueryLog } from '../query-log/read-settings.ts';
 import { AUTOSCALE_FLAGS } from '../serve/autoscale-flags.ts';
 import { readAutoscale } from '../serve/read-autoscale.ts';
 import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
+import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import { describeProblem } from '../values/problem.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from './compat-flags.ts';
 
@@ -39,6 +43,8 @@ export type CoreDnsCommand =
       readonly autoscaler: AutoscalerPlan | undefined;
       /** Undefined: no Kubernetes Events. */
       readonly events: EventsPlan | undefined;
+      /** Undefined: queries are not logged, unless the Corefile says so. */
+      readonly queryLog: QueryLogPlan | undefined;
     }
   | { readonly kind: 'version' | 'plugins' }
   /** Print the text to standard error and exit. */
@@ -72,12 +78,18 @@ const SERVER_FLAGS = [
   { name: 'version', value: 'none', help: 'show version' },
 ] as const satisfies readonly Flag[];
 
-export const COREDNS_FLAGS: readonly Flag[] = [...SERVER_FLAGS, ...AUTOSCALE_FLAGS, ...EVENT_FLAGS];
+export const COREDNS_FLAGS: readonly Flag[] = [
+  ...SERVER_FLAGS,
+  ...AUTOSCALE_FLAGS,
+  ...EVENT_FLAGS,
+  ...QUERY_LOG_FLAGS,
+];
 
 type FlagName =
   | (typeof SERVER_FLAGS)[number]['name']
   | (typeof AUTOSCALE_FLAGS)[number]['name']
-  | (typeof EVENT_FLAGS)[number]['name'];
+  | (typeof EVENT_FLAGS)[number]['name']
+  | (typeof QUERY_LOG_FLAGS)[number]['name'];
 
 /** The flags given: the last value of each (`true` or `false` for a switch; all values of one that repeats, as lines), with its dashes. */
 type Given = Map<string, { readonly dashes: string; readonly value: string }>;
@@ -113,12 +125,13 @@ function readRun(given: Given): CoreDnsCommand {
   const metricsCompat = choose('metrics-compat', textOf(given, 'metrics-compat'), FORMER_NAMES);
   if (typeof metricsCompat === 'object') return metricsCompat;
   const read = new FlagReader(
-    [...AUTOSCALE_FLAGS, ...EVENT_FLAGS],
-    (name) => [given.get(name)?.value ?? []].flat(),
+    [...AUTOSCALE_FLAGS, ...EVENT_FLAGS, ...QUERY_LOG_FLAGS],
+    (name) => given.get(name)?.value.split('\n') ?? [],
     (name) => given.get(name)?.dashes ?? '-',
   );
   const autoscaler = readAutoscale(read, true);
   const events = readEvents(read, undefined, compat === undefined ? undefined : NO_FINDINGS);
+  const queryLog = readCorefileQueryLog(read, compat !== undefined);
   if (read.problems.length > 0) {
     const text = read.problems.map((problem) => `${describeProblem(problem)}\n`).join('');
     return { kind: 'end', text, exitCode: 1 };
@@ -137,6 +150,7 @@ function readRun(given: Given): CoreDnsCommand {
       .filter((each) => each !== ''),
     autoscaler,
     events,
+    queryLog,
   };
 }
 
@@ -167,13 +181,13 @@ function takeFlag(word: string, following: string | undefined, given: Given): 1 
     given.set(name, { dashes, value: String(value) });
     return 1;
   }
-  const value = inline ?? following;
+  const value = inline ?? flag.impliedValue ?? following;
   if (value === undefined) return usage(`flag needs an argument: -${name}`);
   // The port has two flags.
   const key = name === 'p' ? 'dns.port' : name;
   const before = flag.repeats === true ? given.get(key)?.value : undefined;
   given.set(key, { dashes, value: before === undefined ? value : `${before}\n${value}` });
-  return inline === undefined ? 2 : 1;
+  return inline === undefined && flag.impliedValue === undefined ? 2 : 1;
 }
 
 function usage(fault: string): CoreDnsCommand {
@@ -187,7 +201,7 @@ function helpText(): string {
 
 function fullHelpText(): string {
   const list = (flags: readonly Flag[]) => formatRows(flags.map((flag) => rowOf(flag, '-')));
-  return `${helpText()}\nAutoscaling:\n${list(AUTOSCALE_FLAGS)}\nEvents:\n${list(EVENT_FLAGS)}`;
+  return `${helpText()}\nAutoscaling:\n${list(AUTOSCALE_FLAGS)}\nEvents:\n${list(EVENT_FLAGS)}\nQuery log:\n${list(QUERY_LOG_FLAGS)}`;
 }
 
 function goLines(flag: Flag): string {

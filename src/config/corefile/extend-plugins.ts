@@ -8,6 +8,8 @@ import type { ForwardOptions } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import type { PortolanOptions } from '../../plugins/portolan/options.ts';
 import type { CorefilePluginName, PluginUse } from '../../plugins/registry.ts';
+import { readQueryLogWords } from '../query-log/read-settings.ts';
+import { ValueReader } from '../values/value-reader.ts';
 
 /** The plugins of a server block, by name. */
 type Plugins = Map<CorefilePluginName, PluginUse>;
@@ -17,6 +19,7 @@ type Use<Name extends CorefilePluginName> = Extract<PluginUse, { readonly name: 
 /** Replaces the options of other plugins, in all blocks. A feature without its plugin is a problem. */
 export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFindings): void {
   const files = new Set<string>();
+  let hasQueryLog = false;
   for (const plugins of blocks) {
     const own = findUse(plugins, 'portolan');
     if (own === undefined) continue;
@@ -28,10 +31,22 @@ export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFind
     if (snapshot !== undefined && files.has(snapshot.file))
       refuse(`snapshot: another server block has the file: ${snapshot.file}`, 'Name a file for each block.');
     if (snapshot !== undefined) files.add(snapshot.file);
+    const { queryLog } = own.options;
+    if (queryLog !== undefined && hasQueryLog)
+      refuse('query_log: another server block has it', 'The log is that of the server: write it once.');
+    hasQueryLog ||= queryLog !== undefined;
+    checkQueryLog(queryLog ?? [], refuse);
     extendKubernetes(own.options, plugins, refuse);
     extendCache(own.options, plugins, refuse);
     extendForward(own.options, plugins, refuse);
   }
+}
+
+function checkQueryLog(words: readonly string[], refuse: Refuse): void {
+  const read = new ValueReader();
+  readQueryLogWords(read, words, 'text');
+  for (const { where, fault, value, remedy } of read.problems)
+    refuse(`query_log: ${where}: ${fault}${value === undefined ? '' : `: '${value}'`}`, remedy);
 }
 
 type Refuse = (fault: string, remedy: string) => void;

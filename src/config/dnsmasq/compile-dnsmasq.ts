@@ -43,7 +43,7 @@ export function compileDnsmasq(
     udpReaders: udpReaders > 1 ? 0 : 1,
     takeover: false,
     objects: undefined,
-    queryLog: undefined,
+    queryLog: plan.process.queryLog,
     http: undefined,
     endpoints: [],
     lameduck: 0,

@@ -44,8 +44,10 @@ export interface Draft {
     bindsDynamic: boolean;
     localService: 'off' | 'network' | 'host';
   };
-  readonly process: Open<ProcessPlan>;
+  readonly process: Open<Omit<ProcessPlan, 'queryLog'>>;
   readonly log: Omit<Open<DnsmasqLogPlan>, 'to'> & { to: DnsmasqLogPlan['to'] | undefined };
+  /** Settings of Portolan's own query log, as words. */
+  readonly queryLog: string[];
   /** `--test`. */
   test: boolean;
 }
@@ -130,6 +132,7 @@ export function newDraft(): Draft {
       pidFile: '/var/run/dnsmasq.pid',
     },
     log: { to: undefined, queries: 'off', debug: false },
+    queryLog: [],
     test: false,
   };
 }

@@ -9,6 +9,7 @@ import { hostsOptions } from './hosts-options.ts';
 import { listenOptions } from './listen-options.ts';
 import type { Option } from './option.ts';
 import { processOptions } from './process-options.ts';
+import { queryLogOptions } from './query-log-options.ts';
 import { recordOptions } from './record-options.ts';
 import { routeOptions } from './route-options.ts';
 import { idleOptions, unsupportedOptions } from './unsupported-options.ts';
@@ -24,12 +25,17 @@ export const allOptions: readonly Option[] = [
   ...hostsOptions,
   ...recordOptions,
   ...processOptions,
+  ...queryLogOptions,
   ...idleOptions,
   ...unsupportedOptions,
 ];
 
 /** Portolan options that dnsmasq lacks. */
-export const ownOptions: ReadonlySet<string> = new Set(['blocks-extra', 'stats']);
+export const ownOptions: ReadonlySet<string> = new Set([
+  'blocks-extra',
+  'stats',
+  ...queryLogOptions.map(({ name }) => name),
+]);
 
 const byName = new Map(
   allOptions.flatMap((option) =>

@@ -16,6 +16,7 @@ import { EXIT } from './exit-codes.ts';
 import type { Findings } from './findings.ts';
 import { readName } from './names.ts';
 import { octetsOf } from './octets.ts';
+import { finishQueryLog } from './query-log-options.ts';
 import type { ConfigSources } from './sources.ts';
 
 /** The lowest random source port, above the well-known ports. */
@@ -40,7 +41,7 @@ export function finishPlan(
     cache,
     local: finishLocalData(draft, host, domain, findings),
     listen: finishListen(draft),
-    process,
+    process: { ...process, queryLog: finishQueryLog(draft, findings) },
     log: { ...log, to: log.to ?? { kind: 'syslog', facility } },
   };
 }

@@ -45,3 +45,22 @@ it('answers for itself unless told not to', () => {
   expect(planOf('').local.identifies).toBe(true);
   expect(planOf('no-ident').local.identifies).toBe(false);
 });
+
+describe('the query log of all servers', () => {
+  it('is none, or goes where it is told, of what is selected', () => {
+    expect(planOf('log-queries').process.queryLog).toBeUndefined();
+    expect(planOf('query-log').process.queryLog).toMatchObject({ file: undefined, settings: { sample: 1 } });
+    const lines = 'query-log-zone=a.test\nquery-log=/q\nquery-log-zone=b.test\nquery-log-format=json';
+    expect(planOf(lines).process.queryLog).toMatchObject({
+      file: '/q',
+      settings: { format: 'json', zones: ['a.test.', 'b.test.'] },
+    });
+  });
+
+  it.each([
+    ['query-log\nquery-log-sample=0', 'out of range: "0"'],
+    ['query-log-client=10.0.0.0/8', '--query-log-client: has no effect without --query-log'],
+  ])('is refused: %j', (lines, problem) => {
+    expect(problemsOf(lines)).toEqual([expect.stringContaining(problem)]);
+  });
+});

@@ -10,6 +10,8 @@ import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
+import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
+import { readCorefileQueryLog } from '../query-log/read-settings.ts';
 import type { Problem } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import type { NodeCachePlan, RulesChoice } from './node-cache-plan.ts';
@@ -125,6 +127,7 @@ export const NODE_CACHE_FLAGS = [
   BLOCKS_EXTRA_FLAG,
   ...COMPAT_FLAGS,
   PLUGIN_FLAG,
+  ...QUERY_LOG_FLAGS,
   { name: 'pidfile', valueName: 'path', value: { kind: 'file' }, help: 'file to write the process ID to' },
   { name: 'quiet', value: 'none', help: 'print neither zones nor version at the start' },
   { name: 'plugins', value: 'none', help: 'list the plugins of Corefiles, and exit' },
@@ -186,6 +189,7 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     compat: read.value('compat'),
     metricsCompat: read.value('metrics-compat'),
     plugins: given.all('plugin'),
+    queryLog: readCorefileQueryLog(read, read.isGiven('compat')),
     pidFile: read.value('pidfile'),
     isQuiet: given.switch('quiet') ?? false,
     takeover: given.switch('takeover') ?? false,

@@ -3,6 +3,7 @@
  */
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { FormerNames } from '../server/former-names.ts';
+import type { QueryLogPlan } from '../server/query-log-plan.ts';
 
 export interface NodeCachePlan {
   /** As given; at least one, of one address family or of both. */
@@ -39,6 +40,8 @@ export interface NodeCachePlan {
   readonly metricsCompat: FormerNames | undefined;
   /** Plugins of others: `NAME=MODULE[:before=WORD]`. */
   readonly plugins: readonly string[];
+  /** Undefined: queries are not logged, unless the Corefile says so. */
+  readonly queryLog: QueryLogPlan | undefined;
   readonly pidFile: string | undefined;
   /** Whether to omit zones and version from the start-up output. */
   readonly isQuiet: boolean;

@@ -1,9 +1,8 @@
 /**
- * The flags of the query log, the control socket and statistics, shared by several commands.
+ * The flags of the query log, of all servers; and those of the control socket and statistics.
  */
 import type { Flag } from '../flags/flag.ts';
-import { LOG_FORMATS } from '../plan.ts';
-import { STANDARD_OUTPUT } from '../server/query-log-plan.ts';
+import { LOG_FORMATS, STANDARD_OUTPUT } from '../server/query-log-plan.ts';
 
 /** The heading in help, shared with the other log flags. */
 export const LOG_GROUP = 'Log';
@@ -23,7 +22,7 @@ export const QUERY_LOG_FLAGS = [
     name: 'query-log-format',
     valueName: 'format',
     value: { kind: 'choice', choices: LOG_FORMATS },
-    defaultNote: 'that of --log-format',
+    defaultNote: 'that of the log, else text',
     help: 'format of the query log',
     group: LOG_GROUP,
   },
@@ -62,6 +61,9 @@ export const QUERY_LOG_FLAGS = [
     help: 'log queries of clients with this address prefix, as in 10.244.1.0/24',
     group: LOG_GROUP,
   },
+] as const satisfies readonly Flag[];
+
+export const CONTROL_FLAGS = [
   {
     name: 'control-socket',
     valueName: 'file',

@@ -6,8 +6,9 @@ import { LOG_LEVELS } from '../../base/log.ts';
 import { IMPLIED_EVENT_FLAGS } from '../events/event-flags.ts';
 import type { Flag } from '../flags/flag.ts';
 import { FlagReader, type GivenTexts } from '../flags/flag-reader.ts';
-import { DIALECTS, LOG_FORMATS, POD_MODES, POLICIES } from '../plan.ts';
-import { LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
+import { DIALECTS, POD_MODES, POLICIES } from '../plan.ts';
+import { CONTROL_FLAGS, LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
+import { LOG_FORMATS } from '../server/query-log-plan.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
 import { IDENTITY_FLAGS } from './identity-flags.ts';
@@ -392,6 +393,7 @@ export const SERVE_FLAGS = [
     group: LOG_GROUP,
   },
   ...QUERY_LOG_FLAGS,
+  ...CONTROL_FLAGS,
   ...OWN_DASHBOARD_FLAGS,
 ] as const satisfies readonly Flag[];
 

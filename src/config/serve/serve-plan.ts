@@ -7,9 +7,7 @@ import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import { readEvents } from '../events/event-flags.ts';
 import type { IdentityPlan, LogPlan, ServePlan } from '../plan.ts';
-import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
-import { readQueryLogSettings } from '../query-log/read-settings.ts';
-import { fileOf, type QueryLogPlan } from '../server/query-log-plan.ts';
+import { readQueryLog } from '../query-log/read-settings.ts';
 import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
 import type { Checked } from '../values/problem.ts';
 import { readClientRules } from './client-rules.ts';
@@ -83,7 +81,7 @@ export function planFromFlags(
       cache: shape !== 'server',
     },
     log,
-    queryLog: readQueryLog(read, log),
+    queryLog: readQueryLog(read, log.format) ?? resolver.dnsmasq?.process.queryLog,
     controlSocket: read.value('control-socket'),
     keepsStatistics: read.isOn('stats') || resolver.dnsmasq?.process.keepsStatistics === true,
     dashboard: readOwnDashboard(read),
@@ -214,21 +212,6 @@ function readBindAddresses(read: ServeFlagReader): ListenPlan['addresses'] {
     read.addProblem(flag, `already covered by ${wildcard}`, covered, 'Leave one of the two out.');
   }
   return [...new Set(addresses)];
-}
-
-function readQueryLog(read: ServeFlagReader, log: LogPlan): QueryLogPlan | undefined {
-  for (const { name } of QUERY_LOG_FLAGS)
-    if (name !== 'query-log' && name.startsWith('query-log-')) read.requireWith(name, 'query-log', 'give');
-  const texts = {
-    file: read.value('query-log'),
-    format: read.text('query-log-format') ?? log.format,
-    sample: read.text('query-log-sample'),
-    zones: read.texts('query-log-zone'),
-    rcodes: read.texts('query-log-rcode'),
-    clients: read.texts('query-log-client'),
-  };
-  const settings = readQueryLogSettings(read, texts, (name) => `--query-log-${name}`);
-  return texts.file === undefined ? undefined : { file: fileOf(texts.file), settings };
 }
 
 function readLog(read: ServeFlagReader, machine: Machine): LogPlan {

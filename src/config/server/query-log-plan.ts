@@ -4,8 +4,11 @@
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 export interface QueryLogSettings {
-  readonly format: 'text' | 'json';
+  readonly format: LogFormat;
   /** Log one in so many selected queries, at random; 1: all. */
   readonly sample: number;
   /** Log only names at or below one of these; empty: all. */
@@ -24,7 +27,3 @@ export interface QueryLogPlan {
 
 /** The file name that means standard output. */
 export const STANDARD_OUTPUT = '-';
-
-export function fileOf(text: string): string | undefined {
-  return text === STANDARD_OUTPUT ? undefined : text;
-}

@@ -63,7 +63,7 @@ export function compileSkyDns(
     udpReaders: machine.udpReaders,
     takeover: false,
     objects: undefined,
-    queryLog: undefined,
+    queryLog: settings.queryLog,
     http: compileHttp(settings),
     endpoints: [],
     lameduck: 0,

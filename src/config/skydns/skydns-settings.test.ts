@@ -33,3 +33,12 @@ it('names servers that are none', () => {
     problems: [{ where: '-nameservers' }],
   });
 });
+
+it('has the query log of all servers', () => {
+  expect(settingsOf('-query-log=/q', '-query-log-rcode', 'NXDOMAIN')).toMatchObject({
+    settings: { queryLog: { file: '/q', settings: { format: 'json', rcodes: [3] } } },
+  });
+  expect(settingsOf('-query-log-rcode=none', '-query-log')).toMatchObject({
+    problems: [{ where: '-query-log-rcode' }],
+  });
+});

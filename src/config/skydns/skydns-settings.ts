@@ -10,6 +10,8 @@ import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts
 import { parseAddress } from '../../wire/address.ts';
 import { NameError, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { readQueryLog } from '../query-log/read-settings.ts';
+import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { SkyDnsMetricsPlan } from '../server/server-plan.ts';
 import type { Problem } from '../values/problem.ts';
 import type { Environment, SkyDnsFlagReader } from './skydns-flags.ts';
@@ -46,6 +48,8 @@ export interface SkyDnsSettings {
   readonly blocksExtra: string | undefined;
   /** Whether queries are always counted for `top`. */
   readonly keepsStatistics: boolean;
+  /** Undefined: queries are not logged. */
+  readonly queryLog: QueryLogPlan | undefined;
 }
 
 export type SettingsReading =
@@ -85,6 +89,7 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
     isVerbose: read.isOn('verbose'),
     blocksExtra: read.value('blocks-extra'),
     keepsStatistics: read.isOn('stats'),
+    queryLog: readQueryLog(read, 'json'),
   };
   const { problems } = read;
   return problems.length > 0 ? { kind: 'bad', problems } : { kind: 'good', settings };

@@ -74,6 +74,7 @@ export interface ServerBlocksDependencies {
   readonly countQueries: () => QueryCounts;
   /** How upstream servers are reached; undefined: by sockets. */
   readonly connectUpstream: Connect | undefined;
+  readonly queryLog: PluginContext['queryLog'];
   readonly version: string;
   readonly metrics: PluginMetrics;
   readonly clock: Clock;

@@ -45,6 +45,8 @@ export interface QueryEvent {
   readonly question: Uint8Array;
   /** Empty unless responses are kept. */
   readonly response: Uint8Array;
+  /** A line about a query, instead of an event. The other fields say nothing, but `received`. */
+  readonly note?: { readonly line: string; readonly number: number } | undefined;
 }
 
 export class QueryEventReader {
@@ -88,6 +90,10 @@ export class QueryEventReader {
 
 const NOTHING = new Uint8Array();
 
+function readText(octets: Uint8Array): string {
+  return Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString();
+}
+
 /** The event at an offset of the records, which is complete. */
 export function readEventAt({ words, octets, doubles }: EventRingViews, at: number): QueryEvent {
   const first = at >> 2;
@@ -127,5 +133,9 @@ export function readEventAt({ words, octets, doubles }: EventRingViews, at: numb
     additionals: word(WORD.KEPT) & 0xffff,
     question: part(question, questionOctets),
     response: part(response, responseOctets),
+    note:
+      (flags & FLAG.NOTE) === 0
+        ? undefined
+        : { line: readText(part(question, questionOctets)), number: word(WORD.QUERY) },
   };
 }

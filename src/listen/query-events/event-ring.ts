@@ -21,6 +21,9 @@
  *     8        flags of the response | its octets << 16
  *     9, 10    counts of answers | authorities << 16; additionals | octets of the response kept here << 16
  *     11       the two endpoints, see `socket/endpoints.ts`; then the question, then the response, each padded to a word
+ *
+ * A note is a record too: a line about a query that the main thread answers. Its text is in place of the question, and in word 6 is a
+ * number for the reader of notes. Its other words say nothing.
  */
 import { ENDPOINT_WORDS, ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
 import type { ClientTransport } from '../../wire/response-size.ts';
@@ -32,7 +35,7 @@ export const EVENT_MODE = { OFF: 0, QUERIES: 1, RESPONSES: 2 } as const;
 export type EventMode = (typeof EVENT_MODE)[keyof typeof EVENT_MODE];
 
 /** The lowest two bits of the flags are the transport, an index of `TRANSPORTS`. From the bit `WEIGHT` on, the exponent of its weight. */
-export const FLAG = { TRANSPORT: 3, CHAIN: 4, OPT: 8, DNSSEC_OK: 16, WEIGHT: 8 } as const;
+export const FLAG = { TRANSPORT: 3, CHAIN: 4, OPT: 8, DNSSEC_OK: 16, NOTE: 32, WEIGHT: 8 } as const;
 
 /** One event of 2^exponent is written. With FAILURES, so are all answers other than NOERROR, NXDOMAIN and REFUSED. */
 export const SAMPLING = { EXPONENT: 31, FAILURES: 32 } as const;

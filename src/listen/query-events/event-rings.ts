@@ -25,37 +25,43 @@ export class QueryEventRings {
     return this.#readers[index];
   }
 
+  /** The ring of the main thread. */
+  get ofMain(): SharedArrayBuffer {
+    return this.#main;
+  }
+
   /** For the consumer; there must be only one. */
   get all(): readonly SharedArrayBuffer[] {
     return [...this.#readers, this.#main];
   }
 
-  /** Sets what reader threads record from their next batch on. */
-  setReaderMode(mode: EventMode): void {
-    this.#readerMode = mode;
+  /**
+   * Sets what threads record for the consumer from their next batch on. It takes out the events of all rings, whatever it wants.
+   *
+   * @param main for the main thread; default: the same
+   */
+  setMode(readers: EventMode, main: EventMode = readers): void {
+    this.#readerMode = readers;
+    this.#mainMode = main;
+    this.#hasConsumer = true;
     this.#apply();
   }
 
-  /** Sets what all threads record from the next batch on. */
-  setMode(mode: EventMode): void {
-    this.#mainMode = mode;
-    this.setReaderMode(mode);
-  }
-
-  /** The consumer of the readers' events has ended: from now on a tap takes them out. */
+  /** The consumer has ended: nothing is recorded for it, and a tap takes events out. */
   consumerEnded(): void {
+    this.setMode(EVENT_MODE.OFF);
     this.#hasConsumer = false;
   }
 
-  /** Whether a consumer takes out the events of a ring; otherwise a tap must. */
-  hasConsumer(memory: SharedArrayBuffer): boolean {
-    return this.#hasConsumer && (memory !== this.#main || this.#mainMode !== EVENT_MODE.OFF);
+  /** Whether a consumer takes out the events; otherwise a tap must. */
+  get hasConsumer(): boolean {
+    return this.#hasConsumer;
   }
 
   /**
    * Makes all threads record events while somebody watches, whether or not there is a consumer.
    *
-   * @param sampling as `SAMPLING`, for rings without a consumer; 0: all events
+   * @param sampling as `SAMPLING`, where no consumer wants events; 0: all events
    */
   setTapped(isTapped: boolean, sampling = 0): void {
     this.#isTapped = isTapped;
@@ -64,11 +70,13 @@ export class QueryEventRings {
   }
 
   #apply(): void {
+    for (const memory of this.#readers) this.#applyTo(memory, this.#readerMode);
+    this.#applyTo(this.#main, this.#mainMode);
+  }
+
+  #applyTo(memory: SharedArrayBuffer, mode: EventMode): void {
     const least = this.#isTapped ? EVENT_MODE.QUERIES : EVENT_MODE.OFF;
-    const moreOf = (mode: EventMode): EventMode => (mode > least ? mode : least);
-    this.#hasConsumer ||= this.#readerMode !== EVENT_MODE.OFF || this.#mainMode !== EVENT_MODE.OFF;
-    for (const memory of this.#readers) setEventMode(memory, moreOf(this.#readerMode));
-    setEventMode(this.#main, moreOf(this.#mainMode));
-    for (const memory of this.all) setEventSampling(memory, this.hasConsumer(memory) ? 0 : this.#sampling);
+    setEventMode(memory, mode > least ? mode : least);
+    setEventSampling(memory, mode === EVENT_MODE.OFF ? this.#sampling : 0);
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { type QueryEvent, readEventAt } from './event-reader.ts';
-import { CONTROL, type EventRingViews, viewEventRing } from './event-ring.ts';
+import { CONTROL, type EventRingViews, FLAG, viewEventRing, WORD } from './event-ring.ts';
 import type { QueryEventRings } from './event-rings.ts';
 import { EventSampling } from './event-sampling.ts';
 import { SearchTotals } from './search-totals.ts';
@@ -131,7 +131,7 @@ export class EventTap {
     let lost = 0;
     for (const rings of this.#tapped)
       for (const memory of rings.all)
-        lost += this.#readers.get(memory)?.read(events, !rings.hasConsumer(memory)) ?? 0;
+        lost += this.#readers.get(memory)?.read(events, !rings.hasConsumer) ?? 0;
     const queries = events.reduce((sum, { weight }) => sum + weight, lost);
     if (this.#sampling.note(events.length + lost, queries, this.#clock.monotonic())) this.#apply();
     events.sort((one, other) => one.received - other.received);
@@ -167,10 +167,11 @@ export class TappedRing {
       }
       const at = this.#position & (octets.length - 1);
       const size = words[at >> 2] ?? 0;
-      const event = size === 0 || taken >= max ? undefined : readEventAt(this.#views, at);
+      const isEvent = size !== 0 && ((words[(at >> 2) + WORD.FLAGS] ?? 0) & FLAG.NOTE) === 0;
+      const event = isEvent && taken < max ? readEventAt(this.#views, at) : undefined;
       if (!this.#isIntact(isConsumer)) continue;
       if (event !== undefined) events.push(event);
-      else if (size !== 0) lost += 1;
+      else if (isEvent) lost += 1;
       taken += event === undefined ? 0 : 1;
       this.#position = (this.#position + (size === 0 ? octets.length - at : size)) | 0;
     }

@@ -5,6 +5,7 @@
  * answers are sent. It allocates no memory.
  */
 
+import { ENDPOINT_WORDS } from '../../socket/endpoints.ts';
 import { RCODE } from '../../wire/types.ts';
 import { CONTROL, EVENT_MODE, FLAG, SAMPLING, sharedMonotonic, viewEventRing, WORD } from './event-ring.ts';
 import { SearchCounter } from './search-counts.ts';
@@ -22,6 +23,8 @@ const TYPE_OPT = 41;
 /** Reserves room for the endpoints of an IPv6 packet, the longer ones. */
 const MAX_FIXED_OCTETS = (WORD.ENDPOINTS + 9) * 4;
 const RCODE_MASK = 0x0f;
+/** The words before the text of a note, with endpoints of IPv4. */
+const NOTE_WORDS = WORD.ENDPOINTS + ENDPOINT_WORDS.IPV4;
 /** A question that cannot be read. */
 const NO_QUESTION = -1;
 /** A time that was not read yet. */
@@ -163,6 +166,30 @@ export class QueryEventWriter {
     const size = (((to - word) << 2) + 7) & ~7;
     words[word] = size;
     this.#tail = (this.#tail + size) | 0;
+  }
+
+  /** Appends and publishes a note, between two batches. @param text at most 65,535 octets */
+  note(text: Uint8Array, time: number, number: number): void {
+    this.#first = Atomics.load(this.#control, CONTROL.TAIL);
+    this.#tail = this.#first;
+    this.#head = Atomics.load(this.#control, CONTROL.HEAD);
+    const at = this.#reserve(MAX_FIXED_OCTETS + text.length + 4);
+    if (at < 0) {
+      Atomics.add(this.#control, CONTROL.DROPPED, 1);
+      return;
+    }
+    const words = this.#words;
+    const word = at >> 2;
+    words.fill(0, word, word + NOTE_WORDS);
+    words[word + WORD.FLAGS] = FLAG.NOTE | (text.length << 16);
+    this.#doubles[(word + WORD.RECEIVED) >> 1] = time;
+    words[word + WORD.QUERY] = number;
+    const view = new DataView(text.buffer, text.byteOffset, text.length);
+    const to = this.#copy(view, 0, text.length, word + NOTE_WORDS);
+    const size = (((to - word) << 2) + 7) & ~7;
+    words[word] = size;
+    this.#tail = (this.#tail + size) | 0;
+    this.publish();
   }
 
   /** Whether an answer has an event. Names that do not exist are counted in any case. */

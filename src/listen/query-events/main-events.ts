@@ -23,6 +23,8 @@ export interface AnsweredQuery {
   readonly transport: ClientTransport;
 }
 
+const MAX_NOTE_OCTETS = 0xffff;
+
 export class MainThreadEvents {
   readonly #writer: QueryEventWriter;
 
@@ -42,6 +44,11 @@ export class MainThreadEvents {
 
   add(query: Uint8Array, response: Uint8Array, client: Peer, about: AnsweredQuery): void {
     this.#add(query, response, { writeEndpoints: (_, target, at) => writeClient(client, target, at) }, about);
+  }
+
+  /** Adds a line about a query. @param number up to 2^32 - 1, for the reader of notes */
+  note(line: string, number = 0): void {
+    this.#writer.note(Buffer.from(line).subarray(0, MAX_NOTE_OCTETS), this.#writer.now(), number);
   }
 
   /** @param envelope of the packet, see `socket/envelope.ts` */

@@ -13,7 +13,7 @@ import { parseName, ROOT } from '../../wire/name.ts';
 import { respond } from '../../wire/query.ts';
 import { sampleRecords } from '../../wire/testing/sample-records.ts';
 import { CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
-import { compileEventLines, nameOfEvent } from './coredns-lines.ts';
+import { CoreDnsLines } from './coredns-lines.ts';
 
 const FORMAT =
   '{remote}:{port} {local} {>id} {>opcode} "{type} {class} {name} {proto} {size} {>do} {>bufsize}" {rcode} {>rflags} {rsize} {duration} {/label} {nosuch}';
@@ -45,7 +45,7 @@ async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
   });
   const [log, clock] = [new RecordingLog(), new ManualClock()];
   const site = { server: '', zone: '.', view: '', octets: packet.length };
-  await createLogHandler({ rules }, { clock, log, handlerNames: () => [] }).handle(
+  await createLogHandler({ rules }, { clock, queryLog: log, handlerNames: () => [] }).handle(
     new Query(question, asked, client, undefined, site),
     () => {
       clock.advance(3);
@@ -64,9 +64,8 @@ async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
     question: packet.slice(12, packet.length - 11),
     response,
   };
-  const lines = compileEventLines({ rules, address: '192.0.2.1', maxUdpSize: 4096 });
-  const key = nameOfEvent(event);
-  return { plugin: log.records[0]?.message, event: key && lines.write(event, key) };
+  const lines = new CoreDnsLines([[ROOT as NameKey, { rules, address: '192.0.2.1', maxUdpSize: 4096 }]]);
+  return { plugin: log.records[0]?.message, event: lines.ofEvent(event)[0] };
 }
 
 it.each(answers)('writes the line that the plugin writes', async (answer) => {

@@ -3,97 +3,92 @@
  */
 import { classOfCounts, type ResponseClass } from '../../chain/described-response.ts';
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
-import { bracketAddress, compileWords, knownClassName, namesOfFlags } from '../../plugins/log/log-format.ts';
-import type { LogRule } from '../../plugins/log/options.ts';
+import { compileLogFormat, type LoggedQuery, namesOfFlags } from '../../plugins/log/log-format.ts';
 import { formatAddress } from '../../wire/address.ts';
-import { presentNameAsGo } from '../../wire/go-name.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { isWithin, toKey } from '../../wire/name.ts';
+import { isWithin, parentOf, toKey } from '../../wire/name.ts';
 import { readName } from '../../wire/name-wire.ts';
-import { maxResponseOctets } from '../../wire/response-size.ts';
 import type { NameKey } from '../../wire/types.ts';
+import type { EventLines, Note, QueryLine, ZoneRules } from './event-lines.ts';
 import { readResponseShape } from './response-shape.ts';
 
-/** An event with the parsed parts of its question and response. */
-interface LoggedEvent {
-  readonly event: QueryEvent;
-  readonly name: NameKey;
-  readonly type: number;
-  readonly dnsClass: number;
-  readonly responseOctets: number;
+type WriteEvent = (event: QueryEvent, name: NameKey) => string | undefined;
+
+/** Lines by the rules of the longest zone that holds the name; none if its block has no rules. */
+export class CoreDnsLines implements EventLines {
+  readonly #zones: ReadonlyMap<NameKey, WriteEvent | undefined>;
+
+  constructor(zones: readonly (readonly [NameKey, ZoneRules | undefined])[]) {
+    this.#zones = new Map(zones.map(([zone, rules]) => [zone, rules && compileRules(rules)]));
+  }
+
+  ofEvent(event: QueryEvent): readonly string[] {
+    const { question } = event;
+    if (question.length === 0) return [];
+    const name = toKey(readName(question, 0).name);
+    for (let zone: NameKey | undefined = name; zone !== undefined; zone = parentOf(zone))
+      if (this.#zones.has(zone)) return [this.#zones.get(zone)?.(event, name) ?? []].flat();
+    return [];
+  }
+
+  ofNote({ line, number }: Note): QueryLine {
+    return number === ERROR_NOTE ? { error: line } : line;
+  }
 }
 
-type WriteWord = (logged: LoggedEvent) => string;
+/** The number of notes of the level `error`. */
+export const ERROR_NOTE = 1;
 
-export interface EventLines {
-  /** Undefined if no rule asks for a line. @param name the name in the event's question */
-  write(event: QueryEvent, name: NameKey): string | undefined;
+/** Joins lines to log messages, so that there is one for many lines: each line begins with its level. */
+export function* joinLines(
+  lines: readonly QueryLine[],
+): Iterable<{ readonly level: 'info' | 'error'; readonly text: string }> {
+  let joined: string[] = [];
+  for (const line of [...lines, undefined]) {
+    if (typeof line === 'string') joined.push(line);
+    else {
+      if (joined.length > 0) yield { level: 'info', text: joined.join('\n[INFO] ') };
+      joined = [];
+      if (line !== undefined && 'error' in line) yield { level: 'error', text: line.error };
+    }
+  }
 }
 
-/** The name in the event's question; undefined without a question. */
-export function nameOfEvent({ question }: QueryEvent): NameKey | undefined {
-  return question.length === 0 ? undefined : toKey(readName(question, 0).name);
-}
-
-export interface EventLinesOptions {
-  readonly rules: readonly LogRule[];
-  /** The listen address; empty: all addresses. */
-  readonly address: string;
-  /** The maximum UDP size in octets, which limits larger sizes of clients. */
-  readonly maxUdpSize: number;
-}
-
-export function compileEventLines({ rules, address, maxUdpSize }: EventLinesOptions): EventLines {
-  const words = wordsOf(address === '' ? '::' : address, maxUdpSize);
+/** The first rule whose zone contains the name decides. */
+function compileRules({ rules, address, maxUdpSize }: ZoneRules): WriteEvent {
+  const local = address === '' ? '::' : address;
   const compiled = rules.map(({ zone, format, classes }) => ({
     zone,
-    write: compileWords(format, words),
+    write: compileLogFormat(format),
     classes: new Set<ResponseClass | 'all'>(classes),
   }));
-  return {
-    write(event, name) {
-      const rule = compiled.find(({ zone }) => isWithin(name, zone));
-      if (rule === undefined) return undefined;
-      const { octets, hasSoa } = readResponseShape(event.response);
-      const responseClass = classOfCounts(event.responseFlags & 0x0f, event.answers, hasSoa);
-      if (!rule.classes.has('all') && !rule.classes.has(responseClass)) return undefined;
-      const { question } = event;
-      const number = (at: number) => ((question[at] ?? 0) << 8) | (question[at + 1] ?? 0);
-      const fixed = question.length - 4;
-      const [type, dnsClass] = [number(fixed), number(fixed + 2)];
-      return rule.write({ event, name, type, dnsClass, responseOctets: octets });
-    },
+  return (event, name) => {
+    const rule = compiled.find(({ zone }) => isWithin(name, zone));
+    if (rule === undefined) return undefined;
+    const { octets, hasSoa } = readResponseShape(event.response);
+    const responseClass = classOfCounts(event.responseFlags & 0x0f, event.answers, hasSoa);
+    if (!rule.classes.has('all') && !rule.classes.has(responseClass)) return undefined;
+    const ednsSize = Math.min(event.ednsSize ?? 0, maxUdpSize);
+    return rule.write({ ...describeQuery(event), name, local, ednsSize, responseOctets: octets });
   };
 }
 
-/** Joins lines to one log message in which each line begins with its level. */
-export function joinInfoLines(lines: readonly string[]): string {
-  return lines.join('\n[INFO] ');
-}
-
-function wordsOf(local: string, maxUdpSize: number): ReadonlyMap<string, WriteWord> {
-  return new Map<string, WriteWord>([
-    ['type', ({ type }) => typeName(type)],
-    ['name', ({ name }) => presentNameAsGo(name)],
-    ['class', ({ dnsClass }) => knownClassName(dnsClass)],
-    ['proto', ({ event }) => event.transport],
-    ['size', ({ event }) => String(event.queryOctets)],
-    ['remote', ({ event }) => bracketAddress(formatAddress(event.client))],
-    ['port', ({ event }) => String(event.clientPort)],
-    ['local', () => bracketAddress(local)],
-    ['>id', ({ event }) => String(event.id)],
-    ['>opcode', ({ event }) => String((event.queryFlags >> 11) & 0x0f)],
-    ['>do', ({ event }) => String(event.dnssecOk)],
-    [
-      '>bufsize',
-      ({ event }) =>
-        String(maxResponseOctets(event.transport, Math.min(event.ednsSize ?? 0, maxUdpSize), 65_535)),
-    ],
-    ['rcode', ({ event }) => rcodeName(event.responseFlags & 0x0f)],
-    ['rsize', ({ responseOctets }) => String(responseOctets)],
-    ['>rflags', ({ event }) => flagsOf(event.responseFlags)],
-    ['duration', ({ event }) => `${Number((Math.max(0, event.sent - event.received) / 1000).toFixed(9))}s`],
-  ]);
+function describeQuery(
+  event: QueryEvent,
+): Omit<LoggedQuery, 'name' | 'local' | 'ednsSize' | 'responseOctets'> {
+  const { question } = event;
+  const number = (at: number) => ((question[at] ?? 0) << 8) | (question[at + 1] ?? 0);
+  const fixed = question.length - 4;
+  return {
+    ...{ type: number(fixed), dnsClass: number(fixed + 2), transport: event.transport },
+    ...{ octets: event.queryOctets, id: event.id, dnssecOk: event.dnssecOk },
+    ...{ remote: formatAddress(event.client), port: event.clientPort },
+    opcode: (event.queryFlags >> 11) & 0x0f,
+    rcode: event.responseFlags & 0x0f,
+    flags: flagsOf(event.responseFlags),
+    milliseconds: event.sent - event.received,
+    // Readers do not know it: queries of such formats go to the chain.
+    metadata: () => undefined,
+  };
 }
 
 /** Cached by the flags that have names: 128 combinations. */

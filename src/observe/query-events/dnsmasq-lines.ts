@@ -1,7 +1,9 @@
 /**
  * Lines in dnsmasq's format: `query[A] www.example.com from 127.0.0.1`, `reply www.example.com is 192.0.2.1`.
  */
-import { addressOfReverseName } from '../../wire/address.ts';
+import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import { addressOfReverseName, formatAddress } from '../../wire/address.ts';
+import { decodeMessage } from '../../wire/message.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { toKey } from '../../wire/name.ts';
 import { typeOfData } from '../../wire/record-data.ts';
@@ -13,12 +15,72 @@ import {
   type ResourceRecord,
   TYPE,
 } from '../../wire/types.ts';
+import { WireError } from '../../wire/wire-error.ts';
+import type { EventLines, Note, QueryLine } from './event-lines.ts';
 
 /** The source of an answer; `config` includes hosts files. */
 export type DnsmasqSource = 'reply' | 'cached' | 'config';
 
-/** The hosts file of a local record; undefined if an option defines it. */
-export type FileOf = (record: ResourceRecord) => string | undefined;
+type DnsmasqLine = Exclude<QueryLine, { readonly error: string }>;
+
+/** Numbers of queries that wait for further lines. */
+const MAX_NUMBERS = 10_000;
+
+/** Lines of what readers answered, and of notes. */
+export class DnsmasqLines implements EventLines {
+  readonly #isNumbered: boolean;
+  /** By the number that the main thread gave the query: that of its first line. */
+  readonly #numbers = new Map<number, number>();
+  #count = 0;
+
+  constructor(isNumbered: boolean) {
+    this.#isNumbered = isNumbered;
+  }
+
+  ofEvent({ source, client, clientPort: port, response }: QueryEvent): readonly DnsmasqLine[] {
+    // Of what the chain answers there are notes.
+    const message = source === 'table' ? readMessage(response) : undefined;
+    const question = message?.questions[0];
+    if (message === undefined || question === undefined) return [];
+    const address = formatAddress(client);
+    this.#count += 1;
+    const prefix = this.#isNumbered ? `${this.#count} ${clientText({ address, port })} ` : '';
+    const told = describeResponse(question, message, sourceOf(message, false, true));
+    return [describeQuery(question, address), ...told].map((line) =>
+      typeof line === 'string' ? `${prefix}${line}` : { ...line, before: `${prefix}${line.before}` },
+    );
+  }
+
+  ofNote({ line, number }: Note): string {
+    return this.#isNumbered ? `${this.#numberOf(number)} ${line}` : line;
+  }
+
+  #numberOf(query: number): number {
+    const known = this.#numbers.get(query);
+    if (known !== undefined) return known;
+    this.#count += 1;
+    this.#numbers.set(query, this.#count);
+    for (const oldest of this.#numbers.keys()) {
+      if (this.#numbers.size <= MAX_NUMBERS) break;
+      this.#numbers.delete(oldest);
+    }
+    return this.#count;
+  }
+}
+
+export function clientText({ address, port }: { readonly address: string; readonly port: number }): string {
+  return `${address}/${port}`;
+}
+
+/** Undefined: it cannot be read. */
+export function readMessage(octets: Uint8Array): Message | undefined {
+  try {
+    return decodeMessage(octets);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}
 
 export function describeQuery({ name, type }: Question, client: string): string {
   return `query[${typeName(type)}] ${textOf(name)} from ${client}`;
@@ -40,14 +102,25 @@ export function describeResponse(
   question: Question,
   message: Message,
   source: DnsmasqSource,
-  fileOf: FileOf,
-): readonly string[] {
+): readonly DnsmasqLine[] {
   const { answers } = message;
   if (answers.length === 0) return [`${source} ${describeAbsence(question, message)}`];
-  return answers.flatMap((record) => {
-    const from = source === 'config' ? (fileOf(record) ?? source) : source;
-    return describeRecord(record, source).map((text) => `${from} ${text}`);
-  });
+  return answers.flatMap((record) =>
+    describeRecord(record, source).map((text) =>
+      source === 'config' ? { before: '', record, after: ` ${text}` } : `${source} ${text}`,
+    ),
+  );
+}
+
+/** @param fileOf the hosts file of a local record; undefined if an option defines it */
+export function completeLine(
+  line: QueryLine,
+  fileOf: (record: ResourceRecord) => string | undefined,
+): string {
+  if (typeof line === 'string') return line;
+  if ('error' in line) return line.error;
+  const { before, record, after } = line;
+  return `${before}${fileOf(record) ?? 'config'}${after}`;
 }
 
 function describeAbsence(question: Question, { header }: Message): string {

@@ -13,6 +13,11 @@ export class EventOrder<Event> {
     this.#timeOf = timeOf;
   }
 
+  /** How many events wait. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   add(event: Event): void {
     this.#waiting.push(event);
   }

@@ -20,6 +20,14 @@ export class LineOutput {
     this.#fd = openOutput(file);
   }
 
+  get file(): string | undefined {
+    return this.#file;
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#fd);
+  }
+
   /** @throws if the file cannot be opened; the current one stays open */
   reopen(): void {
     if (this.#file === undefined) return;

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
+import { QueryEventReader } from '../../listen/query-events/event-reader.ts';
 import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
 import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import { encodeMessage } from '../../wire/message.ts';
-import { encodeName, parseName, toKey } from '../../wire/name.ts';
+import { encodeName, parseName, ROOT, toKey } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { LineRules, QueryLine } from './event-lines.ts';
 import { EventOrder, ORDER_WINDOW } from './event-order.ts';
 import type { ExplainEvents } from './explained-event.ts';
 import { QueryLogConsumer } from './query-log-consumer.ts';
@@ -13,6 +16,8 @@ const ALL: QueryLogSettings = { format: 'text', sample: 1, zones: [], rcodes: []
 /** The start of the monotonic clock in these tests. */
 const EPOCH = Date.UTC(2026, 0, 2, 3, 4, 5);
 const NXDOMAIN = 3;
+
+const sourcesOf = ({ all }: QueryEventRings, lines?: LineRules) => all.map((memory) => ({ memory, lines }));
 
 interface Answered {
   readonly name: string;
@@ -32,7 +37,7 @@ function linesOf(
   const lines: string[] = [];
   let drawn = 0;
   const consumer = new QueryLogConsumer({
-    rings: rings.all,
+    sources: sourcesOf(rings),
     settings: { ...ALL, ...settings },
     write: (text) => lines.push(...text.split('\n').slice(0, -1)),
     now: () => EPOCH + 1_000,
@@ -122,7 +127,7 @@ it('has no question where a query had none', () => {
   rings.setMode(EVENT_MODE.QUERIES);
   const lines: string[] = [];
   const consumer = new QueryLogConsumer({
-    rings: rings.all,
+    sources: sourcesOf(rings),
     settings: ALL,
     write: (text) => lines.push(text),
     now: () => EPOCH,
@@ -186,7 +191,7 @@ describe('explanations', () => {
     const lines: string[] = [];
     let now = 1_000;
     const consumer = new QueryLogConsumer({
-      rings: rings.all,
+      sources: sourcesOf(rings),
       settings: ALL,
       write: (text) => lines.push(...text.split('\n').slice(0, -1)),
       now: () => EPOCH,
@@ -240,5 +245,104 @@ describe('explanations', () => {
     consumer.poll();
     expect(sourcesIn(lines)).toEqual(new Array(100).fill('source=table'));
     expect(asked).toEqual([20]);
+  });
+});
+
+describe("lines of the server's own log", () => {
+  const consumerOf = (lines: LineRules, settings?: QueryLogSettings, hasSaid = () => true) => {
+    const rings = new QueryEventRings(1);
+    rings.setMode(EVENT_MODE.RESPONSES);
+    const said: QueryLine[] = [];
+    const written: string[] = [];
+    const consumer = new QueryLogConsumer({
+      ...{ sources: sourcesOf(rings, lines), settings, hasSaid },
+      write: (text) => written.push(...text.split('\n').slice(0, -1)),
+      say: (batch) => said.push(...batch),
+      now: () => EPOCH,
+      monotonic: () => 1_000,
+      random: () => 0.9,
+    });
+    const answer = (name: string, received: number) => {
+      const query = queryFor(name);
+      const response = Uint8Array.from(query);
+      response[2] = 0x81;
+      response[3] = 0x80 | NXDOMAIN;
+      const about = { received, source: 'table', transport: 'udp' } as const;
+      rings.main.add(query, response, { address: '192.0.2.7', port: 4_000 }, about);
+    };
+    return { consumer, rings, said, written, answer };
+  };
+  const DNSMASQ: LineRules = { kind: 'dnsmasq', isNumbered: true };
+
+  it('and those of the query log come from the same events, each with its selection', () => {
+    const { consumer, said, written, answer } = consumerOf(DNSMASQ, {
+      ...ALL,
+      zones: [toKey(parseName('b.example.'))],
+    });
+    for (const [index, name] of ['a.example.', 'b.example.'].entries()) answer(name, index + 1);
+    consumer.poll();
+    expect(namesIn(written)).toEqual(['b.example.']);
+    expect(said).toEqual([
+      '1 192.0.2.7/4000 query[A] a.example from 192.0.2.7',
+      '1 192.0.2.7/4000 cached a.example is NXDOMAIN',
+      '2 192.0.2.7/4000 query[A] b.example from 192.0.2.7',
+      '2 192.0.2.7/4000 cached b.example is NXDOMAIN',
+    ]);
+  });
+
+  it('are all there where the query log has a sample', () => {
+    const { consumer, said, written, answer } = consumerOf(DNSMASQ, { ...ALL, sample: 10 });
+    answer('a.example.', 1);
+    consumer.poll();
+    expect([said.length, written]).toEqual([2, []]);
+  });
+
+  it('have notes among them, numbered by query, that are no events', () => {
+    const { consumer, rings, said, written, answer } = consumerOf(DNSMASQ, ALL);
+    rings.main.note('x/1 query[A] x', 77);
+    answer('a.example.', 2);
+    rings.main.note('x/1 reply x', 77);
+    consumer.finish();
+    expect(said).toEqual([
+      expect.stringMatching('^1 .* query'),
+      expect.stringMatching('^1 .* cached'),
+      '2 x/1 query[A] x',
+      '2 x/1 reply x',
+    ]);
+    expect(namesIn(written)).toEqual(['a.example.']);
+  });
+
+  it('stay in the ring while the former ones are not written, and are lost, counted, only when it is full', () => {
+    let hasSaid = false;
+    const { consumer, rings, said, answer } = consumerOf(DNSMASQ, undefined, () => hasSaid);
+    const reader = new QueryEventReader(rings.ofMain);
+    let asked = 0;
+    while (reader.dropped === 0) {
+      for (let more = 0; more < 10_000; more++) answer('a.example.', 1);
+      asked += 10_000;
+      consumer.poll();
+    }
+    expect(said).toEqual([]);
+    hasSaid = true;
+    consumer.poll();
+    consumer.poll();
+    consumer.finish();
+    expect(said).toHaveLength(2 * (asked - reader.dropped));
+  });
+
+  it('follow the rules that were in force at their time', () => {
+    const coredns = (format: string): LineRules => {
+      const rules = [{ zone: ROOT as NameKey, format, classes: ['all' as const] }];
+      return { kind: 'coredns', zones: [[ROOT as NameKey, { rules, address: '', maxUdpSize: 4096 }]] };
+    };
+    const { consumer, rings, said, answer } = consumerOf(coredns('old {name} {rcode}'));
+    answer('a.example.', 1);
+    consumer.follow(sourcesOf(rings, coredns('new {name} {rcode}')));
+    answer('b.example.', 2);
+    consumer.poll();
+    consumer.follow([]);
+    answer('c.example.', 3);
+    consumer.finish();
+    expect(said).toEqual(['old a.example. NXDOMAIN', 'new b.example. NXDOMAIN']);
   });
 });

@@ -1,20 +1,35 @@
 /**
- * Turns the events of all rings into lines: drains, sorts by time, selects and formats them.
+ * Turns the events and notes of all rings into lines: drains, sorts by time, selects and formats them. Events may have a line of the
+ * query log, and lines of the server's own log.
  */
 
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
 import { type QueryEvent, QueryEventReader } from '../../listen/query-events/event-reader.ts';
 import { sharedMonotonic } from '../../listen/query-events/event-ring.ts';
+import { CoreDnsLines } from './coredns-lines.ts';
 import { describeEvent } from './describe-event.ts';
+import { DnsmasqLines } from './dnsmasq-lines.ts';
+import type { EventLines, LineRules, QueryLine } from './event-lines.ts';
 import { EventOrder } from './event-order.ts';
 import { copyEvent, type EventExplanation, type ExplainEvents, explanationKey } from './explained-event.ts';
 import { sampleEvents, selectEvents } from './selection.ts';
 
+/** A ring, and the rules for lines of the server's own log; undefined: it has none. */
+export interface EventSource {
+  readonly memory: SharedArrayBuffer;
+  readonly lines: LineRules | undefined;
+}
+
 export interface QueryLogConsumerOptions {
-  readonly rings: readonly SharedArrayBuffer[];
-  readonly settings: QueryLogSettings;
-  /** Writes whole lines, including newlines. */
+  readonly sources: readonly EventSource[];
+  /** Undefined: there is no query log. */
+  readonly settings: QueryLogSettings | undefined;
+  /** Writes whole lines of the query log, including newlines. */
   readonly write: (lines: string) => void;
+  /** Writes lines of the server's own log. */
+  readonly say?: (lines: readonly QueryLine[]) => void;
+  /** Whether it has written the last lines; until then, events stay in their rings. Default: at once. */
+  readonly hasSaid?: () => boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** The clock of the events, in milliseconds; default: the machine's monotonic clock. */
@@ -29,15 +44,31 @@ export interface QueryLogConsumerOptions {
 const MAX_QUESTIONS = 20;
 const KEPT_FOR = 1_000;
 const MAX_WAIT = 1_000;
+/** Events outside their rings. More stay there, until the rings are full. */
+const MAX_HELD = 20_000;
+
+interface FollowedRing {
+  readonly reader: QueryEventReader;
+  readonly lines: EventLines | undefined;
+}
+
+interface Entry {
+  readonly event: QueryEvent;
+  readonly lines: EventLines | undefined;
+}
+
+interface QueryLogRules {
+  readonly settings: QueryLogSettings;
+  readonly isSampled: () => boolean;
+  readonly isSelected: (event: QueryEvent) => boolean;
+}
 
 export class QueryLogConsumer {
   readonly #options: QueryLogConsumerOptions;
-  readonly #readers: readonly QueryEventReader[];
   readonly #monotonic: () => number;
-  readonly #order = new EventOrder<QueryEvent>(({ received }) => received);
-  #settings: QueryLogSettings;
-  #isSampled: () => boolean;
-  #isSelected: (event: QueryEvent) => boolean;
+  readonly #order = new EventOrder<Entry>(({ event }) => event.received);
+  #rings: readonly FollowedRing[] = [];
+  #rules: QueryLogRules | undefined;
   /** By `explanationKey`. */
   readonly #explanations = new Map<string, EventExplanation>();
   #keptUntil = 0;
@@ -46,29 +77,36 @@ export class QueryLogConsumer {
 
   constructor(options: QueryLogConsumerOptions) {
     this.#options = options;
-    this.#readers = options.rings.map((memory) => new QueryEventReader(memory));
     this.#monotonic = options.monotonic ?? sharedMonotonic();
-    this.#settings = options.settings;
-    this.#isSampled = sampleEvents(options.settings, options.random);
-    this.#isSelected = selectEvents(options.settings);
+    this.#rules = this.#compile(options.settings);
+    this.follow(options.sources);
+  }
+
+  /** Reads these rings from now on. The events of the former ones, so far, have lines by the former rules. */
+  follow(sources: readonly EventSource[]): void {
+    this.#drain(Number.POSITIVE_INFINITY);
+    // Rings with the same rules share the numbers of queries.
+    const compiled = new Map<LineRules, EventLines>();
+    this.#rings = sources.map(({ memory, lines }) => {
+      if (lines !== undefined && !compiled.has(lines)) compiled.set(lines, compileLines(lines));
+      return { reader: new QueryEventReader(memory), lines: lines && compiled.get(lines) };
+    });
   }
 
   /** Logs events by these settings from now on. */
-  change(settings: QueryLogSettings): void {
-    this.poll();
-    this.#writeWaiting();
-    this.#settings = settings;
-    this.#isSampled = sampleEvents(settings, this.#options.random);
-    this.#isSelected = selectEvents(settings);
+  change(settings: QueryLogSettings | undefined): void {
+    this.finish();
+    this.#rules = this.#compile(settings);
   }
 
   /** Writes events older than the ordering window. Those after events that wait for explanations wait too. */
   poll(): void {
-    this.#drain();
+    this.#drain(MAX_HELD);
     const now = this.#monotonic();
+    if (this.#options.hasSaid?.() === false) return;
     if (this.#waiting !== undefined && now - this.#waiting.since < MAX_WAIT) return;
     this.#writeWaiting();
-    this.#take(this.#order.release(now).filter((event) => this.#isSelected(event)));
+    this.#take(this.#order.release(now), true);
   }
 
   /** Whether lines wait for explanations. */
@@ -78,17 +116,49 @@ export class QueryLogConsumer {
 
   /** Writes all events. */
   finish(): void {
-    this.#drain();
+    this.#drain(Number.POSITIVE_INFINITY);
     this.#writeWaiting();
-    this.#write(this.#order.releaseAll().filter((event) => this.#isSelected(event)));
+    this.#take(this.#order.releaseAll(), false);
   }
 
-  #drain(): void {
-    for (const reader of this.#readers) reader.drain((event) => this.#order.add(event), this.#isSampled);
+  #compile(settings: QueryLogSettings | undefined): QueryLogRules | undefined {
+    if (settings === undefined) return undefined;
+    const isSampled = sampleEvents(settings, this.#options.random);
+    return { settings, isSampled, isSelected: selectEvents(settings) };
+  }
+
+  /** @param max how many events may be held then */
+  #drain(max: number): void {
+    for (const { reader, lines } of this.#rings) {
+      // The sample is drawn before an event is read, since that is most of its cost, unless it may have other lines.
+      const isWanted = lines === undefined ? this.#rules?.isSampled : undefined;
+      reader.drain((event) => this.#order.add({ event, lines }), isWanted, max - this.#order.size);
+    }
+  }
+
+  #take(entries: readonly Entry[], explains: boolean): void {
+    this.#say(entries);
+    const rules = this.#rules;
+    if (rules === undefined) return;
+    const events = entries
+      .filter(({ event, lines }) => event.note === undefined && (lines === undefined || rules.isSampled()))
+      .map(({ event }) => event)
+      .filter((event) => rules.isSelected(event));
+    if (explains) this.#explain(events);
+    else this.#write(events);
+  }
+
+  #say(entries: readonly Entry[]): void {
+    const said = entries.flatMap(({ event, lines }) =>
+      event.note === undefined
+        ? (lines?.ofEvent(event) ?? [])
+        : (lines?.ofNote(event.note) ?? event.note.line),
+    );
+    if (said.length > 0) this.#options.say?.(said);
   }
 
   /** Writes events at once if they need no further explanation. */
-  #take(events: readonly QueryEvent[]): void {
+  #explain(events: readonly QueryEvent[]): void {
     const unknown = this.#unknownOf(events);
     const { explain } = this.#options;
     if (unknown.size === 0 || explain === undefined) {
@@ -134,13 +204,19 @@ export class QueryLogConsumer {
   }
 
   #write(events: readonly QueryEvent[]): void {
+    if (this.#rules === undefined) return;
+    const { format } = this.#rules.settings;
     const offset = this.#options.now() - this.#monotonic();
     const isExplained = this.#explanations.size > 0;
     let lines = '';
     for (const event of events) {
       const explanation = isExplained ? this.#explanations.get(explanationKey(event)) : undefined;
-      lines += describeEvent(event, event.received + offset, this.#settings.format, explanation);
+      lines += describeEvent(event, event.received + offset, format, explanation);
     }
     if (lines !== '') this.#options.write(lines);
   }
+}
+
+function compileLines(rules: LineRules): EventLines {
+  return rules.kind === 'coredns' ? new CoreDnsLines(rules.zones) : new DnsmasqLines(rules.isNumbered);
 }

@@ -1,33 +1,41 @@
 /**
- * The entry of the thread that writes a query log.
+ * The thread of the query log: follows the rings of all threads, writes the lines of the query log, and gives those of the server's own
+ * log to the main thread, which has the log.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { QueryLogPlan, QueryLogSettings } from '../../config/server/query-log-plan.ts';
+import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
+import type { QueryLine } from './event-lines.ts';
 import type { ExplainEvents, ExplainedEvent } from './explained-event.ts';
 import { LineOutput } from './line-output.ts';
-import { QueryLogConsumer } from './query-log-consumer.ts';
+import { type EventSource, QueryLogConsumer } from './query-log-consumer.ts';
 
 export interface QueryLogThreadData {
-  readonly rings: readonly SharedArrayBuffer[];
-  readonly plan: QueryLogPlan;
+  readonly sources: readonly EventSource[];
   /** Whether the main thread answers requests for explanations. */
   readonly isExplained: boolean;
 }
 
 /** Orders of the main thread. */
 export type QueryLogOrder =
-  | { readonly kind: 'change'; readonly settings: QueryLogSettings }
+  | { readonly kind: 'follow'; readonly sources: readonly EventSource[] }
+  /** Undefined: no query log. A report `changed` answers it. */
+  | { readonly kind: 'change'; readonly plan: QueryLogPlan | undefined }
   | { readonly kind: 'reopen' }
   /** The answer to a report `explain`. */
   | { readonly kind: 'explained'; readonly explanations: Awaited<ReturnType<ExplainEvents>> }
+  /** The answer to a report `say`. */
+  | { readonly kind: 'said' }
   | { readonly kind: 'stop' };
 
-/** Reports of the thread: it follows the rings; wants explanations; lines could not be written; or all are written, as ordered. */
 export type QueryLogReport =
+  /** It follows the rings. */
   | { readonly kind: 'started' }
+  /** The plan is in force; or there is no query log now, since its file cannot be opened. */
+  | { readonly kind: 'changed'; readonly error: Error | undefined }
   | { readonly kind: 'explain'; readonly events: readonly ExplainedEvent[] }
-  | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'stopped' };
+  | { readonly kind: 'say'; readonly lines: readonly QueryLine[] }
+  /** Lines could not be written. */
+  | { readonly kind: 'failed'; readonly reason: string };
 
 const POLL_MILLISECONDS = 10;
 
@@ -36,12 +44,19 @@ if (parentPort === null)
 
 const port = parentPort;
 // Set by `QueryLog`; no other code starts this entry.
-const { rings, plan, isExplained } = workerData as QueryLogThreadData;
-const output = new LineOutput(plan.file);
+const { sources, isExplained } = workerData as QueryLogThreadData;
+let output: LineOutput | undefined;
+/** Lines that the main thread has not written yet, in messages. */
+let unsaid = 0;
 const consumer = new QueryLogConsumer({
-  rings,
-  settings: plan.settings,
-  write: (lines) => attempt(() => output.write(lines)),
+  sources,
+  settings: undefined,
+  write: (lines) => attempt(() => output?.write(lines)),
+  say: (lines) => {
+    unsaid += 1;
+    report({ kind: 'say', lines });
+  },
+  hasSaid: () => unsaid === 0,
   now: () => Date.now(),
   random: Math.random,
   explain: isExplained ? askForExplanations : undefined,
@@ -70,17 +85,40 @@ function attempt(run: () => void): void {
 
 function obey(order: QueryLogOrder): void {
   switch (order.kind) {
+    case 'follow':
+      consumer.follow(order.sources);
+      return;
     case 'change':
-      consumer.change(order.settings);
+      report({ kind: 'changed', error: change(order.plan) });
       return;
     case 'reopen':
-      attempt(() => output.reopen());
+      attempt(() => output?.reopen());
       return;
     case 'explained':
       onExplained(order.explanations);
       return;
+    case 'said':
+      unsaid -= 1;
+      return;
     case 'stop':
       stopWhenExplained();
+  }
+}
+
+/** @returns why the file cannot be opened */
+function change(plan: QueryLogPlan | undefined): Error | undefined {
+  consumer.change(undefined);
+  const before = output;
+  output = undefined;
+  try {
+    const isSame = plan !== undefined && before !== undefined && plan.file === before.file;
+    output = isSame ? before : plan && new LineOutput(plan.file);
+    consumer.change(plan?.settings);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    if (output !== before) before?.close();
   }
 }
 
@@ -93,7 +131,6 @@ function stopWhenExplained(): void {
   }
   clearInterval(timer);
   consumer.finish();
-  report({ kind: 'stopped' });
   port.close();
 }
 

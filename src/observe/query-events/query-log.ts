@@ -1,8 +1,8 @@
 /**
- * Controls the query log from the main thread: turns it on and off, changes its settings, and waits for its last line.
+ * The query log of a server, seen from the main thread. One thread reads the events of all threads. It writes the lines of the log that
+ * users switch on, and those of the server's own log: CoreDNS's `log`, and dnsmasq's `--log-queries`.
  *
- * A separate thread drains the rings of all readers, so that readers and the main thread only append events. While the log is off,
- * the thread does not exist and readers write no events.
+ * Threads that answer only append events to their rings. While nobody wants lines, the thread does not exist and nothing is appended.
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
@@ -12,20 +12,30 @@ import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import { QueryEventReader } from '../../listen/query-events/event-reader.ts';
 import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
 import type { QueryEventRings } from '../../listen/query-events/event-rings.ts';
+import type { LineRules, QueryLine } from './event-lines.ts';
 import type { ExplainEvents, ExplainedEvent } from './explained-event.ts';
 import type { QueryLogOrder, QueryLogReport, QueryLogThreadData } from './query-log-thread.ts';
 
 export interface QueryLogOptions {
-  readonly rings: QueryEventRings;
   /** The built `query-log-thread.ts`. */
   readonly threadEntry: URL;
+  /** Writes lines of the server's own log. */
+  readonly say: (lines: readonly QueryLine[]) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
+/** Rings of events, and the rules for lines of the server's own log about them; undefined: it has none. */
+export interface LoggedRings {
+  readonly rings: QueryEventRings;
+  readonly lines: LineRules | undefined;
+}
+
+/** For notes alone. */
+export const COREDNS_NOTES: LineRules = { kind: 'coredns', zones: [] };
+
 interface Running {
   readonly worker: Worker;
-  readonly plan: QueryLogPlan;
   /** Resolves when the thread has ended. */
   readonly ended: Promise<void>;
 }
@@ -33,26 +43,43 @@ interface Running {
 export class QueryLog {
   readonly #options: QueryLogOptions;
   readonly #warnings: RateLimitedWarnings;
-  readonly #readers: readonly QueryEventReader[];
+  /** Of the main thread, for notes. */
+  readonly #main: QueryEventRings;
+  #followed: readonly LoggedRings[];
+  /** Those that the thread knows. */
+  #told: readonly LoggedRings[] = [];
+  /** Whether the thread ended or could not start although lines are wanted. */
+  #isBroken = false;
+  #readers = new Map<SharedArrayBuffer, QueryEventReader>();
+  #plan: QueryLogPlan | undefined;
   #running: Running | undefined;
   #explain: ExplainEvents | undefined;
+  #onChanged: (error: Error | undefined) => void = () => {};
+  /** Of rings that are not followed any more. */
+  #formerlyDropped = 0;
+  #toldDropped = 0;
   #failures = 0;
   #changing: Promise<void> = Promise.resolve();
 
-  constructor(options: QueryLogOptions) {
+  /** @param main the rings of the main thread, and of all readers that have no others */
+  constructor(main: QueryEventRings, options: QueryLogOptions) {
     this.#options = options;
+    this.#main = main;
     this.#warnings = new RateLimitedWarnings(options.log, options.clock);
-    this.#readers = options.rings.all.map((memory) => new QueryEventReader(memory));
+    this.#followed = [];
+    this.#take([{ rings: main, lines: undefined }]);
   }
 
   /** The plan in force; undefined: no query log. */
   get plan(): QueryLogPlan | undefined {
-    return this.#running?.plan;
+    return this.#plan;
   }
 
-  /** Events lost because their ring was full. */
+  /** Events and notes lost because their ring was full. */
   get dropped(): number {
-    return this.#readers.reduce((sum, { dropped }) => sum + dropped, 0);
+    let dropped = this.#formerlyDropped;
+    for (const reader of this.#readers.values()) dropped += reader.dropped;
+    return dropped;
   }
 
   /** Failed writes. */
@@ -67,9 +94,25 @@ export class QueryLog {
    * @throws if the file cannot be opened; the log is then off
    */
   change(plan: QueryLogPlan | undefined): Promise<void> {
-    const changed = this.#changing.then(() => this.#change(plan));
-    this.#changing = changed.catch(() => {});
-    return changed;
+    return this.#inTurn(() => this.#change(plan));
+  }
+
+  /** Writes lines about these rings from now on. Resolves when the thread knows it; events are kept meanwhile. */
+  follow(followed: readonly LoggedRings[]): Promise<void> {
+    this.#take(followed);
+    return this.#inTurn(() => this.#settle());
+  }
+
+  /**
+   * Adds a line about a query that the main thread answers, in the order of time.
+   *
+   * @param number that the rules of lines know
+   * @returns false if there is no order, since there are no other lines: write it yourself
+   */
+  note(line: string, number = 0): boolean {
+    if (!this.#hasLines || this.#isBroken) return false;
+    this.#main.main.note(line, number);
+    return true;
   }
 
   /** Gives lines the source and the reason of their answers. Call it before the log is turned on. */
@@ -84,29 +127,103 @@ export class QueryLog {
 
   /** Writes the remaining lines and ends. */
   stop(): Promise<void> {
-    return this.change(undefined);
+    return this.#inTurn(async () => {
+      this.#plan = undefined;
+      this.#followed = this.#followed.map(({ rings }) => ({ rings, lines: undefined }));
+      await this.#settle();
+    });
+  }
+
+  #inTurn(run: () => Promise<void>): Promise<void> {
+    const done = this.#changing.then(run);
+    this.#changing = done.catch(() => {});
+    return done;
+  }
+
+  get #hasLines(): boolean {
+    return this.#followed.some(({ lines }) => lines !== undefined);
+  }
+
+  /** Rings that are left have their last events read, and record no more. */
+  #take(followed: readonly LoggedRings[]): void {
+    const memories = followed.flatMap(({ rings }) => rings.all);
+    for (const [memory, reader] of this.#readers)
+      if (!memories.includes(memory)) this.#formerlyDropped += reader.dropped;
+    this.#readers = new Map(
+      memories.map((memory) => [memory, this.#readers.get(memory) ?? new QueryEventReader(memory)]),
+    );
+    for (const { rings } of this.#followed)
+      if (!followed.some((each) => each.rings === rings)) rings.consumerEnded();
+    this.#followed = followed;
+    if (this.#hasLines || this.#running !== undefined) this.#record();
+  }
+
+  /** Lets threads record what lines need. Notes are recorded in any case. */
+  #record(): void {
+    const least = this.#plan === undefined ? EVENT_MODE.OFF : EVENT_MODE.QUERIES;
+    for (const { rings, lines } of this.#followed) {
+      const readers = lines === undefined ? least : EVENT_MODE.RESPONSES;
+      rings.setMode(readers, lines?.kind === 'coredns' ? least : readers);
+    }
   }
 
   async #change(plan: QueryLogPlan | undefined): Promise<void> {
-    const running = this.#running;
-    if (running !== undefined && plan !== undefined && plan.file === running.plan.file) {
-      this.#running = { ...running, plan };
-      this.#order({ kind: 'change', settings: plan.settings });
-      return;
-    }
-    if (running !== undefined) {
-      this.#options.rings.setMode(EVENT_MODE.OFF);
-      this.#order({ kind: 'stop' });
-      await running.ended;
-      this.#options.rings.consumerEnded();
-      this.#running = undefined;
-    }
-    if (plan !== undefined) await this.#start(plan);
+    this.#plan = plan;
+    await this.#settle();
+    if (this.#running === undefined) return;
+    const changed = new Promise<Error | undefined>((resolve) => {
+      this.#onChanged = resolve;
+    });
+    this.#order({ kind: 'change', plan });
+    const error = await Promise.race([changed, this.#running.ended]);
+    if (error === undefined) return;
+    this.#plan = undefined;
+    await this.#settle();
+    throw error;
   }
 
-  async #start(plan: QueryLogPlan): Promise<void> {
-    const { rings, threadEntry, log } = this.#options;
-    const data: QueryLogThreadData = { rings: rings.all, plan, isExplained: this.#explain !== undefined };
+  /** Starts or ends the thread, or tells it what to follow. */
+  async #settle(): Promise<void> {
+    const isWanted = this.#plan !== undefined || this.#hasLines;
+    if (isWanted) {
+      this.#record();
+      if (this.#running === undefined) await this.#start();
+      else if (this.#told !== this.#followed) this.#order({ kind: 'follow', sources: this.#sources() });
+      this.#told = this.#followed;
+    } else if (this.#running !== undefined) {
+      const { ended } = this.#running;
+      this.#record();
+      this.#order({ kind: 'stop' });
+      await ended;
+      this.#running = undefined;
+      this.#release();
+    }
+  }
+
+  #break(): void {
+    this.#isBroken = true;
+    this.#running = undefined;
+    this.#plan = undefined;
+    this.#release();
+  }
+
+  #release(): void {
+    for (const { rings } of this.#followed) rings.consumerEnded();
+  }
+
+  #sources(): QueryLogThreadData['sources'] {
+    return this.#followed.flatMap(({ rings, lines }) =>
+      // The plugin `log` notes what the main thread answers.
+      rings.all.map((memory) => ({
+        memory,
+        lines: lines?.kind === 'coredns' && memory === rings.ofMain ? COREDNS_NOTES : lines,
+      })),
+    );
+  }
+
+  async #start(): Promise<void> {
+    const { threadEntry, log } = this.#options;
+    const data: QueryLogThreadData = { sources: this.#sources(), isExplained: this.#explain !== undefined };
     // Do not inherit options: the port of a debugger, for example, belongs to the main thread.
     const worker = new Worker(threadEntry, { workerData: data, execArgv: [], name: 'query log' });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
@@ -114,27 +231,49 @@ export class QueryLog {
       worker.once('error', reject);
       worker.on('message', (report: QueryLogReport) => {
         if (report.kind === 'started') resolve();
-        if (report.kind === 'explain') void this.#explainTo(worker, report.events);
-        if (report.kind === 'failed') this.#onFailure(report.reason);
+        else this.#hear(worker, report);
       });
+    }).catch((error: unknown) => {
+      this.#break();
+      throw error;
     });
     worker.on('error', (error) => {
       log.error('query log ended: internal error', { reason: error.message });
-      rings.setMode(EVENT_MODE.OFF);
-      this.#running = undefined;
+      this.#break();
     });
-    this.#running = { worker, plan, ended };
-    rings.setMode(EVENT_MODE.QUERIES);
+    this.#isBroken = false;
+    this.#running = { worker, ended };
+  }
+
+  #hear(worker: Worker, report: QueryLogReport): void {
+    switch (report.kind) {
+      case 'changed':
+        this.#onChanged(report.error);
+        return;
+      case 'explain':
+        void this.#explainTo(worker, report.events);
+        return;
+      case 'say':
+        this.#options.say(report.lines);
+        this.#tellDropped();
+        worker.postMessage({ kind: 'said' } satisfies QueryLogOrder);
+        return;
+      case 'failed':
+        this.#failures += 1;
+        this.#warnings.warn('query log not written', { reason: report.reason });
+    }
+  }
+
+  #tellDropped(): void {
+    const dropped = this.dropped - this.#toldDropped;
+    this.#toldDropped += dropped;
+    if (dropped > 0)
+      this.#warnings.warn('query log incomplete: more queries than lines can be written', { dropped });
   }
 
   async #explainTo(worker: Worker, events: readonly ExplainedEvent[]): Promise<void> {
     const explanations = (await this.#explain?.(events).catch(() => [])) ?? [];
     worker.postMessage({ kind: 'explained', explanations } satisfies QueryLogOrder);
-  }
-
-  #onFailure(reason: string): void {
-    this.#failures += 1;
-    this.#warnings.warn('query log not written', { reason });
   }
 
   #order(order: QueryLogOrder): void {

@@ -13,7 +13,10 @@ function makeErrors(...consolidations: ErrorConsolidation[]) {
 
 function makeErrorsIn(isStrict: boolean, consolidations: readonly ErrorConsolidation[] = []) {
   const [clock, log] = [new ManualClock(), new RecordingLog()];
-  const errors = new ErrorsHandler({ stacktrace: false, consolidations }, { clock, log, isStrict });
+  const errors = new ErrorsHandler(
+    { stacktrace: false, consolidations },
+    { clock, log, queryLog: log, isStrict },
+  );
   const note = (answer: Answer) => errors.handler.handle(makeQuery('Web.example.'), () => answer);
   const lines = () => log.records.map(({ level, message }) => `${level} ${message}`);
   return { errors, clock, note, lines };

@@ -13,6 +13,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
+import type { QueryLines } from '../../contract/plugin.ts';
 import { presentNameAsGo } from '../../wire/go-name.ts';
 import { typeName } from '../../wire/mnemonics.ts';
 import { toKey } from '../../wire/name.ts';
@@ -21,6 +22,8 @@ import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
 export interface ErrorsDependencies {
   readonly clock: Clock;
   readonly log: Log;
+  /** For lines about single queries. */
+  readonly queryLog: QueryLines;
   /** Whether each error is logged, as in CoreDNS. */
   readonly isStrict: boolean;
 }
@@ -33,12 +36,12 @@ const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error' }
 export class ErrorsHandler {
   readonly handler: Handler;
   readonly #counts: readonly ConsolidatedCount[];
-  readonly #log: Log;
+  readonly #queryLog: QueryLines;
   /** For errors that match no pattern. Undefined: all are logged. */
   readonly #limit: LineLimit | undefined;
 
-  constructor({ consolidations }: ErrorsOptions, { clock, log, isStrict }: ErrorsDependencies) {
-    this.#log = log;
+  constructor({ consolidations }: ErrorsOptions, { clock, log, queryLog, isStrict }: ErrorsDependencies) {
+    this.#queryLog = queryLog;
     const tellMore = (count: number) =>
       log.error(`plugin/errors: ${count} more errors in last ${formatGoDuration(LIMIT.period)}`);
     this.#limit = isStrict ? undefined : new LineLimit({ ...LIMIT, clock, tellMore });
@@ -67,7 +70,7 @@ export class ErrorsHandler {
   #note({ rewrittenQuestion: { name, type } }: Query, answer: Answer, reason: string): void {
     const count = this.#counts.find((each) => each.isFor(reason));
     const line = () =>
-      this.#log.error(
+      this.#queryLog.error(
         `plugin/errors: ${codeOf(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
       );
     if (count?.add() ?? this.#limit?.take() ?? true) line();
@@ -81,11 +84,11 @@ function codeOf(answer: Answer): number {
 
 class ConsolidatedCount {
   readonly #settings: ErrorConsolidation;
-  readonly #dependencies: Omit<ErrorsDependencies, 'isStrict'>;
+  readonly #dependencies: Pick<ErrorsDependencies, 'clock' | 'log'>;
   #count = 0;
   #timer: Timer | undefined;
 
-  constructor(settings: ErrorConsolidation, dependencies: Omit<ErrorsDependencies, 'isStrict'>) {
+  constructor(settings: ErrorConsolidation, dependencies: Pick<ErrorsDependencies, 'clock' | 'log'>) {
     this.#settings = settings;
     this.#dependencies = dependencies;
   }

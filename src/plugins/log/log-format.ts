@@ -5,15 +5,33 @@ import type { DescribedResponse } from '../../chain/described-response.ts';
 import type { Query } from '../../chain/query.ts';
 import { presentNameAsGo } from '../../wire/go-name.ts';
 import { className, rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { maxResponseOctets } from '../../wire/response-size.ts';
-import type { Header } from '../../wire/types.ts';
+import { type ClientTransport, maxResponseOctets } from '../../wire/response-size.ts';
+import type { Header, NameKey } from '../../wire/types.ts';
 
-/** The data for a line. */
+/** The data for a line, of a query that handlers answered or of an event. */
 export interface LoggedQuery {
-  readonly query: Query;
-  /** Undefined: no handler made one. */
-  readonly response: DescribedResponse | undefined;
+  readonly name: NameKey;
+  readonly type: number;
+  readonly dnsClass: number;
+  readonly transport: ClientTransport;
+  readonly octets: number;
+  /** Addresses as text. */
+  readonly remote: string;
+  readonly local: string;
+  readonly port: number;
+  readonly id: number;
+  readonly opcode: number;
+  readonly dnssecOk: boolean;
+  /** The UDP size of the client's OPT record; 0: it has none. */
+  readonly ednsSize: number;
+  /** Undefined: nobody made a response. */
+  readonly rcode: number | undefined;
+  readonly responseOctets: number;
+  /** As in `qr,aa,rd`. */
+  readonly flags: string;
   readonly milliseconds: number;
+  /** Facts that plugins know. */
+  readonly metadata: (label: string) => string | undefined;
 }
 
 type WriteWord = (logged: LoggedQuery) => string;
@@ -21,51 +39,32 @@ type WriteWord = (logged: LoggedQuery) => string;
 /** The text for unknown values. */
 const NOTHING = '-';
 
-const WORDS: ReadonlyMap<string, WriteWord> = new Map([
-  ['type', ({ query }: LoggedQuery) => typeName(query.question.type)],
-  ['name', ({ query }: LoggedQuery) => presentNameAsGo(query.key)],
-  ['class', ({ query }: LoggedQuery) => knownClassName(query.question.class)],
-  ['proto', ({ query }: LoggedQuery) => query.sender.transport],
-  ['size', ({ query }: LoggedQuery) => String(query.octets)],
-  ['remote', ({ query }: LoggedQuery) => bracketAddress(query.sender.address)],
-  ['port', ({ query }: LoggedQuery) => String(query.sender.port)],
-  ['local', ({ query }: LoggedQuery) => bracketAddress(query.sender.localAddress ?? '::')],
-  ['>id', ({ query }: LoggedQuery) => String(query.header.id)],
-  ['>opcode', ({ query }: LoggedQuery) => String(query.header.opcode)],
-  ['>do', ({ query }: LoggedQuery) => String(query.edns?.dnssecOk ?? false)],
-  ['>bufsize', ({ query }: LoggedQuery) => String(sizeFor(query))],
-  ['rcode', ({ response }: LoggedQuery) => (response === undefined ? NOTHING : rcodeName(response.rcode))],
-  ['rsize', ({ response }: LoggedQuery) => String(response?.size ?? 0)],
-  ['>rflags', ({ response }: LoggedQuery) => namesOfFlags(response?.message.header) || NOTHING],
-  ['duration', ({ milliseconds }: LoggedQuery) => `${Number((milliseconds / 1000).toFixed(9))}s`],
+const WORDS: ReadonlyMap<string, WriteWord> = new Map<string, WriteWord>([
+  ['type', ({ type }) => typeName(type)],
+  ['name', ({ name }) => presentNameAsGo(name)],
+  ['class', ({ dnsClass }) => knownClassName(dnsClass)],
+  ['proto', ({ transport }) => transport],
+  ['size', ({ octets }) => String(octets)],
+  ['remote', ({ remote }) => bracketAddress(remote)],
+  ['port', ({ port }) => String(port)],
+  ['local', ({ local }) => bracketAddress(local)],
+  ['>id', ({ id }) => String(id)],
+  ['>opcode', ({ opcode }) => String(opcode)],
+  ['>do', ({ dnssecOk }) => String(dnssecOk)],
+  ['>bufsize', ({ transport, ednsSize }) => String(maxResponseOctets(transport, ednsSize, 65_535))],
+  ['rcode', ({ rcode }) => (rcode === undefined ? NOTHING : rcodeName(rcode))],
+  ['rsize', ({ responseOctets }) => String(responseOctets)],
+  ['>rflags', ({ flags }) => flags || NOTHING],
+  ['duration', ({ milliseconds }) => `${Number((Math.max(0, milliseconds) / 1000).toFixed(9))}s`],
 ]);
 
 /** Unknown words stay as they are. */
 export function compileLogFormat(format: string): WriteWord {
-  return compileWords(
-    format,
-    WORDS,
-    (label) =>
-      ({ query }) =>
-        query.metadata(label) ?? NOTHING,
-  );
-}
-
-/** Whether a format has words of metadata. */
-export function namesMetadata(format: string): boolean {
-  return /\{\/[^{}]*\}/.test(format);
-}
-
-/** The same for other sets of words. @param ofLabel writes the word of a label of metadata */
-export function compileWords<Logged>(
-  format: string,
-  words: ReadonlyMap<string, (logged: Logged) => string>,
-  ofLabel: (label: string) => (logged: Logged) => string = () => () => NOTHING,
-): (logged: Logged) => string {
-  const parts = format.split(/(\{[^{}]*\})/).map((part): string | ((logged: Logged) => string) => {
+  const parts = format.split(/(\{[^{}]*\})/).map((part): string | WriteWord => {
     if (!part.startsWith('{') || !part.endsWith('}')) return part;
     const word = part.slice(1, -1);
-    return word.startsWith('/') ? ofLabel(word.slice(1)) : (words.get(word) ?? part);
+    if (!word.startsWith('/')) return WORDS.get(word) ?? part;
+    return ({ metadata }) => metadata(word.slice(1)) ?? NOTHING;
   });
   return (logged) => {
     let line = '';
@@ -74,22 +73,22 @@ export function compileWords<Logged>(
   };
 }
 
+/** Whether a format has words of metadata. */
+export function namesMetadata(format: string): boolean {
+  return /\{\/[^{}]*\}/.test(format);
+}
+
 /** Classes that only questions have; CoreDNS writes them by number. */
 const UNNAMED_CLASSES: ReadonlySet<string> = new Set(['ANY', 'NONE']);
 
 /** As CoreDNS writes it. */
-export function knownClassName(dnsClass: number): string {
+function knownClassName(dnsClass: number): string {
   const name = className(dnsClass);
   return UNNAMED_CLASSES.has(name) ? `CLASS${dnsClass}` : name;
 }
 
-export function bracketAddress(address: string): string {
+function bracketAddress(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
-}
-
-/** Maximum size of the response, in octets. */
-function sizeFor(query: Query): number {
-  return maxResponseOctets(query.sender.transport, query.edns?.udpSize ?? 0, 65_535);
 }
 
 const FLAGS = [
@@ -107,4 +106,24 @@ type Flags = Pick<Header, (typeof FLAGS)[number][0]>;
 export function namesOfFlags(header: Flags | undefined): string {
   if (header === undefined) return '';
   return FLAGS.flatMap(([flag, name]) => (header[flag] ? [name] : [])).join(',');
+}
+
+/** Of a query that handlers answered. @param response undefined: they made none */
+export function describeQuery(
+  query: Query,
+  response: DescribedResponse | undefined,
+  milliseconds: number,
+): LoggedQuery {
+  const { question, sender, header, edns } = query;
+  return {
+    ...{ name: query.key, type: question.type, dnsClass: question.class, octets: query.octets },
+    ...{ transport: sender.transport, remote: sender.address, port: sender.port },
+    local: sender.localAddress ?? '::',
+    ...{ id: header.id, opcode: header.opcode },
+    ...{ dnssecOk: edns?.dnssecOk ?? false, ednsSize: edns?.udpSize ?? 0 },
+    ...{ rcode: response?.rcode, responseOctets: response?.size ?? 0 },
+    flags: namesOfFlags(response?.message.header),
+    milliseconds,
+    metadata: (label) => query.metadata(label),
+  };
 }

@@ -11,7 +11,7 @@ import type { LogRule } from './options.ts';
 async function linesOf(rules: readonly LogRule[], answers: readonly (readonly [string, Answer])[]) {
   const log = new RecordingLog();
   const clock = new ManualClock();
-  const { handle } = createLogHandler({ rules }, { clock, log, handlerNames: () => [] });
+  const { handle } = createLogHandler({ rules }, { clock, queryLog: log, handlerNames: () => [] });
   for (const [name, answer] of answers)
     await handle(makeQuery(name), () => {
       clock.advance(2);

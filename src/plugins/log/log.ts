@@ -2,17 +2,17 @@
  * A line for each query, in the formats of CoreDNS: `{remote}:{port} - {>id} "{type} {class} {name} …" {rcode} …`.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { classifyResponse, describeSent } from '../../chain/described-response.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
+import type { QueryLines } from '../../contract/plugin.ts';
 import { isWithin } from '../../wire/name.ts';
-import { compileLogFormat, namesMetadata } from './log-format.ts';
+import { compileLogFormat, describeQuery, namesMetadata } from './log-format.ts';
 import type { LogOptions } from './options.ts';
 
 export interface LogDependencies {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly queryLog: QueryLines;
   /** The names of the block's handlers; complete once the block is. */
   readonly handlerNames: () => readonly string[];
 }
@@ -20,7 +20,7 @@ export interface LogDependencies {
 /** The first rule whose zone contains the name decides, even if its class does not match. */
 export function createLogHandler(
   { rules }: LogOptions,
-  { clock, log, handlerNames }: LogDependencies,
+  { clock, queryLog, handlerNames }: LogDependencies,
 ): Handler {
   // Readers do not know the facts that plugins note.
   const needsPlugins = (): boolean =>
@@ -46,7 +46,7 @@ export function createLogHandler(
       const answer = await next(query);
       const response = describeSent(query, answer);
       if (rule.classes.has('all') || rule.classes.has(classifyResponse(response)))
-        log.info(rule.write({ query, response, milliseconds: clock.monotonic() - began }));
+        queryLog.info(rule.write(describeQuery(query, response, clock.monotonic() - began)));
       return answer;
     },
   };

@@ -33,4 +33,6 @@ export interface PortolanOptions {
   readonly hedges: boolean | undefined;
   /** Whether the server always counts its queries for `portolan top`. */
   readonly stats: boolean;
+  /** The query log of the server, as words: `zone=example.com`. Undefined: the block says nothing of it. */
+  readonly queryLog: readonly string[] | undefined;
 }

@@ -49,6 +49,7 @@ export const portolan = definePlugin({
     '    stale [DURATION [WAIT]]',
     '    hedge on|off',
     '    stats',
+    '    query_log [SETTING=VALUE…]',
     '}',
   ],
   read(cursor): PortolanOptions {
@@ -63,6 +64,7 @@ export const portolan = definePlugin({
       stale: undefined,
       hedges: undefined,
       stats: false,
+      queryLog: undefined,
     };
     cursor.onlyUse(() => {
       if (cursor.remainingArguments().length > 0)
@@ -113,6 +115,9 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft): void {
     stats: count(() => {
       cursor.remainingBetween(0, 0);
       draft.stats = true;
+    }),
+    query_log: count(() => {
+      draft.queryLog = cursor.remainingArguments();
     }),
   });
   if (features === 0) throw cursor.error('no feature', 'Write snapshot, clients, stale, … into its block.');

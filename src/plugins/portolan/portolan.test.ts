@@ -78,6 +78,7 @@ describe('a feature of portolan', () => {
     ],
     ['hedge on', 'forward', { forwards: [{ hedges: true }] }],
     ['stats', 'portolan', { stats: true }],
+    ['query_log zone=a.test', 'portolan', { queryLog: ['zone=a.test'] }],
     ['prefetch', 'portolan', { stats: false }],
     ['hedge off', 'forward', { forwards: [{ hedges: false }] }],
     [
@@ -146,6 +147,8 @@ describe('a feature of portolan', () => {
   });
 
   it.each([
+    ['query_log sample=0', 'cache', "query_log: sample: out of range: '0'"],
+    ['query_log colour=red', 'cache', "query_log: query-log: unknown: 'colour'"],
     ['snapshot /a', 'cache', 'snapshot: no kubernetes in this server block'],
     ['endpoint_ranges 10.0.0.0/8', 'cache', 'endpoint_ranges: no kubernetes in this server block'],
     ['endpoint_ranges nodes', 'cache', 'endpoint_ranges: no kubernetes in this server block'],
@@ -172,6 +175,13 @@ describe('a feature of portolan', () => {
     const block = 'portolan {\n snapshot /a\n }\n kubernetes';
     expect(problemsOf(`a.test {\n ${block}\n}\nb.test {\n ${block}\n}\n`)).toEqual([
       '8: plugin/portolan: snapshot: another server block has the file: /a',
+    ]);
+  });
+
+  it('has one query log, that of the server', () => {
+    const block = 'portolan {\n query_log\n }';
+    expect(problemsOf(`a.test {\n ${block}\n}\nb.test {\n ${block}\n}\n`)).toEqual([
+      '7: plugin/portolan: query_log: another server block has it',
     ]);
   });
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { readHanded } from '../../chain/handed-answer.ts';
 import { type ControlOrder, readControlOrder } from '../../config/control/control-order.ts';
-import type { LogFormat } from '../../config/plan.ts';
+import type { LogFormat } from '../../config/server/query-log-plan.ts';
 import { describeProblem } from '../../config/values/problem.ts';
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
 import type { CarryOut } from '../../observe/control/control-socket.ts';
@@ -116,7 +116,11 @@ async function* answer(
       yield statusOf(controlled);
       return;
     case 'query-log':
-      await server.changeQueryLog(order.plan);
+      await server.queryLog.change(order.plan);
+      yield statusOf(controlled);
+      return;
+    case 'reopen-query-log':
+      server.queryLog.reopen();
       yield statusOf(controlled);
       return;
     case 'tail':

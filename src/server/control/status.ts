@@ -36,7 +36,12 @@ export interface ServerStatus {
   readonly readers: { readonly running: number; readonly down: number; readonly kernelDrops: number };
   /** `isKept`: also while nobody looks. One query of `sampling` has an event, for as many; undefined: none has. */
   readonly statistics: { readonly isKept: boolean; readonly sampling: number | undefined };
-  readonly logs: { readonly level: string | undefined; readonly queryLog: string | undefined };
+  readonly logs: {
+    readonly level: string | undefined;
+    readonly queryLog: string | undefined;
+    /** Lines about queries that were left out, in all logs; undefined: none. */
+    readonly lost: number | undefined;
+  };
 }
 
 export interface UpstreamStatus {
@@ -60,7 +65,7 @@ export interface StatusParts {
 export function readStatus({ server, role, level }: StatusParts): ServerStatus {
   const stats = server.stats();
   const readiness = server.readiness();
-  const { plan: queryLog } = server.queryLog;
+  const { plan: queryLog, dropped } = server.queryLog;
   const { config, udp, table } = stats;
   return {
     version: server.version,
@@ -85,7 +90,11 @@ export function readStatus({ server, role, level }: StatusParts): ServerStatus {
       kernelDrops: udp?.kernelDrops ?? 0,
     },
     statistics: { isKept: server.plan.keepsStatistics === true, sampling: server.tap.sampling },
-    logs: { level, queryLog: queryLog === undefined ? undefined : (queryLog.file ?? '-') },
+    logs: {
+      level,
+      queryLog: queryLog === undefined ? undefined : (queryLog.file ?? '-'),
+      lost: dropped || undefined,
+    },
   };
 }
 

@@ -22,7 +22,7 @@ async function startFrontEnd({ isStrict = false, fault = '' } = {}) {
   const reading = read(GOOD);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join());
   const frontEnd = new CoreDnsFrontEnd({
-    ...{ reading, isStrict, clock, log },
+    ...{ reading, isStrict, queryLog: undefined, clock, log },
     takeover: false,
     read: () => read(text),
     onServing: () => {},

@@ -7,6 +7,7 @@ import type { Log } from '../../base/log.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { compileCorefile, findOptions } from '../../config/corefile/compile-corefile.ts';
 import type { CorefileReading } from '../../config/corefile/read-corefile.ts';
+import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
 import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
@@ -19,6 +20,8 @@ export interface CoreDnsFrontEndOptions {
   readonly reading: GoodReading;
   /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
+  /** The query log unless the Corefile has one; undefined: none. */
+  readonly queryLog: QueryLogPlan | undefined;
   /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
   readonly isStrict: boolean;
   /** Reads the current Corefile. @throws Error with the reason if it cannot be read */

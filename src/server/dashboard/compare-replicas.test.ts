@@ -16,7 +16,7 @@ const status: ServerStatus = {
   readers: { running: 1, down: 0, kernelDrops: 0 },
   zones: [],
   statistics: { isKept: false, sampling: undefined },
-  logs: { level: 'info', queryLog: undefined },
+  logs: { level: 'info', queryLog: undefined, lost: undefined },
 };
 
 function notesOf(statuses: readonly (ServerStatus | undefined)[]) {

@@ -41,7 +41,6 @@ export class DnsmasqFrontEnd implements FrontEnd {
   readonly #settings: DnsmasqPlan;
   readonly #dependencies: DnsmasqFrontEndDependencies;
   readonly #upstreams: UpstreamSources;
-  #queryLog: DnsmasqQueryLog | undefined;
   #servers: DnsmasqInputs;
   #onChange: PlanListener = async () => {};
 
@@ -99,7 +98,6 @@ export class DnsmasqFrontEnd implements FrontEnd {
 
   async stop(): Promise<void> {
     this.#upstreams.stop();
-    this.#queryLog?.stop();
   }
 
   #change(changed: Partial<DnsmasqInputs>, clearsCache: boolean): Promise<void> {
@@ -108,11 +106,10 @@ export class DnsmasqFrontEnd implements FrontEnd {
   }
 
   #makeWatching(): Watching | undefined {
-    const { fileOf, clock, log } = this.#dependencies;
+    const { fileOf } = this.#dependencies;
     const extent = this.#settings.log.queries;
     if (extent === 'off') return undefined;
-    const queryLog = new DnsmasqQueryLog({ extent, fileOf, clock, log });
-    this.#queryLog = queryLog;
+    const queryLog = new DnsmasqQueryLog({ extent, fileOf });
     return { queryLog, connect: tellQueries(connectBySockets, queryLog) };
   }
 }

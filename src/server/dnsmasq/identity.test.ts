@@ -11,7 +11,15 @@ const find = (
   more = '',
 ) =>
   findIdentity(
-    { mode: 'foreground', pidFile: undefined, user, group, blocksExtra: undefined, keepsStatistics: false },
+    {
+      mode: 'foreground',
+      pidFile: undefined,
+      user,
+      group,
+      blocksExtra: undefined,
+      keepsStatistics: false,
+      queryLog: undefined,
+    },
     (path) => `${FILES[path] ?? ''}${path === '/etc/group' ? more : ''}`,
   );
 

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { Client } from '../../chain/query.ts';
 import { makeQuery } from '../../chain/testing/ask.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../forward/forward-plan.ts';
 import { writeQuery } from '../../forward/transport/query-message.ts';
 import { parseUpstream } from '../../forward/upstream-address.ts';
+import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
 import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
+import { completeLine } from '../../observe/query-events/dnsmasq-lines.ts';
+import { QueryLogConsumer } from '../../observe/query-events/query-log-consumer.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { parseName } from '../../wire/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
@@ -27,8 +29,26 @@ const address = (name: string, text: string): ResourceRecord => ({
   data: { kind: 'A', address: text },
 });
 
-function makeQueryLog(extent: 'plain' | 'extra', log: RecordingLog): DnsmasqQueryLog {
-  return new DnsmasqQueryLog({ extent, fileOf: () => undefined, clock: new ManualClock(), log });
+/** The log, with the rings that it is written from. */
+function makeQueryLog(extent: 'plain' | 'extra') {
+  const queryLog = new DnsmasqQueryLog({ extent, fileOf: () => undefined });
+  const rings = new QueryEventRings(0);
+  rings.setMode(EVENT_MODE.RESPONSES);
+  queryLog.start((line, query) => rings.main.note(line, query));
+  const said: string[] = [];
+  const consumer = new QueryLogConsumer({
+    sources: rings.all.map((memory) => ({ memory, lines: queryLog.lines })),
+    settings: undefined,
+    write: () => {},
+    say: (lines) => said.push(...lines.map((line) => completeLine(line, queryLog.fileOf))),
+    now: () => 0,
+    random: () => 0,
+  });
+  const finish = (): readonly string[] => {
+    consumer.finish();
+    return said;
+  };
+  return { queryLog, rings, finish };
 }
 
 describe('--log-queries', () => {
@@ -36,8 +56,7 @@ describe('--log-queries', () => {
   const target = parseName('www.example.');
 
   async function linesOf(known: Message | undefined, extent: 'plain' | 'extra' = 'plain', slow?: Message) {
-    const log = new RecordingLog();
-    const queryLog = makeQueryLog(extent, log);
+    const { queryLog, rings, finish } = makeQueryLog(extent);
     const connect = tellQueries(
       () => ({
         ask: () => ({ overdue() {}, cancel() {} }),
@@ -59,8 +78,6 @@ describe('--log-queries', () => {
       return slow === undefined ? undefined : encodeMessage(slow);
     };
     const octets = encodeMessage(query);
-    const rings = new QueryEventRings(0);
-    queryLog.start(rings);
     if (known === undefined) await observeHandlers(handleQuery, queryLog.observe, () => true)(octets, CLIENT);
     else
       rings.main.add(octets, encodeMessage(known), CLIENT, {
@@ -68,8 +85,7 @@ describe('--log-queries', () => {
         source: 'table',
         transport: 'udp',
       });
-    queryLog.stop();
-    return log.records.map(({ message }) => message);
+    return finish();
   }
 
   it('tells what comes from the cache', async () => {
@@ -125,10 +141,7 @@ describe('--log-queries', () => {
   });
 
   it('tells what readers answered by themselves, in the order of time', async () => {
-    const log = new RecordingLog();
-    const rings = new QueryEventRings(0);
-    const queryLog = makeQueryLog('extra', log);
-    queryLog.start(rings);
+    const { queryLog, rings, finish } = makeQueryLog('extra');
     const known = encodeMessage(answerOf(query, { answers: [address('www.example.', '192.0.2.1')] }));
     const octets = encodeMessage(query);
     const later = { received: rings.main.now() + 60_000, source: 'table', transport: 'udp' } as const;
@@ -142,8 +155,7 @@ describe('--log-queries', () => {
       () => true,
     );
     expect(await handleQuery(octets, CLIENT)).toBe(known);
-    queryLog.stop();
-    expect(log.records.map(({ message }) => message)).toEqual([
+    expect(finish()).toEqual([
       '1 192.0.2.5/1 query[A] www.example from 192.0.2.5',
       '1 192.0.2.5/1 cached www.example is 192.0.2.1',
       '2 192.0.2.5/4242 query[A] www.example from 192.0.2.5',
@@ -154,28 +166,24 @@ describe('--log-queries', () => {
   });
 
   it('says nothing of clients that get no answer', async () => {
-    const log = new RecordingLog();
-    const queryLog = makeQueryLog('plain', log);
+    const { queryLog, finish } = makeQueryLog('plain');
     const handleQuery = observeHandlers(
       async () => encodeMessage(query),
       queryLog.observe,
       () => false,
     );
     expect(await handleQuery(encodeMessage(query), CLIENT)).toBeUndefined();
-    queryLog.stop();
-    expect(log.records).toEqual([]);
+    expect(finish()).toEqual([]);
   });
 
   it('says nothing of what is no query', async () => {
-    const log = new RecordingLog();
-    const queryLog = makeQueryLog('plain', log);
+    const { queryLog, finish } = makeQueryLog('plain');
     const handleQuery = observeHandlers(
       async () => undefined,
       queryLog.observe,
       () => true,
     );
     expect(await handleQuery(Uint8Array.of(1, 2, 3), CLIENT)).toBeUndefined();
-    queryLog.stop();
-    expect(log.records).toEqual([]);
+    expect(finish()).toEqual([]);
   });
 });

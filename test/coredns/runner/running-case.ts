@@ -239,15 +239,19 @@ class RunningCase {
 
   async #log(step: string | LogStep): Promise<StepResult> {
     const { match, count, last, sorted, wait = 1.5 } = typeof step === 'string' ? { match: step } : step;
-    const until = performance.now() + wait * 1000;
-    await sleep(200);
+    const until = performance.now() + wait * 1000 + 200;
     const pattern = new RegExp(match);
     let found: readonly string[] = [];
+    let changed = 0;
     for (;;) {
+      const before = found.length;
       found = this.#lines()
         .map((line) => clean(line, this.#places))
         .filter((line) => pattern.test(line));
-      if (found.length > 0 || performance.now() > until) break;
+      // Lines about queries come some time after their answers.
+      if (found.length > before) changed = performance.now();
+      const isQuiet = performance.now() > changed + 200;
+      if ((found.length > 0 && isQuiet) || performance.now() > until) break;
       await sleep(50);
     }
     if (count === true) return { count: found.length };
