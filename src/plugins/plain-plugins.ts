@@ -3,6 +3,7 @@
  */
 export { aliases } from './aliases/plugin.ts';
 export { anyType } from './any-type/plugin.ts';
+export { plainCache } from './cache/plugin.ts';
 export { clusterZone } from './cluster-zone/plugin.ts';
 export { etcdZones } from './etcd-zones/plugin.ts';
 export { federations } from './federations/plugin.ts';

@@ -8,8 +8,8 @@ import { createHandleQuery } from '../../src/chain/handle-query.ts';
 import type { PendingQuery } from '../../src/chain/pending-query.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import type { PacketForwarding } from '../../src/plugins/resolver/packet-path.ts';
-import { Resolver, type ResolverSettings } from '../../src/plugins/resolver/resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
+import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { inLowerCase, type Reply } from './plain-traffic.ts';
 import { RawUpstream } from './raw-upstream.ts';
 
@@ -24,15 +24,15 @@ export class ResolverSide {
   readonly clock = new ManualClock();
   readonly upstream: RawUpstream;
   readonly table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
-  readonly resolver: Resolver;
+  readonly resolver: CachedResolver;
   readonly responses: (Uint8Array | undefined)[] = [];
   readonly slowly;
   taken = 0;
   #packetPath: PacketForwarding | undefined;
 
-  constructor(settings: ResolverSettings, upstream = new RawUpstream()) {
+  constructor(settings: CachedResolverSettings, upstream = new RawUpstream()) {
     this.upstream = upstream;
-    this.resolver = new Resolver(settings, {
+    this.resolver = new CachedResolver(settings, {
       table: this.table,
       clock: this.clock,
       log: silentLog,

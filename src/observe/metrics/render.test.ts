@@ -3,7 +3,7 @@ import { ItemFence } from '../../base/item-fence.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
-import { RESOLVER_OUTCOME } from '../../plugins/resolver/outcomes.ts';
+import { RESOLVER_OUTCOME } from '../../plugins/cache/outcomes.ts';
 import { TYPE } from '../../wire/types.ts';
 import { NO_DROPS } from '../http-connections.ts';
 import type { Stats } from '../stats.ts';

@@ -46,7 +46,6 @@ export interface CacheItem {
   /** Consecutive questions that it has answered, without a long pause between two of them. */
   hits: number;
   lastHit: number;
-  isRefreshing: boolean;
   /** Earliest time of the next attempt to refresh it. */
   retryAt: number;
 }
@@ -245,7 +244,6 @@ export class CacheStore {
       isHeld,
       hits: 0,
       lastHit: storedAt,
-      isRefreshing: false,
       retryAt: storedAt,
     };
   }

@@ -2,7 +2,9 @@
  * `cache`: how answers are cached.
  */
 
-import { definePlugin } from '../../contract/define-plugin.ts';
+import type { Query } from '../../chain/query.ts';
+import { definePlainPlugin, definePlugin } from '../../contract/define-plugin.ts';
+import { ofKind, type Plugin, type PluginContext } from '../../contract/plugin.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
@@ -10,7 +12,7 @@ import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { Cache } from './cache.ts';
-import type { CacheLimits, CacheOptions, CachePrefetch, CacheServeStale } from './options.ts';
+import type { CacheLimits, CachePrefetch, CacheRules, CacheServeStale, CoreDnsRules } from './options.ts';
 
 const DEFAULT_CAPACITY = 9984;
 const SUCCESS: CacheLimits = { capacity: DEFAULT_CAPACITY, maxTtl: 3600, minTtl: 5 };
@@ -19,7 +21,7 @@ const MAX_SERVFAIL = 300_000;
 const MAX_RECHECK = 300_000;
 const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
 
-type Draft = { -readonly [Name in keyof CacheOptions]: CacheOptions[Name] };
+type Draft = { -readonly [Name in keyof CoreDnsRules]: CoreDnsRules[Name] };
 
 /** The properties, and their ranges and defaults, are those of plugin/cache of CoreDNS 1.14.7. */
 export const cache = definePlugin({
@@ -36,8 +38,9 @@ export const cache = definePlugin({
     '    keepttl',
     '}',
   ],
-  read(cursor, context): CacheOptions {
+  read(cursor, context): CacheRules {
     const draft: Draft = {
+      kind: 'coredns',
       zones: context.zones,
       success: SUCCESS,
       denial: DENIAL,
@@ -60,13 +63,16 @@ export const cache = definePlugin({
     });
     return draft;
   },
-  create: (options, context, former) =>
-    new Cache(
-      options,
-      { ...context, behind: (query) => context.chainBehind('cache')(query) },
-      former instanceof Cache ? former : undefined,
-    ),
+  create,
 });
+
+/** The same cache for our own front ends, by rules that they write. Its answers outlive plans. */
+export const plainCache = definePlainPlugin({ name: 'cache', create });
+
+function create(rules: CacheRules, context: PluginContext, former: Plugin | undefined): Cache {
+  const behind = (query: Query) => context.chainBehind('cache')(query);
+  return new Cache(rules, { ...context, behind }, ofKind(Cache, former));
+}
 
 function readProperties(cursor: DirectiveCursor, draft: Draft): void {
   let policies = 0;
