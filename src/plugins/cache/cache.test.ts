@@ -139,6 +139,29 @@ it('keeps nothing of the zones that are disabled', async () => {
   expect(asked()).toBe(2);
 });
 
+it.each([undefined, STALE])(
+  'forgets an answer for one of the other kind that comes later, with %j',
+  async (serveStale) => {
+    const { ask, says, clock } = cacheOf({ serveStale });
+    const [positive, denial] = [
+      whole([a('www.example.', 60)]),
+      whole([], { rcode: RCODE.NXDOMAIN, authorities: [{ ...SOA, ttl: 60 }] }),
+    ];
+    const rcodes = async () => [
+      await ask('www.example.'),
+      await ask('www.example.'),
+      await ask('www.example.'),
+    ];
+    await rcodes();
+    clock.advance(7_200_000);
+    says(denial);
+    expect((await rcodes()).map((answer) => answer?.rcode)).toEqual([3, 3, 3]);
+    clock.advance(7_200_000);
+    says(positive);
+    expect((await rcodes()).map((answer) => answer?.answers.length)).toEqual([1, 1, 1]);
+  },
+);
+
 it('gives a stale answer at once, and fetches a fresh one behind it', async () => {
   const { ask, says, clock } = cacheOf({ serveStale: STALE });
   await ask('www.example.');

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import { messageFromEntry } from '../../chain/cached-reply.ts';
+import { messageFromEntry, replyFromBody } from '../../chain/cached-reply.ts';
 import { type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
 import type { Handler, KeptReplies, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
@@ -14,17 +14,18 @@ import { replyOf } from '../../chain/response.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
 import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
-import { cutBody } from '../../table/cut-body.ts';
-import type { ViewId } from '../../table/types.ts';
+import { type CutBody, cutBody } from '../../table/cut-body.ts';
+import type { CachedEntry, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import type { CacheAnswers, Found, Refreshed, RefreshReason } from './cache-answers.ts';
-import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
-import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
+import { CACHE_KINDS, CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
+import { CacheStore, isReadAsStored, type StoredAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
+import { Interest } from './interest.ts';
 import { type CachePrefetch, type CoreDnsRules, patienceOf } from './options.ts';
 
 export interface CoreDnsAnswersDependencies {
@@ -46,8 +47,9 @@ interface Fetched {
   readonly isKept: boolean;
 }
 
-interface Hit extends FoundAnswer, Found {
-  readonly kind: CacheKind;
+interface Hit extends StoredAnswer, Found {
+  /** For the client: it may be cut. */
+  readonly answer: WholeAnswer;
 }
 
 export class CoreDnsAnswers implements CacheAnswers<Hit> {
@@ -64,6 +66,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   /** Sites that answers were cached for, by server. */
   readonly #sites = new Map<string, QuerySite>();
   #lastSite: QuerySite | undefined;
+  readonly #interest: Interest;
   readonly #endCollecting: () => void;
   readonly #isStrict: boolean;
   readonly #maxUdpSize: number;
@@ -90,9 +93,10 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
         ? new CacheStore(table, {
             capacity: { success, denial },
             keepsTtl: rules.keepTtl,
-            since: clock.monotonic(),
+            keepsExpired: rules.serveStale !== undefined,
           })
         : former.#store.retain();
+    this.#interest = new Interest(success + denial);
     this.#zones = new Set(rules.zones);
     this.#uncached = { success: new Set(rules.uncachedSuccess), denial: new Set(rules.uncachedDenial) };
   }
@@ -123,13 +127,13 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   }
 
   *handOver(isUsed: boolean): Iterable<HandedAnswer> {
-    for (const [kind, name] of CACHE_KINDS.entries())
-      for (const { item, entry } of this.#store.stored(name)) {
-        if ((entry.used || item.hits > 0) !== isUsed) continue;
-        const { dnssecOk, checkingDisabled } = entry;
-        const age = Math.max(0, Math.floor((this.#now() - item.storedAt) / 1000));
+    for (const wasRead of isUsed ? [true, false] : [false])
+      for (const { kind, entry } of this.#store.stored(wasRead)) {
+        if ((wasRead || this.#interest.of(entry).hits > 0) !== isUsed) continue;
+        const { dnssecOk, checkingDisabled, lifetime } = entry;
+        const age = Math.max(0, this.#now() - entry.stored);
         const message = messageFromEntry(entry);
-        yield { kind, dnssecOk, checkingDisabled, age, lifetime: item.ttl, message };
+        yield { kind: CACHE_OUTCOMES[kind], dnssecOk, checkingDisabled, age, lifetime, message };
       }
   }
 
@@ -138,7 +142,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     if (kind === undefined) return;
     const { key, message } = readHanded(answer);
     const now = this.#clock.monotonic() - answer.age * 1000;
-    this.#store.put(kind, key, wholeOfMessage(message), this.#lifetimeOf(kind, key, answer.lifetime, now));
+    this.#store.put(kind, key, wholeOfMessage(message), this.#lifetimeOf(answer.lifetime, now));
   }
 
   forget(domain: NameKey): void {
@@ -167,43 +171,44 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   give(query: Query, found: Hit): Answer {
     const before = query.dependence;
-    this.#store.share(found.kind, query.questionKey, found.item, this.#readSecondsOf(found.item));
-    this.#noteKept(query, before, found);
     const { keepTtl } = this.#rules;
-    const cached = this.#present(query, found.answer, keepTtl ? found.item.ttl : found.left);
+    const until = this.#share(found);
+    // Answers that earlier handlers make from this one may be stored for as long as readers give this one.
+    if (until === undefined || keepTtl) query.forbidStoring();
+    else query.answeredFromCache(before, { until });
+    const cached = this.#present(query, found, keepTtl ? found.entry.lifetime : found.left);
     return { ...cached, extendedError: extendedErrorOfCached(cached.rcode, false) };
   }
 
   giveStale(query: Query, found: Hit): Answer {
     this.#counts.servedStale(query);
-    const stale = this.#present(query, found.answer, this.#rules.serveStale?.ttl ?? 0);
+    const stale = this.#present(query, found, this.#rules.serveStale?.ttl ?? 0);
     return { ...stale, extendedError: extendedErrorOfCached(stale.rcode, true) };
   }
 
   show(query: Query, found: Hit): Answer {
-    return this.#present(query, found.answer, Math.max(0, found.left));
+    return this.#present(query, found, Math.max(0, found.left));
   }
 
   find(query: Query): Hit | undefined {
-    const positive = () => this.#findIn('success', query);
-    if (this.#prefersPositive) {
-      const found = positive();
-      if (found !== undefined && answersQuestion(query.question, found.answer.answers)) return found;
-    }
-    const negative = this.#findIn('denial', query);
+    const { success, denial } = this.#store.find(query.questionKey);
+    const positive = success && this.#hitOf(query, success);
+    if (positive !== undefined && this.#prefersPositive)
+      if (answersQuestion(query.question, positive.answer.answers)) return positive;
+    const negative = denial && this.#hitOf(query, denial);
     // Failures are temporary: prefer a good answer that is still cached.
-    if (negative?.answer.rcode === RCODE.SERVFAIL) return positive() ?? negative;
-    return negative ?? positive();
+    if (negative?.answer.rcode === RCODE.SERVFAIL) return positive ?? negative;
+    return negative ?? positive;
   }
 
-  #findIn(kind: CacheKind, query: Query): Hit | undefined {
+  #hitOf(query: Query, stored: StoredAnswer): Hit | undefined {
     const { serveStale } = this.#rules;
-    const room = query.roomFor(this.#maxUdpSize);
-    const found = this.#store.find(kind, query.questionKey, (body) => cutBody(body, room, this.#pick()));
-    if (found === undefined) return undefined;
-    const left = found.item.ttl - Math.floor((this.#now() - found.item.storedAt) / 1000);
-    const isUsable = left > 0 || (serveStale !== undefined && -left < serveStale.duration / 1000);
-    return isUsable ? { ...found, kind, age: found.item.ttl - left, left } : undefined;
+    const { entry } = stored;
+    const now = this.#now();
+    const [age, left] = [now - entry.stored, entry.expires - now];
+    if (left <= 0 && (serveStale === undefined || -left >= serveStale.duration / 1000)) return undefined;
+    const cut = cutBody(entry.body, query.roomFor(this.#maxUdpSize), this.#pick());
+    return { ...stored, answer: answerOf(entry, cut), age, left };
   }
 
   /** How a cut set of addresses is rotated, as `loadbalance` would if it saw all of them. */
@@ -228,8 +233,11 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
     if (isWithinAny(query.key, this.#uncached[kind])) return { answer: presented, isKept: false };
     this.#put(query, kind, told, ttl);
+    // The answer to a refresh is as popular as the one before.
+    if (!isOurs) this.#interest.forget(query.questionKey);
     const replaces = this.#prefersPositive ? answersQuestion(query.question, answer.answers) : isOurs;
-    if (kind === 'success' && replaces) this.#store.remove('denial', query.questionKey);
+    const denial = kind === 'success' && replaces ? this.#store.find(query.questionKey).denial : undefined;
+    if (denial !== undefined) this.#store.remove(denial);
     return { answer: presented, isKept: true };
   }
 
@@ -239,19 +247,16 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     return this.#isStrict || passedErrors === undefined ? others : { ...others, passedErrors };
   }
 
-  /** Readers give it at once, unless the question has an answer of the other kind, which may come before it. */
   #put(query: Query, kind: CacheKind, answer: WholeAnswer, ttl: number): void {
     const key = query.questionKey;
-    const lifetime = this.#lifetimeOf(kind, key, ttl, this.#clock.monotonic());
-    const stored = this.#store.put(kind, key, answer, lifetime);
+    const stored = this.#store.put(kind, key, answer, this.#lifetimeOf(ttl, this.#clock.monotonic()));
     if (stored === 'evicted') this.#counts.evicted(query.site, kind);
     this.#noteSite(query.site);
   }
 
-  /** @param now when it is stored */
-  #lifetimeOf(kind: CacheKind, key: QuestionKey, ttl: number, now: number) {
-    const isOnly = !this.#store.has(kind === 'success' ? 'denial' : 'success', key);
-    return { ttl, readSeconds: isOnly && this.#rules.prefetch === undefined ? ttl : 0, now };
+  /** Readers give an answer at once, unless its popularity counts. @param now when it is stored */
+  #lifetimeOf(ttl: number, now: number) {
+    return { ttl, readSeconds: this.#rules.prefetch === undefined ? ttl : 0, now };
   }
 
   #noteSite(site: QuerySite): void {
@@ -266,11 +271,19 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     this.#counts.showEvictions();
   }
 
-  /** Seconds for which readers give an answer after it was stored. This cache itself answers once a refresh is due. */
-  #readSecondsOf({ hits, ttl }: CacheItem): number {
+  /**
+   * Lets readers give an answer, until a refresh is due.
+   *
+   * @returns milliseconds of the monotonic clock, until which they do; undefined: they do not
+   */
+  #share(found: Hit): number | undefined {
+    const { answer, entry } = found;
     const { prefetch } = this.#rules;
-    if (prefetch === undefined) return ttl;
-    return hits < prefetch.amount ? 0 : ttl - dueSecondsOf(prefetch, ttl);
+    const isReadable = !answer.truncated && isReadAsStored(answer, entry.body.rotation !== undefined);
+    if (prefetch === undefined) return this.#store.share(found, isReadable, entry.lifetime);
+    const isPopular = this.#interest.of(entry).hits >= prefetch.amount;
+    const seconds = isPopular ? entry.lifetime - dueSecondsOf(prefetch, entry.lifetime) : 0;
+    return this.#store.share(found, isReadable, seconds);
   }
 
   /** The flags of the first answer differ from those of later ones. */
@@ -279,28 +292,10 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
       query.keptNothing();
       return;
     }
-    const hit = isKept && query.isComposed ? this.find(query) : undefined;
-    if (hit === undefined || hit.left <= 0 || this.#rules.keepTtl) query.forbidStoring();
-    else this.#noteComposed(query, before, hit);
-  }
-
-  #noteComposed(query: Query, before: Dependence, { kind, item }: Hit): void {
-    this.#store.share(kind, query.questionKey, item, this.#readSecondsOf(item));
-    if (item.isShared)
-      query.answeredFirst(before, { until: this.#endOfReading(item) }, 'cache', this.#counts.later(kind));
-    else query.forbidStoring();
-  }
-
-  /** Answers that earlier handlers make from this one may be stored for as long as readers give this one. */
-  #noteKept(query: Query, before: Dependence, { item }: Hit): void {
-    if (item.isShared && !this.#rules.keepTtl)
-      query.answeredFromCache(before, { until: this.#endOfReading(item) });
-    else query.forbidStoring();
-  }
-
-  /** Milliseconds of the monotonic clock. */
-  #endOfReading(item: CacheItem): number {
-    return this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
+    const hit = isKept && query.isComposed && !this.#rules.keepTtl ? this.find(query) : undefined;
+    const until = hit !== undefined && hit.left > 0 ? this.#share(hit) : undefined;
+    if (hit === undefined || until === undefined) query.forbidStoring();
+    else query.answeredFirst(before, { until }, 'cache', this.#counts.later(hit.kind));
   }
 
   /** With `prefetch`, the cache must see each question for a new answer, to count its popularity. */
@@ -320,11 +315,11 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const kind: CacheKind = reply.authorities > 0 ? 'denial' : 'success';
     const uncached = this.#uncached[kind];
     if (uncached.size > 0 && isWithinAny(questionOfFill(reply).name, uncached)) return;
-    const now = this.#clock.monotonic();
     const stored =
       isEncoded && !this.#prefersPositive
-        ? this.#store.putEncoded(kind, reply, { isHeld: this.#rules.prefetch !== undefined, now })
+        ? this.#store.putEncoded(kind, reply, this.#clock.monotonic())
         : 'refused';
+    if (this.#rules.prefetch !== undefined) this.#interest.forget(questionOfFill(reply));
     if (stored === 'refused') this.#keepMessage(questionOfFill(reply), reply, site);
     else if (stored === 'evicted') this.#counts.evicted(site, kind);
     this.#noteSite(site);
@@ -342,7 +337,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     this.#keep(query, wholeOfMessage(message), false);
   }
 
-  #present(query: Query, answer: WholeAnswer, ttl: number): WholeAnswer {
+  #present(query: Query, { answer }: Hit, ttl: number): WholeAnswer {
     return { ...withTtl(answer, ttl), authenticData: answer.authenticData && wantsAuthenticData(query) };
   }
 
@@ -379,33 +374,33 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     return this.#rules.serveStale?.prefersPositive === true;
   }
 
-  isDue({ item, left, wasRead }: Hit): boolean {
+  isDue({ entry, isHidden, left }: Hit): boolean {
     const { prefetch } = this.#rules;
     if (prefetch === undefined) return false;
-    const now = this.#now();
+    const known = this.#interest.of(entry);
+    const lastHit = this.#clock.monotonic();
     // An answer that readers have given was asked for recently.
-    item.hits = now - item.lastHit > prefetch.duration && !wasRead ? 1 : item.hits + 1;
-    item.lastHit = now;
-    return item.hits >= prefetch.amount && left <= dueSecondsOf(prefetch, item.ttl);
+    const wasRead = !isHidden && entry.used && entry.freshUntil > entry.stored;
+    const hits = lastHit - known.lastHit > prefetch.duration && !wasRead ? 1 : known.hits + 1;
+    this.#interest.note(entry, { ...known, hits, lastHit });
+    return hits >= prefetch.amount && left <= dueSecondsOf(prefetch, entry.lifetime);
   }
 
-  /** The current time, in the unit of items. */
-  #now(): number {
-    return Math.floor(this.#clock.monotonic() - this.#store.since);
+  mayRefresh({ entry }: Hit): boolean {
+    return this.#clock.monotonic() >= this.#interest.of(entry).retryAt;
   }
 
-  mayRefresh({ item }: Hit): boolean {
-    return this.#now() >= item.retryAt;
-  }
-
-  endRefresh(query: Query, { item }: Hit, isFresh: boolean, { isOurs }: RefreshReason): void {
-    item.retryAt = this.#now() + (isFresh ? 0 : (this.#rules.serveStale?.recheck ?? 0));
+  endRefresh(query: Query, { entry }: Hit, isFresh: boolean, { isOurs }: RefreshReason): void {
+    const { recheck = 0 } = this.#rules.serveStale ?? {};
+    if (!isFresh && recheck > 0)
+      this.#interest.note(entry, { ...this.#interest.of(entry), retryAt: this.#clock.monotonic() + recheck });
     const fresh = isFresh && isOurs ? this.find(query) : undefined;
-    if (fresh === undefined) return;
-    // A name stays popular.
-    const { hits, lastHit } = item;
-    Object.assign(fresh.item, { hits, lastHit });
-    this.#store.share(fresh.kind, query.questionKey, fresh.item, this.#readSecondsOf(fresh.item));
+    if (fresh !== undefined) this.#share(fresh);
+  }
+
+  /** Seconds of the monotonic clock. */
+  #now(): number {
+    return Math.floor(this.#clock.monotonic() / 1000);
   }
 }
 
@@ -436,6 +431,19 @@ function wholeOf(answer: Answer): WholeAnswer | undefined {
       };
     }
   }
+}
+
+function answerOf(entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
+  const { rcode, authenticData, answers, authorities, additionals } = replyFromBody(entry, body, 0);
+  return {
+    kind: 'message',
+    ...{ rcode, authenticData, answers, authorities, additionals },
+    // Some old clients discard answers without it.
+    authoritative: true,
+    truncated: isCut,
+    recursionAvailable: entry.recursionAvailable,
+    passedErrors: entry.passedErrors,
+  };
 }
 
 function wholeOfMessage({ header, answers, authorities, additionals }: Message): WholeAnswer {

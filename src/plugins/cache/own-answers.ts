@@ -197,7 +197,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
   /** Caches a reply that a reader has sent to its clients. @param isEncoded whether its entry may be stored as it is */
   keepReply(fill: FillConsumer, isEncoded: boolean, trustsAd: boolean): void {
     const { table } = this.#dependencies;
-    if (isEncoded && table.cacheEncoded(fill.words, fill.entryWord, fill.entryLength) !== 0) return;
+    if (isEncoded && table.cacheEncoded(fill.words, fill.entryWord, fill.entryLength)) return;
     this.#responses.replace(fill, this.#rules.caching, trustsAd);
   }
 
