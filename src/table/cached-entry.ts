@@ -73,6 +73,5 @@ export function decodeCached(views: TableViews, block: number, view: ViewId, use
     freshUntil: at(CACHED.FRESH_UNTIL),
     view,
     used,
-    place: block,
   };
 }

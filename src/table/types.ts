@@ -283,8 +283,6 @@ export interface CachedEntry extends Omit<CachedAnswer, 'sources'> {
   readonly freshUntil: number;
   /** Whether a reader used it since it was stored, and since eviction last passed it. */
   readonly used: boolean;
-  /** Where the table has it, for `dropCachedAt`. */
-  readonly place: number;
 }
 
 /** A reader's verdict on a packet without a response. A positive number is the length of a response. */

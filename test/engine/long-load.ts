@@ -82,7 +82,7 @@ class LoadedServer {
 
   /** Answers that were fetched again before they expired. */
   get prefetched(): number {
-    return this.engine.count().resolver?.prefetched ?? 0;
+    return this.engine.count().resolver?.cache.prefetched ?? 0;
   }
 
   /** As a reader does, then the packet path, then the chain. @param told receives the response, and whether a reader gave it */

@@ -58,7 +58,8 @@ export class CachedResolver {
 
   openRoute(path: ReaderPath, options: Parameters<Resolver['openRoute']>[1]): number {
     this.#readerPath = path;
-    return this.#resolver.openRoute(path, options);
+    this.#resolver.openRoute(path, options);
+    return this.#resolver.route;
   }
 
   start(): void {

@@ -115,18 +115,18 @@ export class ResolverSide {
 
   /** What is cached, read back, wherever it lies. */
   cached() {
-    return [...this.table.cachedEntries()].map(({ body, ttlOffsets, place, ...entry }) => {
+    return [...this.table.cachedEntries()].map(({ body, ttlOffsets, ...entry }) => {
       const { bytes, rotation, ...rest } = body;
       const run = rotation && { count: rotation.count, stride: rotation.stride };
-      const reply = inLowerCase(replyFromEntry({ ...entry, place, body, ttlOffsets }, entry.stored));
+      const reply = inLowerCase(replyFromEntry({ ...entry, body, ttlOffsets }, entry.stored));
       return { ...entry, ...rest, run, reply, ttls: ttlOffsets.length };
     });
   }
 
   stats() {
-    const { forward, cachingResolver } = this.resolver.stats();
+    const { forward, cache } = this.resolver.stats();
     const { coalesced, refused, droppedRecords, latency, failures } = forward;
     const upstreams = forward.upstreams.map(({ smoothedRoundTrip, ...rest }) => rest);
-    return { coalesced, refused, droppedRecords, upstreams, latency, failures, cachingResolver };
+    return { coalesced, refused, droppedRecords, upstreams, latency, failures, cache };
   }
 }

@@ -186,9 +186,9 @@ class Scenario {
   }
 
   #count(name: string): number | undefined {
-    const { cachingResolver, forward, prefetched } = this.#server.resolver.stats();
+    const { cache, forward } = this.#server.resolver.stats();
     const { coalesced, inFlight } = forward;
-    return new Map(Object.entries({ ...cachingResolver, coalesced, inFlight, prefetched })).get(name);
+    return new Map(Object.entries({ ...cache, coalesced, inFlight })).get(name);
   }
 
   async #ask(id: string, [name = '', type = '', ...flags]: readonly string[]): Promise<void> {

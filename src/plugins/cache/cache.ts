@@ -5,7 +5,6 @@ import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
-import { Prefetching } from '../../chain/prefetching.ts';
 import type { Query } from '../../chain/query.ts';
 import type { Plugin } from '../../contract/plugin.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
@@ -16,6 +15,7 @@ import type { CacheAnswers, Found } from './cache-answers.ts';
 import { CoreDnsAnswers, type CoreDnsAnswersDependencies } from './coredns-answers.ts';
 import type { CacheRules, OwnRules } from './options.ts';
 import { OwnAnswers, type OwnAnswersDependencies } from './own-answers.ts';
+import { Prefetching } from './prefetching.ts';
 
 export interface CacheDependencies extends CoreDnsAnswersDependencies, OwnAnswersDependencies {
   /** The whole chain of the block. Own rules prefetch by it: a handler before the cache may answer the name by now. */
@@ -124,14 +124,13 @@ export class Cache implements Plugin {
     return new Prefetching({
       table: { scanCached: (from, max, isDue) => table.scanCached(from, max, isDue, view) },
       refresh: async (query) => {
-        if (this.own !== undefined) this.own.prefetched += 1;
+        this.own?.notePrefetch();
         this.#refreshing.add(query);
         await chain(query);
         // A handler before the cache has answered.
         if (this.#refreshing.delete(query)) table.dropCached(toCachedQuestion(query.questionKey));
       },
       site: () => this.#coreDns?.site,
-      isWanted: () => true,
       clock,
     });
   }

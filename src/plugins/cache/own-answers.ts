@@ -15,7 +15,7 @@ import { isCacheable, toCachedAnswer } from '../../chain/derived-answer.ts';
 import { type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
 import type { Next } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
-import type { CachingResolverCounts } from '../../chain/resolver-stats.ts';
+import type { OwnCacheCounts } from '../../chain/resolver-stats.ts';
 import { staleBody } from '../../forward/caching/expiry.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
@@ -54,8 +54,6 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
   readonly eachRefreshes = true;
   /** Milliseconds that the client of a question has waited already. */
   waited: (question: QuestionKey) => number = () => 0;
-  /** Answers refreshed before their end. */
-  prefetched = 0;
   readonly #dependencies: OwnAnswersDependencies;
   readonly #responses: RawResponses;
   #rules: OwnRules;
@@ -63,6 +61,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
   #hits = 0;
   #misses = 0;
   #stale = 0;
+  #prefetched = 0;
 
   constructor(rules: OwnRules, dependencies: OwnAnswersDependencies) {
     this.#rules = rules;
@@ -127,8 +126,13 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
     this.#misses += questions;
   }
 
-  counts(): CachingResolverCounts {
-    return { hits: this.#hits, misses: this.#misses, stale: this.#stale };
+  /** Counts an answer that is refreshed before its end. */
+  notePrefetch(): void {
+    this.#prefetched += 1;
+  }
+
+  counts(): OwnCacheCounts {
+    return { hits: this.#hits, misses: this.#misses, stale: this.#stale, prefetched: this.#prefetched };
   }
 
   async fetch(query: Query, next: Next): Promise<Answer> {

@@ -52,6 +52,8 @@ export class Resolver {
   #settings: ResolverSettings;
   #readerPath: ReaderPath | undefined;
   #link: LinkedForwarder | undefined;
+  #route = NO_ROUTE;
+  #isStarted = false;
 
   constructor(settings: ResolverSettings, options: ResolverDependencies) {
     const { cache, clock, log, tally = new ForwardTally() } = options;
@@ -77,13 +79,18 @@ export class Resolver {
     return new PacketForwarding(this.#parts(), options);
   }
 
-  /** Lets readers forward such questions by themselves. Call it once. @returns the number of the route, for views */
-  openRoute(readerPath: ReaderPath, options: Omit<ResolverRouteOptions, 'trustsAd'>): number {
+  /** Lets readers forward such questions by themselves. Call it once. */
+  openRoute(readerPath: ReaderPath, options: Omit<ResolverRouteOptions, 'trustsAd'>): void {
     const trustsAd = () => this.#settings.forward.trustsAd;
     this.#readerPath = readerPath;
     this.#link = readerPath.link(this.#forwarder);
     const route = new ResolverRoute(this.#parts(), { ...options, trustsAd });
-    return this.#link?.open(route) ?? NO_ROUTE;
+    this.#route = this.#link?.open(route) ?? NO_ROUTE;
+  }
+
+  /** Number of the route by which readers forward; views contain it. */
+  get route(): number {
+    return this.#route;
   }
 
   /** Call it when results of the route's options may have changed. */
@@ -114,21 +121,23 @@ export class Resolver {
 
   /** Call it once queries are received. */
   start(): void {
-    this.#forwarder.testForLoops();
+    if (!this.#isStarted) this.#forwarder.testForLoops();
+    this.#isStarted = true;
   }
 
   /**
-   * Applies other settings. Drops the cached answers that the change affects; queries in flight are answered by the former
+   * Applies other settings. The filtered types never change: the names of a cluster lack them for the life of the process. Drops the cached answers that the change affects; queries in flight are answered by the former
    * settings, and their answers are not cached.
    */
   change(settings: ResolverSettings): void {
     const before = this.#settings;
     const { cache } = this.#options;
-    this.#settings = settings;
+    this.#settings = { ...settings, filteredTypes: before.filteredTypes };
     cache.noteChange();
-    const isOnlyForward =
-      before.changes === settings.changes && before.filteredTypes === settings.filteredTypes;
-    const domains = isOnlyForward ? listChangedDomains(before.forward.rules, settings.forward.rules) : [ROOT];
+    const domains =
+      before.changes === settings.changes
+        ? listChangedDomains(before.forward.rules, settings.forward.rules)
+        : [ROOT];
     for (const domain of domains) cache.forget(domain);
     this.#forwarder.change(settings.forward);
     this.updateRoute();
@@ -138,12 +147,7 @@ export class Resolver {
 
   stats(): ResolverStats {
     this.#readerPath?.catchUp();
-    const { cache } = this.#options;
-    return {
-      forward: this.#tally.count(),
-      cachingResolver: cache.counts(),
-      prefetched: cache.prefetched,
-    };
+    return { forward: this.#tally.count(), cache: this.#options.cache.counts() };
   }
 
   /** Queries in flight fail at once. */

@@ -25,9 +25,6 @@ import { Resolver, type ResolverSettings } from './resolver.ts';
 
 interface Followed {
   readonly resolver: Resolver;
-  readonly route: number;
-  settings: ResolverSettings;
-  isServing: boolean;
   /** The current block. */
   readonly block: { context: PluginContext };
 }
@@ -73,18 +70,14 @@ export class Resolving implements Plugin {
 
   /** Number of the route by which readers forward; views contain it. */
   get route(): number {
-    return this.#lasting.value.route;
+    return this.resolver.route;
   }
 
   follow(): void {
-    const followed = this.#lasting.value;
-    const isSame = followed.block.context === this.#context;
-    followed.block.context = this.#context;
-    if (isSame) return;
-    // The filtered types never change: the names of a cluster lack them for the life of the process.
-    const { filteredTypes } = followed.settings;
-    followed.settings = { ...this.#settings(), filteredTypes };
-    followed.resolver.change(followed.settings);
+    const { block, resolver } = this.#lasting.value;
+    if (block.context === this.#context) return;
+    block.context = this.#context;
+    resolver.change(this.#settings());
   }
 
   shown(): void {
@@ -92,9 +85,7 @@ export class Resolving implements Plugin {
   }
 
   serving(): void {
-    const followed = this.#lasting.value;
-    if (!followed.isServing) followed.resolver.start();
-    followed.isServing = true;
+    this.resolver.start();
   }
 
   /** Whether a question is our own loop probe, sent back by a server that we asked. */
@@ -110,7 +101,7 @@ export class Resolving implements Plugin {
   /** Number of questions answered without asking upstream. */
   countHits(): number {
     const answered = countAnswered(this.#context.countQueries());
-    return Math.max(0, answered - this.resolver.stats().cachingResolver.misses);
+    return Math.max(0, answered - this.resolver.stats().cache.misses);
   }
 
   counts() {
@@ -156,13 +147,12 @@ function lastingResolver(settings: ResolverSettings, context: PluginContext): La
     resolveName: createNameResolver(() => chain),
   });
   const local = () => block.context.find(LocalNames)?.handlers;
-  const route = resolver.openRoute(readerPath, {
+  resolver.openRoute(readerPath, {
     exceptions: () =>
       local()?.isPublished === false ? undefined : addressesAnsweredBefore(block.context.handlers()),
     minLabels: () => minLabelsForwarded(block.context.handlers()),
     believesDenials: () => local()?.mayKnowNames !== true,
     outcome: countsByDomain ? CHAIN_OUTCOME.others : NO_OUTCOME,
   });
-  const followed: Followed = { resolver, route, settings, isServing: false, block };
-  return new Lasting(followed, () => resolver.stop());
+  return new Lasting({ resolver, block }, () => resolver.stop());
 }
