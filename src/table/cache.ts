@@ -108,7 +108,7 @@ export class AnswerCache {
   /** @param now milliseconds of the monotonic clock that all threads share */
   put(answer: CachedAnswer, now: number, view: ViewId): boolean {
     const key = this.#keyOf(answer, view);
-    encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) });
+    encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now });
     return this.#store();
   }
 
@@ -128,14 +128,13 @@ export class AnswerCache {
     const { words } = this.#buffer;
     for (let word = 0; word < length >> 2; word++) words[word] = memory[start + word] ?? 0;
     const { number } = this.#parts.views.cacheOf(view);
-    if ((words[CACHED.SHAPE >> 2] ?? 0) >>> 16 !== number) return false;
-    return (until === Number.POSITIVE_INFINITY || !this.#hasOther(until)) && this.#store();
+    return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number && this.#store(until);
   }
 
   /** @param now milliseconds since the epoch */
   putRedirect(redirect: CachedRedirect, now: number, view: ViewId): boolean {
     const key = this.#keyOf(redirect, view);
-    const place = { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) };
+    const place = { hash: key.hash, cache: key.cache, now };
     encodeRedirect(this.#buffer, redirect, place, hashName(redirect.target, this.#parts.keys));
     return this.#store();
   }
@@ -253,22 +252,17 @@ export class AnswerCache {
     });
   }
 
-  /** Whether an entry for the same question as that in the buffer has another outcome, and expires later than at a second. */
-  #hasOther(second: number): boolean {
-    const wanted = this.#buffer.words;
-    const slot = this.#findSame((wanted[CACHED.HASH >> 2] ?? 0) | 0);
-    if (slot < 0) return false;
+  /** Whether an entry has another outcome than that in the buffer, and expires later than at a second. */
+  #isOther(block: number, second: number): boolean {
     const { words } = this.#views;
-    const from = this.#slots.blockAt(slot) >> 2;
-    const isOther = words[from + (CACHED.OUTCOME >> 2)] !== wanted[CACHED.OUTCOME >> 2];
-    return isOther && (words[from + (CACHED.EXPIRES >> 2)] ?? 0) > second;
+    const isLater = (words[(block + CACHED.EXPIRES) >> 2] ?? 0) > second;
+    return isLater && words[(block + CACHED.OUTCOME) >> 2] !== this.#buffer.words[CACHED.OUTCOME >> 2];
   }
 
-  /** Stores the entry in the buffer. */
-  #store(): boolean {
-    const isStored = this.#publish();
+  /** Stores the entry in the buffer. @param until see `putEncoded` */
+  #store(until: number = Number.POSITIVE_INFINITY): boolean {
+    const isStored = this.#publish(until);
     if (isStored) this.#insertions++;
-    else this.#refusals++;
     if (isStored && this.#observe !== undefined) this.#report(this.#observe);
     return isStored;
   }
@@ -280,15 +274,16 @@ export class AnswerCache {
     observe(octets, CACHED.NAME, (words[CACHED.SHAPE >> 2] ?? 0) & 0xff, rcode);
   }
 
-  #publish(): boolean {
+  #publish(until: number): boolean {
     const { length, words } = this.#buffer;
     const hash = (words[CACHED.HASH >> 2] ?? 0) | 0;
     for (let turn = 0; this.#log.isFullFor(length) && turn < MAX_EVICTIONS; turn++) this.#passOldest(turn);
     if (this.#cached >= this.#limits.entries && this.#findSame(hash) < 0) this.#evictOne();
     this.#log.release();
     const block = this.#log.append(this.#buffer.octets.subarray(0, length));
-    if (block === 0) return false;
+    if (block === 0) return this.#refuse();
     const slot = this.#findSame(hash);
+    if (slot >= 0 && this.#isOther(this.#slots.blockAt(slot), until)) return false;
     this.#noteLast(block, hash, slot);
     if (slot >= 0) {
       this.#cachedOctets -= this.#sizeOf(this.#slots.blockAt(slot));
@@ -296,9 +291,14 @@ export class AnswerCache {
       // The mark belongs to the old entry: the new one starts unused.
       this.#slots.takeRecency(slot);
     } else if (this.#slots.insert(hash, block)) this.#cached++;
-    else return false;
+    else return this.#refuse();
     this.#cachedOctets += length;
     return true;
+  }
+
+  #refuse(): false {
+    this.#refusals++;
+    return false;
   }
 
   #noteLast(place: number, hash: number, slot: number): void {

@@ -233,7 +233,15 @@ describe('around the end of its life', () => {
   const entry = (message: Message, used = true): CachedEntry => {
     const answer = keep(message);
     const end = 1000 + answer.lifetime;
-    return { ...answer, view: DEFAULT_VIEW, stored: 1000, expires: end, freshUntil: end, used };
+    return {
+      ...answer,
+      view: DEFAULT_VIEW,
+      stored: 1000,
+      storedAt: 1_000_000,
+      expires: end,
+      freshUntil: end,
+      used,
+    };
   };
   const positive = reply({ answers: [cname(100), a(100, '192.0.2.1', 'web.example.net.')] });
 

@@ -13,7 +13,7 @@ import type { CachedAnswer, CachedEntry, ViewId, ViewSettings } from '../../tabl
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { CACHE_KINDS, CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
+import { CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
 import { PlaceRing } from './place-ring.ts';
 
 export interface StoredAnswer {
@@ -73,6 +73,7 @@ export class CacheStore {
 
   /** The answers to a question, of any age. */
   find(key: QuestionKey): Partial<Readonly<Record<CacheKind, StoredAnswer>>> {
+    if (this.#users === 0) return {};
     const question = toCachedQuestion(key);
     const first = storedOf(this.#table.readCached(question, this.shared), false);
     const second = this.#hides ? storedOf(this.#table.readCached(question, this.#hidden), true) : undefined;
@@ -145,7 +146,7 @@ export class CacheStore {
 
   /** All answers. They may change between two of them. @param isUsed whether those that readers have given, or all others */
   *stored(isUsed: boolean): Iterable<StoredAnswer> {
-    for (const isHidden of [false, true])
+    for (const isHidden of this.#users === 0 ? [] : [false, true])
       for (let from = 0, next = 1; next !== 0; from = next) {
         const view = isHidden ? this.#hidden : this.shared;
         const part = this.#table.scanCached(from, SCANNED_AT_ONCE, () => true, view, isUsed);
@@ -186,7 +187,7 @@ export class CacheStore {
   #write({ kind, entry }: Omit<StoredAnswer, 'isHidden'>, seconds: number, view: ViewId): boolean {
     const answer = { ...entry, ...lifeOf(entry.lifetime, seconds, entry.stored) };
     this.#rings[kind].noteGone();
-    if (!this.#table.cache(answer, entry.stored * 1000, view)) return false;
+    if (!this.#table.cache(answer, entry.storedAt, view)) return false;
     const { place, hash } = this.#table.lastCached;
     this.#rings[kind].push(place, hash);
     return true;
@@ -211,7 +212,8 @@ export class CacheStore {
 }
 
 function kindOf(outcome: number): CacheKind | undefined {
-  return CACHE_KINDS.find((kind) => CACHE_OUTCOMES[kind] === outcome);
+  if (outcome === CACHE_OUTCOMES.success) return 'success';
+  return outcome === CACHE_OUTCOMES.denial ? 'denial' : undefined;
 }
 
 function storedOf(entry: CachedEntry | undefined, isHidden: boolean): StoredAnswer | undefined {

@@ -131,7 +131,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
       for (const { kind, entry } of this.#store.stored(wasRead)) {
         if ((wasRead || this.#interest.of(entry).hits > 0) !== isUsed) continue;
         const { dnssecOk, checkingDisabled, lifetime } = entry;
-        const age = Math.max(0, this.#now() - entry.stored);
+        const age = Math.max(0, this.#ageOf(entry));
         const message = messageFromEntry(entry);
         yield { kind: CACHE_OUTCOMES[kind], dnssecOk, checkingDisabled, age, lifetime, message };
       }
@@ -204,8 +204,8 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   #hitOf(query: Query, stored: StoredAnswer): Hit | undefined {
     const { serveStale } = this.#rules;
     const { entry } = stored;
-    const now = this.#now();
-    const [age, left] = [now - entry.stored, entry.expires - now];
+    const age = this.#ageOf(entry);
+    const left = entry.lifetime - age;
     if (left <= 0 && (serveStale === undefined || -left >= serveStale.duration / 1000)) return undefined;
     const cut = cutBody(entry.body, query.roomFor(this.#maxUdpSize), this.#pick());
     return { ...stored, answer: answerOf(entry, cut), age, left };
@@ -398,9 +398,9 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     if (fresh !== undefined) this.#share(fresh);
   }
 
-  /** Seconds of the monotonic clock. */
-  #now(): number {
-    return Math.floor(this.#clock.monotonic() / 1000);
+  /** Seconds. */
+  #ageOf({ storedAt }: CachedEntry): number {
+    return Math.floor((this.#clock.monotonic() - storedAt) / 1000);
   }
 }
 

@@ -27,7 +27,7 @@ export class Interest {
   /** Of an answer, or of one that it has replaced. */
   of(entry: CachedEntry): Known {
     const known = this.#known.size === 0 ? undefined : this.#known.get(textOfQuestion(entry));
-    return known ?? { hits: 0, lastHit: entry.stored * 1000, retryAt: 0 };
+    return known ?? { hits: 0, lastHit: entry.storedAt, retryAt: 0 };
   }
 
   note(entry: CachedEntry, known: Known): void {

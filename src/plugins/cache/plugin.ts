@@ -2,9 +2,8 @@
  * `cache`: how answers are cached.
  */
 
-import type { Query } from '../../chain/query.ts';
-import { definePlainPlugin, definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind, type Plugin, type PluginContext } from '../../contract/plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { ofKind } from '../../contract/plugin.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
@@ -63,16 +62,15 @@ export const cache = definePlugin({
     });
     return draft;
   },
-  create,
+  // What is cached by rules of CoreDNS depends on the whole block.
+  outlivesPlans: ({ kind }: CacheRules) => kind === 'own',
+  create: (rules: CacheRules, context, former) =>
+    new Cache(
+      rules,
+      { ...context, behind: (query) => context.chainBehind('cache')(query) },
+      ofKind(Cache, former),
+    ),
 });
-
-/** The same cache for our own front ends, by rules that they write. Its answers outlive plans. */
-export const plainCache = definePlainPlugin({ name: 'cache', create });
-
-function create(rules: CacheRules, context: PluginContext, former: Plugin | undefined): Cache {
-  const behind = (query: Query) => context.chainBehind('cache')(query);
-  return new Cache(rules, { ...context, behind }, ofKind(Cache, former));
-}
 
 function readProperties(cursor: DirectiveCursor, draft: Draft): void {
   let policies = 0;
