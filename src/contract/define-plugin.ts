@@ -15,8 +15,8 @@ export interface PluginModule<Options> {
 /** With neither `create` nor `load` it is a setting of its block or of the process, which is read elsewhere. */
 export interface PluginDefinition<Name extends string, Options> extends Partial<PluginModule<Options>> {
   readonly name: Name;
-  /** Whether it takes over from the plugin of the same zones in the former plan, even if the block differs. */
-  readonly outlivesPlans?: true;
+  /** Whether it takes over from the plugin of the same zones in the former plan, even if the block differs. Default: no. */
+  outlivesPlans?(options: Options): boolean;
   /** Replaces `create` for plugins with much code: loads it only for blocks that have the plugin. */
   load?(): Promise<PluginModule<Options>>;
 }
@@ -44,5 +44,5 @@ export function definePlugin<const Name extends string, Options>(
 export function definePlainPlugin<const Name extends string, Options>(
   definition: Omit<PluginDefinition<Name, Options>, 'outlivesPlans'>,
 ): PluginDefinition<Name, Options> {
-  return { ...definition, outlivesPlans: true };
+  return { ...definition, outlivesPlans: () => true };
 }

@@ -76,6 +76,5 @@ export interface ConfigStats {
 
 /** For servers whose plan has no resolver of its own. */
 export const NO_RESOLVER: Stats['resolver'] = {
-  cachingResolver: { hits: 0, misses: 0, stale: 0 },
-  prefetched: 0,
+  cache: { hits: 0, misses: 0, stale: 0, prefetched: 0 },
 };

@@ -1,8 +1,9 @@
 /**
- * The list of the plugins of our own front ends: one line for each folder. Of these, Corefiles can name `nsid` only.
+ * The list of the plugins of our own front ends: one line for each folder. Of these, Corefiles can name `nsid` and `cache` only.
  */
 export { aliases } from './aliases/plugin.ts';
 export { anyType } from './any-type/plugin.ts';
+export { cache } from './cache/plugin.ts';
 export { clusterZone } from './cluster-zone/plugin.ts';
 export { etcdZones } from './etcd-zones/plugin.ts';
 export { federations } from './federations/plugin.ts';

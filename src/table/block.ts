@@ -21,6 +21,7 @@ import {
   padded,
   REDIRECT,
   SOURCES,
+  STORED_PART,
   shapeOf,
   ZONE,
   ZONE_FLAG,
@@ -130,13 +131,14 @@ export interface CachedPlace {
   readonly hash: number;
   /** The number of the view's cache. */
   readonly cache: number;
-  /** Seconds of the monotonic clock that all threads share. */
+  /** Milliseconds of the monotonic clock that all threads share. */
   readonly now: number;
 }
 
 export function encodeCached(buffer: BlockBuffer, answer: CachedAnswer, place: CachedPlace): void {
   const offsetsStart = CACHED.NAME + padded(answer.name.length);
   const { passedErrors } = answer;
+  const second = Math.floor(place.now / 1000);
   const errorOctets = passedErrors === undefined ? 0 : WORD_OCTETS + passedErrors.length;
   const bodyStart = beginCached(buffer, answer, place, {
     offsets: answer.ttlOffsets.length,
@@ -148,8 +150,9 @@ export function encodeCached(buffer: BlockBuffer, answer: CachedAnswer, place: C
     (answer.recursionAvailable ? CACHED_FLAG.RECURSION_AVAILABLE : 0) |
     (answer.isHeldOnceStale === true ? CACHED_FLAG.HELD_ONCE_STALE : 0) |
     (passedErrors === undefined ? 0 : CACHED_FLAG.PASSED_ERRORS) |
+    (Math.floor((place.now / 1000 - second) * STORED_PART.PARTS) << STORED_PART.SHIFT) |
     (answer.ttlOffsets.length << 16);
-  words[CACHED.FRESH_UNTIL >> 2] = answer.freshUntil ?? place.now + answer.lifetime;
+  words[CACHED.FRESH_UNTIL >> 2] = answer.freshUntil ?? second + answer.lifetime;
   new Uint16Array(octets.buffer, offsetsStart, answer.ttlOffsets.length).set(answer.ttlOffsets);
   const end = writeBody(buffer, bodyStart, answer.body);
   if (passedErrors === undefined) return;
@@ -195,8 +198,9 @@ function beginCached(
   words[CACHED.SHAPE >> 2] = shapeOf(answer.name.length, KIND.CACHED, cache);
   words[CACHED.QUESTION >> 2] = answer.type | (answer.class << 16);
   words[CACHED.SIZE >> 2] = buffer.length;
-  words[CACHED.STORED >> 2] = now;
-  words[CACHED.EXPIRES >> 2] = now + answer.lifetime;
+  const stored = Math.floor(now / 1000);
+  words[CACHED.STORED >> 2] = stored;
+  words[CACHED.EXPIRES >> 2] = stored + answer.lifetime;
   words[CACHED.FLAGS >> 2] = cachedFlags(answer) | (sources === undefined ? 0 : CACHED_FLAG.HAS_SOURCES);
   words[CACHED.BODY >> 2] = bodyStart;
   words[CACHED.OUTCOME >> 2] = answer.outcome;

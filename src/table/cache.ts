@@ -32,6 +32,14 @@ export interface CacheStatistics {
   readonly refusals: number;
 }
 
+/** Where an answer was stored: for `dropAt`. */
+export interface StoredPlace {
+  readonly place: number;
+  readonly hash: number;
+  /** The outcome of the answer that it has replaced; -1: it has replaced none. */
+  readonly replaced: number;
+}
+
 /** Sees the name of each stored answer, in wire format and lower case. The octets are only valid during the call. */
 export type ObserveCached = (octets: Uint8Array, start: number, length: number, rcode: number) => void;
 
@@ -72,6 +80,7 @@ export class AnswerCache {
   #evictions = 0;
   #refusals = 0;
   #observe: ObserveCached | undefined;
+  readonly #last = { place: 0, hash: 0, replaced: -1 };
 
   constructor(parts: CacheParts, limits: CacheLimits) {
     this.#views = parts.memory.views;
@@ -99,25 +108,35 @@ export class AnswerCache {
   /** @param now milliseconds of the monotonic clock that all threads share */
   put(answer: CachedAnswer, now: number, view: ViewId): boolean {
     const key = this.#keyOf(answer, view);
-    encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) });
-    return this.#store() !== 0;
+    encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now });
+    return this.#store();
   }
 
-  /** Stores an entry made by an `EntryEncoder`, unless the view's cache has been replaced since. @returns its place; 0: not stored */
-  putEncoded(memory: Uint32Array, start: number, length: number, view: ViewId): number {
+  /** The answer stored last. */
+  get last(): StoredPlace {
+    return this.#last;
+  }
+
+  /**
+   * Stores an entry made by an `EntryEncoder`, unless the view's cache has been replaced since.
+   *
+   * @param until seconds: an entry with another outcome stays if it expires later
+   * @returns whether it was stored
+   */
+  putEncoded(memory: Uint32Array, start: number, length: number, view: ViewId, until: number): boolean {
     this.#buffer.begin(length);
     const { words } = this.#buffer;
     for (let word = 0; word < length >> 2; word++) words[word] = memory[start + word] ?? 0;
     const { number } = this.#parts.views.cacheOf(view);
-    return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number ? this.#store() : 0;
+    return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number && this.#store(until);
   }
 
   /** @param now milliseconds since the epoch */
   putRedirect(redirect: CachedRedirect, now: number, view: ViewId): boolean {
     const key = this.#keyOf(redirect, view);
-    const place = { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) };
+    const place = { hash: key.hash, cache: key.cache, now };
     encodeRedirect(this.#buffer, redirect, place, hashName(redirect.target, this.#parts.keys));
-    return this.#store() !== 0;
+    return this.#store();
   }
 
   dropWithin(name: Uint8Array): number {
@@ -233,13 +252,19 @@ export class AnswerCache {
     });
   }
 
-  /** Stores the entry in the buffer. @returns its place; 0: not stored */
-  #store(): number {
-    const place = this.#publish();
-    if (place !== 0) this.#insertions++;
-    else this.#refusals++;
-    if (place !== 0 && this.#observe !== undefined) this.#report(this.#observe);
-    return place;
+  /** Whether an entry has another outcome than that in the buffer, and expires later than at a second. */
+  #isOther(block: number, second: number): boolean {
+    const { words } = this.#views;
+    const isLater = (words[(block + CACHED.EXPIRES) >> 2] ?? 0) > second;
+    return isLater && words[(block + CACHED.OUTCOME) >> 2] !== this.#buffer.words[CACHED.OUTCOME >> 2];
+  }
+
+  /** Stores the entry in the buffer. @param until see `putEncoded` */
+  #store(until: number = Number.POSITIVE_INFINITY): boolean {
+    const isStored = this.#publish(until);
+    if (isStored) this.#insertions++;
+    if (isStored && this.#observe !== undefined) this.#report(this.#observe);
+    return isStored;
   }
 
   #report(observe: ObserveCached): void {
@@ -249,24 +274,38 @@ export class AnswerCache {
     observe(octets, CACHED.NAME, (words[CACHED.SHAPE >> 2] ?? 0) & 0xff, rcode);
   }
 
-  #publish(): number {
+  #publish(until: number): boolean {
     const { length, words } = this.#buffer;
     const hash = (words[CACHED.HASH >> 2] ?? 0) | 0;
     for (let turn = 0; this.#log.isFullFor(length) && turn < MAX_EVICTIONS; turn++) this.#passOldest(turn);
     if (this.#cached >= this.#limits.entries && this.#findSame(hash) < 0) this.#evictOne();
     this.#log.release();
     const block = this.#log.append(this.#buffer.octets.subarray(0, length));
-    if (block === 0) return 0;
+    if (block === 0) return this.#refuse();
     const slot = this.#findSame(hash);
+    if (slot >= 0 && this.#isOther(this.#slots.blockAt(slot), until)) return false;
+    this.#noteLast(block, hash, slot);
     if (slot >= 0) {
       this.#cachedOctets -= this.#sizeOf(this.#slots.blockAt(slot));
       this.#slots.replace(slot, block);
       // The mark belongs to the old entry: the new one starts unused.
       this.#slots.takeRecency(slot);
     } else if (this.#slots.insert(hash, block)) this.#cached++;
-    else return 0;
+    else return this.#refuse();
     this.#cachedOctets += length;
-    return block;
+    return true;
+  }
+
+  #refuse(): false {
+    this.#refusals++;
+    return false;
+  }
+
+  #noteLast(place: number, hash: number, slot: number): void {
+    this.#last.place = place;
+    this.#last.hash = hash;
+    this.#last.replaced =
+      slot < 0 ? -1 : (this.#views.words[(this.#slots.blockAt(slot) + CACHED.OUTCOME) >> 2] ?? 0);
   }
 
   /** Removes the entry at the tail: drops it if dead, moves it to the head, or evicts it. */

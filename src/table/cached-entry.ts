@@ -12,6 +12,7 @@ import {
   CACHED_FLAG,
   endOfBody,
   padded,
+  STORED_PART,
 } from './layout.ts';
 import type { TableViews } from './memory.ts';
 import type { AnswerBody, CachedEntry, ViewId } from './types.ts';
@@ -68,11 +69,12 @@ export function decodeCached(views: TableViews, block: number, view: ViewId, use
     body: decodeBody(views, block + at(CACHED.BODY)),
     ttlOffsets: [...new Uint16Array(octets.buffer, offsets, flags >>> 16)],
     stored: at(CACHED.STORED),
+    storedAt:
+      (at(CACHED.STORED) + ((flags >> STORED_PART.SHIFT) & STORED_PART.MASK) / STORED_PART.PARTS) * 1000,
     expires: at(CACHED.EXPIRES),
     lifetime: at(CACHED.EXPIRES) - at(CACHED.STORED),
     freshUntil: at(CACHED.FRESH_UNTIL),
     view,
     used,
-    place: block,
   };
 }

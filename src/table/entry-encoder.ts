@@ -155,13 +155,3 @@ export class EntryEncoder {
       this.#octets[to + octet] = octets[recordsAt + octet] ?? 0;
   }
 }
-
-/** The hash of an entry's question. @param start its first word */
-export function hashOfEntry(words: Uint32Array, start: number): number {
-  return (words[start + (CACHED.HASH >> 2)] ?? 0) | 0;
-}
-
-/** Seconds for which an entry is kept. @param start its first word */
-export function lifetimeOfEntry(words: Uint32Array, start: number): number {
-  return (words[start + (CACHED.EXPIRES >> 2)] ?? 0) - (words[start + (CACHED.STORED >> 2)] ?? 0);
-}

@@ -213,6 +213,8 @@ export const CACHED_FLAG = {
   PASSED_ERRORS: 128,
   OVER_IPV6: 256,
 } as const;
+/** Seven bits of the flags of a cached answer: the part of a second behind `STORED`. */
+export const STORED_PART = { SHIFT: 9, MASK: 127, PARTS: 128 } as const;
 /** Offsets of the sources, counted back from the body of a cached answer. */
 export const SOURCES = {
   PLAN: 0,

@@ -416,7 +416,7 @@ describe('cached answers', () => {
       expires,
       freshUntil: expires,
       used: false,
-      place: expect.any(Number),
+      storedAt: now,
     };
     expect(table.readCached(answer)).toEqual(entry);
     expect(table.readCached({ ...answer, dnssecOk: true })).toBeUndefined();

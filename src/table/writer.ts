@@ -4,7 +4,7 @@
 import type { WireName } from '../wire/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer } from './block.ts';
-import { AnswerCache, type ObserveCached } from './cache.ts';
+import { AnswerCache, type ObserveCached, type StoredPlace } from './cache.ts';
 import { CounterPages } from './counter-pages.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
 import { HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
@@ -276,10 +276,22 @@ export class TableWriter {
    *
    * @param memory that holds the entry, from word `start` on
    * @param length octets of the entry
-   * @returns its place, for `dropCachedAt`; 0 if it was not cached: as for `cache`, or the view's cache has been replaced since
+   * @param until seconds: an answer with another outcome is not replaced if it expires later. Default: any is replaced
+   * @returns false if it was not cached: as for `cache`, or the view's cache has been replaced since
    */
-  cacheEncoded(memory: Uint32Array, start: number, length: number, view: ViewId = DEFAULT_VIEW): number {
-    return this.#cache.putEncoded(memory, start, length, view);
+  cacheEncoded(
+    memory: Uint32Array,
+    start: number,
+    length: number,
+    view: ViewId = DEFAULT_VIEW,
+    until: number = Number.POSITIVE_INFINITY,
+  ): boolean {
+    return this.#cache.putEncoded(memory, start, length, view, until);
+  }
+
+  /** The answer cached last. The object changes with the next one. */
+  get lastCached(): StoredPlace {
+    return this.#cache.last;
   }
 
   /** The cached answer to a question, expired or not, unless it is derived: for stale answers (RFC 8767). */
@@ -324,7 +336,7 @@ export class TableWriter {
   /**
    * Drops a cached answer that still is where it was stored: answers in use move.
    *
-   * @param hash of its question, see `hashOfEntry`
+   * @param place and hash from `lastCached`
    * @returns false: another answer may be there by now, or none
    */
   dropCachedAt(place: number, hash: number, view: ViewId = DEFAULT_VIEW): boolean {

@@ -17,6 +17,7 @@ import { makeQuery, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import {
+  type LastOptions,
   writeClusterPlugins,
   writeFirstPlugins,
   writeLastPlugins,
@@ -33,7 +34,6 @@ import { findDialect } from '../../src/kube/publish/find-dialect.ts';
 import { ClusterZone } from '../../src/plugins/cluster-zone/cluster-zone.ts';
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import type { RuleAction } from '../../src/plugins/local-names/question-rules.ts';
-import type { ResolverOptions } from '../../src/plugins/resolver/options.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
@@ -173,12 +173,12 @@ function planOf(given: Settings): EnginePlan {
       rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
     },
   };
-  const resolver: ResolverOptions = {
-    forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
-    caching: SERVE_CACHING,
-    stale: undefined,
-    prefetch: false,
-    filteredTypes: new Set(given.filteredTypes),
+  const last: LastOptions = {
+    cache: { kind: 'own', caching: SERVE_CACHING, serveStale: undefined },
+    resolver: {
+      forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
+      filteredTypes: new Set(given.filteredTypes),
+    },
   };
   const local = writeLocalNames(settings, undefined);
   const zone = {
@@ -192,8 +192,8 @@ function planOf(given: Settings): EnginePlan {
     plugins: [
       ...writeFirstPlugins(undefined),
       ...(given.hasCluster
-        ? writeClusterPlugins({ zone, federations, local, resolver })
-        : [local, ...writeLastPlugins(resolver)]),
+        ? writeClusterPlugins({ zone, federations, local, last })
+        : [local, ...writeLastPlugins(last)]),
     ],
     responses: {
       recursionAvailable: true,

@@ -102,12 +102,12 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
         zone: { ...zone, endpointRanges: undefined, ownAddresses: ['192.0.2.2'] },
         federations: [],
         local: writeLocalNames(settings, undefined),
-        resolver: {
-          forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules: [] },
-          caching: SERVE_CACHING,
-          stale: undefined,
-          prefetch: false,
-          filteredTypes: new Set(),
+        last: {
+          cache: { kind: 'own', caching: SERVE_CACHING, serveStale: undefined },
+          resolver: {
+            forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules: [] },
+            filteredTypes: new Set(),
+          },
         },
       }),
     ],

@@ -11,9 +11,9 @@ import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
 import { allPlugins } from '../../src/engine/all-plugins.ts';
 import { Engine, type EngineDependencies } from '../../src/engine/engine.ts';
-import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
@@ -57,8 +57,12 @@ export function withRefreshing(plan: EnginePlan): EnginePlan {
     loopDetection: false,
     rules: [defaultRule([parseUpstream('192.0.2.53')])],
   };
-  const stale = { ...RFC_8767, timeout: 1800 };
-  return withOptions(plan, 'resolver', (options) => ({ ...options, forward, prefetch: true, stale }));
+  const forwarding = withOptions(plan, 'resolver', (options) => ({ ...options, forward }));
+  return withOptions(forwarding, 'cache', (rules) => ({
+    ...rules,
+    refreshesUsed: true,
+    serveStale: RFC_8767,
+  }));
 }
 
 class LoadedServer {
@@ -78,7 +82,7 @@ class LoadedServer {
 
   /** Answers that were fetched again before they expired. */
   get prefetched(): number {
-    return this.engine.count().resolver?.prefetched ?? 0;
+    return this.engine.count().resolver?.cache.prefetched ?? 0;
   }
 
   /** As a reader does, then the packet path, then the chain. @param told receives the response, and whether a reader gave it */

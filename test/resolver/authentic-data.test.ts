@@ -9,12 +9,12 @@ import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { Resolver } from '../../src/plugins/resolver/resolver.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS, type Message, TYPE } from '../../src/wire/types.ts';
+import { CachedResolver } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 
 const NAME = parseName('www.example.');
@@ -42,12 +42,10 @@ async function answersTo(trustsAd: boolean, bits: { readonly ad: boolean; readon
   upstream.known.set(toKey(NAME), { rcode: 0, answers: [record], authorities: [] });
   const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
   const rules = [defaultRule([parseUpstream('192.0.2.53')])];
-  const resolver = new Resolver(
+  const resolver = new CachedResolver(
     {
       forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules, trustsAd },
-      caching: SERVE_CACHING,
-      stale: undefined,
-      prefetch: false,
+      cache: { kind: 'own', caching: SERVE_CACHING, serveStale: undefined },
       changes: [],
       filteredTypes: new Set(),
     },

@@ -6,10 +6,10 @@ import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { type CachingRules, SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import type { ResolverSettings } from '../../src/plugins/resolver/resolver.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { type Message, type RecordData, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
+import type { CachedResolverSettings } from './cached-resolver.ts';
 
 export interface Question {
   readonly name: string;
@@ -190,7 +190,7 @@ export const caching: fc.Arbitrary<CachingRules> = fc
   })
   .map((bounds) => ({ ...SERVE_CACHING, ...bounds }));
 
-export const settingsOf = (rules: CachingRules, trustsAd: boolean): ResolverSettings => ({
+export const settingsOf = (rules: CachingRules, trustsAd: boolean): CachedResolverSettings => ({
   forward: {
     ...DEFAULT_FORWARD_PLAN,
     loopDetection: false,
@@ -198,11 +198,9 @@ export const settingsOf = (rules: CachingRules, trustsAd: boolean): ResolverSett
     trustsAd,
     rules: [defaultRule([parseUpstream('192.0.2.53')])],
   },
-  caching: rules,
+  cache: { kind: 'own', caching: rules, serveStale: undefined },
   changes: [],
   filteredTypes: new Set(),
-  stale: undefined,
-  prefetch: false,
 });
 
 export const encodeQuestion = ({ name: text, type, edns, header }: Question): Uint8Array =>

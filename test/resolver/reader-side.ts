@@ -8,7 +8,6 @@ import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { DirectServer, ExchangeEvents } from '../../src/forward/transport/transport.ts';
-import type { ResolverSettings } from '../../src/plugins/resolver/resolver.ts';
 import {
   decodeSocketAddress,
   encodeSocketAddress,
@@ -24,6 +23,7 @@ import { ReplySender } from '../../src/socket/reply.ts';
 import { openUdpSocket } from '../../src/socket/udp-socket.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS, VERDICT } from '../../src/table/types.ts';
+import type { CachedResolverSettings } from './cached-resolver.ts';
 import { RawUpstream } from './raw-upstream.ts';
 import { CLIENT, ResolverSide } from './resolver-side.ts';
 
@@ -100,7 +100,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
   /** The place of the response to each query. */
   readonly #responseOf = new Map<Uint8Array, number>();
 
-  constructor(settings: ResolverSettings) {
+  constructor(settings: CachedResolverSettings) {
     const upstream = new SocketUpstream();
     super(settings, upstream);
     this.#upstream = upstream;

@@ -8,8 +8,8 @@ import { createHandleQuery } from '../../src/chain/handle-query.ts';
 import type { PendingQuery } from '../../src/chain/pending-query.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import type { PacketForwarding } from '../../src/plugins/resolver/packet-path.ts';
-import { Resolver, type ResolverSettings } from '../../src/plugins/resolver/resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
+import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { inLowerCase, type Reply } from './plain-traffic.ts';
 import { RawUpstream } from './raw-upstream.ts';
 
@@ -24,15 +24,15 @@ export class ResolverSide {
   readonly clock = new ManualClock();
   readonly upstream: RawUpstream;
   readonly table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
-  readonly resolver: Resolver;
+  readonly resolver: CachedResolver;
   readonly responses: (Uint8Array | undefined)[] = [];
   readonly slowly;
   taken = 0;
   #packetPath: PacketForwarding | undefined;
 
-  constructor(settings: ResolverSettings, upstream = new RawUpstream()) {
+  constructor(settings: CachedResolverSettings, upstream = new RawUpstream()) {
     this.upstream = upstream;
-    this.resolver = new Resolver(settings, {
+    this.resolver = new CachedResolver(settings, {
       table: this.table,
       clock: this.clock,
       log: silentLog,
@@ -115,18 +115,18 @@ export class ResolverSide {
 
   /** What is cached, read back, wherever it lies. */
   cached() {
-    return [...this.table.cachedEntries()].map(({ body, ttlOffsets, place, ...entry }) => {
+    return [...this.table.cachedEntries()].map(({ body, ttlOffsets, ...entry }) => {
       const { bytes, rotation, ...rest } = body;
       const run = rotation && { count: rotation.count, stride: rotation.stride };
-      const reply = inLowerCase(replyFromEntry({ ...entry, place, body, ttlOffsets }, entry.stored));
+      const reply = inLowerCase(replyFromEntry({ ...entry, body, ttlOffsets }, entry.stored));
       return { ...entry, ...rest, run, reply, ttls: ttlOffsets.length };
     });
   }
 
   stats() {
-    const { forward, cachingResolver } = this.resolver.stats();
+    const { forward, cache } = this.resolver.stats();
     const { coalesced, refused, droppedRecords, latency, failures } = forward;
     const upstreams = forward.upstreams.map(({ smoothedRoundTrip, ...rest }) => rest);
-    return { coalesced, refused, droppedRecords, upstreams, latency, failures, cachingResolver };
+    return { coalesced, refused, droppedRecords, upstreams, latency, failures, cache };
   }
 }

@@ -12,17 +12,17 @@ import { DNSMASQ_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { createNameResolver } from '../../src/plugins/resolver/name-resolver.ts';
-import { Resolver } from '../../src/plugins/resolver/resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { RCODE } from '../../src/wire/types.ts';
+import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 
 interface Setting {
   readonly clock: ManualClock;
   readonly upstream: ScriptedUpstream;
   readonly table: TableWriter;
-  readonly resolver: Resolver;
+  readonly resolver: CachedResolver;
   readonly log: RecordingLog;
   /** The addresses that servers were reached at. */
   readonly reached: Set<string>;
@@ -34,18 +34,13 @@ function make(changes: Partial<ForwardPlan>): Setting {
   const table = new TableWriter({ readers: 0, reservation: 32 * 2 ** 20, seed: 7 });
   const log = new RecordingLog();
   const reached = new Set<string>();
-  const settings = {
+  const settings: CachedResolverSettings = {
     forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, ...changes },
-    ...{
-      caching: DNSMASQ_CACHING,
-      changes: [],
-      filteredTypes: new Set<number>(),
-      stale: undefined,
-      prefetch: false,
-    },
+    cache: { kind: 'own', caching: DNSMASQ_CACHING, serveStale: undefined },
+    ...{ changes: [], filteredTypes: new Set<number>() },
   };
   const chain: Chain = (query) => resolver.answer(query);
-  const resolver = new Resolver(settings, {
+  const resolver = new CachedResolver(settings, {
     table,
     clock,
     log,

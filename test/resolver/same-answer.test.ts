@@ -8,10 +8,9 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { createHandleQuery } from '../../src/chain/handle-query.ts';
 import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { Resolver } from '../../src/plugins/resolver/resolver.ts';
+import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
@@ -25,6 +24,7 @@ import {
   TYPE,
 } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
+import { CachedResolver } from './cached-resolver.ts';
 import { type Knowledge, ScriptedUpstream } from './scripted-upstream.ts';
 
 const { A, AAAA, CNAME, TXT, MX, SRV } = TYPE;
@@ -117,15 +117,12 @@ it('for any replies of upstream servers, from any client, at any time', { timeou
       }
       const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, maxTtl });
       const rules = [defaultRule([parseUpstream('192.0.2.53')])];
-      const resolver = new Resolver(
+      const resolver = new CachedResolver(
         {
           forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
-          caching,
+          cache: { kind: 'own', caching, maxTtl, refreshesUsed: true, serveStale: RFC_8767 },
           changes: [],
           filteredTypes: new Set(hidden),
-          prefetch: true,
-          maxTtl,
-          stale: { ...RFC_8767, timeout: 1800 },
         },
         {
           table,

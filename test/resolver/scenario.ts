@@ -27,16 +27,16 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { createHandleQuery, type HandleQuery } from '../../src/chain/handle-query.ts';
 import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { Resolver, type ResolverSettings } from '../../src/plugins/resolver/resolver.ts';
+import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { rcodeName, typeOf } from '../../src/wire/mnemonics.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '../../src/wire/types.ts';
+import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 
 /** The scenario's name, from its first comment. */
@@ -65,7 +65,9 @@ class Scenario {
   readonly #answers = new Map<string, string | undefined>();
   readonly #packet = new Uint8Array(4096);
   #options = new Map<string, string>();
-  #running: { table: TableWriter; reader: TableReader; resolver: Resolver; slowly: HandleQuery } | undefined;
+  #running:
+    | { table: TableWriter; reader: TableReader; resolver: CachedResolver; slowly: HandleQuery }
+    | undefined;
   #changes = 0;
 
   async run(words: readonly string[], place: string): Promise<void> {
@@ -90,9 +92,9 @@ class Scenario {
 
   #start() {
     const cacheEntries = Number(this.#options.get('cache-size') ?? Number.POSITIVE_INFINITY);
-    const { maxTtl } = this.#makeSettings();
+    const { maxTtl } = this.#makeSettings().cache;
     const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, cacheEntries, maxTtl });
-    const resolver = new Resolver(this.#makeSettings(), {
+    const resolver = new CachedResolver(this.#makeSettings(), {
       table,
       clock: this.#clock,
       log: silentLog,
@@ -108,24 +110,27 @@ class Scenario {
     return { table, reader: new TableReader(table.memory, 0), resolver, slowly };
   }
 
-  #makeSettings(): ResolverSettings {
+  #makeSettings(): CachedResolverSettings {
     const option = (name: string, usual: number | undefined) =>
       this.#options.has(name) ? Number(this.#options.get(name)) : usual;
     const isOn = (name: string) => this.#options.get(name) !== 'off';
     const server = parseUpstream(`192.0.2.${53 + this.#changes}`);
     return {
       forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules: [defaultRule([server])] },
-      caching: {
-        ...SERVE_CACHING,
-        minCacheTtl: option('min-cache-ttl', 0) ?? 0,
-        maxCacheTtl: option('max-cache-ttl', SERVE_CACHING.maxCacheTtl),
-        negTtl: option('neg-ttl', undefined),
-        maxNegativeTtl: option('max-negative-ttl', SERVE_CACHING.maxNegativeTtl),
-        negativeCaching: isOn('negatives'),
+      cache: {
+        kind: 'own',
+        caching: {
+          ...SERVE_CACHING,
+          minCacheTtl: option('min-cache-ttl', 0) ?? 0,
+          maxCacheTtl: option('max-cache-ttl', SERVE_CACHING.maxCacheTtl),
+          negTtl: option('neg-ttl', undefined),
+          maxNegativeTtl: option('max-negative-ttl', SERVE_CACHING.maxNegativeTtl),
+          negativeCaching: isOn('negatives'),
+        },
+        serveStale: isOn('stale') ? { ...RFC_8767, verifyTimeout: option('patience', 1800) } : undefined,
+        refreshesUsed: isOn('prefetch'),
+        maxTtl: option('max-ttl', undefined),
       },
-      stale: isOn('stale') ? { ...RFC_8767, timeout: option('patience', 1800) ?? 0 } : undefined,
-      prefetch: isOn('prefetch'),
-      maxTtl: option('max-ttl', undefined),
       changes: [],
       filteredTypes: new Set([typeOf(this.#options.get('hide') ?? '') ?? []].flat()),
     };
@@ -181,9 +186,9 @@ class Scenario {
   }
 
   #count(name: string): number | undefined {
-    const { cachingResolver, forward, prefetched } = this.#server.resolver.stats();
+    const { cache, forward } = this.#server.resolver.stats();
     const { coalesced, inFlight } = forward;
-    return new Map(Object.entries({ ...cachingResolver, coalesced, inFlight, prefetched })).get(name);
+    return new Map(Object.entries({ ...cache, coalesced, inFlight })).get(name);
   }
 
   async #ask(id: string, [name = '', type = '', ...flags]: readonly string[]): Promise<void> {

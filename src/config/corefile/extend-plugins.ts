@@ -3,7 +3,7 @@
  */
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import { nodesUseOf } from '../../kube/publish/nodes-use.ts';
-import type { CacheOptions } from '../../plugins/cache/options.ts';
+import type { CacheRules } from '../../plugins/cache/options.ts';
 import type { ForwardOptions } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import type { PortolanOptions } from '../../plugins/portolan/options.ts';
@@ -88,9 +88,9 @@ function extendCache({ prefetch, stale }: PortolanOptions, plugins: Plugins, ref
   const { options } = use;
   const taken = (name: string, other: string) =>
     refuse(`${name}: cache has ${other} already`, `Take ${name} out, or ${other} of cache.`);
-  if (prefetch && options.prefetch !== undefined) taken('prefetch', 'prefetch');
+  if (prefetch && options.kind === 'coredns' && options.prefetch !== undefined) taken('prefetch', 'prefetch');
   if (stale !== undefined && options.serveStale !== undefined) taken('stale', 'serve_stale');
-  const extended: CacheOptions = {
+  const extended: CacheRules = {
     ...options,
     ...(prefetch && { refreshesUsed: true }),
     ...(stale && { serveStale: stale }),

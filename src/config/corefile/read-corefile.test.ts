@@ -93,6 +93,7 @@ describe('the options of a directive', () => {
         'cache 30 10.0.0.0/15 {\nsuccess 100\ndenial 200 20 0\nprefetch 5 2m 20%\nserve_stale 1h VERIFY 100ms 30s 1m\nserve_stale_policy prefer_positive\nservfail 0s\ndisable success\ndisable denial a.test b.test\nkeepttl\n}',
       ),
     ).toEqual({
+      kind: 'coredns',
       zones: ['0.10.in-addr.arpa.', '1.10.in-addr.arpa.'],
       success: { capacity: 100, maxTtl: 30, minTtl: 5 },
       denial: { capacity: 200, maxTtl: 20, minTtl: 0 },

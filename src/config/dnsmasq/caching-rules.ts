@@ -2,7 +2,7 @@
  * Compiles dnsmasq's cache options to caching rules for upstream replies.
  */
 import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
-import type { StaleSettings } from '../../plugins/resolver/caching-resolver.ts';
+import { type CacheServeStale, type OwnRules, RFC_8767 } from '../../plugins/cache/options.ts';
 import { TYPE } from '../../wire/types.ts';
 import type { CachePlan } from './dnsmasq-plan.ts';
 
@@ -22,18 +22,29 @@ export function makeCachingRules(plan: CachePlan, base: CachingRules = DNSMASQ_C
   };
 }
 
-/** The types whose answers are cached; undefined: all. */
-export function listCachedTypes({
-  moreTypes,
-}: Pick<CachePlan, 'moreTypes'>): ReadonlySet<number> | undefined {
+/** The rules of a cache that behaves as dnsmasq's. It refreshes nothing by itself: dnsmasq sends only queries that a client has asked. */
+export function makeCacheRules(plan: CachePlan): OwnRules {
+  const { stale, moreTypes } = plan;
   const types = new Set([...CACHED_TYPES, ...moreTypes]);
-  return types.has(TYPE.ANY) ? undefined : types;
+  return {
+    kind: 'own',
+    caching: makeCachingRules(plan),
+    serveStale: stale === 'never' ? undefined : makeStaleRules(stale),
+    cachedTypes: types.has(TYPE.ANY) ? undefined : types,
+    // A stale answer would be kept for longer.
+    sharesLargeAnswers: stale === 'never',
+    maxTtl: maxTtlOf(plan),
+  };
 }
 
 /** `--use-stale-cache`: serves stale answers immediately with TTL 0 while it refreshes them. */
-export function makeStaleSettings({ stale }: Pick<CachePlan, 'stale'>): StaleSettings | undefined {
-  if (stale === 'never') return undefined;
-  return { maxSeconds: stale === 'forever' ? undefined : stale, shownTtl: 0, timeout: 0 };
+function makeStaleRules(stale: number | 'forever'): CacheServeStale {
+  return { ...RFC_8767, duration: staleDurationOf(stale), refresh: 'immediate', ttl: 0 };
+}
+
+/** Milliseconds for which an expired answer may be served. */
+export function staleDurationOf(stale: number | 'forever'): number {
+  return stale === 'forever' ? Number.POSITIVE_INFINITY : stale * 1000;
 }
 
 /** `--max-ttl`: the maximum TTL, in seconds, of answers to clients; does not limit caching. Undefined: no limit. */

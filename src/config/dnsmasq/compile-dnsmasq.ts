@@ -3,7 +3,6 @@
  */
 
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
-import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import {
@@ -15,7 +14,7 @@ import {
 } from '../server/plain-block.ts';
 import type { ListenerGroupPlan } from '../server/server-blocks-plan.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
-import { listCachedTypes, makeCachingRules, makeStaleSettings, maxTtlOf } from './caching-rules.ts';
+import { makeCacheRules } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
 import { type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
 import { type Interfaces, makeLocalSettings } from './local-settings.ts';
@@ -67,27 +66,17 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
     servesOnlyNetworks: listen.localService,
     localises: local.localisesQueries,
   });
-  const resolver: ResolverOptions = {
-    forward: makeForwardPlan(plan, changing),
-    caching: makeCachingRules(cache),
-    maxTtl: maxTtlOf(cache),
-    filteredTypes: new Set(filters.types),
-    stale: makeStaleSettings(cache),
-    // dnsmasq sends only queries that a client has asked for.
-    prefetch: false,
-    cachedTypes: listCachedTypes(cache),
-    // A stale answer would be kept for longer.
-    sharesLargeAnswers: cache.stale === 'never',
-  };
+  const rules = makeCacheRules(cache);
+  const forward = makeForwardPlan(plan, changing);
   return writePlainEngine({
     clients,
     plugins: [
       ...writeFirstPlugins({ identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size }),
       writeLocalNames(compileLocal(plan, changing, interfaces), clients),
-      ...writeLastPlugins(resolver),
+      ...writeLastPlugins({ cache: rules, resolver: { forward, filteredTypes: new Set(filters.types) } }),
     ],
     responses: { recursionAvailable: true, rotatesAddresses: cache.rotatesAddresses, domain: undefined },
-    cache: { octets, entries: cache.size, maxTtl: resolver.maxTtl },
+    cache: { octets, entries: cache.size, maxTtl: rules.maxTtl },
     udpSize: listen.ednsPacketMax,
   });
 }

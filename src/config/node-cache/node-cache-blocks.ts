@@ -1,20 +1,13 @@
 /**
  * Improves the server blocks of a node cache, whose Corefile is written for CoreDNS: DNS survives an outage of the upstream servers.
  */
-import type { CacheServeStale } from '../../plugins/cache/options.ts';
+import { type CacheServeStale, RFC_8767 } from '../../plugins/cache/options.ts';
 import type { ForwardDirective } from '../../plugins/forward/options.ts';
 import type { PluginUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from '../corefile/read-corefile.ts';
 
 /** As RFC 8767 section 5 recommends: query upstreams first, and serve expired answers with a TTL of 30 s. */
-const SERVE_STALE: CacheServeStale = {
-  duration: 3_600_000,
-  refresh: 'verify',
-  verifyTimeout: 1_800,
-  ttl: 30,
-  recheck: 30_000,
-  prefersPositive: false,
-};
+const SERVE_STALE: CacheServeStale = { ...RFC_8767, duration: 3_600_000, recheck: 30_000 };
 /** Milliseconds. A new connection to the Service address may reach another pod. */
 const MAX_AGE = 60_000;
 const MIN_CONNECTIONS = 2;

@@ -19,7 +19,7 @@ import {
 } from '../server/plain-block.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { makeServeLocalSettings } from './local-settings.ts';
-import { makeResolverSettings, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';
+import { makeLastOptions, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';
 
 /** Properties of the machine. */
 export interface ServeMachine {
@@ -62,7 +62,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
     servesOnlyNetworks: false,
     localises: resolver.dnsmasq?.local.localisesQueries ?? false,
   });
-  const settings = makeResolverSettings(resolver, changing);
+  const last = makeLastOptions(resolver, changing);
   return writePlainEngine({
     clients,
     plugins: [
@@ -74,7 +74,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
           makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),
           clients,
         ),
-        resolver: settings,
+        last,
       }),
     ],
     responses: {
@@ -86,7 +86,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
     cache: {
       octets: cacheOctets,
       entries: cacheOctets === 0 ? 0 : cacheEntries,
-      maxTtl: settings.maxTtl,
+      maxTtl: last.cache.maxTtl,
     },
     udpSize: DEFAULT_UDP_SIZE,
   });
@@ -100,7 +100,7 @@ function federationsOf({ federations }: ServePlan, config: KubeDnsConfig): reado
 /** Whether the flags name servers, or a file that may name some. */
 function hasServers({ resolver }: ServePlan): boolean {
   const { upstreams } = resolver;
-  return upstreams.kind !== 'none' || makeResolverSettings(resolver, NO_SERVERS).forward.rules.length > 0;
+  return upstreams.kind !== 'none' || makeLastOptions(resolver, NO_SERVERS).resolver.forward.rules.length > 0;
 }
 
 /** Counts are for the sidecar, which makes metrics of them. */

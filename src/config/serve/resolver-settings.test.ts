@@ -5,7 +5,7 @@ import { parseName, toKey } from '../../wire/name.ts';
 import { EMPTY_CONFIG } from '../config-map/config-map.ts';
 import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
 import { readResolver } from './resolver-flags.ts';
-import { makeResolverSettings } from './resolver-settings.ts';
+import { makeLastOptions } from './resolver-settings.ts';
 import { createServeFlagReader, type ServeFlags } from './serve-flags.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));
@@ -17,10 +17,11 @@ function settingsOf(flags: ServeFlags, conf?: string, config = EMPTY_CONFIG) {
   const read = createServeFlagReader(all);
   const plan = readResolver(read, DOMAIN, memorySources({ files }));
   expect(read.problems).toEqual([]);
-  return makeResolverSettings(plan, {
+  const { cache, resolver } = makeLastOptions(plan, {
     fromFile: plan.upstreams.kind === 'resolv-file' ? FROM_FILE : [],
     config,
   });
+  return { ...cache, ...resolver };
 }
 
 /** The effective rule of each domain. */
@@ -91,15 +92,15 @@ describe('who is asked', () => {
 
 describe('what is kept', () => {
   it('is what suits a cluster', () => {
-    const { caching, stale, prefetch, filteredTypes } = settingsOf({});
+    const { caching, serveStale, refreshesUsed, filteredTypes } = settingsOf({});
     expect(caching).toMatchObject({
       minCacheTtl: 0,
       maxCacheTtl: 86_400,
       maxNegativeTtl: 5,
       failureTtl: 5,
     });
-    expect(stale).toEqual({ maxSeconds: 86_400, shownTtl: 30, timeout: 1_800 });
-    expect([prefetch, filteredTypes.size]).toEqual([true, 0]);
+    expect(serveStale).toMatchObject({ duration: 86_400_000, ttl: 30, verifyTimeout: 1_800, recheck: 5_000 });
+    expect([refreshesUsed, filteredTypes.size]).toEqual([true, 0]);
   });
 
   it('is what options say', () => {
@@ -113,8 +114,8 @@ describe('what is kept', () => {
     });
     expect(settingsOf({}, conf).maxTtl).toBe(50);
     expect(settingsOf({}).maxTtl).toBeUndefined();
-    expect(settingsOf({}, 'use-stale-cache=60\n').stale?.maxSeconds).toBe(60);
-    expect(settingsOf({}, 'use-stale-cache=0\n').stale?.maxSeconds).toBeUndefined();
+    expect(settingsOf({}, 'use-stale-cache=60\n').serveStale?.duration).toBe(60_000);
+    expect(settingsOf({}, 'use-stale-cache=0\n').serveStale?.duration).toBe(Number.POSITIVE_INFINITY);
     expect(settingsOf({}, 'no-round-robin\nfilter-A\n')).toMatchObject({
       filteredTypes: new Set([1]),
     });

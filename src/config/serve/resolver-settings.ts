@@ -1,9 +1,8 @@
 /**
- * Compiles a plan for names outside the cluster to the options of the resolver.
+ * Compiles a plan for names outside the cluster to the options of the last plugins: `cache` and `resolver`.
  */
 
 import { type CachingRules, SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
-import { RFC_8767 } from '../../forward/caching/expiry.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   defaultRule,
@@ -11,17 +10,14 @@ import {
   type ForwardRule,
 } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
-import type { StaleSettings } from '../../plugins/resolver/caching-resolver.ts';
-import type { ResolverSettings } from '../../plugins/resolver/resolver.ts';
+import { type OwnRules, RFC_8767 } from '../../plugins/cache/options.ts';
 import { EMPTY_CONFIG, type KubeDnsConfig } from '../config-map/config-map.ts';
 import { stubDomainRules } from '../config-map/stub-domain-rules.ts';
-import { makeCachingRules, maxTtlOf } from '../dnsmasq/caching-rules.ts';
+import { makeCachingRules, maxTtlOf, staleDurationOf } from '../dnsmasq/caching-rules.ts';
 import type { CachePlan, DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import { makeForwardPlan } from '../dnsmasq/forward-plan.ts';
 import type { ResolverPlan } from '../plan.ts';
-
-/** Milliseconds a client waits before it gets a stale answer: RFC 8767 section 5. */
-const PATIENCE = 1_800;
+import type { LastOptions } from '../server/plain-block.ts';
 
 /** Servers that can change at run time. */
 export interface ServeInputs {
@@ -33,16 +29,19 @@ export interface ServeInputs {
 
 export const NO_SERVERS: ServeInputs = { fromFile: [], config: EMPTY_CONFIG };
 
-export function makeResolverSettings(plan: ResolverPlan, changing: ServeInputs): ResolverSettings {
-  const { dnsmasq } = plan;
+export function makeLastOptions(plan: ResolverPlan, changing: ServeInputs): LastOptions {
+  const filteredTypes = new Set(plan.dnsmasq?.filters.types);
+  return { cache: makeCacheRules(plan), resolver: { forward: makeForward(plan, changing), filteredTypes } };
+}
+
+function makeCacheRules({ dnsmasq }: ResolverPlan): OwnRules {
+  const stale = dnsmasq?.cache.stale ?? 'never';
   return {
-    forward: makeForward(plan, changing),
+    kind: 'own',
     caching: dnsmasq === undefined ? SERVE_CACHING : makeCaching(dnsmasq.cache),
-    stale: makeStale(dnsmasq?.cache.stale ?? 'never'),
-    prefetch: true,
+    serveStale: stale === 'never' ? RFC_8767 : { ...RFC_8767, duration: staleDurationOf(stale) },
+    refreshesUsed: true,
     maxTtl: dnsmasq && maxTtlOf(dnsmasq.cache),
-    changes: [],
-    filteredTypes: new Set(dnsmasq?.filters.types),
   };
 }
 
@@ -82,9 +81,4 @@ function makeCaching(cache: CachePlan): CachingRules {
   // Keep an explicit TTL for negative answers.
   const maxNegativeTtl = Math.max(MAX_DENIAL_SECONDS, cache.negativeTtl);
   return { ...makeCachingRules(cache, SERVE_CACHING), maxNegativeTtl };
-}
-
-function makeStale(stale: CachePlan['stale']): StaleSettings {
-  const maxSeconds = stale === 'never' ? RFC_8767.maxSeconds : stale === 'forever' ? undefined : stale;
-  return { ...RFC_8767, maxSeconds, timeout: PATIENCE };
 }

@@ -3,6 +3,7 @@
  */
 import type { ForwardRule } from '../../forward/forward-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
+import type { OwnRules } from '../../plugins/cache/options.ts';
 import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
 import type { IdentityOptions } from '../../plugins/identity/options.ts';
@@ -102,14 +103,21 @@ export function writeLocalNames(
   return { name: 'local-names', options: { settings, networks } };
 }
 
-/** The last plugins: question rules and the resolver. @param between plugins that may refuse queries before they are forwarded */
+/** The options of the plugins for names that are not ours. */
+export interface LastOptions {
+  readonly cache: OwnRules;
+  readonly resolver: ResolverOptions;
+}
+
+/** The last plugins: question rules, cache and resolver. @param between plugins that may refuse queries before they are forwarded */
 export function writeLastPlugins(
-  resolver: ResolverOptions,
+  { cache, resolver }: LastOptions,
   between: readonly PluginPlan[] = [],
 ): readonly PluginPlan[] {
   return [
     { name: 'question-rules', options: undefined },
     ...between,
+    { name: 'cache', options: cache },
     { name: 'resolver', options: resolver },
   ];
 }
@@ -118,18 +126,13 @@ export interface ClusterParts {
   readonly zone: Omit<ClusterZoneOptions, 'filteredTypes'>;
   readonly federations: readonly Federation[];
   readonly local: PluginPlan;
-  readonly resolver: ResolverOptions;
+  readonly last: LastOptions;
 }
 
 /** The plugins around a cluster zone, and the resolver for all other names. */
-export function writeClusterPlugins({
-  zone,
-  federations,
-  local,
-  resolver,
-}: ClusterParts): readonly PluginPlan[] {
+export function writeClusterPlugins({ zone, federations, local, last }: ClusterParts): readonly PluginPlan[] {
   const { domain, dialect } = zone;
-  const { filteredTypes: types, forward } = resolver;
+  const { filteredTypes: types, forward } = last.resolver;
   const zones = [...namesForwardedWithin(forward.rules, domain)];
   return [
     { name: 'any-type', options: { policy: dialect.anyQuestions } },
@@ -140,7 +143,7 @@ export function writeClusterPlugins({
     { name: 'federations', options: { domain, federations } },
     { name: 'cluster-zone', options: { ...zone, filteredTypes: types } },
     { name: 'hosts-nodata', options: undefined },
-    ...writeLastPlugins(resolver),
+    ...writeLastPlugins(last),
   ];
 }
 

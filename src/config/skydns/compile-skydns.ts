@@ -11,7 +11,6 @@ import {
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import type { EtcdZonesOptions } from '../../plugins/etcd-zones/options.ts';
-import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { joinName, parseName, toKey } from '../../wire/name.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
@@ -20,6 +19,7 @@ import type { Zone } from '../../zone/zone.ts';
 import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import {
+  type LastOptions,
   writeFirstPlugins,
   writeLastPlugins,
   writeLocalNames,
@@ -81,12 +81,13 @@ function compileHttp({ healthzPort, metrics }: SkyDnsSettings): HttpPlan | undef
 function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: number): EnginePlan {
   const { cacheEntries, cacheTtl, roundRobin, domain, local, noRecursion, ndots } = settings;
   const isBounded = cacheEntries > 0;
-  const resolver: ResolverOptions = {
-    forward: compileForward(settings, inputs),
-    caching: isBounded ? { ...SERVE_CACHING, maxCacheTtl: cacheTtl } : SERVE_CACHING,
-    stale: undefined,
-    prefetch: false,
-    filteredTypes: new Set(),
+  const last: LastOptions = {
+    cache: {
+      kind: 'own',
+      caching: isBounded ? { ...SERVE_CACHING, maxCacheTtl: cacheTtl } : SERVE_CACHING,
+      serveStale: undefined,
+    },
+    resolver: { forward: compileForward(settings, inputs), filteredTypes: new Set() },
   };
   const localName = local && { alias: toKey(joinName('local', joinName('dns', domain))), name: local };
   const minLabels = noRecursion ? Number.POSITIVE_INFINITY : ndots;
@@ -99,7 +100,7 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
       { name: 'stub-zones', options: { zones, to: 'question-rules' } },
       ...(localName === undefined ? [] : [{ name: 'local-name', options: localName } as const]),
       { name: 'etcd-zones', options: compileZones(settings, now) },
-      ...writeLastPlugins(resolver, [{ name: 'forward-limit', options: { minLabels } }]),
+      ...writeLastPlugins(last, [{ name: 'forward-limit', options: { minLabels } }]),
     ],
     responses: { recursionAvailable: true, rotatesAddresses: roundRobin, domain: undefined },
     cache: { octets: CACHE_OCTETS, entries: isBounded ? cacheEntries : Number.POSITIVE_INFINITY },

@@ -192,7 +192,7 @@ function passesOn(plan: ServerBlockPlan): boolean {
 /** Whether readers can give the TTLs that `cache` leaves or makes: they bound those of `hosts` only. */
 function keepsTtls(plan: ServerBlockPlan): boolean {
   const cache = optionsOf(plan, 'cache');
-  if (cache === undefined) return true;
+  if (cache?.kind !== 'coredns') return true;
   const hosts = optionsOf(plan, 'hosts');
   if (hosts !== undefined && readTtlOf(hosts, cache) === undefined) return false;
   const ttl = optionsOf(plan, 'kubernetes')?.ttl;

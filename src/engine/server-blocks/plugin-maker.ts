@@ -12,7 +12,7 @@ export interface PluginMaker {
   /** @throws the error of the plugin */
   make(plan: PluginPlan, context: PluginContext, former: Plugin | undefined): Plugin;
   /** Whether a plugin takes over from the plugin of the same zones in the former plan, even if the block differs. */
-  outlivesPlans(name: PluginName): boolean;
+  outlivesPlans(plan: PluginPlan): boolean;
 }
 
 /** Finds a definition by its name. */
@@ -33,7 +33,7 @@ export function createPluginMaker(find: FindDefinition): PluginMaker {
       if (module === undefined) throw new TypeError(`plugin ${name} is not loaded`);
       return module.create === undefined ? { handler: undefined } : module.create(options, context, former);
     },
-    outlivesPlans: (name) => find(name)?.outlivesPlans === true,
+    outlivesPlans: ({ name, options }) => find(name)?.outlivesPlans?.(options) === true,
   };
 }
 

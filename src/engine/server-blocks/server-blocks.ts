@@ -329,9 +329,9 @@ export class ServerBlocks {
     const ofZones = this.#blocks.find(
       (block) => viewOf(block.plan) === viewOf(plan) && isDeepStrictEqual(block.plan.zones, plan.zones),
     );
-    return plan.plugins.map(({ name }, place) => {
-      if (!maker.outlivesPlans(name)) return equal?.plugins[place]?.plugin;
-      return ofZones?.plugins.find((each) => each.name === name)?.plugin;
+    return plan.plugins.map((each, place) => {
+      if (!maker.outlivesPlans(each)) return equal?.plugins[place]?.plugin;
+      return ofZones?.plugins.find(({ name }) => name === each.name)?.plugin;
     });
   }
 

@@ -5,14 +5,11 @@ import type { AnswerBody, CachedEntry } from '../../table/types.ts';
 import { RCODE, TYPE } from '../../wire/types.ts';
 
 export interface StaleRules {
-  /** Seconds after expiry in which an answer may be served; undefined: unlimited (dnsmasq's `--use-stale-cache=0`). */
-  readonly maxSeconds: number | undefined;
+  /** Seconds after expiry in which an answer may be served; infinite: always. */
+  readonly maxSeconds: number;
   /** The TTL in stale responses, in seconds. */
   readonly shownTtl: number;
 }
-
-/** RFC 8767 section 5: a TTL of 30 seconds, and at most a day. */
-export const RFC_8767: StaleRules = { maxSeconds: 86_400, shownTtl: 30 };
 
 /** The last part of its life in which a popular answer is refetched. */
 const PREFETCH_SHARE = 0.1;
@@ -43,7 +40,7 @@ export function isWorthPrefetching(entry: CachedEntry, now: number): boolean {
  */
 export function staleBody(entry: CachedEntry, now: number, rules: StaleRules): AnswerBody | undefined {
   const since = now - entry.freshUntil;
-  if (since < 0 || since > (rules.maxSeconds ?? since) || !isPositive(entry)) return undefined;
+  if (since < 0 || since > rules.maxSeconds || !isPositive(entry)) return undefined;
   const bytes = new Uint8Array(entry.body.bytes);
   const view = new DataView(bytes.buffer);
   for (const offset of entry.ttlOffsets) view.setUint32(offset, rules.shownTtl);

@@ -6,7 +6,6 @@ import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
 import type { WireName } from '../../wire/types.ts';
 import type { QuestionKey } from '../question-key.ts';
-import { type QuestionText, textOfPacket } from '../question-text.ts';
 import { FILL_FLAG, type FillConsumer } from './fill-ring.ts';
 
 const name = new Uint8Array(MAX_NAME_OCTETS);
@@ -26,12 +25,4 @@ export function questionOfFill({ octets, start, questionEnd, flags }: FillConsum
     checkingDisabled: (flags & FILL_FLAG.CHECKING_DISABLED) !== 0,
     recursionDesired: true,
   };
-}
-
-/** The question as text, without an intermediate name. */
-export function textOfFill(
-  fill: Pick<FillConsumer, 'octets' | 'start' | 'questionEnd' | 'flags'>,
-): QuestionText {
-  const { flags } = fill;
-  return textOfPacket(fill, (flags & FILL_FLAG.DNSSEC_OK) !== 0, (flags & FILL_FLAG.CHECKING_DISABLED) !== 0);
 }

@@ -19,7 +19,6 @@
  *
  * A record stays readable for the reader until it is taken: until then, equal questions are answered from it.
  */
-import { lifetimeOfEntry } from '../../table/entry-encoder.ts';
 
 const TAIL = 0;
 const HEAD = 1;
@@ -155,12 +154,6 @@ export class FillConsumer implements Fill {
     this.words = new Uint32Array(memory, CONTROL_OCTETS);
     this.octets = new Uint8Array(memory, CONTROL_OCTETS);
     this.#mask = this.octets.length - 1;
-  }
-
-  /** Seconds for which the entry is cached; 0: there is no entry. */
-  get entryLifetime(): number {
-    if (this.entryLength === 0) return 0;
-    return lifetimeOfEntry(this.words, this.entryWord);
   }
 
   /** Records in the packet's authority section: a reader accepts 1 only for a denial. */

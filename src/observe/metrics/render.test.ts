@@ -3,7 +3,7 @@ import { ItemFence } from '../../base/item-fence.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
-import { RESOLVER_OUTCOME } from '../../plugins/resolver/outcomes.ts';
+import { RESOLVER_OUTCOME } from '../../plugins/cache/outcomes.ts';
 import { TYPE } from '../../wire/types.ts';
 import { NO_DROPS } from '../http-connections.ts';
 import type { Stats } from '../stats.ts';
@@ -69,8 +69,7 @@ const bare: Stats = {
     failures: new Map([['no-upstream', 7]]),
   },
   resolver: {
-    cachingResolver: { hits: 1, misses: 30, stale: 2 },
-    prefetched: 9,
+    cache: { hits: 1, misses: 30, stale: 2, prefetched: 9 },
   },
   forwarded: { reader: 40, main: 2 },
   dataAge: undefined,

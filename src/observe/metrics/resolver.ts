@@ -1,7 +1,7 @@
 /**
  * Metrics of names outside the cluster: upstream queries, and cache hits.
  */
-import { RESOLVER_OUTCOME } from '../../plugins/resolver/outcomes.ts';
+import { RESOLVER_OUTCOME } from '../../plugins/cache/outcomes.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import type { Stats } from '../stats.ts';
 import { type HistogramMetric, type Metric, one, type Sample } from './metric.ts';
@@ -146,11 +146,11 @@ const CACHE_METRICS: readonly Metric[] = [
     name: 'portolan_cache_hits_total',
     help: 'Questions answered from the cache: fresh, or stale (RFC 8767).',
     labels: ['kind'],
-    read: ({ queries, resolver: { cachingResolver } }) => {
+    read: ({ queries, resolver: { cache } }) => {
       const hits = (id: number) => queries.byOutcome.get(id) ?? 0;
       return [
-        [{ kind: 'fresh' }, hits(RESOLVER_OUTCOME.answered) + cachingResolver.hits],
-        [{ kind: 'stale' }, hits(RESOLVER_OUTCOME.stale) + cachingResolver.stale],
+        [{ kind: 'fresh' }, hits(RESOLVER_OUTCOME.answered) + cache.hits],
+        [{ kind: 'stale' }, hits(RESOLVER_OUTCOME.stale) + cache.stale],
       ];
     },
   },
@@ -159,14 +159,14 @@ const CACHE_METRICS: readonly Metric[] = [
     name: 'portolan_cache_misses_total',
     help: 'Questions whose answer was not in the cache, or had expired.',
     labels: [],
-    read: ({ resolver }) => one(resolver.cachingResolver.misses),
+    read: ({ resolver }) => one(resolver.cache.misses),
   },
   {
     kind: 'counter',
     name: 'portolan_cache_prefetches_total',
     help: 'Popular answers refreshed before they expired.',
     labels: [],
-    read: ({ resolver }) => one(resolver.prefetched),
+    read: ({ resolver }) => one(resolver.cache.prefetched),
   },
   {
     kind: 'counter',

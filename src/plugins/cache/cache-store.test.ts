@@ -4,18 +4,19 @@ import { toCachedQuestion } from '../../forward/question-key.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import { CACHED } from '../../table/layout.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { encodeMessage } from '../../wire/message.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { CACHE_OUTCOMES } from './cache-counts.ts';
-import { CacheStore, type ReaderReply } from './cache-store.ts';
+import { CacheStore, type ReaderEntry } from './cache-store.ts';
 
 const TTL = 60;
 
 function makeStore(capacity: number) {
-  const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
-  const store = new CacheStore(table, {
-    ...{ capacity: { success: capacity, denial: capacity }, keepsTtl: false, since: 0 },
-  });
+  // Two tables of the same seed: entries of one fit the other.
+  const [table, other] = [1, 2].map(
+    () => new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 }),
+  ) as [TableWriter, TableWriter];
+  const options = { capacity: { success: capacity, denial: capacity }, keepsTtl: false, keepsExpired: true };
+  const [store] = [new CacheStore(table, options), new CacheStore(other, options)];
   const keyOf = (name: string) => makeQuery(name, 'A').questionKey;
   const answerOf = (name: string) => ({
     kind: 'message' as const,
@@ -26,7 +27,7 @@ function makeStore(capacity: number) {
     ...{ authorities: [], additionals: [] },
   });
   /** The reply as a reader hands it over. */
-  const replyFor = (name: string): ReaderReply => {
+  const replyFor = (name: string): ReaderEntry => {
     const key = keyOf(name);
     const question = toCachedQuestion(key);
     const written = writeAnswerBody(key, answerOf(name));
@@ -36,24 +37,13 @@ function makeStore(capacity: number) {
       ...{ ...question, body: written.body, ttlOffsets: written.ttlOffsets, recursionAvailable: true },
       ...{ lifetime: TTL, outcome: CACHE_OUTCOMES.success },
     };
-    table.cache(cached, 0, store.shared);
-    const place = table.readCached(question, store.shared)?.place ?? 0;
-    const words = new Uint32Array(table.memory).slice(place >> 2, (place >> 2) + 64);
+    other.cache(cached, 0, store.shared);
+    const { place } = other.lastCached;
+    const words = new Uint32Array(other.memory).slice(place >> 2, (place >> 2) + 64);
     const entryLength = words[CACHED.SIZE >> 2] ?? 0;
-    table.dropCached(question, store.shared);
-    const { header } = makeQuery(name, 'A');
-    const octets = encodeMessage({
-      header,
-      questions: [key],
-      ...{ answers: [], authorities: [], additionals: [] },
-      edns: undefined,
-    });
-    return {
-      ...{ octets, start: 0, questionEnd: octets.length, flags: 0 },
-      ...{ words, entryWord: 0, entryLength, entryLifetime: TTL },
-    };
+    return { words, entryWord: 0, entryLength };
   };
-  const put = (name: string) => store.putEncoded('success', replyFor(name), { isHeld: false, now: 0 });
+  const put = (name: string) => store.putEncoded('success', replyFor(name), 0);
   const isRead = (name: string) => table.hasCached(toCachedQuestion(keyOf(name)), store.shared);
   return { store, table, keyOf, answerOf, put, isRead };
 }
@@ -63,14 +53,15 @@ it('keeps answers of readers without an item, finds them, and evicts the oldest'
   expect(['a.test.', 'b.test.', 'c.test.'].map(put)).toEqual(['stored', 'stored', 'evicted']);
   expect(store.sizeOf('success')).toBe(2);
   expect(['a.test.', 'b.test.', 'c.test.'].map(isRead)).toEqual([false, true, true]);
-  expect(store.find('success', keyOf('a.test.'))).toBeUndefined();
-  expect(store.find('denial', keyOf('b.test.'))).toBeUndefined();
-  expect(store.find('success', keyOf('b.test.'))).toMatchObject({ item: { ttl: TTL, isShared: true } });
+  expect(store.find(keyOf('a.test.'))).toEqual({});
+  expect(store.find(keyOf('b.test.'))).toMatchObject({
+    success: { entry: { lifetime: TTL }, isHidden: false },
+  });
   // A look-up changes neither the size nor the order.
   expect(store.sizeOf('success')).toBe(2);
   expect(put('d.test.')).toBe('evicted');
-  expect(store.find('success', keyOf('b.test.'))).toBeUndefined();
-  expect([...store.stored('success')].map(({ item }) => item.ttl)).toEqual([TTL, TTL]);
+  expect(store.find(keyOf('b.test.'))).toEqual({});
+  expect([...store.stored(false)].map(({ entry }) => entry.lifetime)).toEqual([TTL, TTL]);
 });
 
 it('has one answer for a question, whoever has made it', () => {
@@ -81,8 +72,9 @@ it('has one answer for a question, whoever has made it', () => {
   expect(store.sizeOf('success')).toBe(2);
   expect(put('c.test.')).toBe('evicted');
   expect(isRead('c.test.')).toBe(true);
-  store.remove('success', keyOf('c.test.'));
-  expect([store.has('success', keyOf('c.test.')), isRead('c.test.')]).toEqual([false, false]);
+  const { success } = store.find(keyOf('c.test.'));
+  if (success !== undefined) store.remove(success);
+  expect([store.find(keyOf('c.test.')), isRead('c.test.'), store.sizeOf('success')]).toEqual([{}, false, 1]);
 });
 
 it('drops the answers of readers within a domain', () => {
@@ -90,6 +82,23 @@ it('drops the answers of readers within a domain', () => {
   put('a.x.test.');
   put('b.y.test.');
   store.removeWithin(toKey(parseName('x.test.')));
-  expect(store.has('success', keyOf('a.x.test.'))).toBe(false);
-  expect(store.has('success', keyOf('b.y.test.'))).toBe(true);
+  expect(store.find(keyOf('a.x.test.'))).toEqual({});
+  expect(store.find(keyOf('b.y.test.')).success).toBeDefined();
+});
+
+it('has an answer of each kind, of which readers find one, and lets the other take its place', () => {
+  const { store, keyOf, answerOf, put } = makeStore(2);
+  const lifetime = { ttl: TTL, readSeconds: TTL, now: 0 };
+  const key = keyOf('a.test.');
+  put('a.test.');
+  expect(store.put('denial', key, { ...answerOf('a.test.'), answers: [], rcode: 3 }, lifetime)).toBe(
+    'stored',
+  );
+  const before = store.find(key);
+  expect([before.success?.isHidden, before.denial?.isHidden]).toEqual([false, true]);
+  expect(before.denial && store.share(before.denial, true, TTL)).toBe(TTL * 1000);
+  const after = store.find(key);
+  expect([after.success?.isHidden, after.denial?.isHidden]).toEqual([true, false]);
+  expect([after.success?.entry.body.rcode, after.denial?.entry.body.rcode]).toEqual([0, 3]);
+  expect([store.sizeOf('success'), store.sizeOf('denial')]).toEqual([1, 1]);
 });

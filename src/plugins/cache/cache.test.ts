@@ -9,9 +9,10 @@ import { TableWriter } from '../../table/writer.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { Cache } from './cache.ts';
-import type { CacheOptions, CacheServeStale } from './options.ts';
+import type { CacheServeStale, CoreDnsRules } from './options.ts';
 
-const OPTIONS: CacheOptions = {
+const OPTIONS: CoreDnsRules = {
+  kind: 'coredns',
   zones: [ROOT],
   success: { capacity: 9984, maxTtl: 3600, minTtl: 5 },
   denial: { capacity: 9984, maxTtl: 1800, minTtl: 5 },
@@ -43,7 +44,7 @@ function whole(answers: readonly ResourceRecord[], parts: Partial<WholeAnswer> =
 
 const a = (name: string, ttl: number) => record(name, { kind: 'A', address: '192.0.2.1' }, ttl);
 
-function cacheOf(options: Partial<CacheOptions> = {}) {
+function cacheOf(options: Partial<CoreDnsRules> = {}) {
   const clock = new ManualClock();
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const metrics = new PluginMetrics();
@@ -137,6 +138,29 @@ it('keeps nothing of the zones that are disabled', async () => {
   await ask('www.example.');
   expect(asked()).toBe(2);
 });
+
+it.each([undefined, STALE])(
+  'forgets an answer for one of the other kind that comes later, with %j',
+  async (serveStale) => {
+    const { ask, says, clock } = cacheOf({ serveStale });
+    const [positive, denial] = [
+      whole([a('www.example.', 60)]),
+      whole([], { rcode: RCODE.NXDOMAIN, authorities: [{ ...SOA, ttl: 60 }] }),
+    ];
+    const rcodes = async () => [
+      await ask('www.example.'),
+      await ask('www.example.'),
+      await ask('www.example.'),
+    ];
+    await rcodes();
+    clock.advance(7_200_000);
+    says(denial);
+    expect((await rcodes()).map((answer) => answer?.rcode)).toEqual([3, 3, 3]);
+    clock.advance(7_200_000);
+    says(positive);
+    expect((await rcodes()).map((answer) => answer?.answers.length)).toEqual([1, 1, 1]);
+  },
+);
 
 it('gives a stale answer at once, and fetches a fresh one behind it', async () => {
   const { ask, says, clock } = cacheOf({ serveStale: STALE });

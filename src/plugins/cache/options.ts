@@ -1,21 +1,32 @@
 /**
- * The cache of a server block.
+ * The rules of a cache, as data: those of CoreDNS, of dnsmasq, and our own.
  */
+import type { CachingRules } from '../../forward/caching/caching-rules.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-export interface CacheOptions {
+export type CacheRules = CoreDnsRules | OwnRules;
+
+interface CommonRules {
+  /** Undefined: expired answers are not served. */
+  readonly serveStale: CacheServeStale | undefined;
+  /** Whether answers that clients have asked for again are refreshed shortly before they expire. Default: no. */
+  readonly refreshesUsed?: boolean;
+}
+
+/**
+ * A question may have two answers: one with records, and a denial. Each kind has a number of entries, of which the oldest is evicted. All
+ * records of an answer have the same TTL.
+ */
+export interface CoreDnsRules extends CommonRules {
+  readonly kind: 'coredns';
   /** Names below one of these are cached. */
   readonly zones: readonly NameKey[];
   /** Answers with records. */
   readonly success: CacheLimits;
   /** Negative answers. */
   readonly denial: CacheLimits;
-  /** Undefined: answers are never refreshed before they expire. */
+  /** Undefined: no answer is refreshed because it is popular. */
   readonly prefetch: CachePrefetch | undefined;
-  /** Whether answers that clients have asked for again are refreshed shortly before they expire, from `portolan`. Default: no. */
-  readonly refreshesUsed?: boolean;
-  /** Undefined: expired answers are not served. */
-  readonly serveStale: CacheServeStale | undefined;
   /** How long SERVFAIL is cached: milliseconds, 0 to 300,000. */
   readonly servfailTtl: number;
   /** Zones whose answers with records are not cached. */
@@ -24,6 +35,19 @@ export interface CacheOptions {
   readonly uncachedDenial: readonly NameKey[];
   /** Whether answers keep their original TTL, however long they are cached. */
   readonly keepTtl: boolean;
+}
+
+/** A question has one answer, whose records keep TTLs of their own. The size of the table is the bound. */
+export interface OwnRules extends CommonRules {
+  readonly kind: 'own';
+  /** Which replies are cached, and for how long. */
+  readonly caching: CachingRules;
+  /** Types whose answers are cached; undefined: all. Questions for others are passed on as they came: see `PassedOn`. */
+  readonly cachedTypes?: ReadonlySet<number> | undefined;
+  /** Whether equal questions of such a type share an answer for a second that datagrams do not carry. Default: no. */
+  readonly sharesLargeAnswers?: boolean;
+  /** Maximum TTL sent to clients, in seconds, however long an answer is cached. The table has its own such bound. */
+  readonly maxTtl?: number | undefined;
 }
 
 export interface CacheLimits {
@@ -45,7 +69,7 @@ export interface CachePrefetch {
 }
 
 export interface CacheServeStale {
-  /** How long after its end an answer may be served: milliseconds. */
+  /** How long after its end an answer may be served: milliseconds; infinite: always. */
   readonly duration: number;
   /** `immediate`: serve at once, and refresh in the background. `verify`: serve only if the refresh fails. */
   readonly refresh: 'immediate' | 'verify';
@@ -57,4 +81,22 @@ export interface CacheServeStale {
   readonly recheck: number;
   /** Whether to prefer a stale answer with records to a fresh negative one. */
   readonly prefersPositive: boolean;
+}
+
+/**
+ * As RFC 8767 section 5 recommends: ask first, wait for 1.8 s, serve with a TTL of 30 s, for a day at most. It recommends to ask again
+ * after 30 s, to spare failing servers. One question per name in 5 s spares them too, and a server that recovers is noticed sooner.
+ */
+export const RFC_8767: CacheServeStale = {
+  duration: 86_400_000,
+  refresh: 'verify',
+  verifyTimeout: 1_800,
+  ttl: 30,
+  recheck: 5_000,
+  prefersPositive: false,
+};
+
+/** Milliseconds that a client waits for a fresh answer while there is a stale one; undefined: as long as it takes. */
+export function patienceOf({ refresh, verifyTimeout }: CacheServeStale): number | undefined {
+  return refresh === 'immediate' ? 0 : verifyTimeout;
 }

@@ -2,34 +2,44 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PlaceRing } from './place-ring.ts';
 
-it('gives out what was put in, the oldest first, however many there are', () => {
-  // More than it has room for at first, in one run.
-  const step = fc.oneof(
-    fc.nat(1500).map((more) => -more),
-    fc.nat(2 ** 31 - 1),
-  );
+it('drops the oldest answer that is still there, however many there are', () => {
+  // More than it has room for at first, in one run; then answers that move, by their places in the list; then some are dropped.
+  const step = fc.record({
+    more: fc.nat(1500),
+    moved: fc.array(fc.nat(3000), { maxLength: 20 }),
+    dropped: fc.nat(1500),
+  });
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
       const ring = new PlaceRing();
-      const expected: { place: number; hash: number; time: number }[] = [];
+      const live: number[] = [];
       let count = 0;
       const push = () => {
-        const one = { place: 4 * count, hash: 7 - count, time: 3 * count };
+        live.push(count);
+        ring.push(4 * count, 7 - count);
         count += 1;
-        ring.push(one.place, one.hash, one.time);
-        expected.push(one);
       };
-      for (const each of steps) {
-        if (each <= 0) for (let more = 0; more <= -each; more += 1) push();
-        expect(ring.size).toBe(expected.length);
-        expect(ring.oldestTime).toBe(expected[0]?.time ?? Number.POSITIVE_INFINITY);
-        for (let left = each; left > 0 && expected.length > 0; left -= 1) {
-          const { place, hash } = expected.shift() ?? { place: 0, hash: 0 };
-          expect(ring.shift()).toEqual({ place, hash });
+      for (const { more, moved, dropped } of steps) {
+        for (let left = more; left > 0; left -= 1) push();
+        for (const place of moved) {
+          if (live.splice(place, 1).length === 0) continue;
+          ring.noteGone();
+          push();
+        }
+        expect(ring.size).toBe(live.length);
+        for (let left = Math.min(dropped, live.length); left > 0; left -= 1) {
+          const oldest = live.shift() ?? -1;
+          const found: number[] = [];
+          ring.dropOldest((place, hash) => {
+            const isThere = hash === 7 - oldest && place === 4 * oldest;
+            if (isThere) found.push(oldest);
+            return isThere;
+          });
+          expect(found).toEqual([oldest]);
         }
       }
       ring.clear();
-      expect([ring.size, ring.oldestTime]).toEqual([0, Number.POSITIVE_INFINITY]);
+      expect(ring.size).toBe(0);
     }),
     { numRuns: 30 },
   );

@@ -1,52 +1,60 @@
 /**
- * The answers that readers have made, the oldest first: where the table has each, and the hash of its question. Three numbers take the
- * place of a text and an object for each answer, which the collector would have to move.
+ * Where the table has the answers of one kind, the oldest first, and the hashes of their questions. Two numbers take the place of a text
+ * and an object for each answer, which the collector would have to move.
  */
 const FIRST_ROOM = 1024;
 
 export class PlaceRing {
   #places = new Int32Array(FIRST_ROOM);
   #hashes = new Int32Array(FIRST_ROOM);
-  #times = new Int32Array(FIRST_ROOM);
   #head = 0;
-  #size = 0;
+  #listed = 0;
+  /** Of those listed, the answers that have been replaced, moved or dropped. */
+  #gone = 0;
 
+  /** Number of answers. */
   get size(): number {
-    return this.#size;
+    return this.#listed - this.#gone;
   }
 
-  /** When the oldest was stored; infinite if there is none. */
-  get oldestTime(): number {
-    return this.#size === 0 ? Number.POSITIVE_INFINITY : (this.#times[this.#head] ?? 0);
-  }
-
-  /** @param time whole milliseconds, below 2^31 */
-  push(place: number, hash: number, time: number): void {
-    if (this.#size === this.#places.length) this.#grow();
-    const at = (this.#head + this.#size) & (this.#places.length - 1);
+  push(place: number, hash: number): void {
+    if (this.#listed === this.#places.length) this.#grow();
+    const at = (this.#head + this.#listed) & (this.#places.length - 1);
     this.#places[at] = place;
     this.#hashes[at] = hash;
-    this.#times[at] = time;
-    this.#size += 1;
+    this.#listed += 1;
   }
 
-  /** Takes out the oldest. Call it only if there is one. */
-  shift(): { readonly place: number; readonly hash: number } {
-    const at = this.#head;
-    this.#head = (at + 1) & (this.#places.length - 1);
-    this.#size -= 1;
-    return { place: this.#places[at] ?? 0, hash: this.#hashes[at] ?? 0 };
+  /** An answer is no longer where it was. */
+  noteGone(): void {
+    this.#gone = Math.min(this.#gone + 1, this.#listed);
+  }
+
+  /**
+   * Takes out the oldest answer.
+   *
+   * @param drop returns whether the answer still was where it was stored
+   */
+  dropOldest(drop: (place: number, hash: number) => boolean): void {
+    while (this.#listed > 0) {
+      const at = this.#head;
+      this.#head = (at + 1) & (this.#places.length - 1);
+      this.#listed -= 1;
+      // The table moves answers in use, and evicts others by itself.
+      if (drop(this.#places[at] ?? 0, this.#hashes[at] ?? 0) || this.#gone === 0) return;
+      this.#gone -= 1;
+    }
   }
 
   clear(): void {
     this.#head = 0;
-    this.#size = 0;
+    this.#listed = 0;
+    this.#gone = 0;
   }
 
   #grow(): void {
     this.#places = this.#doubled(this.#places);
     this.#hashes = this.#doubled(this.#hashes);
-    this.#times = this.#doubled(this.#times);
     this.#head = 0;
   }
 

@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ofKind } from '../../contract/plugin.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
@@ -10,7 +11,7 @@ import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { Cache } from './cache.ts';
-import type { CacheLimits, CacheOptions, CachePrefetch, CacheServeStale } from './options.ts';
+import type { CacheLimits, CachePrefetch, CacheRules, CacheServeStale, CoreDnsRules } from './options.ts';
 
 const DEFAULT_CAPACITY = 9984;
 const SUCCESS: CacheLimits = { capacity: DEFAULT_CAPACITY, maxTtl: 3600, minTtl: 5 };
@@ -19,7 +20,7 @@ const MAX_SERVFAIL = 300_000;
 const MAX_RECHECK = 300_000;
 const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
 
-type Draft = { -readonly [Name in keyof CacheOptions]: CacheOptions[Name] };
+type Draft = { -readonly [Name in keyof CoreDnsRules]: CoreDnsRules[Name] };
 
 /** The properties, and their ranges and defaults, are those of plugin/cache of CoreDNS 1.14.7. */
 export const cache = definePlugin({
@@ -36,8 +37,9 @@ export const cache = definePlugin({
     '    keepttl',
     '}',
   ],
-  read(cursor, context): CacheOptions {
+  read(cursor, context): CacheRules {
     const draft: Draft = {
+      kind: 'coredns',
       zones: context.zones,
       success: SUCCESS,
       denial: DENIAL,
@@ -60,11 +62,13 @@ export const cache = definePlugin({
     });
     return draft;
   },
-  create: (options, context, former) =>
+  // What is cached by rules of CoreDNS depends on the whole block.
+  outlivesPlans: ({ kind }: CacheRules) => kind === 'own',
+  create: (rules: CacheRules, context, former) =>
     new Cache(
-      options,
+      rules,
       { ...context, behind: (query) => context.chainBehind('cache')(query) },
-      former instanceof Cache ? former : undefined,
+      ofKind(Cache, former),
     ),
 });
 

@@ -61,7 +61,7 @@ export const hosts = definePlugin({
     return draft;
   },
   create: (options, context) =>
-    new Hosts(options, { ...context, readTtl: readTtlOf(options, context.find(Cache)?.options) }),
+    new Hosts(options, { ...context, readTtl: readTtlOf(options, context.find(Cache)?.rules) }),
 });
 
 function findFile(path: string, cursor: DirectiveCursor, context: DirectiveContext): string {

@@ -3,7 +3,7 @@
  * names first.
  */
 import { isWithinAny } from '../../chain/match.ts';
-import type { CacheOptions } from '../cache/options.ts';
+import type { CacheRules } from '../cache/options.ts';
 import type { HostsOptions } from './options.ts';
 
 /**
@@ -12,9 +12,9 @@ import type { HostsOptions } from './options.ts';
  */
 export function readTtlOf(
   { ttl, zones }: Pick<HostsOptions, 'ttl' | 'zones'>,
-  cache: CacheOptions | undefined,
+  cache: CacheRules | undefined,
 ): number | undefined {
-  if (cache === undefined) return ttl;
+  if (cache?.kind !== 'coredns') return ttl;
   const { minTtl, maxTtl } = cache.success;
   const bounded = Math.min(Math.max(ttl, minTtl), maxTtl);
   const cached = new Set(cache.zones);

@@ -28,11 +28,11 @@ export const identity = definePlainPlugin({
 function countAll(cacheSize: number, { find, table }: PluginContext): ChaosStats {
   const resolving = find(Resolving);
   // First of all: it takes in what readers have forwarded.
-  const { cachingResolver, forward } = resolving?.resolver.stats() ?? {};
+  const { cache, forward } = resolving?.resolver.stats() ?? {};
   const { insertions, evictions } = table.statistics();
   return {
     ...{ cacheSize, insertions, evictions },
-    misses: cachingResolver?.misses ?? 0,
+    misses: cache?.misses ?? 0,
     hits: resolving?.countHits() ?? 0,
     servers: describeServers(forward?.upstreams ?? []),
   };

@@ -12,7 +12,7 @@ export const kubernetai = definePlugin({
   name: 'kubernetai',
   before: 'kubernetes',
   answers: true,
-  outlivesPlans: true,
+  outlivesPlans: () => true,
   syntax: ['kubernetai [ZONES…] {', ...kubernetes.syntax.slice(1, -1), '}'],
   read(cursor, context): readonly KubernetesOptions[] {
     const stanzas: KubernetesOptions[] = [];

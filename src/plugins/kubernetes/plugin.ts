@@ -34,7 +34,7 @@ type Draft = Omit<Writable<KubernetesOptions>, 'api'> & { api: Writable<Kubernet
 export const kubernetes = definePlugin({
   name: 'kubernetes',
   answers: true,
-  outlivesPlans: true,
+  outlivesPlans: () => true,
   syntax: [
     'kubernetes [ZONES…] {',
     '    endpoint URL',

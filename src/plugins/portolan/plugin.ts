@@ -6,21 +6,15 @@ import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
-import { RFC_8767 } from '../../forward/caching/expiry.ts';
 import { ACCESS_ACTIONS, type AccessRule, type ClientRules } from '../../listen/client-rules.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
-import type { CacheServeStale } from '../cache/options.ts';
+import { type CacheServeStale, RFC_8767 } from '../cache/options.ts';
 import type { KubernetesSnapshot } from '../kubernetes/options.ts';
 import type { PortolanOptions } from './options.ts';
 
 const DAY = 86_400_000;
 const MAX_NUMBER = 1_000_000;
 const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
-/** Milliseconds for which a client waits before it gets a stale answer (RFC 8767 section 5). */
-const PATIENCE = 1_800;
-/** Milliseconds after a failed refresh until the next one: a server that recovers is noticed soon. */
-const RECHECK = 5_000;
-
 type Draft = { -readonly [Name in keyof PortolanOptions]: PortolanOptions[Name] };
 type ClientsDraft = { -readonly [Name in keyof ClientRules]: ClientRules[Name] };
 
@@ -201,14 +195,10 @@ function readAdmission(cursor: DirectiveCursor): Partial<AdmissionLimits> {
 
 function readStale(cursor: DirectiveCursor): CacheServeStale {
   const [span, wait] = cursor.remainingBetween(0, 2);
-  const { maxSeconds = 0, shownTtl } = RFC_8767;
   return {
-    duration: span === undefined ? maxSeconds * 1000 : readDuration(cursor, span),
-    refresh: 'verify',
-    verifyTimeout: wait === undefined ? PATIENCE : readDuration(cursor, wait),
-    ttl: shownTtl,
-    recheck: RECHECK,
-    prefersPositive: false,
+    ...RFC_8767,
+    ...(span !== undefined && { duration: readDuration(cursor, span) }),
+    ...(wait !== undefined && { verifyTimeout: readDuration(cursor, wait) }),
   };
 }
 

@@ -10,15 +10,15 @@ import { type Look, openQuestionOf } from '../../chain/look.ts';
 import { ALL_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { cacheReply } from '../../forward/caching/cached-answer.ts';
-import type { CachingRules } from '../../forward/caching/caching-rules.ts';
 import { extendedErrorOfFailure, type FailureReason } from '../../forward/forward-reply.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { Forwarder, ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
 import type { CachedAnswer } from '../../table/types.ts';
 import { EXTENDED_ERROR, passedErrorsOf } from '../../wire/extended-error.ts';
 import type { Message, NameKey, Question } from '../../wire/types.ts';
+import { RESOLVER_OUTCOME } from '../cache/outcomes.ts';
+import type { OwnAnswers } from '../cache/own-answers.ts';
 import { type FilteredTypes, hideTypes } from './filtered-types.ts';
-import { RESOLVER_OUTCOME } from './outcomes.ts';
 import { PassedOn, sharedAnswer } from './passed-on.ts';
 
 /** Changes a reply before it is judged and cached. */
@@ -26,14 +26,9 @@ export type ReplyChange = (question: Question, message: Message) => Message;
 
 /** How replies are processed. */
 export interface ReplySettings {
-  readonly caching: CachingRules;
   /** In this order. */
   readonly changes: readonly ReplyChange[];
   readonly filteredTypes: FilteredTypes;
-  /** Types whose answers are cached; undefined: all. Questions for others are passed on as they came: see `PassedOn`. */
-  readonly cachedTypes?: ReadonlySet<number> | undefined;
-  /** Whether equal questions of such a type share an answer for a second that datagrams do not carry. Default: no. */
-  readonly sharesLargeAnswers?: boolean;
   /** Whether `changes` leave denials and answers with addresses as they are, except for names that `mayExist`. Default: no. */
   readonly leavesAddresses?: boolean;
   /** Whether a name may exist although upstream denies it. Default: no. */
@@ -43,6 +38,8 @@ export interface ReplySettings {
 export interface ForwardingOptions {
   /** May change. */
   readonly settings: () => ReplySettings;
+  /** The cache before it. */
+  readonly cache: Pick<OwnAnswers, 'rules'>;
   /** Counts replies and failures. */
   readonly tally: ForwardTally;
   readonly clock: Clock;
@@ -65,16 +62,18 @@ export class Forwarding {
   readonly answers = 'unchanged';
   readonly #forwarder: Pick<Forwarder, 'resolve' | 'serversFor'>;
   readonly #settings: () => ReplySettings;
+  readonly #cache: ForwardingOptions['cache'];
   readonly #warnings: RateLimitedWarnings;
   readonly #tally: ForwardTally;
   readonly #passedOn: PassedOn;
 
   constructor(
     forwarder: Pick<Forwarder, 'resolve' | 'serversFor'>,
-    { settings, tally, clock, log }: ForwardingOptions,
+    { settings, cache, tally, clock, log }: ForwardingOptions,
   ) {
     this.#forwarder = forwarder;
     this.#settings = settings;
+    this.#cache = cache;
     this.#tally = tally;
     this.#warnings = new RateLimitedWarnings(log, clock);
     this.#passedOn = new PassedOn(clock);
@@ -84,7 +83,7 @@ export class Forwarding {
     if (query.look !== undefined) return this.#look(query.key, query.look);
     const question = this.#isCached(query.question.type)
       ? query.questionKey
-      : this.#passedOn.questionOf(query, this.#settings().sharesLargeAnswers === true);
+      : this.#passedOn.questionOf(query, this.#cache.rules.sharesLargeAnswers === true);
     const reply = await this.#forwarder.resolve(question, { address: query.account });
     const answer = this.present(question, reply);
     if (question.passedOnBy === 'udp' && isTruncated(answer)) this.#passedOn.noteTruncated(question);
@@ -92,7 +91,7 @@ export class Forwarding {
   }
 
   #isCached(type: number): boolean {
-    return this.#settings().cachedTypes?.has(type) !== false;
+    return this.#cache.rules.cachedTypes?.has(type) !== false;
   }
 
   #look(name: NameKey, look: Look): Presented {
@@ -119,7 +118,8 @@ export class Forwarding {
   }
 
   #present(question: ForwardQuestion, reply: Message): Presented {
-    const { caching, changes, filteredTypes } = this.#settings();
+    const { changes, filteredTypes } = this.#settings();
+    const { caching } = this.#cache.rules;
     const changed = withoutAd(
       reply,
       changes.reduce((message, change) => change(question, message), reply),
@@ -143,7 +143,7 @@ export class Forwarding {
 
   #memoryOf(type: number, answer: CachedAnswer): CachedAnswer | undefined {
     if (this.#isCached(type)) return answer;
-    return this.#settings().sharesLargeAnswers === true ? sharedAnswer(answer) : undefined;
+    return this.#cache.rules.sharesLargeAnswers === true ? sharedAnswer(answer) : undefined;
   }
 
   #fail(question: ForwardQuestion, { reason, detail }: Extract<ForwardReply, { kind: 'failed' }>): Presented {
@@ -152,7 +152,7 @@ export class Forwarding {
     if (reason !== 'overloaded' && reason !== 'timeout' && reason !== 'network') return answer;
     this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
     if (answer.kind !== 'servfail') return answer;
-    return { ...answer, lifetime: Math.min(SILENCE_TTL, this.#settings().caching.failureTtl) };
+    return { ...answer, lifetime: Math.min(SILENCE_TTL, this.#cache.rules.caching.failureTtl) };
   }
 }
 

@@ -26,15 +26,15 @@ import { plainKey } from '../../wire/name-wire.ts';
 import { parseQuery, respond } from '../../wire/query.ts';
 import { DEFAULT_UDP_SIZE, maxResponseOctets } from '../../wire/response-size.ts';
 import { CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
-import type { CachingResolver } from './caching-resolver.ts';
+import type { OwnAnswers } from '../cache/own-answers.ts';
+import { RawResponses, type WaitingQuery } from '../cache/raw-replies.ts';
 import type { Forwarding } from './forwarding.ts';
-import { RawResponses, type WaitingQuery } from './raw-replies.ts';
 
 /** The parts of a resolver that the packet path uses. */
 export interface ResolverParts {
   readonly forwarder: Forwarder;
   readonly forwarding: Forwarding;
-  readonly cachingResolver: CachingResolver;
+  readonly cache: OwnAnswers;
   readonly table: Pick<TableWriter, 'cache' | 'cacheEncoded' | 'dropCached' | 'hasCached'>;
   readonly clock: Clock;
   /** Whether the settings leave raw replies as they are. May change. */
@@ -74,7 +74,7 @@ export class PacketForwarding {
 
   /** @returns whether it takes the question; the answer may come before this returns */
   ask(pending: PendingQuery): boolean {
-    const { forwarder, cachingResolver, table, clock, isUsable } = this.#parts;
+    const { forwarder, cache, table, clock, isUsable } = this.#parts;
     const reader = this.#reader;
     if (!isUsable() || !this.#read(pending)) return false;
     if (reader.hasOptions && this.#options.readsOptions?.() === true) return false;
@@ -93,24 +93,24 @@ export class PacketForwarding {
       checkingDisabled,
       recursionDesired: true,
     };
-    const waiter = new Waiter(pending, question, reader, cachingResolver.generation, clock.monotonic(), this);
+    const waiter = new Waiter(pending, question, reader, cache.generation, clock.monotonic(), this);
     if (!forwarder.ask(question, { address: pending.client }, waiter)) return false;
-    cachingResolver.noteMisses(1);
+    cache.noteMisses(1);
     return true;
   }
 
   /** Answers a waiting client. */
   complete(waiter: Waiter, lent: LentReply): void {
     const { generation } = waiter;
-    const { forwarding, cachingResolver, isUsable } = this.#parts;
+    const { forwarding, cache, isUsable } = this.#parts;
     if (
       lent.kind === 'reply' &&
       lent.reply.kind === 'raw' &&
       isUsable() &&
       this.#isTrue(waiter, lent.reply)
     ) {
-      const isCurrent = cachingResolver.generation === generation;
-      const length = this.#raw.answer(waiter, lent.reply, forwarding.settings.caching, isCurrent);
+      const isCurrent = cache.generation === generation;
+      const length = this.#raw.answer(waiter, lent.reply, cache.rules.caching, isCurrent);
       if (length > 0) {
         forwarding.observe(lent.milliseconds);
         this.#respond(waiter, this.#raw.octets, length);
@@ -128,7 +128,7 @@ export class PacketForwarding {
   /** Completes the query with the functions of the handlers. */
   #completeByHandlers(waiter: Waiter, lent: LentReply): void {
     const { pending, question, generation } = waiter;
-    const { forwarding, cachingResolver } = this.#parts;
+    const { forwarding, cache } = this.#parts;
     const { octets, start, length, client } = pending;
     const parsed = parseQuery(octets.slice(start, start + length));
     // If no server is left to ask, other handlers may answer.
@@ -140,7 +140,7 @@ export class PacketForwarding {
     }
     const answer = forwarding.present(question, keepReply(lent));
     const query = new Query(parsed.question, parsed, { address: client, port: 0, transport: 'udp' });
-    cachingResolver.keep(query, answer, generation);
+    cache.keep(query, answer, generation);
     const udpSize = this.#udpSize;
     const message = respond(parsed, { ...replyOf(answer), recursionAvailable: true, udpSize });
     const limit = maxResponseOctets('udp', parsed.edns?.udpSize ?? 0, udpSize);

@@ -1,8 +1,6 @@
 /**
- * The end of a block: the cache, and behind it the upstream servers. Cached answers and knowledge of servers outlive plans.
+ * The end of a block: the upstream servers. Knowledge of them outlives plans.
  */
-import { isDeepStrictEqual } from 'node:util';
-import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import {
   addressesAnsweredBefore,
   type Chain,
@@ -18,7 +16,8 @@ import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { PacketPath } from '../../listen/types.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
-import type { NameKey, Question } from '../../wire/types.ts';
+import type { Question } from '../../wire/types.ts';
+import { Cache } from '../cache/cache.ts';
 import { LocalNames } from '../local-names/local-names.ts';
 import { createNameResolver } from './name-resolver.ts';
 import type { ResolverOptions } from './options.ts';
@@ -26,9 +25,6 @@ import { Resolver, type ResolverSettings } from './resolver.ts';
 
 interface Followed {
   readonly resolver: Resolver;
-  readonly route: number;
-  settings: ResolverSettings;
-  isServing: boolean;
   /** The current block. */
   readonly block: { context: PluginContext };
 }
@@ -39,11 +35,9 @@ export class Resolving implements Plugin {
   readonly #lasting: Lasting<Followed>;
   readonly #settings: () => ResolverSettings;
   readonly #context: PluginContext;
-  readonly #isFiltered: boolean;
 
   constructor(options: ResolverOptions, context: PluginContext, former: Resolving | undefined) {
     this.#context = context;
-    this.#isFiltered = options.cachedTypes !== undefined;
     this.#settings = () => settingsOf(options, context);
     this.#lasting = (
       former === undefined ? lastingResolver(this.#settings(), context) : former.#lasting
@@ -54,13 +48,12 @@ export class Resolving implements Plugin {
       role: 'forwarder',
       answers: 'unchanged',
       questions: ALL_QUESTIONS,
-      handle: (query) => {
-        // The resolver has its own cache.
-        query.forbidStoring();
-        return resolver.answer(query);
-      },
+      handle: (query) => resolver.answer(query),
     };
-    context.find(LocalNames)?.keepInStep(this);
+    context.find(LocalNames)?.keepInStep({
+      forget: (domain) => context.find(Cache)?.forget(domain),
+      updateRoute: () => this.updateRoute(),
+    });
     const { handlers, udpSize, sendsExtendedErrors, countAnswer } = context;
     const path = resolver.packetPath({
       isExternal: (name, type) => reachesForwarder(handlers(), name, type),
@@ -71,27 +64,20 @@ export class Resolving implements Plugin {
     this.packetPath = (pending) => path.ask(pending);
   }
 
-  /** Undefined with a cache filter: its decisions depend on earlier questions. */
-  get keeper(): AnswerKeeper | undefined {
-    return this.#isFiltered ? undefined : this.resolver.handedAnswers;
-  }
-
   get resolver(): Resolver {
     return this.#lasting.value.resolver;
   }
 
   /** Number of the route by which readers forward; views contain it. */
   get route(): number {
-    return this.#lasting.value.route;
+    return this.resolver.route;
   }
 
   follow(): void {
-    const followed = this.#lasting.value;
-    const isSame = followed.block.context === this.#context;
-    followed.block.context = this.#context;
-    if (isSame) return;
-    followed.settings = withKept(this.#settings(), followed.settings);
-    followed.resolver.change(followed.settings);
+    const { block, resolver } = this.#lasting.value;
+    if (block.context === this.#context) return;
+    block.context = this.#context;
+    resolver.change(this.#settings());
   }
 
   shown(): void {
@@ -99,19 +85,12 @@ export class Resolving implements Plugin {
   }
 
   serving(): void {
-    const followed = this.#lasting.value;
-    if (!followed.isServing) followed.resolver.start();
-    followed.isServing = true;
+    this.resolver.start();
   }
 
   /** Whether a question is our own loop probe, sent back by a server that we asked. */
   isOwnProbe(question: Question): boolean {
     return this.resolver.isOwnProbe(question);
-  }
-
-  /** Drops cached answers for a name and all names below it. */
-  forget(domain: NameKey): void {
-    this.resolver.forget(domain);
   }
 
   /** Call it when the exceptions of readers may have changed. */
@@ -122,7 +101,7 @@ export class Resolving implements Plugin {
   /** Number of questions answered without asking upstream. */
   countHits(): number {
     const answered = countAnswered(this.#context.countQueries());
-    return Math.max(0, answered - this.resolver.stats().cachingResolver.misses);
+    return Math.max(0, answered - this.resolver.stats().cache.misses);
   }
 
   counts() {
@@ -160,29 +139,20 @@ function lastingResolver(settings: ResolverSettings, context: PluginContext): La
   } = context;
   const block = { context };
   const chain: Chain = (query) => block.context.chain(query);
+  const cache = context.find(Cache)?.own;
+  if (cache === undefined) throw new TypeError('a resolver without a cache');
   const resolver = new Resolver(settings, {
-    ...{ table, clock, log, chain, tally },
+    ...{ cache, table, clock, log, tally },
     ...(connect && { connect }),
     resolveName: createNameResolver(() => chain),
   });
   const local = () => block.context.find(LocalNames)?.handlers;
-  const route = resolver.openRoute(readerPath, {
+  resolver.openRoute(readerPath, {
     exceptions: () =>
       local()?.isPublished === false ? undefined : addressesAnsweredBefore(block.context.handlers()),
     minLabels: () => minLabelsForwarded(block.context.handlers()),
     believesDenials: () => local()?.mayKnowNames !== true,
     outcome: countsByDomain ? CHAIN_OUTCOME.others : NO_OUTCOME,
   });
-  const followed: Followed = { resolver, route, settings, isServing: false, block };
-  return new Lasting(followed, () => resolver.stop());
-}
-
-/**
- * Keeps the former object of equal caching rules: if it changes, the resolver drops its cached answers. The filtered types never
- * change: the names of a cluster lack them for the life of the process.
- */
-function withKept(settings: ResolverSettings, before: ResolverSettings): ResolverSettings {
-  const { caching, filteredTypes } = before;
-  const keptCaching = isDeepStrictEqual(settings.caching, caching) ? caching : settings.caching;
-  return { ...settings, caching: keptCaching, filteredTypes };
+  return new Lasting({ resolver, block }, () => resolver.stop());
 }

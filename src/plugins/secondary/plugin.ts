@@ -24,7 +24,7 @@ const REMEDY = 'Name the primary servers, as in transfer from 192.0.2.53.';
 export const secondary = definePlugin({
   name: 'secondary',
   answers: true,
-  outlivesPlans: true,
+  outlivesPlans: () => true,
   syntax: [
     'secondary [ZONES…] {',
     '    transfer from ADDRESS…',

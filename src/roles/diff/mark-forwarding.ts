@@ -21,7 +21,7 @@ type FindServers = (key: NameKey) => readonly string[] | undefined;
 export function markForwarding(plugins: PluginMaker): PluginMaker {
   return {
     load: (names) => plugins.load(names),
-    outlivesPlans: (name) => plugins.outlivesPlans(name),
+    outlivesPlans: (plan) => plugins.outlivesPlans(plan),
     make(plan: PluginPlan, context, former): Plugin {
       if (plan.name === 'forward') return { handler: marker('forward', serversOfRules(plan.options)) };
       if (plan.name === 'resolver')

@@ -119,7 +119,7 @@ export class OfflineServer {
 function withoutApi(plugins: PluginMaker): PluginMaker {
   return {
     load: (names) => plugins.load(names),
-    outlivesPlans: (name) => plugins.outlivesPlans(name),
+    outlivesPlans: (plan) => plugins.outlivesPlans(plan),
     make(plan: PluginPlan, context, former): Plugin {
       const plugin = plugins.make(plan, context, former);
       if (plan.name !== 'kubernetes' && plan.name !== 'kubernetai') return plugin;

@@ -21,8 +21,8 @@ export interface DnsmasqStatistics extends ChaosStats {
 /** Collects the statistics of a server with dnsmasq's options. */
 export function collectStatistics({ engine, tcpConnections }: Server, plan: DnsmasqPlan): DnsmasqStatistics {
   const resolving = engine.find(Resolving);
-  const { cachingResolver, forward } = resolving?.resolver.stats() ?? {};
-  const { misses = 0, stale = 0 } = cachingResolver ?? {};
+  const { cache, forward } = resolving?.resolver.stats() ?? {};
+  const { misses = 0, stale = 0 } = cache ?? {};
   const { insertions, evictions, cachedOctets } = engine.table.statistics();
   return {
     cacheSize: plan.cache.size,

@@ -4,15 +4,15 @@
  * Once a second the cache is searched, in parts, with other work between them.
  */
 
-import type { Clock, Timer } from '../base/clock.ts';
-import { isWorthPrefetching } from '../forward/caching/expiry.ts';
-import type { QuestionKey } from '../forward/question-key.ts';
-import { QuestionTable } from '../forward/question-table.ts';
-import type { CachedEntry } from '../table/types.ts';
-import type { TableWriter } from '../table/writer.ts';
-import { decodeName } from '../wire/name-wire.ts';
-import { createOwnQuery } from './own-query.ts';
-import type { Query, QuerySite } from './query.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { createOwnQuery } from '../../chain/own-query.ts';
+import type { Query, QuerySite } from '../../chain/query.ts';
+import { isWorthPrefetching } from '../../forward/caching/expiry.ts';
+import type { QuestionKey } from '../../forward/question-key.ts';
+import { QuestionTable } from '../../forward/question-table.ts';
+import type { CachedEntry } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { decodeName } from '../../wire/name-wire.ts';
 
 export interface PrefetchingOptions {
   readonly table: Pick<TableWriter, 'scanCached'>;
@@ -20,8 +20,6 @@ export interface PrefetchingOptions {
   readonly refresh: (query: Query) => Promise<void>;
   /** Where queries count. Default: nowhere. */
   readonly site?: () => QuerySite | undefined;
-  /** Whether to prefetch at all. May change. */
-  readonly isWanted: () => boolean;
   readonly clock: Clock;
 }
 
@@ -43,15 +41,9 @@ export class Prefetching {
   readonly #underWay = new QuestionTable<Prefetch>(MAX_UNDER_WAY);
   #timer: Timer | undefined;
   #isStopped = false;
-  #prefetched = 0;
 
   constructor(options: PrefetchingOptions) {
     this.#options = options;
-  }
-
-  /** Answers prefetched so far. */
-  get prefetched(): number {
-    return this.#prefetched;
   }
 
   start(): void {
@@ -68,18 +60,14 @@ export class Prefetching {
   }
 
   #sweep(from: number): void {
-    const { table, clock, isWanted } = this.#options;
+    const { table, clock } = this.#options;
     const now = Math.floor(clock.monotonic() / 1000);
-    let next = 0;
-    if (isWanted()) {
-      // A test without reading the answer: at most a tenth of its lifetime is left.
-      const part = table.scanCached(from, PART, (stored, expires) => {
-        const left = expires - now;
-        return left > 0 && left * 10 <= expires - stored;
-      });
-      next = part.next;
-      for (const entry of part.found) if (isWorthPrefetching(entry, now)) this.#prefetch(entry);
-    }
+    // A test without reading the answer: at most a tenth of its lifetime is left.
+    const { found, next } = table.scanCached(from, PART, (stored, expires) => {
+      const left = expires - now;
+      return left > 0 && left * 10 <= expires - stored;
+    });
+    for (const entry of found) if (isWorthPrefetching(entry, now)) this.#prefetch(entry);
     this.#sweepAfter(next === 0 ? SWEEP_MILLISECONDS : PAUSE_MILLISECONDS, next);
   }
 
@@ -93,7 +81,6 @@ export class Prefetching {
     const prefetch: Prefetch = { question: query.questionKey, nextInChain: undefined };
     if (this.#underWay.size >= MAX_UNDER_WAY || this.#underWay.find(prefetch.question) !== undefined) return;
     this.#underWay.add(prefetch);
-    this.#prefetched += 1;
     const end = () => void this.#underWay.remove(prefetch);
     this.#options.refresh(query).then(end, end);
   }

@@ -7,7 +7,9 @@ import type { AnswerForm } from '../../forward/caching/answer-form.ts';
 import type { CachingRules } from '../../forward/caching/caching-rules.ts';
 import { RawAnswer, type RawQuery } from '../../forward/caching/raw-answer.ts';
 import type { ForwardQuestion } from '../../forward/forwarder.ts';
-import type { RawReply } from '../../forward/transport/raw-reply.ts';
+import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
+import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
+import { RawReply } from '../../forward/transport/raw-reply.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
@@ -27,6 +29,8 @@ export class RawResponses {
   readonly #table: AnswerStore;
   readonly #clock: Clock;
   readonly #udpSize: number;
+  /** Of a fill. */
+  readonly #reply = new RawReply();
   #form: Extract<AnswerForm, { kind: 'own' }> | undefined;
   /** The name of the question that is being answered, in lower case. */
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
@@ -55,10 +59,16 @@ export class RawResponses {
   }
 
   /** Caches a reply that readers have sent to their clients, in place of an older one. */
-  replace(query: WaitingQuery, reply: RawReply, caching: CachingRules): void {
+  replace(fill: FillConsumer, caching: CachingRules, trustsAd: boolean): void {
+    const { octets, start, length, questionEnd } = fill;
+    const question = questionOfFill(fill);
+    const { type, class: dnsClass, dnssecOk, checkingDisabled } = question;
+    const reply = this.#reply;
+    if (!reply.read(octets, start, length, questionEnd, type, dnsClass)) return;
+    reply.authenticData &&= trustsAd;
+    const query = { octets, start, questionEnd, question, hasOpt: false, udpSize: MAX_UDP_SIZE };
     const isWritten = this.#answer.write(query, reply, this.#formOf(caching), MAX_UDP_SIZE) > 0;
     if (isWritten && this.#keep(query, reply)) return;
-    const { type, class: dnsClass, dnssecOk, checkingDisabled } = query.question;
     // Any new answer makes the older one invalid (RFC 8767 section 4).
     this.#table.dropCached({ name: this.#nameOf(query), type, class: dnsClass, dnssecOk, checkingDisabled });
   }
