@@ -36,11 +36,13 @@ export async function beginPortolan(
   { root }: Workplace,
   kubeconfig: string,
   place?: Place,
+  variant: Variant = PLAIN,
 ): Promise<DnsServer> {
   const port = await findFreePort();
-  const args = [join(root, 'dist', 'portolan.js'), ...(await flagsFor(kubeconfig, port, PLAIN))];
-  const process_ = await ServerProcess.start(PLAIN.name, process.execPath, args, place);
-  return { name: PLAIN.name, process: process_, port };
+  const flags = [...(await flagsFor(kubeconfig, port, variant)), ...variant.flags];
+  const args = [join(root, 'dist', 'portolan.js'), ...flags];
+  const process_ = await ServerProcess.start(variant.name, process.execPath, args, place);
+  return { name: variant.name, process: process_, port };
 }
 
 /** @throws ServerStartError where it ends or is not ready in time */

@@ -4,7 +4,7 @@
 import { TableFullError } from '../table/arena.ts';
 import type { RecordSpace } from '../table/record-space.ts';
 import { ADDRESS, NO_SLOT, OWNERS, RECORD_KIND, SERVICE, SERVICE_FLAG } from './layout.ts';
-import { type AddressValue, addressIn } from './slice-addresses.ts';
+import { isOrdinaryOctet } from './special-addresses.ts';
 
 const FIRST_CAPACITY = 4;
 /**
@@ -31,16 +31,19 @@ export type MayClaim = (address: Uint8Array, service: number, isOwn: boolean) =>
 export class AddressClaims {
   readonly #space: RecordSpace;
   readonly #mayClaim: MayClaim;
+  readonly #isBounded: boolean;
   /** By the octets of the lists: anybody may list an address as often as there are services. */
   readonly #longLists = new Map<number, LongList>();
   /** Addresses with an owner. */
   count = 0;
-  /** Called with each address that has its first owner, or none any more. */
-  added: (address: AddressValue) => void = () => {};
-  removed: (address: AddressValue) => void = () => {};
+  /** Called with the octets of each address that has its first owner, or none any more; they are valid during the call. */
+  added: (address: Uint8Array) => void = () => {};
+  removed: (address: Uint8Array) => void = () => {};
 
-  constructor(space: RecordSpace, mayClaim: MayClaim) {
+  /** @param isBounded whether services may claim only some of the addresses that are not special */
+  constructor(space: RecordSpace, mayClaim: MayClaim, isBounded: boolean) {
     this.#space = space;
+    this.#isBounded = isBounded;
     this.#mayClaim = mayClaim;
   }
 
@@ -55,12 +58,7 @@ export class AddressClaims {
     if (!this.#mayClaim(address, service, slot === NO_SLOT)) return true;
     const space = this.#space;
     const { atoms } = space.views;
-    let entry = space.find(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
-    if (entry === 0) {
-      entry = space.add(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
-      this.count++;
-      this.added(addressIn(address));
-    }
+    const entry = space.obtain(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
     if (slot === NO_SLOT) space.store(entry + ADDRESS.OWN, 1);
     const owner = atoms[(entry + ADDRESS.OWNER) >> 2] ?? 0;
     if (owner === service || (owner < 0 && this.#indexOf(-owner, service) >= 0)) {
@@ -68,8 +66,10 @@ export class AddressClaims {
       return true;
     }
     if (owner === 0) {
+      this.count++;
       space.store(entry + ADDRESS.SLOT, slot);
       space.store(entry + ADDRESS.OWNER, service);
+      this.added(address);
     } else if (owner > 0) {
       const owners = this.#inOrder([owner, service]);
       space.store(entry + ADDRESS.OWNER, -this.#newList(owners, FIRST_CAPACITY));
@@ -80,6 +80,37 @@ export class AddressClaims {
     return false;
   }
 
+  /**
+   * As `add`, for an address of a record that no service has yet.
+   *
+   * @param at where the record has the address
+   * @param length 4 or 16
+   * @param block zeroed memory of a run for the entry
+   * @returns whether it is used: the address had no service; as `add` otherwise
+   * @throws TableFullError
+   */
+  adopt(block: number, at: number, length: number, service: number, slot: number): boolean {
+    const space = this.#space;
+    const { atoms, octets } = space.views;
+    const key = block + ADDRESS.KEY;
+    if (length === 4) atoms[key >> 2] = inNetworkOrder(atoms[at >> 2] ?? 0);
+    else
+      for (let octet = 0; octet < length; octet += 4)
+        atoms[(key + octet) >> 2] = atoms[(at + octet) >> 2] ?? 0;
+    const isOrdinary = !this.#isBounded && isOrdinaryOctet(octets[key] ?? 0, length);
+    if (!isOrdinary && !this.#mayClaim(octets.subarray(key, key + length), service, slot === NO_SLOT))
+      return false;
+    if (space.place(block, RECORD_KIND.ADDRESS, length, ADDRESS.KEY) !== block) {
+      this.add(octets.subarray(key, key + length), service, slot);
+      return false;
+    }
+    atoms[(block + ADDRESS.SLOT) >> 2] = slot;
+    atoms[(block + ADDRESS.OWNER) >> 2] = service;
+    atoms[(block + ADDRESS.OWN) >> 2] = slot === NO_SLOT ? 1 : 0;
+    this.count++;
+    return true;
+  }
+
   remove(address: Uint8Array, service: number): void {
     const space = this.#space;
     const entry = space.find(RECORD_KIND.ADDRESS, address, ADDRESS.KEY);
@@ -88,7 +119,7 @@ export class AddressClaims {
     if (owner === service) {
       space.remove(entry);
       this.count--;
-      this.removed(addressIn(address));
+      this.removed(address);
     } else if (owner < 0) this.#removeFrom(entry, -owner, service);
   }
 
@@ -267,5 +298,9 @@ export class AddressClaims {
     long.places.delete(service);
   }
 }
+
+/** The word of the four octets of an IPv4 address, of which a record has the number. */
+const inNetworkOrder = (address: number): number =>
+  (address >>> 24) | ((address >>> 8) & 0xff00) | ((address << 8) & 0xff0000) | (address << 24);
 
 const sizeOf = (capacity: number): number => OWNERS.ENTRIES + capacity * 4;

@@ -1,5 +1,7 @@
 /**
  * Checks that octets from a file are the record of a service or a slice: composers trust each offset and count in one.
+ *
+ * Records are checked where they lie, from `at` to `end`, both multiples of four.
  */
 
 import { MADE_LABEL } from './endpoint-writer.ts';
@@ -7,6 +9,7 @@ import {
   DISTRIBUTION,
   DISTRIBUTION_MASK,
   DISTRIBUTION_SHIFT,
+  EXTERNAL_TARGET,
   EXTERNAL_TARGET_MASK,
   PLACES,
   PORT,
@@ -21,104 +24,122 @@ import {
 const MAX_LABEL = 63;
 const MAX_NAME = 255;
 
-/** @param record in the byte order of the machine, a multiple of four octets */
-export function isServiceRecord(record: Buffer): boolean {
-  if (record.length < SERVICE_RECORD.ADDRESSES || record.readUInt32LE(SERVICE_RECORD.SIZE) !== record.length)
+/** Memory with records, in the byte order of the machine. */
+export interface RecordMemory {
+  readonly octets: Uint8Array;
+  readonly words: Uint32Array;
+}
+
+export function isServiceRecord(memory: RecordMemory, at: number, end: number): boolean {
+  const { words } = memory;
+  if (at + SERVICE_RECORD.ADDRESSES > end || words[(at + SERVICE_RECORD.SIZE) >> 2] !== end - at)
     return false;
-  const head = record.readUInt32LE(0);
+  const head = words[at >> 2] ?? 0;
+  const kind = head & 0xff;
   const isKnown =
-    Object.values<number>(SERVICE_KIND).includes(head & 0xff) &&
-    ((head >>> 24) & EXTERNAL_TARGET_MASK) <= 2 &&
+    kind >= SERVICE_KIND.CLUSTER &&
+    kind <= SERVICE_KIND.EXTERNAL &&
+    ((head >>> 24) & EXTERNAL_TARGET_MASK) <= EXTERNAL_TARGET.ADDRESS &&
     ((head >>> DISTRIBUTION_SHIFT) & DISTRIBUTION_MASK) <= DISTRIBUTION.NODE;
-  const portsAt = SERVICE_RECORD.ADDRESSES + ((head >>> 8) & 0xff) * 4 + ((head >>> 16) & 0xff) * 16;
-  const externalAt = endOfPorts(record, portsAt, record.readUInt32LE(SERVICE_RECORD.PORTS));
-  if (!isKnown || externalAt < 0) return false;
-  const external = record.readUInt32LE(SERVICE_RECORD.EXTERNAL);
+  const portsAt = at + SERVICE_RECORD.ADDRESSES + ((head >>> 8) & 0xff) * 4 + ((head >>> 16) & 0xff) * 16;
+  const externalAt = isKnown
+    ? endOfPorts(memory.octets, portsAt, words[(at + SERVICE_RECORD.PORTS) >> 2] ?? 0, end)
+    : -1;
+  if (externalAt < 0) return false;
+  const external = words[(at + SERVICE_RECORD.EXTERNAL) >> 2] ?? 0;
   const targetAt = externalAt + (external & 0xffff);
-  const end = targetAt + (external >>> 16);
-  return isPadded(record, end) && (external >>> 16 === 0 || isName(record, targetAt, end));
+  const targetEnd = targetAt + (external >>> 16);
+  if (targetEnd > end || end - targetEnd >= 4) return false;
+  if (targetAt === targetEnd) return ((head >>> 24) & EXTERNAL_TARGET_MASK) !== EXTERNAL_TARGET.NAME;
+  return isName(memory.octets, targetAt, targetEnd);
 }
 
-export function isSliceRecord(record: Buffer): boolean {
-  if (record.length < SLICE_RECORD.FIRST || record.readUInt32LE(0) !== record.length) return false;
-  let at: number = SLICE_RECORD.FIRST;
-  for (let left = record.readUInt32LE(SLICE_RECORD.SECTIONS); left > 0; left--) {
-    if (at + SECTION.ADDRESSES > record.length) return false;
-    const size = record.readUInt32LE(at);
-    if (size < SECTION.ADDRESSES || size % 4 !== 0 || at + size > record.length) return false;
-    if (!isSection(record.subarray(at, at + size))) return false;
-    at += size;
+export function isSliceRecord(memory: RecordMemory, at: number, end: number): boolean {
+  const { words } = memory;
+  if (at + SLICE_RECORD.FIRST > end || words[at >> 2] !== end - at) return false;
+  let section = at + SLICE_RECORD.FIRST;
+  for (let left = words[(at + SLICE_RECORD.SECTIONS) >> 2] ?? 0; left > 0; left--) {
+    if (section + SECTION.ADDRESSES > end) return false;
+    const size = words[section >> 2] ?? 0;
+    if (size < SECTION.ADDRESSES || size % 4 !== 0 || section + size > end) return false;
+    if (!isSection(memory, section, size)) return false;
+    section += size;
   }
-  return at === record.length;
+  return section === end;
 }
 
-function isSection(section: Buffer): boolean {
-  const counts = section.readUInt32LE(SECTION.COUNTS);
-  const shape = section.readUInt32LE(SECTION.SHAPE);
-  const [ready, all] = [counts & 0xffff, counts >>> 16];
+/** Offsets in a section count from its start. */
+function isSection(memory: RecordMemory, section: number, size: number): boolean {
+  const { words } = memory;
+  const counts = words[(section + SECTION.COUNTS) >> 2] ?? 0;
+  const shape = words[(section + SECTION.SHAPE) >> 2] ?? 0;
+  const ready = counts & 0xffff;
+  const all = counts >>> 16;
   const octets = (shape >>> 16) & 0xff;
   const addressesEnd = SECTION.ADDRESSES + all * octets;
-  if ((octets !== 4 && octets !== 16) || ready > all || addressesEnd > section.length) return false;
-  const ports = section.readUInt32LE(SECTION.PORTS);
-  const states = section.readUInt32LE(SECTION.STATES);
-  const portsEnd = ports < addressesEnd ? -1 : endOfPorts(section, ports, shape & 0xffff);
-  if (portsEnd < 0 || (states !== 0 && (states < portsEnd || states + all - ready > section.length)))
-    return false;
-  if ((shape & SECTION_HAS_PLACES) !== 0 && !arePlaces(section, portsEnd, ready)) return false;
-  const labels = section.readUInt32LE(SECTION.LABELS);
-  return (
-    labels === 0 || (labels % 4 === 0 && labels >= addressesEnd && areLabels(section, labels, ready, ports))
-  );
+  if ((octets !== 4 && octets !== 16) || ready > all || addressesEnd > size) return false;
+  const ports = words[(section + SECTION.PORTS) >> 2] ?? 0;
+  const states = words[(section + SECTION.STATES) >> 2] ?? 0;
+  if (ports < addressesEnd) return false;
+  const portsEnd = endOfPorts(memory.octets, section + ports, shape & 0xffff, section + size) - section;
+  if (portsEnd < 0 || (states !== 0 && (states < portsEnd || states + all - ready > size))) return false;
+  if ((shape & SECTION_HAS_PLACES) !== 0 && !arePlaces(memory, section, size, portsEnd)) return false;
+  const labels = words[(section + SECTION.LABELS) >> 2] ?? 0;
+  // Only the label of an IPv4 address can be made from it at any time.
+  if (labels === 0) return octets === 4 || ready === 0;
+  return labels % 4 === 0 && labels >= addressesEnd && areLabels(memory, section, labels, ports);
 }
 
 /** Whether the words of places and their lists are within the section. @param from where they may begin */
-function arePlaces(section: Buffer, from: number, ready: number): boolean {
-  const end = section.length - 4;
-  const at = section.readUInt32LE(end);
+function arePlaces({ words }: RecordMemory, section: number, size: number, from: number): boolean {
+  const wordOf = (place: number) => words[(section + place) >> 2] ?? 0;
+  const ready = wordOf(SECTION.COUNTS) & 0xffff;
+  const end = size - 4;
+  const at = wordOf(end);
   const listsAt = at + PLACES.WORDS + ready * 8;
   if (at < from || at % 4 !== 0 || listsAt > end) return false;
-  for (let word = at + PLACES.WORDS; word < listsAt; word += 4) {
-    const list = -section.readInt32LE(word);
+  for (let place = at + PLACES.WORDS; place < listsAt; place += 4) {
+    const list = -(wordOf(place) | 0);
     if (list <= 0) continue;
     if (list < listsAt || list % 4 !== 0 || list + 4 > end) return false;
-    if (section.readUInt32LE(list) > (end - list - 4) / 4) return false;
+    if (wordOf(list) > (end - list - 4) / 4) return false;
   }
   return true;
 }
 
-/** Whether the words of labels lead to labels before the ports. */
-function areLabels(section: Buffer, at: number, count: number, end: number): boolean {
+/** Whether the words of the labels of ready endpoints lead to labels before the ports. */
+function areLabels({ octets, words }: RecordMemory, section: number, at: number, end: number): boolean {
+  const count = (words[(section + SECTION.COUNTS) >> 2] ?? 0) & 0xffff;
+  const isIpv4 = (((words[(section + SECTION.SHAPE) >> 2] ?? 0) >>> 16) & 0xff) === 4;
   const first = at + count * 4;
   if (first > end) return false;
   for (let index = 0; index < count; index++) {
-    const place = section.readInt32LE(at + index * 4) & ~MADE_LABEL;
-    if (place === 0) continue;
-    const length = place >= first && place < end ? (section[place] ?? 0) : 0;
+    const place = (words[(section + at + index * 4) >> 2] ?? 0) & ~MADE_LABEL;
+    if (place === 0 && isIpv4) continue;
+    const length = place >= first && place < end ? (octets[section + place] ?? 0) : 0;
     if (length < 1 || length > MAX_LABEL || place + 1 + length > end) return false;
   }
   return true;
 }
 
 /** The octet behind some ports, or -1. */
-function endOfPorts(record: Buffer, first: number, count: number): number {
+function endOfPorts(octets: Uint8Array, first: number, count: number, end: number): number {
   let at = first;
   for (let left = count; left > 0; left--) {
-    if (at + PORT.NAME > record.length || (record[at + PORT.PROTOCOL] ?? 0) >= PROTOCOLS.length) return -1;
-    const length = record[at + PORT.LENGTH] ?? 0;
+    if (at + PORT.NAME > end || (octets[at + PORT.PROTOCOL] ?? 0) >= PROTOCOLS.length) return -1;
+    const length = octets[at + PORT.LENGTH] ?? 0;
     if (length >= MAX_LABEL) return -1;
     at += PORT.NAME + length;
   }
-  return at <= record.length ? at : -1;
+  return at <= end ? at : -1;
 }
 
-const isPadded = (record: Buffer, end: number): boolean => end <= record.length && record.length - end < 4;
-
 /** Whether octets are a name in wire form. */
-function isName(record: Buffer, from: number, end: number): boolean {
+function isName(octets: Uint8Array, from: number, end: number): boolean {
   let at = from;
-  while (at < end && (record[at] ?? 0) !== 0) {
-    if ((record[at] ?? 0) > MAX_LABEL) return false;
-    at += (record[at] ?? 0) + 1;
+  while (at < end && (octets[at] ?? 0) !== 0) {
+    if ((octets[at] ?? 0) > MAX_LABEL) return false;
+    at += (octets[at] ?? 0) + 1;
   }
   return at + 1 === end && end - from <= MAX_NAME;
 }

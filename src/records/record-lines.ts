@@ -1,50 +1,17 @@
 /**
- * Records as lines of text, for a snapshot: a letter for the kind, then keys and record in base64. They are copied at once,
- * so that the lines show one moment however slowly they are taken.
+ * Records as lines of text, as snapshots had them: a letter for the kind, then keys and record in base64. They are only read.
  *
  *     S: octets of the key (2), the key, the record
  *     E: octets of the key (2), octets of the service's key (2), the keys, the record
  */
 
+import { BlockBuffer } from '../table/block.ts';
 import { isServiceRecord, isSliceRecord } from './check-record.ts';
 import { isObjectLabel } from './drafts.ts';
-import { SERVICE, SERVICE_RECORD, SLICE } from './layout.ts';
 import type { RecordWriter } from './record-writer.ts';
 
 const HEAD = 2;
-
-/** All services and slices as they are now. */
-export function copyRecords(writer: RecordWriter): Iterable<string> {
-  const { atoms, octets } = writer.space.views;
-  const word = (at: number): number => atoms[at >> 2] ?? 0;
-  const copies: [kind: string, copy: Buffer][] = [];
-  const keyOf = (entry: number): Uint8Array =>
-    octets.subarray(entry + SERVICE.KEY, entry + SERVICE.KEY + (word(entry + 4) & 0xff));
-  for (const namespace of writer.namespaces())
-    for (const entry of writer.servicesOf(namespace)) {
-      const record = word(entry + SERVICE.RECORD);
-      if (record === 0) continue;
-      const body = octets.subarray(record, record + word(record + SERVICE_RECORD.SIZE));
-      copies.push(['S', joinOctets([keyOf(entry)], body)]);
-    }
-  for (const slice of writer.slices.all()) {
-    const record = word(slice + SLICE.RECORD);
-    const key = octets.subarray(slice + SLICE.KEY, slice + SLICE.KEY + word(slice + SLICE.KEY_OCTETS));
-    const body = octets.subarray(record, record + word(record));
-    copies.push(['E', joinOctets([key, keyOf(word(slice + SLICE.SERVICE))], body)]);
-  }
-  return linesOf(copies);
-}
-
-function* linesOf(copies: readonly (readonly [kind: string, copy: Buffer])[]): Iterable<string> {
-  for (const [kind, copy] of copies) yield `${kind}${copy.toString('base64')}`;
-}
-
-function joinOctets(keys: readonly Uint8Array[], record: Uint8Array): Buffer {
-  const heads = Buffer.alloc(HEAD * keys.length);
-  for (const [index, key] of keys.entries()) heads.writeUInt16LE(key.length, HEAD * index);
-  return Buffer.concat([heads, ...keys, record]);
-}
+const buffer = new BlockBuffer();
 
 /** Whether a line is that of a record. */
 export const isRecordLine = (line: string): boolean => line.startsWith('S') || line.startsWith('E');
@@ -66,8 +33,7 @@ function putService(writer: RecordWriter, octets: Buffer, list: number): boolean
   const end = HEAD + octets.readUInt16LE(0);
   const key = octets.subarray(HEAD, end);
   const record = octets.subarray(end);
-  if (end > octets.length || !isServiceKey(key) || record.length % 4 !== 0 || !isServiceRecord(record))
-    return false;
+  if (end > octets.length || !isServiceKey(key) || !isRecord(record, isServiceRecord)) return false;
   writer.putServiceRecord(key, record, list);
   return true;
 }
@@ -84,7 +50,7 @@ function putSlice(writer: RecordWriter, octets: Buffer, list: number): boolean {
   ];
   const namespaceEnd = 1 + (key[0] ?? 0);
   const isKey = key.length > namespaceEnd && isObjectLabel(key, 1, namespaceEnd);
-  if (!isKey || !isServiceKey(service) || record.length % 4 !== 0 || !isSliceRecord(record)) return false;
+  if (!isKey || !isServiceKey(service) || !isRecord(record, isSliceRecord)) return false;
   writer.putSliceRecord(key, service, record, list);
   return true;
 }
@@ -94,4 +60,11 @@ function isServiceKey(key: Uint8Array): boolean {
   const namespaceAt = 1 + (key[0] ?? 0);
   const end = namespaceAt + 1 + (key[namespaceAt] ?? 0);
   return end === key.length && isObjectLabel(key, 1, namespaceAt) && isObjectLabel(key, namespaceAt + 1, end);
+}
+
+/** Checks a record at a whole word. */
+function isRecord(record: Uint8Array, check: typeof isServiceRecord): boolean {
+  buffer.begin(record.length);
+  buffer.octets.set(record);
+  return record.length % 4 === 0 && check(buffer, 0, record.length);
 }

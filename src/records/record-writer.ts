@@ -81,8 +81,10 @@ export class RecordWriter {
   constructor(space: RecordSpace, options: RecordWriterOptions, observer?: ServiceObserver) {
     const { views } = space;
     this.space = space;
-    this.claims = new AddressClaims(space, (address, service, isOwn) =>
-      isOwn ? this.#hasName(address) : this.#mayClaim(address, service),
+    this.claims = new AddressClaims(
+      space,
+      (address, service, isOwn) => (isOwn ? this.#hasName(address) : this.#mayClaim(address, service)),
+      options.endpointRanges !== undefined,
     );
     const index = new EndpointIndex(space, options.isKubeDns ? writeHashLabel : writeDashed);
     this.slices = new SliceWriter(space, this.claims, index, (service, address) =>
@@ -120,19 +122,70 @@ export class RecordWriter {
     this.#words[(entry + SERVICE.LIST) >> 2] = list;
     const before = this.#get(entry + SERVICE.RECORD);
     if (before !== 0 && this.#isSame(before)) return false;
+    let record = 0;
     try {
-      const record = this.#copyRecord();
-      for (const address of this.#ownAddresses(record)) this.claims.add(octetsOf(address), entry, NO_SLOT);
-      this.space.store(entry + SERVICE.RECORD, record);
-      this.#setSelects(entry, (this.#get(record) & SELECTS_PODS) !== 0);
+      record = this.#copyRecord();
+      this.#showRecord(entry, before, record);
+    } catch (error) {
+      if (record !== 0) this.space.give(record, this.#buffer.length);
+      throw error;
     } finally {
       this.#dropService(entry);
     }
-    this.#observe(entry, before);
-    if (before === 0) this.services++;
-    else this.#leaveRecord(entry, before);
+    if (before !== 0) this.#leaveRecord(entry, before);
     this.#serviceChanged(entry);
     return true;
+  }
+
+  /** Shows a record of a service in place of another, 0 for none. @throws TableFullError */
+  #showRecord(entry: number, before: number, record: number): void {
+    try {
+      for (const address of this.#ownAddresses(record)) this.claims.add(octetsOf(address), entry, NO_SLOT);
+    } catch (error) {
+      this.#disclaim(entry, record);
+      throw error;
+    }
+    this.space.store(entry + SERVICE.RECORD, record);
+    this.#setSelects(entry, (this.#get(record) & SELECTS_PODS) !== 0);
+    this.#observe(entry, before);
+    if (before === 0) this.services++;
+  }
+
+  /**
+   * Makes an entry of a service of memory of a run that has its key. Call `settle` after its slices; until then no reader may see it.
+   *
+   * @param length octets of the key: the labels of the service and of its namespace
+   * @param record a checked one in the table, 0 for none
+   * @param neighbour the entry of a service of the same namespace, 0: not known
+   * @returns false if the service is there already
+   * @throws TableFullError and leaves the memory as it was
+   */
+  adoptService(block: number, length: number, record: number, neighbour: number): boolean {
+    const { octets } = this.space.views;
+    const labelAt = block + SERVICE.KEY + 1 + (octets[block + SERVICE.KEY] ?? 0);
+    const namespace =
+      neighbour === 0
+        ? this.#namespaceOf(octets.subarray(labelAt, block + SERVICE.KEY + length))
+        : this.#get(neighbour + SERVICE.NAMESPACE);
+    if (this.space.place(block, RECORD_KIND.SERVICE, length, SERVICE.KEY) !== block) {
+      this.#dropNamespace(namespace);
+      return false;
+    }
+    this.#enter(block, namespace);
+    if (record === 0) return true;
+    const words = this.#words;
+    words[(block + SERVICE.RECORD) >> 2] = record;
+    words[(block + SERVICE.FLAGS) >> 2] = (this.#get(record) & SELECTS_PODS) === 0 ? 0 : SERVICE_FLAG.SELECTS;
+    this.#observe(block, 0);
+    this.services++;
+    return true;
+  }
+
+  /** Finds out what a service and its slices have in common, after `adoptService`. */
+  settle(entry: number): void {
+    this.slices.settle(entry);
+    this.#serviceChanged(entry);
+    this.#dropService(entry);
   }
 
   /** @param key the labels of the service and of its namespace; @returns whether it was there */
@@ -197,7 +250,7 @@ export class RecordWriter {
   /** @returns whether it was there */
   removeNamespace(label: Uint8Array): boolean {
     const entry = this.findNamespace(label);
-    if (entry === 0 || !this.#isObject(entry)) return false;
+    if (entry === 0 || !this.isObject(entry)) return false;
     this.#removeNamespaceObject(entry);
     return true;
   }
@@ -290,7 +343,7 @@ export class RecordWriter {
   /** Removes the namespaces that are not from this list. @returns whether there were any */
   sweepNamespaces(list: number): boolean {
     const gone = [...this.namespaces()].filter(
-      (entry) => this.#isObject(entry) && this.#get(entry + NAMESPACE.LIST) !== list,
+      (entry) => this.isObject(entry) && this.#get(entry + NAMESPACE.LIST) !== list,
     );
     for (const entry of gone) this.#removeNamespaceObject(entry);
     return gone.length > 0;
@@ -348,7 +401,8 @@ export class RecordWriter {
     return this.#selectsPods(service) || this.#options.endpointRanges?.(address) !== false;
   }
 
-  #isObject(namespace: number): boolean {
+  /** Whether the object of a namespace exists. */
+  isObject(namespace: number): boolean {
     return (this.#get(namespace + NAMESPACE.FLAGS) & NAMESPACE_FLAG.HAS_OBJECT) !== 0;
   }
 
@@ -382,10 +436,15 @@ export class RecordWriter {
     if (known !== 0) return known;
     const namespace = this.#namespaceOf(key.subarray(1 + (key[0] ?? 0)));
     const entry = this.space.add(RECORD_KIND.SERVICE, key, SERVICE.KEY);
+    this.#enter(entry, namespace);
+    return entry;
+  }
+
+  /** Adds the entry of a service to those of its namespace. */
+  #enter(entry: number, namespace: number): void {
     this.#words[(entry + SERVICE.NAMESPACE) >> 2] = namespace;
     this.#ofNamespace.add(entry, this.#get(namespace + NAMESPACE.FIRST));
     this.#words[(namespace + NAMESPACE.FIRST) >> 2] = entry;
-    return entry;
   }
 
   #namespaceOf(label: Uint8Array): number {
@@ -408,7 +467,7 @@ export class RecordWriter {
   }
 
   #dropNamespace(entry: number): void {
-    if (this.#isObject(entry) || this.#get(entry + NAMESPACE.FIRST) !== 0) return;
+    if (this.isObject(entry) || this.#get(entry + NAMESPACE.FIRST) !== 0) return;
     this.#first = this.#all.remove(entry, this.#first);
     this.space.remove(entry);
   }
@@ -464,6 +523,12 @@ export class RecordWriter {
 
   /** Gives up a record that is replaced or removed, and the addresses that only it has. */
   #leaveRecord(entry: number, record: number): void {
+    this.#disclaim(entry, record);
+    this.space.retire(record, this.#get(record + SERVICE_RECORD.SIZE));
+  }
+
+  /** Gives up the addresses of a record that is not that of its service. */
+  #disclaim(entry: number, record: number): void {
     let endpoints: ReadonlySet<AddressValue> | undefined;
     for (const address of this.#ownAddresses(record)) {
       if (this.#isOwn(entry, address)) continue;
@@ -471,7 +536,6 @@ export class RecordWriter {
       const octets = octetsOf(address);
       if (!endpoints.has(address) || !this.#mayClaim(octets, entry)) this.claims.remove(octets, entry);
     }
-    this.space.retire(record, this.#get(record + SERVICE_RECORD.SIZE));
   }
 
   *#ownAddresses(record: number): Iterable<AddressValue> {

@@ -80,7 +80,7 @@ function digestText(low: number, high: number): string {
 
 function hashKey(key: Uint8Array, seed: number): number {
   let hash: number = seed;
-  for (const octet of key) hash = mix(hash, octet);
+  for (let at = 0; at < key.length; at++) hash = mix(hash, key[at] ?? 0);
   return hash;
 }
 

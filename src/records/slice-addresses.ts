@@ -9,19 +9,16 @@ import { SectionWalk } from './record-finder.ts';
 /** An IPv4 address as a signed number, an IPv6 address as text with a character per octet. */
 export type AddressValue = number | string;
 
-const scratch = Buffer.alloc(4);
+const scratch = new Uint8Array(4);
 
 /** The octets of an address; valid until the next call. */
 export function octetsOf(address: AddressValue): Uint8Array {
   if (typeof address === 'string') return Buffer.from(address, 'latin1');
-  scratch.writeInt32BE(address);
+  scratch[0] = address >>> 24;
+  scratch[1] = address >>> 16;
+  scratch[2] = address >>> 8;
+  scratch[3] = address;
   return scratch;
-}
-
-/** The address of these octets. */
-export function addressIn(octets: Uint8Array): AddressValue {
-  const buffer = Buffer.from(octets.buffer, octets.byteOffset, octets.length);
-  return octets.length === 4 ? buffer.readInt32BE() : buffer.toString('latin1');
 }
 
 export const readyIn = ({ atoms }: TableViews, section: number): number =>

@@ -48,6 +48,12 @@ export class SliceWriter {
     return this.#space.find(RECORD_KIND.SLICE, key, SLICE.KEY);
   }
 
+  /** The label of the namespace and the name of the object. */
+  keyOf(slice: number): Uint8Array {
+    const start = slice + SLICE.KEY;
+    return this.#space.views.octets.subarray(start, start + this.#get(slice + SLICE.KEY_OCTETS));
+  }
+
   serviceOf(slice: number): number {
     return this.#get(slice + SLICE.SERVICE);
   }
@@ -76,16 +82,57 @@ export class SliceWriter {
     const slot = this.#freeSlot(service);
     const record = this.#copy(buffer);
     const slice = this.#space.add(RECORD_KIND.SLICE, key, SLICE.KEY);
+    this.note(slice, list);
+    this.#enter(slice, key.length, { service, slot, record });
+    this.#show(service, slot, 0, record);
+  }
+
+  /**
+   * Makes an entry of a slice of memory of a run that has its key. Call `settle` after the last one of a service; until then no reader
+   * may see it.
+   *
+   * @param length octets of the key
+   * @param slot a free one in the list of the service's slices
+   * @param record a checked one in the table
+   * @returns false if the slice is there already
+   */
+  adopt(block: number, length: number, service: number, slot: number, record: number): boolean {
+    if (this.#space.place(block, RECORD_KIND.SLICE, length, SLICE.KEY) !== block) return false;
+    this.#enter(block, length, { service, slot, record });
     const words = this.#words;
-    words[(slice + SLICE.LIST) >> 2] = list;
+    words[(this.#get(service + SERVICE.SLICES) + SLICE_LIST.RECORDS + slot * 4) >> 2] = record;
+    const { views } = this.#space;
+    words[(service + SERVICE.READY) >> 2] = this.#get(service + SERVICE.READY) + countReady(views, record);
+    if (hasHostnames(views, record)) this.noteRepeats(service);
+    return true;
+  }
+
+  /** Addresses or hostnames may occur more than once in a service, which `settle` finds out. */
+  noteRepeats(service: number): void {
+    this.#setRepeats(service, REPEATS);
+  }
+
+  /** Finds out what all slices of a service have in common, after `adopt`. */
+  settle(service: number): void {
+    const flags = this.#get(service + SERVICE.FLAGS);
+    if ((flags & REPEATS) !== 0) this.#setRepeats(service, findRepeats(this.#space.views, service));
+    if (this.#get(service + SERVICE.READY) > 0) this.#index.fit(service);
+    else if (this.#get(service + SERVICE.SLICES) !== 0) this.#dropEmptyList(service);
+  }
+
+  #enter(
+    slice: number,
+    length: number,
+    { service, slot, record }: { readonly service: number; readonly slot: number; readonly record: number },
+  ): void {
+    const words = this.#words;
     words[(slice + SLICE.RECORD) >> 2] = record;
     words[(slice + SLICE.SERVICE) >> 2] = service;
     words[(slice + SLICE.SLOT) >> 2] = slot;
-    words[(slice + SLICE.KEY_OCTETS) >> 2] = key.length;
+    words[(slice + SLICE.KEY_OCTETS) >> 2] = length;
     this.#list.add(slice, this.#first);
     this.#first = slice;
     this.count++;
-    this.#show(service, slot, 0, record);
   }
 
   /** Replaces the record of a slice by that in a buffer. @returns whether they differ */
@@ -167,6 +214,7 @@ export class SliceWriter {
     now: ReadonlySet<AddressValue>,
     mayRepeat: boolean,
   ): void {
+    if (former.size === 0) return;
     const gone = [...former].filter((address) => !now.has(address) && !this.#isOwn(service, address));
     const isIndexed = this.#index.isKept(service);
     const others = gone.length > 0 && mayRepeat && !isIndexed ? this.readyOf(service) : undefined;

@@ -24,11 +24,20 @@ const MAPPED_OCTETS = 12;
 /** The first octets of special IPv4 addresses, so that most addresses need one look. */
 const FIRST_OCTETS = new Set([100, 127, 168, 169, 192, ...Array.from({ length: 16 }, (_, low) => 224 + low)]);
 
+/** The same of IPv6 addresses, mapped ones included. */
+const FIRST_OCTETS_OF_IPV6 = new Set([0, 0xfd, 0xfe, 0xff]);
+
+/** Whether the first octet suffices to say that an address is not special. @param length octets of the address */
+export function isOrdinaryOctet(first: number, length: number): boolean {
+  return !(length === 4 ? FIRST_OCTETS : FIRST_OCTETS_OF_IPV6).has(first);
+}
+
 /** @param address 4 or 16 octets */
 export function isSpecialAddress(address: Uint8Array): boolean {
-  if (address.length === 4)
-    return FIRST_OCTETS.has(address[0] ?? 0) && (isSpecialRange(address) || isMetadata(address));
-  if (MAPPED.subarray(0, MAPPED_OCTETS).every((octet, index) => octet === address[index]))
+  const first = address[0] ?? 0;
+  if (isOrdinaryOctet(first, address.length)) return false;
+  if (address.length === 4) return isSpecialRange(address) || isMetadata(address);
+  if (first === 0 && MAPPED.subarray(0, MAPPED_OCTETS).every((octet, index) => octet === address[index]))
     return isSpecialAddress(address.subarray(MAPPED_OCTETS));
   return isSpecialRange(address) || isMetadata(address);
 }

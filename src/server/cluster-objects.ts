@@ -12,7 +12,8 @@ import type { Cluster } from '../kube/publish/cluster.ts';
 import { followedNode } from '../kube/publish/nodes-use.ts';
 import type { Stats } from '../observe/stats.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
-import { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
+import { keepSnapshot, restoreSnapshot } from '../plugins/kubernetes/kept-snapshot.ts';
+import type { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
 
@@ -111,26 +112,18 @@ export class ClusterObjects {
     const { clock, log } = this.#dependencies;
     if (snapshotFile === undefined) return;
     const cluster = this.#cluster;
-    this.#snapshot = new SnapshotKeeper({
-      file: snapshotFile,
+    this.#snapshot = keepSnapshot({
+      settings: { file: snapshotFile, maxAge: snapshotMaxAge, maxAgeName: '--snapshot-max-age' },
       owner: async () => ({
         domain: this.#domain,
         source: source.name,
         cluster: await source.findIdentity(),
       }),
-      maxAge: snapshotMaxAge,
-      maxAgeName: '--snapshot-max-age',
-      generation: () => cluster.generation,
-      state: () => (cluster.isKnown ? cluster.snapshot() : undefined),
       // A folder has no age: its contents are always current.
-      isCurrent: () => (source.status().age ?? 0) < MAX_CURRENT_AGE,
-      clock,
-      log,
+      age: () => source.status().age ?? 0,
+      ...{ cluster, clock, log },
     });
-    const lines = [...(await this.#snapshot.read())];
-    if (lines.length > 0) cluster.restore(lines);
-    // Publish the names before the first query.
-    cluster.settle();
+    await restoreSnapshot(this.#snapshot, cluster);
   }
 
   /** Logs an error if the cluster is not listed in time, and keeps waiting. */
@@ -154,9 +147,6 @@ export class ClusterObjects {
     });
   }
 }
-
-/** Milliseconds without proof of currency up to which the cluster state counts as current. */
-const MAX_CURRENT_AGE = 300_000;
 
 /** The sinks of the objects; kinds that the dialect does not need have none. */
 export function sinksOf(cluster: Cluster): ClusterSinks {

@@ -5,7 +5,7 @@
  * An entry has a key of octets and never moves while it exists. Its further words may change, each with one store.
  */
 import { TableFullError } from './arena.ts';
-import { finishHash, hashName } from './hash.ts';
+import { addWord, finishHash, hashName, joinSums, KEYS_PER_WORD } from './hash.ts';
 import { padded, shapeOf, UNIT_SHIFT } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
 import type { Slots } from './slots.ts';
@@ -27,6 +27,9 @@ export interface RecordSpaceParts {
 /** Octets that the keys of the hash suffice for. Only keys that readers never look for are longer. */
 const MAX_HASHED = 256;
 
+/** The end of a run is given back in blocks of this size. */
+const RUN_PIECE = 1024;
+
 /** Words that all entries have: hash, shape, one of their own, size. */
 export const ENTRY = { HASH: 0, SHAPE: 4, SIZE: 12, OCTETS: 16 } as const;
 
@@ -47,9 +50,7 @@ export class RecordSpace {
    * @returns the octet of the entry, or 0
    */
   find(kind: number, key: Uint8Array, start: number): number {
-    const { slots } = this.#parts;
-    const slot = this.#findSlot(this.hashOf(kind, key), this.#shapeOf(kind, key), key, start);
-    return slot < 0 ? 0 : slots.blockAt(slot);
+    return this.#find(this.hashOf(kind, key), this.#shapeOf(kind, key), key, start);
   }
 
   /**
@@ -59,14 +60,25 @@ export class RecordSpace {
    * @throws TableFullError and leaves the table as it was
    */
   add(kind: number, key: Uint8Array, start: number): number {
+    return this.#insert(this.hashOf(kind, key), this.#shapeOf(kind, key), key, start);
+  }
+
+  /** The entry of a key, which is added if there is none. @throws TableFullError and leaves the table as it was */
+  obtain(kind: number, key: Uint8Array, start: number): number {
+    const hash = this.hashOf(kind, key);
+    const shape = this.#shapeOf(kind, key);
+    const known = this.#find(hash, shape, key, start);
+    return known === 0 ? this.#insert(hash, shape, key, start) : known;
+  }
+
+  #insert(hash: number, shape: number, key: Uint8Array, start: number): number {
     const { slots, evictNear } = this.#parts;
     const { octets, words } = this.views;
     const size = start + padded(key.length);
     const block = this.take(size);
-    words.fill(0, block >> 2, (block + size) >> 2);
-    const hash = this.hashOf(kind, key);
+    for (let word = block >> 2, end = (block + size) >> 2; word < end; word++) words[word] = 0;
     words[block >> 2] = hash;
-    words[(block + ENTRY.SHAPE) >> 2] = this.#shapeOf(kind, key);
+    words[(block + ENTRY.SHAPE) >> 2] = shape;
     words[(block + ENTRY.SIZE) >> 2] = size;
     for (let at = 0; at < key.length; at++) octets[block + start + at] = key[at] ?? 0;
     while (!slots.insert(hash, block)) {
@@ -92,6 +104,62 @@ export class RecordSpace {
     const block = this.#parts.memory.arena.take(size);
     this.octets += size;
     return block;
+  }
+
+  /**
+   * Zeroed memory for many blocks and entries, which lie one behind another, each rounded by `roundToClass`. They are counted by
+   * `count`, and given back one by one.
+   *
+   * @param entries how many of them are entries, which `place` adds
+   * @returns the octet of the first one
+   * @throws TableFullError
+   */
+  takeRun(octets: number, entries: number): number {
+    this.#parts.slots.reserve(entries);
+    return this.#parts.memory.arena.takeRun(octets);
+  }
+
+  /** Counts a block of a run. */
+  count(size: number): void {
+    this.octets += size;
+  }
+
+  /** Gives back the end of a run, which is no block. */
+  giveRun(at: number, octets: number): void {
+    for (let left = octets; left > 0; left -= RUN_PIECE)
+      this.#parts.memory.arena.give(at + octets - left, Math.min(left, RUN_PIECE));
+  }
+
+  /**
+   * Makes an entry of memory of a run that has a key.
+   *
+   * @param length octets of the key
+   * @param start where the key begins in the entry
+   * @returns the octet of the entry; of another one if the key is there already; 0: the index has no room for it
+   */
+  place(block: number, kind: number, length: number, start: number): number {
+    const { atoms, octets } = this.views;
+    const { keys, salt, slots, publication } = this.#parts;
+    const size = start + padded(length);
+    let one = 0;
+    let other = 0;
+    for (let at = block + start, key = 0; at < block + size; at += 4, key += KEYS_PER_WORD) {
+      const word = atoms[at >> 2] ?? 0;
+      one = addWord(one, keys, key, word);
+      other = addWord(other, keys, key + 2, word);
+    }
+    const isHashed = length <= MAX_HASHED;
+    const key = block + start;
+    atoms[block >> 2] = isHashed
+      ? finishHash(joinSums(one, other) ^ salt ^ kind)
+      : this.hashOf(kind, octets.subarray(key, key + length));
+    atoms[(block + ENTRY.SHAPE) >> 2] = shapeOf(length & 0xff, kind, publication);
+    atoms[(block + ENTRY.SIZE) >> 2] = size;
+    const entry = slots.insertNew(block, start);
+    if (entry !== block) return entry;
+    this.octets += size;
+    this.entries++;
+    return entry;
   }
 
   /** Gives back a block that no reader has seen. */
@@ -129,13 +197,18 @@ export class RecordSpace {
     return shapeOf(key.length & 0xff, kind, this.#parts.publication);
   }
 
-  #findSlot(hash: number, shape: number, key: Uint8Array, start: number): number {
-    const { atoms, octets, words } = this.views;
-    return this.#parts.slots.find(hash, (block) => {
-      if (atoms[(block + ENTRY.SHAPE) >> 2] !== shape) return false;
-      if ((words[(block + ENTRY.SIZE) >> 2] ?? 0) !== start + padded(key.length)) return false;
-      for (let at = 0; at < key.length; at++) if (octets[block + start + at] !== key[at]) return false;
-      return true;
-    });
+  #find(hash: number, shape: number, key: Uint8Array, start: number): number {
+    const { slots } = this.#parts;
+    let block = slots.nextOf(hash, 0);
+    while (block !== 0 && !this.#isOf(block, shape, key, start)) block = slots.nextOf(hash, block);
+    return block;
+  }
+
+  #isOf(block: number, shape: number, key: Uint8Array, start: number): boolean {
+    const { atoms, octets } = this.views;
+    if (atoms[(block + ENTRY.SHAPE) >> 2] !== shape) return false;
+    if (atoms[(block + ENTRY.SIZE) >> 2] !== start + padded(key.length)) return false;
+    for (let at = 0; at < key.length; at++) if (octets[block + start + at] !== key[at]) return false;
+    return true;
   }
 }

@@ -6,7 +6,7 @@
  * The new one is published with one store; the old one is retired.
  */
 import { TableFullError } from './arena.ts';
-import { EMPTY, HEADER, PAGE_SHIFT, PROBES, REMOVED, UNIT_SHIFT } from './layout.ts';
+import { EMPTY, HEADER, NODE, PAGE_SHIFT, PROBES, REMOVED, UNIT_SHIFT } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
 
 const MIN_LOG2 = 12;
@@ -43,12 +43,33 @@ export class Slots {
   }
 
   get capacity(): number {
-    return 2 ** this.#index.log2;
+    return 1 << this.#index.log2;
   }
 
   /** The slot whose entry has this hash and satisfies `matches`, or -1. */
   find(hash: number, matches: (block: number) => boolean): number {
     return this.#find(this.#index, hash, matches);
+  }
+
+  /**
+   * The block that follows in the search for a hash, 0 for none: for callers that compare blocks by themselves.
+   *
+   * @param after the block that it follows, 0 to begin
+   */
+  nextOf(hash: number, after: number): number {
+    const { atoms } = this.#views;
+    const { base, log2 } = this.#index;
+    const mask = (1 << log2) - 1;
+    let isBehind = after === 0;
+    for (let probe = 0; probe < PROBES; probe++) {
+      const place = atoms[base + ((hash + probe) & mask)] ?? EMPTY;
+      if (place === EMPTY) return 0;
+      if (place === REMOVED) continue;
+      const block = place << UNIT_SHIFT;
+      if (isBehind && atoms[block >> 2] === hash) return block;
+      if (block === after) isBehind = true;
+    }
+    return 0;
   }
 
   /** The block in a slot. */
@@ -79,11 +100,59 @@ export class Slots {
     return true;
   }
 
+  /**
+   * Inserts an entry, unless one with the same head and key is there. Call `reserve` before: this neither grows the index nor moves it.
+   *
+   * @param block has its hash, its shape and its size
+   * @param start where keys begin in entries of this kind
+   * @returns the entry that is in the index now; 0: no slot near its hash is free
+   */
+  insertNew(block: number, start: number): number {
+    const { atoms } = this.#views;
+    const { base, log2 } = this.#index;
+    const mask = (1 << log2) - 1;
+    const hash = atoms[block >> 2] ?? 0;
+    const end = (block + (atoms[(block + NODE.SIZE) >> 2] ?? 0)) >> 2;
+    for (let probe = 0; probe < PROBES; probe++) {
+      const slot = base + ((hash + probe) & mask);
+      const place = atoms[slot] ?? EMPTY;
+      // Behind a removed one there may be an equal one, so its slot is not used.
+      if (place === EMPTY) {
+        Atomics.store(atoms, slot, block >> UNIT_SHIFT);
+        this.#live++;
+        return block;
+      }
+      const other = place << UNIT_SHIFT;
+      if (place === REMOVED || atoms[other >> 2] !== hash) continue;
+      let word = (block + start) >> 2;
+      const step = (other - block) >> 2;
+      while (word < end && atoms[word] === atoms[word + step]) word++;
+      const isSame = atoms[(block + NODE.SHAPE) >> 2] === atoms[(other + NODE.SHAPE) >> 2];
+      if (isSame && word === end && atoms[(block + NODE.SIZE) >> 2] === atoms[(other + NODE.SIZE) >> 2])
+        return other;
+    }
+    return 0;
+  }
+
   remove(slot: number): void {
     const twin = this.#twinOf(slot);
     this.#clear(this.#index, slot);
     if (this.#next !== undefined && twin >= 0) this.#clear(this.#next, twin);
     this.#live--;
+  }
+
+  /**
+   * Makes room for more entries at once. No move is under way then.
+   *
+   * @throws TableFullError
+   */
+  reserve(entries: number): void {
+    this.step(this.capacity);
+    if ((this.#live + this.#index.removed + entries) * 2 <= this.capacity) return;
+    this.#patience = 0;
+    this.#beginMove(this.#live + entries);
+    this.step(this.capacity);
+    if ((this.#live + entries) * 2 > this.capacity) throw new TableFullError(entries);
   }
 
   /** The blocks in slots where an entry of this hash could go. */
@@ -152,7 +221,7 @@ export class Slots {
   }
 
   #find({ base, log2 }: Index, hash: number, matches: (block: number) => boolean): number {
-    const mask = 2 ** log2 - 1;
+    const mask = (1 << log2) - 1;
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = (hash + probe) & mask;
       const place = this.#views.atoms[base + slot] ?? EMPTY;
@@ -187,7 +256,7 @@ export class Slots {
   }
 
   #clear(index: Index, slot: number): void {
-    const next = (slot + 1) & (2 ** index.log2 - 1);
+    const next = (slot + 1) & ((1 << index.log2) - 1);
     // Probes stop at an empty slot, so a slot before one may become empty itself.
     const mark = this.#views.atoms[index.base + next] === EMPTY ? EMPTY : REMOVED;
     this.#store(index, slot, mark);
@@ -199,7 +268,7 @@ export class Slots {
   }
 
   #freeSlot({ base, log2 }: Index, hash: number): number {
-    const mask = 2 ** log2 - 1;
+    const mask = (1 << log2) - 1;
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = (hash + probe) & mask;
       if ((this.#views.atoms[base + slot] ?? EMPTY) <= EMPTY) return slot;
@@ -207,15 +276,20 @@ export class Slots {
     return -1;
   }
 
-  /** Starts a move when this index is half full. The new one has four slots per live entry; removed ones do not count. */
+  /** Starts a move when this index is half full. The new one has room for twice the live entries; removed ones do not count. */
   #growIfNeeded(): void {
     if (this.#next !== undefined || (this.#live + this.#index.removed + 1) * 2 <= this.capacity) return;
     if (this.#patience > 0) {
       this.#patience--;
       return;
     }
+    this.#beginMove(this.#live * 2);
+  }
+
+  /** Begins to move to an index that is half full with these entries. */
+  #beginMove(entries: number): void {
     try {
-      this.#next = this.#allocate(Math.max(MIN_LOG2, Math.ceil(Math.log2(this.#live * 4 + 1))));
+      this.#next = this.#allocate(Math.max(MIN_LOG2, Math.ceil(Math.log2(entries * 2 + 1))));
       this.#moved = 0;
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
@@ -254,7 +328,7 @@ export class Slots {
   }
 }
 
-const octetsOf = (log2: number): number => 5 * 2 ** log2;
+const octetsOf = (log2: number): number => 5 << log2;
 
 /** The recency octet of a slot. */
-const recencyOf = ({ base, log2 }: Index, slot: number): number => ((base + 2 ** log2) << 2) + slot;
+const recencyOf = ({ base, log2 }: Index, slot: number): number => ((base + (1 << log2)) << 2) + slot;

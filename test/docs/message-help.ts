@@ -219,7 +219,7 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'SIGUSR1: starting with listener file descriptors: …':
     'The new Corefile cannot be applied. The former one stays; the line says why.',
   'snapshot ignored':
-    'The snapshot is damaged, too old, or of another cluster. `reason` says which; it is written again.',
+    'The snapshot is damaged, too old, or of another version or cluster. `reason` says which; it is written again.',
   'snapshot not written': 'Check the space and the rights of the folder of `--snapshot`.',
   'sockets not opened':
     'The cluster is not listed, and another process serves the port: it answers on. Look at the lines about the API server.',

@@ -59,8 +59,8 @@ for (const { way, isPossible, reason, open } of ways)
       const first = await serve();
       await first.program.heard('cluster listed');
       await stop(first);
-      const good = await readFile(locate(file), 'utf8');
-      expect(good).toMatch(/^S/m);
+      const good = await readFile(locate(file));
+      expect(good.includes('web')).toBe(true);
 
       await double.restart(LARGE, 5000);
       const second = await serve();
@@ -68,7 +68,7 @@ for (const { way, isPossible, reason, open } of ways)
       await stop(second);
       const complaint = await second.program.heard('snapshot not written');
       expect(complaint).toMatchObject({ level: 'error', reason: expect.stringMatching(reason) });
-      expect(await readFile(locate(file), 'utf8')).toBe(good);
+      expect(good.equals(await readFile(locate(file)))).toBe(true);
       expect(await readdir(locate(folder))).toEqual(['snapshot']);
 
       await double.stop();

@@ -235,16 +235,17 @@ describe('a snapshot', () => {
   });
 
   it.each([
-    ['damaged', (text: string) => text.replace(/^(S.)./m, '$1_'), /checksum/],
-    ['cut off', (text: string) => text.slice(0, -20), /its end is missing/],
-    ['of another cluster', (text: string) => text, /another cluster/],
+    ['damaged', (octets: Buffer) => octets.fill(1, 400, 401), /checksum/],
+    ['cut off', (octets: Buffer) => octets.subarray(0, -20), /its end is missing/],
+    ['of another cluster', (octets: Buffer) => octets, /another cluster/],
   ])('that is %s is reported and not used', async (kind, change, reason) => {
     const double = await recordSnapshot();
     await double.stop();
-    writeFileSync(file, change(readFileSync(file, 'utf8')));
+    writeFileSync(file, change(readFileSync(file)));
     const url = kind === 'of another cluster' ? `http://127.0.0.1:${await findFreePort()}` : double.url;
     const serving = await serve(url, '--snapshot', file);
-    expect((await serving.program.heard('snapshot ignored'))['reason']).toMatch(reason);
+    const ignored = await serving.program.heard('snapshot ignored');
+    expect(ignored).toMatchObject({ level: 'warn', file, reason: expect.stringMatching(reason) });
     expect(await a(serving, 'web')).toBe('SERVFAIL');
     expect((await look(serving, '/metrics')).text).toContain('portolan_snapshot_errors_total 1');
   });

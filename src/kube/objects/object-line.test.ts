@@ -1,8 +1,38 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arbitraryObjects } from '../testing/arbitrary-objects.ts';
-import { checkLine, ObjectLineError, readLine, writeLine } from './object-line.ts';
-import type { ClusterObject } from './objects.ts';
+import { checkLine, ObjectLineError } from './object-line.ts';
+import type { ClusterObject, EndpointGroup, ServiceObject, ServicePort } from './objects.ts';
+
+/** As releases before wrote it. */
+function writeLine(object: ClusterObject): string {
+  return JSON.stringify(fieldsOf(object));
+}
+
+function fieldsOf(object: ClusterObject): readonly unknown[] {
+  switch (object.kind) {
+    case 'Service':
+      return ['S', object.namespace, object.name, addressField(object.address), object.ports.map(portField)];
+    case 'Endpoints':
+      return ['E', object.namespace, object.name, object.service, object.groups.map(groupField)];
+    case 'Namespace':
+      return ['N', object.name];
+    case 'Pod':
+      return ['P', object.namespace, object.name, object.addresses];
+  }
+}
+
+function addressField(address: ServiceObject['address']): unknown {
+  if (address.kind === 'clusterIPs') return address.addresses;
+  return address.kind === 'headless' ? 0 : address.name;
+}
+
+const portField = ({ name, protocol, port }: ServicePort): unknown => [name, protocol, port];
+
+const groupField = ({ addresses, ports }: EndpointGroup): unknown => [
+  addresses.map(({ address, hostname }) => (hostname === undefined ? address : [address, hostname])),
+  ports.map(portField),
+];
 
 /** Lines of this format do not say whether services select pods. */
 const withoutSelectors = arbitraryObjects.map((objects) =>
@@ -17,15 +47,9 @@ describe('lines of objects', () => {
   it('are read back as the objects that they were made of', () => {
     fc.assert(
       fc.property(withoutSelectors, (objects) => {
-        expect(objects.map((object) => readLine(writeLine(object)))).toEqual(objects);
         expect(objects.map((object) => checkLine(writeLine(object)))).toEqual(objects);
       }),
     );
-  });
-
-  it('are one line each', () => {
-    const name = 'a\nb';
-    expect(writeLine({ kind: 'Namespace', name })).toBe('["N","a\\nb"]');
   });
 
   it.each([

@@ -1,7 +1,5 @@
 /**
- * Objects as lines of text: JSON without field names, half as long as with them.
- *
- * An object has exactly one line, so equal lines are equal objects. Memory and snapshots hold lines.
+ * Objects as lines of text, as snapshots had them before: JSON without field names. They are only read.
  *
  *     ["S", namespace, name, address, ports]               address: list of IPs, 0 for headless, or an external name
  *     ["E", namespace, name, service, [[addresses, ports]…]]   an address with a hostname is a pair
@@ -10,9 +8,7 @@
  */
 import { ItemFault } from '../../base/item-fence.ts';
 import { isClusterObject } from './object-check.ts';
-import type { ClusterObject, EndpointAddress, EndpointGroup, ServiceObject, ServicePort } from './objects.ts';
-
-export type ObjectLine = string;
+import type { ClusterObject, EndpointAddress } from './objects.ts';
 
 /** A line is not an object. */
 export class ObjectLineError extends ItemFault {
@@ -21,45 +17,6 @@ export class ObjectLineError extends ItemFault {
   constructor(line: string) {
     super('malformed', `not the line of an object: ${line.slice(0, 80)}`);
   }
-}
-
-export function writeLine(object: ClusterObject): ObjectLine {
-  return JSON.stringify(fieldsOf(object));
-}
-
-function fieldsOf(object: ClusterObject): readonly unknown[] {
-  switch (object.kind) {
-    case 'Service':
-      return ['S', object.namespace, object.name, addressField(object.address), object.ports.map(portField)];
-    case 'Endpoints':
-      return ['E', object.namespace, object.name, object.service, object.groups.map(groupField)];
-    case 'Namespace':
-      return ['N', object.name];
-    case 'Pod':
-      return ['P', object.namespace, object.name, object.addresses];
-  }
-}
-
-function addressField(address: ServiceObject['address']): unknown {
-  if (address.kind === 'clusterIPs') return address.addresses;
-  return address.kind === 'headless' ? 0 : address.name;
-}
-
-const portField = ({ name, protocol, port }: ServicePort): unknown => [name, protocol, port];
-
-const groupField = ({ addresses, ports }: EndpointGroup): unknown => [
-  addresses.map(({ address, hostname }) => (hostname === undefined ? address : [address, hostname])),
-  ports.map(portField),
-];
-
-/**
- * The object of a line that `writeLine` made.
- *
- * @typeParam Kind its known kind
- */
-export function readLine<Kind extends ClusterObject>(line: ObjectLine): Kind {
-  // `writeLine` wrote the line, and the caller knows the kind.
-  return objectOf(JSON.parse(line)) as Kind;
 }
 
 /**

@@ -8,8 +8,12 @@ import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Steps } from '../../base/steps.ts';
-import { copyRecords, isRecordLine, putRecordLine } from '../../records/record-lines.ts';
+import { isRecordLine, putRecordLine } from '../../records/record-lines.ts';
 import { RecordWriter } from '../../records/record-writer.ts';
+import { copySegment } from '../../records/segment.ts';
+import { loadSegment } from '../../records/segment-loader.ts';
+import { Segment } from '../../records/segment-reader.ts';
+import { TableFullError } from '../../table/arena.ts';
 import type { RecordSpace } from '../../table/record-space.ts';
 import { DEFAULT_PUBLICATION, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -20,7 +24,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
 import type { EndpointZones } from '../names/endpoint-zones.ts';
 import type { PodMode } from '../names/pods.ts';
-import { checkLine, ObjectLineError, writeLine } from '../objects/object-line.ts';
+import { checkLine, ObjectLineError } from '../objects/object-line.ts';
 import type {
   ClusterObject,
   EndpointsObject,
@@ -72,6 +76,14 @@ export interface ClusterOptions {
   readonly filteredTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
   readonly ownAddresses: readonly string[];
+}
+
+/** All objects of a cluster at one moment. */
+export interface ClusterCopy {
+  /** Octets, to be written one after another. */
+  readonly parts: readonly Uint8Array[];
+  /** Objects. */
+  readonly count: number;
 }
 
 export interface ClusterState {
@@ -341,26 +353,43 @@ export class Cluster {
     return writeCacheTree(this.#model.options.domain, this.#model);
   }
 
-  /** All objects as they are now, one per line. */
-  snapshot(): Iterable<string> {
-    return joinLines(copyRecords(this.#writer), this.#otherLines());
-  }
-
-  *#otherLines(): Iterable<string> {
-    for (const name of this.#model.namespaces())
-      if (this.#model.hasNamespaceObject(name)) yield writeLine({ kind: 'Namespace', name });
-    for (const pod of this.#pods.objects()) yield writeLine(pod);
+  /** All objects as they are now: a segment of records, then pods. The parts are copies. */
+  snapshot(): ClusterCopy {
+    const { services, slices, namespaceObjects } = this.#writer;
+    const count = services + slices.count + namespaceObjects + this.#pods.count();
+    return { parts: [...copySegment(this.#writer), this.#pods.copy()], count };
   }
 
   /**
-   * Takes in the lines of a snapshot. An object that the next list of its kind lacks is removed at the end of that list. The
-   * zones stay unknown, but the names of these objects are answered.
+   * Takes in a snapshot, before anything is listed and before readers see the cluster. An object that the next list of its kind lacks
+   * is removed at the end of that list. The zones stay unknown, but the names of these objects are answered.
    *
-   * Invalid lines are skipped.
+   * @returns whether it is one; nothing is taken in of octets that are none
    */
-  restore(lines: Iterable<string>): void {
+  restore(octets: Uint8Array): boolean {
+    const segment = Segment.read(octets);
+    if (segment === undefined) return false;
+    try {
+      loadSegment(this.#writer, segment);
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      const { octets: wanted } = error;
+      this.#log.error('names of the snapshot not published, the answer table is full', { octets: wanted });
+    }
+    this.#pods.restore(octets.subarray(segment.length), this.#fenceOfSnapshot());
     this.#knowEndpoints();
-    const fence = new ItemFence({ source: 'snapshot', clock: this.#clock, log: this.#log });
+    this.#changed();
+    return true;
+  }
+
+  #fenceOfSnapshot(): ItemFence {
+    return new ItemFence({ source: 'snapshot', clock: this.#clock, log: this.#log });
+  }
+
+  /** As `restore`, from the lines of the former format. Invalid lines are skipped. */
+  restoreLines(lines: Iterable<string>): void {
+    this.#knowEndpoints();
+    const fence = this.#fenceOfSnapshot();
     let number = 0;
     for (const line of lines) {
       number += 1;
@@ -381,7 +410,7 @@ export class Cluster {
     this.#changed();
   }
 
-  /** Lines of the former format have services and slices as objects too. */
+  /** Still older lines have services and slices as objects too. */
   #restoreObject(object: ClusterObject): void {
     if (object.kind === 'Service') this.services.upsert(object);
     else if (object.kind === 'Endpoints') this.endpoints.upsert(object);
@@ -437,8 +466,4 @@ export class Cluster {
   #seconds(): number {
     return Math.floor(this.#clock.now() / 1000);
   }
-}
-
-function* joinLines(...parts: readonly Iterable<string>[]): Iterable<string> {
-  for (const lines of parts) yield* lines;
 }

@@ -6,7 +6,7 @@
  */
 import type { RecordWriter } from '../../records/record-writer.ts';
 import { MAX_OWNERS } from '../../records/reverse-composer.ts';
-import { addressOfReverseName, parseAddress, reverseName } from '../../wire/address.ts';
+import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { recordSet } from '../../zone/record-set.ts';
@@ -28,10 +28,10 @@ export class ReverseNames {
     this.#services = services;
     this.#model = model;
     writer.claims.added = (address) => {
-      if (this.#prefixes.isBuilt) this.#prefixes.add(formatValue(address));
+      if (this.#prefixes.isBuilt) this.#prefixes.add(formatAddress(address));
     };
     writer.claims.removed = (address) => {
-      if (this.#prefixes.isBuilt) this.#prefixes.remove(formatValue(address));
+      if (this.#prefixes.isBuilt) this.#prefixes.remove(formatAddress(address));
     };
   }
 

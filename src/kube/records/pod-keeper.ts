@@ -1,6 +1,7 @@
 /**
  * Keeps the addresses of pods: per pod as text, and as entries that readers find.
  */
+import { ItemFault, type ItemFence } from '../../base/item-fence.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { canonicalAddress } from '../names/endpoints.ts';
@@ -8,6 +9,8 @@ import { keyOfObject, type ObjectKey, type PodObject } from '../objects/objects.
 import { labelOf } from './fill-drafts.ts';
 import type { RecordKeeper } from './record-sink.ts';
 
+/** Characters of a line that a message shows. */
+const MAX_SHOWN = 80;
 const NO_ADDRESSES: readonly string[] = [];
 
 export class PodKeeper implements RecordKeeper<PodObject> {
@@ -70,13 +73,27 @@ export class PodKeeper implements RecordKeeper<PodObject> {
     return label !== undefined && this.#writer.hasPod(podKey(label, address));
   }
 
-  /** All pods. */
-  *objects(): Iterable<PodObject> {
-    for (const [key, addresses] of this.#pods) {
-      const slash = key.indexOf('/');
-      const names = { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-      yield { kind: 'Pod', ...names, addresses: addressesIn(addresses) };
-    }
+  /** All pods as text: per line the namespace and the name, then the addresses. */
+  copy(): Uint8Array {
+    const lines = Array.from(this.#pods, ([key, addresses]) => `${key} ${addresses}\n`);
+    return Buffer.from(lines.join(''));
+  }
+
+  /** Takes in pods that were copied. They are not from any list. @param fence that a line passes */
+  restore(octets: Uint8Array, fence: ItemFence): void {
+    for (const line of Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString().split('\n'))
+      if (line !== '')
+        fence.take(
+          () => line.slice(0, MAX_SHOWN),
+          () => this.#restoreLine(line),
+        );
+  }
+
+  #restoreLine(line: string): void {
+    const [key = '', ...addresses] = line.split(' ');
+    const [namespace = '', name = '', ...more] = key.split('/');
+    if (name === '' || more.length > 0) throw new ItemFault('malformed', 'not the names of a pod');
+    this.put({ kind: 'Pod', namespace, name, addresses }, 0);
   }
 
   #note(key: ObjectKey, list: number): void {

@@ -10,6 +10,7 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
+import { findClusterIdentity } from '../../kube/api/list-watch/cluster-identity.ts';
 import { type ClusterSinks, ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
 import { followNodeRanges } from '../../kube/api/list-watch/further-kinds.ts';
 import type { Follower } from '../../kube/api/list-watch/reflector.ts';
@@ -229,19 +230,21 @@ export class FollowedCluster {
     const { snapshot } = this.#options;
     const connection = this.#connection;
     if (snapshot === undefined || connection === undefined) return false;
-    const { clock, log } = this.#dependencies;
+    const { clock, log: loud } = this.#dependencies;
     const { cluster } = this;
-    const age = () => this.#watch?.status().age;
-    const parts = {
-      options: this.#options,
-      snapshot,
-      cluster,
-      connection,
-      age,
-      clock,
-      log: withoutNews(log),
-    };
-    this.#snapshot = keepSnapshot(parts);
+    const log = withoutNews(loud);
+    const api = makeApiAccess({ connection, clock, log });
+    const source = describeSource(connection, this.#options);
+    let identity: string | undefined;
+    this.#snapshot = keepSnapshot({
+      settings: { ...snapshot, maxAgeName: 'portolan { snapshot }' },
+      owner: async () => {
+        identity ??= await findClusterIdentity(api);
+        return { domain: this.#options.primaryZone, source, cluster: identity };
+      },
+      age: () => this.#watch?.status().age,
+      ...{ cluster, clock, log },
+    });
     return await restoreSnapshot(this.#snapshot, cluster);
   }
 
@@ -272,6 +275,12 @@ export class FollowedCluster {
       markIncomplete: (isIncomplete) => this.cluster.markIncomplete(isIncomplete),
     };
   }
+}
+
+/** Other selectors select other objects. */
+function describeSource({ server }: Connection, { labels, namespaceLabels }: KubernetesOptions): string {
+  const selectors = [labels, namespaceLabels].flatMap((selector) => selector ?? []);
+  return [server, ...selectors].join(' ');
 }
 
 function joined<Kind extends WatchedObject>(

@@ -3,18 +3,15 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { Connection } from '../../kube/api/connection/types.ts';
-import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
-import { findClusterIdentity } from '../../kube/api/list-watch/cluster-identity.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
-import { SnapshotKeeper } from '../../sources/snapshot/snapshot-keeper.ts';
-import type { KubernetesOptions, KubernetesSnapshot } from './options.ts';
+import type { SnapshotOwner } from '../../sources/snapshot/snapshot-file.ts';
+import { SnapshotKeeper, type SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 
 export interface KeptSnapshotOptions {
-  readonly options: KubernetesOptions;
-  readonly snapshot: KubernetesSnapshot;
+  readonly settings: SnapshotSettings;
   readonly cluster: Cluster;
-  readonly connection: Connection;
+  /** The owner of the state, as far as it is known now. Never rejects. */
+  readonly owner: () => Promise<SnapshotOwner>;
   /** Milliseconds since the state was last known to be current; undefined: it is not. */
   readonly age: () => number | undefined;
   readonly clock: Clock;
@@ -24,36 +21,35 @@ export interface KeptSnapshotOptions {
 /** Milliseconds up to which a state counts as current. */
 const MAX_CURRENT_AGE = 300_000;
 
-export function keepSnapshot(parts: KeptSnapshotOptions): SnapshotKeeper {
-  const { options, snapshot, cluster, connection, age, clock, log } = parts;
-  const api = makeApiAccess({ connection, clock, log });
-  let identity: string | undefined;
+export function keepSnapshot({
+  settings,
+  cluster,
+  owner,
+  age,
+  clock,
+  log,
+}: KeptSnapshotOptions): SnapshotKeeper {
   return new SnapshotKeeper({
-    ...snapshot,
-    maxAgeName: 'portolan { snapshot }',
-    owner: async () => {
-      identity ??= await findClusterIdentity(api);
-      return { domain: options.primaryZone, source: describeSource(connection, options), cluster: identity };
-    },
+    ...settings,
+    owner,
     generation: () => cluster.generation,
-    state: () => (cluster.isKnown ? [...cluster.snapshot()] : undefined),
+    state: () => (cluster.isKnown ? { kind: 'octets', ...cluster.snapshot() } : undefined),
     isCurrent: () => (age() ?? Number.POSITIVE_INFINITY) < MAX_CURRENT_AGE,
     clock,
     log,
   });
 }
 
-/** Other selectors select other objects. */
-function describeSource({ server }: Connection, { labels, namespaceLabels }: KubernetesOptions): string {
-  const selectors = [labels, namespaceLabels].flatMap((selector) => selector ?? []);
-  return [server, ...selectors].join(' ');
-}
-
-/** Publishes the names of the snapshot. @returns whether there was one */
+/** Publishes the names of the snapshot. @returns whether it has objects */
 export async function restoreSnapshot(snapshot: SnapshotKeeper, cluster: Cluster): Promise<boolean> {
-  const lines = [...(await snapshot.read())];
-  if (lines.length === 0) return false;
-  cluster.restore(lines);
+  const content = await snapshot.read();
+  if (content === undefined) return false;
+  if (content.kind === 'lines') cluster.restoreLines(content.lines);
+  else if (!cluster.restore(content.octets)) {
+    snapshot.reject('its records are damaged, or those of another version');
+    return false;
+  }
+  // Publish the names before the first query.
   cluster.settle();
-  return true;
+  return [...cluster.state().kinds.values()].some(({ count }) => count > 0);
 }

@@ -33,9 +33,10 @@ export class KeptConfig {
     const { file, owner, clock, log } = this.#options;
     const reading = await readSnapshot(file, owner);
     if (reading.kind === 'none') return undefined;
-    if (reading.kind === 'good')
-      return readKeptLines(reading.lines, new ItemFence({ source: 'saved-config', clock, log }));
-    log.error('saved configuration ignored', { file, reason: reading.reason });
+    if (reading.kind === 'good' && reading.content.kind === 'lines')
+      return readKeptLines(reading.content.lines, new ItemFence({ source: 'saved-config', clock, log }));
+    const reason = reading.kind === 'good' ? 'it has no lines' : reading.reason;
+    log.error('saved configuration ignored', { file, reason });
     return undefined;
   }
 
@@ -62,7 +63,7 @@ export class KeptConfig {
     for (let lines = this.#waiting; lines !== undefined; lines = this.#waiting) {
       this.#waiting = undefined;
       try {
-        await writeSnapshot(file, owner, lines, clock.now());
+        await writeSnapshot(file, owner, { kind: 'lines', lines }, clock.now());
       } catch (error) {
         log.error('cannot save configuration', {
           reason: error instanceof Error ? error.message : String(error),

@@ -309,7 +309,8 @@ export class EtcdSource implements KeySink {
         ...snapshot,
         owner: async () => ({ domain: String(this.#prefix), source, cluster: this.#feed.cluster }),
         generation: () => this.#generation,
-        state: () => (this.#isRead ? writeKeys(this.#tree, this.#leases, clock) : undefined),
+        state: () =>
+          this.#isRead ? { kind: 'lines', lines: writeKeys(this.#tree, this.#leases, clock) } : undefined,
         isCurrent: () => this.#feed.stats().age === 0,
         clock,
         log,
@@ -319,7 +320,8 @@ export class EtcdSource implements KeySink {
 
   async #restore(): Promise<void> {
     if (this.#snapshot === undefined) return;
-    const lines = await this.#snapshot.read();
+    const content = await this.#snapshot.read();
+    const lines = content?.kind === 'lines' ? content.lines : [];
     const { clock, log } = this.#dependencies;
     const fence = new ItemFence({ source: 'snapshot', clock, log });
     await restoreKeys(lines, { tree: this.#tree, leases: this.#leases, fence, clock });

@@ -1,10 +1,12 @@
 /**
- * The file of the last good state: a header that names the owner of the state, a line per object, a footer with a checksum.
+ * The file of the last good state: a line that names the owner of the state, the state as lines of text or as octets, a last line with
+ * a checksum.
  *
  * It is replaced atomically, and is valid only as a whole.
  */
-import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { createHash, type Hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { replaceFile } from '../../base/replace-file.ts';
 
@@ -23,19 +25,34 @@ interface Head extends SnapshotOwner {
   readonly version: number;
   /** Time of writing, in ISO 8601. */
   readonly written: string;
+  /** Of octets; lines are counted in the footer. */
+  readonly objects?: number;
 }
 
 interface Foot {
-  readonly lines: number;
+  readonly lines: number | undefined;
   /** Digest of all octets above the footer. */
   readonly sha256: string;
 }
 
+/** A state to be written. */
+export type SnapshotState =
+  /** Without line ends; read in portions. */
+  | { readonly kind: 'lines'; readonly lines: Iterable<string> }
+  /** One behind another. */
+  | { readonly kind: 'octets'; readonly parts: readonly Uint8Array[]; readonly count: number };
+
+export type SnapshotContent =
+  /** Read from the octets of the file as they are taken. */
+  | { readonly kind: 'lines'; readonly lines: Iterable<string> }
+  /** At a multiple of four octets in their memory, if that begins at one. */
+  | { readonly kind: 'octets'; readonly octets: Uint8Array };
+
 export type SnapshotReading =
   | {
       readonly kind: 'good';
-      /** Read from the octets of the file as they are taken. */
-      readonly lines: Iterable<string>;
+      readonly content: SnapshotContent;
+      /** Objects. */
       readonly count: number;
       /** When the state was last known to be current, in milliseconds since the epoch. */
       readonly written: number;
@@ -57,28 +74,29 @@ export class SnapshotWriteError extends Error {
   }
 }
 
-/** Version of the header and of the lines: it increases when the meaning of either changes. */
-const VERSION = 1;
+/** Versions of the header and of the state: they increase when the meaning of either changes. */
+const VERSION = { lines: 1, octets: 2 } as const;
 const CHUNK_CHARACTERS = 256 * 1024;
 const LINE_FEED = 0x0a;
+/** Octets behind the first line begin at a multiple of this. */
+const ALIGNMENT = 16;
 
 /**
  * Replaces the file.
  *
- * @param lines without line ends; read in portions
  * @param now milliseconds since the epoch
- * @returns the number of lines
+ * @returns the number of objects
  * @throws SnapshotWriteError and leaves the older file as it was
  */
 export async function writeSnapshot(
   file: string,
   owner: SnapshotOwner,
-  lines: Iterable<string>,
+  state: SnapshotState,
   now: number,
 ): Promise<number> {
   try {
     const count = await replaceFile(file, 0o600, async (handle) => {
-      const written = await writeAll(handle, owner, lines, now);
+      const written = await writeAll(handle, owner, state, now);
       await handle.sync();
       return written;
     });
@@ -92,28 +110,49 @@ export async function writeSnapshot(
 async function writeAll(
   handle: FileHandle,
   { domain, source, cluster }: SnapshotOwner,
-  lines: Iterable<string>,
+  state: SnapshotState,
   now: number,
 ): Promise<number> {
   const hash = createHash('sha256');
   const written = new Date(now).toISOString();
-  const head: Head = { format: 'portolan snapshot', version: VERSION, domain, source, cluster, written };
-  let chunk = `${JSON.stringify(head)}\n`;
-  const flush = async () => {
-    hash.update(chunk);
-    await handle.writeFile(chunk);
-    chunk = '';
-  };
+  const version = VERSION[state.kind];
+  const objects = state.kind === 'octets' ? { objects: state.count } : {};
+  const head: Head = { format: 'portolan snapshot', version, domain, source, cluster, written, ...objects };
+  const text = JSON.stringify(head);
+  const padding = (ALIGNMENT - ((Buffer.byteLength(text) + 1) % ALIGNMENT)) % ALIGNMENT;
+  await writeChunk(handle, hash, `${text}${' '.repeat(state.kind === 'octets' ? padding : 0)}\n`);
+  const isLines = state.kind === 'lines';
+  const lines = isLines ? await writeLines(handle, hash, state.lines) : undefined;
+  if (!isLines) await writeOctets(handle, hash, state.parts);
+  const foot: Foot = { lines, sha256: hash.digest('hex') };
+  await handle.writeFile(`${JSON.stringify(foot)}\n`);
+  return isLines ? (lines ?? 0) : state.count;
+}
+
+async function writeLines(handle: FileHandle, hash: Hash, lines: Iterable<string>): Promise<number> {
+  let chunk = '';
   let count = 0;
   for (const line of lines) {
     count += 1;
     chunk += `${line}\n`;
-    if (chunk.length > CHUNK_CHARACTERS) await flush();
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    await writeChunk(handle, hash, chunk);
+    chunk = '';
   }
-  await flush();
-  const foot: Foot = { lines: count, sha256: hash.digest('hex') };
-  await handle.writeFile(`${JSON.stringify(foot)}\n`);
+  await writeChunk(handle, hash, chunk);
   return count;
+}
+
+async function writeOctets(handle: FileHandle, hash: Hash, parts: readonly Uint8Array[]): Promise<void> {
+  for (const part of parts)
+    for (let at = 0; at < part.length; at += CHUNK_CHARACTERS)
+      await writeChunk(handle, hash, part.subarray(at, at + CHUNK_CHARACTERS));
+  await writeChunk(handle, hash, '\n');
+}
+
+async function writeChunk(handle: FileHandle, hash: Hash, chunk: string | Uint8Array): Promise<void> {
+  hash.update(chunk);
+  await handle.writeFile(chunk);
 }
 
 /** A rename survives a crash only if the folder is synced too. */
@@ -126,25 +165,54 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Never throws: the result has the reason if the file cannot be used. */
-export async function readSnapshot(file: string, owner: SnapshotOwner): Promise<SnapshotReading> {
+/**
+ * Never throws: the result has the reason if the file cannot be used.
+ *
+ * @param owner asked for while the file is read
+ */
+export async function readSnapshot(
+  file: string,
+  owner: SnapshotOwner | Promise<SnapshotOwner>,
+): Promise<SnapshotReading> {
   let octets: Buffer;
   try {
-    octets = await readFile(file);
+    octets = readFileSync(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'none' };
     return unusable(error instanceof Error ? error.message : String(error));
   }
+  const headEnd = octets.indexOf(LINE_FEED) + 1;
+  const head = parseHead(octets.toString('utf8', 0, headEnd));
+  if (head !== undefined && head.version !== VERSION.lines && head.version !== VERSION.octets)
+    return unusable(`it is of version ${head.version}, not ${VERSION.lines} or ${VERSION.octets}`);
   const footStart = octets.lastIndexOf(LINE_FEED, octets.length - 2) + 1;
   const foot = parseFoot(octets.toString('utf8', footStart));
   if (foot === undefined) return unusable('its end is missing');
   const body = octets.subarray(0, footStart);
   if (createHash('sha256').update(body).digest('hex') !== foot.sha256)
     return unusable('its checksum is wrong');
-  const headEnd = body.indexOf(LINE_FEED) + 1;
-  const head = parseHead(body.toString('utf8', 0, headEnd));
-  if (head === undefined || countLines(body) !== foot.lines + 1) return unusable('it is not a snapshot');
-  if (head.version !== VERSION) return unusable(`it is of version ${head.version}, not ${VERSION}`);
+  const found = head && readContent(head, body.subarray(headEnd), foot);
+  if (head === undefined || found === undefined) return unusable('it is not a snapshot');
+  return judge(head, await owner, found);
+}
+
+interface Found {
+  readonly content: SnapshotContent;
+  readonly count: number;
+}
+
+/** @returns undefined if it has not what its ends say */
+function readContent(head: Head, octets: Buffer, { lines }: Foot): Found | undefined {
+  if (head.version === VERSION.lines)
+    return countLines(octets) === lines
+      ? { content: { kind: 'lines', lines: splitLines(octets) }, count: lines }
+      : undefined;
+  // A line feed is behind the octets.
+  if (head.objects === undefined || octets.length === 0) return undefined;
+  return { content: { kind: 'octets', octets: octets.subarray(0, -1) }, count: head.objects };
+}
+
+function judge(head: Head, owner: SnapshotOwner, found: Found): SnapshotReading {
   if (head.domain !== owner.domain) return unusable(`it is of another zone: ${head.domain}`);
   if (head.source !== owner.source) return unusable(`it is of another cluster: ${head.source}`);
   const isKnown = head.cluster !== undefined && owner.cluster !== undefined;
@@ -152,8 +220,7 @@ export async function readSnapshot(file: string, owner: SnapshotOwner): Promise<
     return unusable(`it is of another cluster: its kube-system has the UID ${head.cluster}`);
   const written = Date.parse(head.written);
   if (Number.isNaN(written)) return unusable(`it was written at no time: ${head.written}`);
-  const lines = splitLines(body.subarray(headEnd));
-  return { kind: 'good', lines, count: foot.lines, written, isVerified: isKnown };
+  return { kind: 'good', ...found, written, isVerified: isKnown };
 }
 
 function countLines(octets: Buffer): number {
@@ -174,6 +241,7 @@ function* splitLines(octets: Buffer): Iterable<string> {
 function parseHead(line: string): Head | undefined {
   const head = parseRecord(line);
   if (head?.['format'] !== 'portolan snapshot' || typeof head['version'] !== 'number') return undefined;
+  if (typeof (head['objects'] ?? 0) !== 'number') return undefined;
   const texts = [head['domain'], head['source'], head['written'], head['cluster'] ?? ''];
   // Each field has the type that the interface declares.
   return texts.every((text) => typeof text === 'string') ? (head as unknown as Head) : undefined;
@@ -183,7 +251,8 @@ function parseFoot(line: string): Foot | undefined {
   const foot = line.endsWith('\n') ? parseRecord(line) : undefined;
   const lines = foot?.['lines'];
   const sha256 = foot?.['sha256'];
-  return typeof lines === 'number' && typeof sha256 === 'string' ? { lines, sha256 } : undefined;
+  if (typeof sha256 !== 'string' || (lines !== undefined && typeof lines !== 'number')) return undefined;
+  return { lines, sha256 };
 }
 
 function parseRecord(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -5,7 +5,13 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatElapsed } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
-import { readSnapshot, type SnapshotOwner, writeSnapshot } from './snapshot-file.ts';
+import {
+  readSnapshot,
+  type SnapshotContent,
+  type SnapshotOwner,
+  type SnapshotState,
+  writeSnapshot,
+} from './snapshot-file.ts';
 
 export interface SnapshotStats {
   readonly written: number;
@@ -29,8 +35,8 @@ export interface SnapshotKeeperOptions extends SnapshotSettings {
   readonly owner: () => Promise<SnapshotOwner>;
   /** Changes with every change of the state. */
   readonly generation: () => number;
-  /** The state as lines, which are read in portions; undefined while it is incomplete. */
-  readonly state: () => Iterable<string> | undefined;
+  /** The state; undefined while it is incomplete. */
+  readonly state: () => SnapshotState | undefined;
   /** Whether the state is known to be current. */
   readonly isCurrent: () => boolean;
   readonly clock: Clock;
@@ -42,6 +48,9 @@ export const SNAPSHOT_PERIOD = 30_000;
 /** Interval of writes without changes, so that the file does not expire. */
 export const SNAPSHOT_RENEWAL = 3_600_000;
 
+/** What to do about a file that is not used. */
+const REMEDY = 'the next write replaces it; if that is not to be, name another file';
+
 export class SnapshotKeeper {
   readonly #options: SnapshotKeeperOptions;
   #timer: Timer | undefined;
@@ -49,7 +58,6 @@ export class SnapshotKeeper {
   #writing: Promise<void> | undefined;
   #written = 0;
   #errors = 0;
-  /** When the state in the file was current, in milliseconds since the epoch. */
   /** Milliseconds since the epoch. */
   #lastWritten: number | undefined;
   /** When the state in the file was current, by the monotonic clock. */
@@ -59,30 +67,31 @@ export class SnapshotKeeper {
     this.#options = options;
   }
 
-  /** The lines of the last good state, if usable. A file that cannot be used is reported and left as it is. */
-  async read(): Promise<Iterable<string>> {
+  /** The last good state, if usable. A file that cannot be used is reported and left as it is. */
+  async read(): Promise<SnapshotContent | undefined> {
     const { file, owner, maxAge, maxAgeName, clock, log } = this.#options;
-    const reading = await readSnapshot(file, await owner());
+    const reading = await readSnapshot(file, owner());
     if (reading.kind === 'unusable') this.reject(reading.reason);
-    if (reading.kind !== 'good') return [];
-    const { lines, count: objects, written, isVerified } = reading;
+    if (reading.kind !== 'good') return undefined;
+    const { content, count: objects, written, isVerified } = reading;
     // A clock that was set back must not make the snapshot unusable.
     const milliseconds = Math.max(0, clock.now() - written);
     const age = formatElapsed(milliseconds);
     if (maxAge > 0 && milliseconds > maxAge) {
       this.reject(`it is too old: ${age}; at most ${formatElapsed(maxAge)} by ${maxAgeName}`);
-      return [];
+      return undefined;
     }
     this.#lastWritten = written;
     this.#freshAt = clock.monotonic() - milliseconds;
     log.info('snapshot read', { file, age, objects, clusterVerified: isVerified });
-    return lines;
+    return content;
   }
 
   /** Reports that the file cannot be used. */
   reject(reason: string): void {
     this.#errors += 1;
-    this.#options.log.error('snapshot ignored', { file: this.#options.file, reason });
+    const { file, log } = this.#options;
+    log.warn('snapshot ignored', { file, reason, remedy: REMEDY });
   }
 
   /** Starts writing. */
@@ -110,10 +119,10 @@ export class SnapshotKeeper {
   async #writeIfNeeded(): Promise<void> {
     const { file, owner, state, clock, log } = this.#options;
     const generation = this.#options.generation();
-    const lines = this.#isNeeded(generation) ? state() : undefined;
-    if (lines === undefined) return;
+    const held = this.#isNeeded(generation) ? state() : undefined;
+    if (held === undefined) return;
     try {
-      const objects = await writeSnapshot(file, await owner(), lines, clock.now());
+      const objects = await writeSnapshot(file, await owner(), held, clock.now());
       this.#generation = generation;
       this.#written += 1;
       this.#lastWritten = clock.now();

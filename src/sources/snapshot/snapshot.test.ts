@@ -5,7 +5,13 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { readSnapshot, type SnapshotReading, writeSnapshot } from './snapshot-file.ts';
+import {
+  readSnapshot,
+  type SnapshotContent,
+  type SnapshotOwner,
+  type SnapshotReading,
+  writeSnapshot,
+} from './snapshot-file.ts';
 import { SNAPSHOT_PERIOD, SNAPSHOT_RENEWAL, SnapshotKeeper } from './snapshot-keeper.ts';
 
 const owner = { domain: 'cluster.local.', source: 'https://10.0.0.1:6443' };
@@ -16,10 +22,15 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'snapshot-'));
   file = join(folder, 'state');
 });
-/** Undefined if the snapshot cannot be used. */
-function linesOf(reading: SnapshotReading): readonly string[] | undefined {
-  return reading.kind === 'good' ? [...reading.lines] : undefined;
-}
+/** Undefined if the snapshot cannot be used, or has no lines. */
+const linesOf = (reading: SnapshotReading) =>
+  reading.kind === 'good' ? linesIn(reading.content) : undefined;
+
+const linesIn = (content: SnapshotContent | undefined) =>
+  content?.kind === 'lines' ? [...content.lines] : undefined;
+
+const writeLines = (lines: readonly string[], of: SnapshotOwner = owner, now = 0) =>
+  writeSnapshot(file, of, { kind: 'lines', lines }, now);
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -28,7 +39,7 @@ describe('the file', () => {
     const line = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\n') && text.isWellFormed());
     await fc.assert(
       fc.asyncProperty(fc.array(line), async (lines) => {
-        await writeSnapshot(file, owner, lines, 0);
+        await writeLines(lines);
         const reading = await readSnapshot(file, owner);
         expect(reading).toMatchObject({ kind: 'good', count: lines.length, written: 0, isVerified: false });
         expect(linesOf(reading)).toEqual(lines);
@@ -39,9 +50,33 @@ describe('the file', () => {
 
   it('is written in parts without a difference', async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) => `${index} ${'x'.repeat(200)}`);
-    await writeSnapshot(file, owner, lines, 0);
+    await writeLines(lines);
     expect(linesOf(await readSnapshot(file, owner))).toEqual(lines);
     expect(readdirSync(folder)).toEqual(['state']);
+  });
+
+  it('has octets as they are, at a whole word', async () => {
+    const part = fc.uint8Array({ maxLength: 600 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 4 }), fc.nat(9), async (parts, count) => {
+        await writeSnapshot(file, owner, { kind: 'octets', parts, count }, 7);
+        const reading = await readSnapshot(file, Promise.resolve(owner));
+        expect(reading).toMatchObject({ kind: 'good', count, written: 7 });
+        if (reading.kind !== 'good' || reading.content.kind !== 'octets') throw new Error('no octets');
+        expect(Buffer.concat(parts).equals(reading.content.octets)).toBe(true);
+        expect(readFileSync(file).indexOf('\n') % 16).toBe(15);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is not read if it is of a later version, whatever else is in it', async () => {
+    writeFileSync(
+      file,
+      '{"format":"portolan snapshot","version":3,"domain":"a","source":"b","written":""}\n1\n',
+    );
+    const reason = 'it is of version 3, not 1 or 2';
+    expect(await readSnapshot(file, owner)).toEqual({ kind: 'unusable', reason });
   });
 
   it('is not missed', async () => {
@@ -49,15 +84,20 @@ describe('the file', () => {
   });
 
   it('is not believed when any octet of it is another, or its end is missing', async () => {
-    await writeSnapshot(file, owner, ['one', 'two'], 0);
-    const octets = readFileSync(file);
-    for (let position = 0; position < octets.length; position += 1) {
-      const damaged = Buffer.from(octets);
-      damaged[position] = (damaged[position] ?? 0) ^ 1;
-      writeFileSync(file, damaged);
-      expect(await readSnapshot(file, owner)).toMatchObject({ kind: 'unusable' });
-      writeFileSync(file, octets.subarray(0, position));
-      expect(await readSnapshot(file, owner)).toMatchObject({ kind: 'unusable' });
+    for (const state of [
+      { kind: 'lines', lines: ['one', 'two'] } as const,
+      { kind: 'octets', parts: [Buffer.from('one\ntwo')], count: 2 } as const,
+    ]) {
+      await writeSnapshot(file, owner, state, 0);
+      const octets = readFileSync(file);
+      for (let position = 0; position < octets.length; position += 1) {
+        const damaged = Buffer.from(octets);
+        damaged[position] = (damaged[position] ?? 0) ^ 1;
+        writeFileSync(file, damaged);
+        expect(await readSnapshot(file, owner)).toMatchObject({ kind: 'unusable' });
+        writeFileSync(file, octets.subarray(0, position));
+        expect(await readSnapshot(file, owner)).toMatchObject({ kind: 'unusable' });
+      }
     }
   });
 
@@ -65,7 +105,7 @@ describe('the file', () => {
     [{ ...owner, domain: 'other.' }, 'it is of another zone: cluster.local.'],
     [{ ...owner, source: 'https://other' }, 'it is of another cluster: https://10.0.0.1:6443'],
   ])('is not used for another cluster: %j', async (other, reason) => {
-    await writeSnapshot(file, owner, ['one'], 0);
+    await writeLines(['one']);
     expect(await readSnapshot(file, other)).toEqual({ kind: 'unusable', reason });
   });
 });
@@ -83,7 +123,7 @@ describe('the keeper', () => {
       maxAge: more.maxAge ?? 86_400_000,
       maxAgeName: '--snapshot-max-age',
       generation: () => generation,
-      state: () => state,
+      state: () => state && { kind: 'lines', lines: state },
       isCurrent: () => isCurrent,
       clock,
       log,
@@ -142,17 +182,17 @@ describe('the keeper', () => {
   });
 
   it('does not use a state older than the maximum, and says how old it is', async () => {
-    await writeSnapshot(file, owner, ['one'], clock.now() - 90_000_000);
+    await writeLines(['one'], owner, clock.now() - 90_000_000);
     const keeper = keep();
-    expect(await keeper.read()).toEqual([]);
+    expect(await keeper.read()).toBeUndefined();
     expect(log.records.at(-1)?.fields['reason']).toBe(
       'it is too old: 25h0m; at most 24h0m by --snapshot-max-age',
     );
-    expect([...(await keep({ maxAge: 0 }).read())]).toEqual(['one']);
+    expect(linesIn(await keep({ maxAge: 0 }).read())).toEqual(['one']);
   });
 
   it('knows the age of the state that it uses', async () => {
-    await writeSnapshot(file, owner, ['one'], clock.now() - 5_000);
+    await writeLines(['one'], owner, clock.now() - 5_000);
     const keeper = keep();
     await keeper.read();
     expect(log.records.at(-1)?.fields).toMatchObject({ age: '5s', clusterVerified: false });
@@ -160,7 +200,7 @@ describe('the keeper', () => {
   });
 
   it('grows old by the time that passes, whatever the wall clock is set to', async () => {
-    await writeSnapshot(file, owner, ['one'], clock.now() - 5_000);
+    await writeLines(['one'], owner, clock.now() - 5_000);
     const keeper = keep();
     await keeper.read();
     for (const hour of [3_600_000, -7_200_000]) {
@@ -177,11 +217,11 @@ describe('the keeper', () => {
   });
 
   it('uses no state of another cluster at the same address', async () => {
-    await writeSnapshot(file, { ...owner, cluster: 'a' }, ['one'], clock.now());
-    expect([...(await keep({ cluster: 'b' }).read())]).toEqual([]);
-    expect([...(await keep({ cluster: 'a' }).read())]).toEqual(['one']);
+    await writeLines(['one'], { ...owner, cluster: 'a' }, clock.now());
+    expect(await keep({ cluster: 'b' }).read()).toBeUndefined();
+    expect(linesIn(await keep({ cluster: 'a' }).read())).toEqual(['one']);
     // While the server is unreachable, only the address can be compared.
-    expect([...(await keep().read())]).toEqual(['one']);
+    expect(linesIn(await keep().read())).toEqual(['one']);
   });
 
   it('renews the file of a quiet cluster each hour, while the state is known to be current', async () => {
@@ -200,7 +240,7 @@ describe('the keeper', () => {
   });
 
   it('reports a file that cannot be written, keeps the old one and tries again', async () => {
-    await writeSnapshot(file, owner, ['old'], 0);
+    await writeLines(['old']);
     const away = `${folder}-away`;
     renameSync(folder, away);
     const keeper = keep();
@@ -222,10 +262,14 @@ describe('the keeper', () => {
   it('reports a file that cannot be used and starts without it', async () => {
     writeFileSync(file, 'nonsense\n');
     const keeper = keep();
-    expect(await keeper.read()).toEqual([]);
+    expect(await keeper.read()).toBeUndefined();
     expect(keeper.count().errors).toBe(1);
     expect(log.records).toEqual([
-      { level: 'error', message: 'snapshot ignored', fields: { file, reason: 'its end is missing' } },
+      {
+        level: 'warn',
+        message: 'snapshot ignored',
+        fields: { file, reason: 'its end is missing', remedy: expect.stringContaining('another file') },
+      },
     ]);
   });
 });

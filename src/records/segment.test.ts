@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RecordSpace } from '../table/record-space.ts';
+import { DEFAULT_PUBLICATION } from '../table/types.ts';
+import { TableWriter } from '../table/writer.ts';
+import { appendLabel, ServiceDraft, SliceDraft } from './drafts.ts';
+import { DISTRIBUTION, EXTERNAL_TARGET, SERVICE_KIND } from './layout.ts';
+import { RecordWriter } from './record-writer.ts';
+import { copySegment } from './segment.ts';
+import { loadSegment } from './segment-loader.ts';
+import { Segment } from './segment-reader.ts';
+
+const RESERVATION = 64 * 2 ** 20;
+
+function makeWriter(reservation = RESERVATION): {
+  readonly writer: RecordWriter;
+  readonly space: RecordSpace;
+} {
+  const table = new TableWriter({ readers: 0, reservation, cacheOctets: 2 ** 20 });
+  const space = table.recordsOf(DEFAULT_PUBLICATION);
+  const options = { isKubeDns: false, namesSpecialAddresses: false, keepsPlaces: false };
+  return { writer: new RecordWriter(space, options), space };
+}
+
+const textOf = (text: string) => Buffer.from(text, 'latin1');
+const NAMESPACE = textOf('\x04blue');
+
+function keyOf(name: string): Uint8Array {
+  return Buffer.concat([Uint8Array.of(name.length), textOf(name), NAMESPACE]);
+}
+
+function putService(writer: RecordWriter, name: string, ...addresses: readonly string[]): void {
+  const draft = new ServiceDraft();
+  draft.key.append(keyOf(name), 0, keyOf(name).length);
+  draft.kind = addresses.length > 0 ? SERVICE_KIND.CLUSTER : SERVICE_KIND.HEADLESS;
+  draft.distribution = DISTRIBUTION.NONE;
+  for (const address of addresses) draft.addAddress(address);
+  draft.ports.add(80, 0, textOf('http'), 0, 4);
+  writer.putService(draft, 1);
+}
+
+function putSlice(
+  writer: RecordWriter,
+  name: string,
+  of: string,
+  addresses: readonly string[],
+  host = '',
+): void {
+  const draft = new SliceDraft();
+  draft.key.append(NAMESPACE, 0, NAMESPACE.length);
+  draft.key.append(textOf(name), 0, name.length);
+  appendLabel(draft.service, textOf(of), 0, of.length);
+  draft.service.append(NAMESPACE, 0, NAMESPACE.length);
+  for (const [index, address] of addresses.entries())
+    draft.addAddress(address, index % 5 === 4 ? 1 : 0, textOf(host), 0, host.length);
+  draft.ports.add(80, 0, textOf('http'), 0, 4);
+  draft.endGroup();
+  writer.putSlice(draft, 1);
+}
+
+/** Entries, addresses, ready endpoints and index of a service, whatever the places in the table are. */
+function describeWriter({ writer, space }: ReturnType<typeof makeWriter>) {
+  const { views } = space;
+  const wordsOf = (name: string) => {
+    const entry = writer.findService(keyOf(name));
+    return [8, 24].map((field) => (entry === 0 ? -1 : views.atoms[(entry + field) >> 2]));
+  };
+  const services = ['web', 'db', 'large', 'shared', 'early'].map(wordsOf);
+  const counts = [writer.services, writer.slices.count, writer.namespaceObjects, writer.claims.count];
+  return { services, counts, entries: space.entries };
+}
+
+/** Few addresses, so that services share some. */
+const arbitraryAddress = fc.oneof(
+  fc.nat(9).map((last) => `10.0.0.${last}`),
+  fc.nat(3).map((last) => `fd00::${last}`),
+  fc.constantFrom('127.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1'),
+);
+const arbitraryAddresses = fc.array(arbitraryAddress, { maxLength: 6 });
+
+function fill(writer: RecordWriter, own: readonly string[], endpoints: readonly (readonly string[])[]): void {
+  writer.putNamespace(NAMESPACE, 1);
+  writer.putNamespace(textOf('\x05green'), 1);
+  putService(writer, 'web', ...own);
+  putService(writer, 'db');
+  putService(writer, 'large');
+  for (const [index, addresses] of endpoints.entries()) {
+    putSlice(writer, `db-${index}`, 'db', addresses, index % 2 === 0 ? 'host' : '');
+    putSlice(writer, `shared-${index}`, 'shared', addresses);
+  }
+  // Its service has not come yet.
+  putSlice(writer, 'early-1', 'early', ['10.0.0.1']);
+  const many = Array.from({ length: 100 }, (_, index) => `10.1.0.${index}`);
+  putSlice(writer, 'large-1', 'large', many);
+  putSlice(writer, 'large-2.with.dots', 'large', ['10.1.0.1', '10.2.0.1']);
+}
+
+describe('a segment', () => {
+  it('makes the same records, claims and indexes elsewhere, and all of them can be removed', () => {
+    fc.assert(
+      fc.property(arbitraryAddresses, fc.array(arbitraryAddresses, { maxLength: 4 }), (own, endpoints) => {
+        const before = makeWriter();
+        fill(before.writer, own, endpoints);
+        const segment = Segment.read(Buffer.concat(copySegment(before.writer)));
+        const after = makeWriter();
+        expect(segment).toBeDefined();
+        if (segment !== undefined) loadSegment(after.writer, segment);
+        expect(describeWriter(after)).toEqual(describeWriter(before));
+        // What is equal changes nothing, and what differs replaces it.
+        fill(after.writer, own, endpoints);
+        expect(describeWriter(after)).toEqual(describeWriter(before));
+        for (const { writer, space } of [before, after]) {
+          writer.sweepSlices(2);
+          writer.sweepServices(2);
+          writer.sweepNamespaces(2);
+          expect([space.entries, space.octets, writer.claims.count]).toEqual([0, 0, 0]);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('of an empty cluster is one', () => {
+    const segment = Segment.read(Buffer.concat(copySegment(makeWriter().writer)));
+    expect(segment).toMatchObject({ count: 0, namespaces: [] });
+  });
+
+  it('has external names with a name for a target', () => {
+    const before = makeWriter();
+    const draft = new ServiceDraft();
+    draft.key.append(keyOf('web'), 0, keyOf('web').length);
+    draft.kind = SERVICE_KIND.EXTERNAL;
+    draft.targetKind = EXTERNAL_TARGET.NAME;
+    draft.external.append(textOf('a.example'), 0, 9);
+    before.writer.putService(draft, 1);
+    expect(Segment.read(Buffer.concat(copySegment(before.writer)))).toBeUndefined();
+    draft.target.append(textOf('\x01a\x07example\x00'), 0, 11);
+    before.writer.putService(draft, 1);
+    expect(Segment.read(Buffer.concat(copySegment(before.writer)))).toMatchObject({ count: 1 });
+  });
+
+  it('is not taken in by a table without room for it, and leaves it usable', () => {
+    const before = makeWriter();
+    for (let index = 0; index < 3000; index++)
+      putService(before.writer, `web-${index}`, `10.9.${index >> 8}.${index & 255}`);
+    const segment = Segment.read(Buffer.concat(copySegment(before.writer)));
+    const after = makeWriter(2 ** 20 + 2 ** 18);
+    expect(() => segment && loadSegment(after.writer, segment)).toThrow(/full/);
+    expect([after.space.entries, after.space.octets]).toEqual([0, 0]);
+    putService(after.writer, 'web', '10.0.0.1');
+    expect(after.writer.services).toBe(1);
+  });
+
+  it('gives what is in it twice once', () => {
+    const before = makeWriter();
+    putService(before.writer, 'aaa', '10.0.0.1');
+    putService(before.writer, 'bbb', '10.0.0.2');
+    putSlice(before.writer, 'aaa-1', 'aaa', ['10.0.0.3']);
+    putSlice(before.writer, 'bbb-1', 'bbb', ['10.0.0.4']);
+    const octets = Buffer.from(
+      Buffer.concat(copySegment(before.writer)).toString('latin1').replaceAll('bbb', 'aaa'),
+      'latin1',
+    );
+    const segment = Segment.read(octets);
+    const after = makeWriter();
+    if (segment !== undefined) loadSegment(after.writer, segment);
+    expect([after.writer.services, after.writer.slices.count]).toEqual([1, 1]);
+    after.writer.sweepSlices(2);
+    after.writer.sweepServices(2);
+    expect([after.space.entries, after.space.octets]).toEqual([0, 0]);
+  });
+
+  it('that ends early or says more than it has is none', () => {
+    const before = makeWriter();
+    fill(before.writer, ['10.0.0.1'], [['10.0.0.2', 'fd00::1']]);
+    const octets = Buffer.concat(copySegment(before.writer));
+    for (let length = 0; length < octets.length; length++)
+      expect(Segment.read(octets.subarray(0, length))).toBeUndefined();
+    for (let word = 0; word < 6; word++)
+      for (const value of [0, 1, 7, 2 ** 16, 2 ** 31, 2 ** 32 - 1, 2 ** 32 - 4]) {
+        const other = Buffer.from(octets);
+        if (other.readUInt32LE(word * 4) === value) continue;
+        other.writeUInt32LE(value, word * 4);
+        expect(Segment.read(other)).toBeUndefined();
+      }
+  });
+});
