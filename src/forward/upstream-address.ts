@@ -71,7 +71,7 @@ export function parseUpstream(text: string): UpstreamAddress {
   if (transport === undefined)
     throw new UpstreamAddressError(text, 'a scheme that is not dns, tcp, tls or https');
   const [server = '', ...sources] = text.slice(scheme?.[0].length ?? 0).split('@');
-  const hash = isEncrypted(transport) ? server.indexOf('#') : -1;
+  const hash = isEncrypted({ transport }) ? server.indexOf('#') : -1;
   const place = parsePlace(text, hash < 0 ? server : server.slice(0, hash));
   return {
     transport,
@@ -82,7 +82,7 @@ export function parseUpstream(text: string): UpstreamAddress {
   };
 }
 
-function isEncrypted(transport: UpstreamAddress['transport']): boolean {
+export function isEncrypted({ transport }: Pick<UpstreamAddress, 'transport'>): boolean {
   return transport === 'tls' || transport === 'https';
 }
 
@@ -179,7 +179,7 @@ export function formatUpstream({ transport, host, port, serverName, source }: Up
   const place = host.kind === 'name' ? host.name.slice(0, -1) : host.address;
   const scheme = transport === 'udp' ? '' : `${transport}://`;
   const server = `${scheme}${place.includes(':') ? `[${place}]` : place}:${port}`;
-  const name = isEncrypted(transport) && serverName !== undefined ? `#${serverName}` : '';
+  const name = isEncrypted({ transport }) && serverName !== undefined ? `#${serverName}` : '';
   return `${server}${name}${source === undefined ? '' : formatSource(source)}`;
 }
 

@@ -12,32 +12,33 @@ import type { Asked } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import { UpstreamConnection } from './stream-connection.ts';
 import { continueBy } from './taken-over-exchange.ts';
-import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
+import type {
+  DirectServer,
+  DroppedPackets,
+  Exchange,
+  ExchangeEvents,
+  StreamTerms,
+  Transport,
+} from './transport.ts';
 
-export interface StreamTransportOptions {
+/** Defaults: idle for 10 s, 30 s with TLS, of any age, one connection at first and 4 at most. */
+export interface StreamTransportOptions extends Partial<StreamTerms> {
   readonly peer: SocketAddress;
   readonly sourceAddress: string | undefined;
   readonly tls: TlsPeer | undefined;
-  /** Milliseconds for which an idle connection is kept. Default: 10 s, 30 s with TLS. */
-  readonly idle?: number;
-  /** Milliseconds after which a connection accepts no more queries, however busy it is. Default: unlimited. */
-  readonly maxAge?: number;
-  /** Maximum of connections to keep, at most 4. Default: 4. */
-  readonly maxConnections?: number;
-  /** Connections to spread simultaneous queries over, 1 to 4. Default: 1. */
-  readonly minConnections?: number;
   readonly clock: Clock;
 }
 
-export interface TlsPeer {
-  /** The name or address that the certificate must have; undefined: the peer's address. */
-  readonly serverName: string | undefined;
-  /** Trusted certificates in PEM form; undefined: those of Node. */
+export interface TlsTrust {
+  /** Trusted certificates in PEM form; they replace those of Node. Undefined: those of Node. */
   readonly authorities: readonly string[] | undefined;
-  /** Makes the error for a certificate with other names than expected. Default: Node's error. */
-  readonly describeOtherName?: (names: string, expected: string) => Error;
   /** Our own certificate and key, in PEM form. Default: none. */
   readonly own?: { readonly certificate: string; readonly key: string } | undefined;
+}
+
+export interface TlsPeer extends TlsTrust {
+  /** The name or address that the certificate must have; undefined: the peer's address. */
+  readonly serverName: string | undefined;
 }
 
 /** Loaded when first used: most servers are queried without TLS, which takes a megabyte. */
@@ -130,8 +131,8 @@ export class StreamTransport implements Transport {
   }
 
   #abandonOld(): void {
-    const { maxAge, clock } = this.#options;
-    if (maxAge === undefined) return;
+    const { maxAge = 0, clock } = this.#options;
+    if (maxAge === 0) return;
     for (const connection of this.#connections)
       if (clock.monotonic() - (this.#openedAt.get(connection) ?? 0) > maxAge) this.#abandon(connection);
   }
@@ -157,7 +158,7 @@ export class StreamTransport implements Transport {
     return { host: peer.address, port: peer.port, ...source };
   }
 
-  #openTls({ serverName, authorities, own, describeOtherName }: TlsPeer): Socket {
+  #openTls({ serverName, authorities, own }: TlsPeer): Socket {
     const expected = serverName ?? this.#options.peer.address.replace(/%.*/, '');
     const { checkServerIdentity, connect: connectTls } = loadTls();
     const socket = connectTls({
@@ -167,7 +168,7 @@ export class StreamTransport implements Transport {
       servername: isIP(expected) === 0 ? expected : '',
       checkServerIdentity: (_, certificate) => {
         const error = checkServerIdentity(expected, certificate);
-        return error && (describeOtherName?.(certificate.subjectaltname ?? '', expected) ?? error);
+        return error && otherNameError(certificate.subjectaltname ?? '', expected);
       },
       ...(authorities === undefined ? {} : { ca: [...authorities] }),
       ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
@@ -198,4 +199,13 @@ export class StreamTransport implements Transport {
       this.#send(entry);
     }
   }
+}
+
+/** In the words of CoreDNS's logs that people search for. @param names as Node lists them: `DNS:localhost, IP Address:127.0.0.1` */
+function otherNameError(names: string, expected: string): Error {
+  const kind = isIP(expected) === 0 ? 'DNS:' : 'IP Address:';
+  const valid = names.split(', ').flatMap((name) => (name.startsWith(kind) ? name.slice(kind.length) : []));
+  return new Error(
+    `tls: failed to verify certificate: x509: certificate is valid for ${valid.join(', ')}, not ${expected}`,
+  );
 }
