@@ -5,9 +5,10 @@
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
+import { type ConnectionActivity, ConnectionTimes } from './connection-times.ts';
 import { isQuery, readRequest } from './https/dns-request.ts';
 import { freshnessOf } from './https/freshness.ts';
 import {
@@ -49,7 +50,6 @@ interface WaitingQuery {
 
 export class HttpConnection implements ServedConnection, Work {
   queries = 0;
-  lastActive: number;
   heldOctets = 0;
   readonly #socket: Socket;
   readonly #client: Client;
@@ -57,9 +57,9 @@ export class HttpConnection implements ServedConnection, Work {
   readonly #service: HttpService;
   readonly #limits: ConnectionLimits;
   readonly #clock: Clock;
+  readonly #times: ConnectionTimes;
   readonly #events: ConnectionEvents;
   readonly #exchanges: HttpExchanges;
-  readonly #opened: number;
   #maxQueries: number;
   /** Queries without an answer yet, and answers that are not sent yet. */
   #owed = 0;
@@ -70,7 +70,6 @@ export class HttpConnection implements ServedConnection, Work {
   #isEnding = false;
   #isGone = false;
   #reason: EndReason = 'client';
-  #timer: Timer;
 
   constructor(
     socket: Socket | TLSSocket,
@@ -89,9 +88,11 @@ export class HttpConnection implements ServedConnection, Work {
     this.#clock = clock;
     this.#events = events;
     this.#maxQueries = limits.queries;
-    this.#opened = clock.monotonic();
-    this.lastActive = this.#opened;
-    this.#timer = this.#watchTime();
+    this.#times = new ConnectionTimes(limits, clock, {
+      activity: () => this.#activity,
+      end: (reason) => this.#end(reason),
+      destroy: () => this.destroy(),
+    });
     socket.setNoDelay(true);
     socket.on('error', () => {
       if (!this.#isEnding) this.#reason = 'error';
@@ -118,7 +119,17 @@ export class HttpConnection implements ServedConnection, Work {
   }
 
   endIfIdleFor(milliseconds: number): void {
-    if (this.isIdle && this.#clock.monotonic() - this.lastActive >= milliseconds) this.#end('idle');
+    if (this.isIdle && this.#times.hasBeenIdleFor(milliseconds)) this.#end('idle');
+  }
+
+  get lastActive(): number {
+    return this.#times.lastActive;
+  }
+
+  get #activity(): ConnectionActivity {
+    if (this.#unsent > 0) return 'unread';
+    if (this.#owed > 0) return 'pending';
+    return this.queries === 0 ? 'new' : 'idle';
   }
 
   cut(reason: EndReason): void {
@@ -189,7 +200,7 @@ export class HttpConnection implements ServedConnection, Work {
 
   #ask(exchange: HttpExchange, message: Uint8Array): void {
     this.queries++;
-    this.lastActive = this.#clock.monotonic();
+    this.#times.noteActivity();
     const answer = this.#answers.answer(message, this.#client);
     const isLast = this.queries >= this.#maxQueries;
     if (answer.kind === 'later') void this.#respondLater(exchange, answer.response, isLast);
@@ -243,7 +254,7 @@ export class HttpConnection implements ServedConnection, Work {
     exchange.onClose(() => {
       this.#unsent--;
       this.#hold(-octets);
-      this.lastActive = this.#clock.monotonic();
+      this.#times.noteActivity();
       if (this.#isEnding && this.#owed + this.#unsent === 0) this.#exchanges.end();
     });
   }
@@ -258,47 +269,15 @@ export class HttpConnection implements ServedConnection, Work {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#reason = reason;
-    this.#timer.cancel();
-    this.#timer = this.#clock.after(this.#limits.endingMilliseconds, () => this.destroy());
+    this.#times.limitEnd();
     if (this.#owed + this.#unsent === 0) this.#exchanges.end();
   }
 
   #onClose(): void {
     if (this.#isGone) return;
-    this.#timer.cancel();
+    this.#times.stop();
     this.#hold(-this.heldOctets);
     this.#isGone = true;
     this.#events.onEnd(this, this.#reason);
-  }
-
-  #watchTime(): Timer {
-    const { idleMilliseconds, writeMilliseconds = idleMilliseconds, ageMilliseconds } = this.#limits;
-    const now = this.#clock.monotonic();
-    // The state, and so the limit that applies, may change before the time is over.
-    const due = Math.min(
-      this.lastActive + this.#maxInactive,
-      now + Math.min(idleMilliseconds, writeMilliseconds),
-      this.#opened + ageMilliseconds,
-    );
-    return this.#clock.after(Math.max(1, due - now), () => this.#onTime());
-  }
-
-  /** The maximum inactivity in the current state, in milliseconds since `lastActive`. */
-  get #maxInactive(): number {
-    const { idleMilliseconds, readMilliseconds, writeMilliseconds } = this.#limits;
-    if (this.#unsent > 0) return writeMilliseconds ?? idleMilliseconds;
-    return (this.queries === 0 ? readMilliseconds : undefined) ?? idleMilliseconds;
-  }
-
-  #onTime(): void {
-    const now = this.#clock.monotonic();
-    if (now - this.#opened >= this.#limits.ageMilliseconds) this.#end('age');
-    else if (now - this.lastActive < this.#maxInactive) this.#timer = this.#watchTime();
-    else if (this.#unsent > 0) this.destroy();
-    else if (this.#owed > 0) {
-      // With answers pending, the connection is not idle.
-      this.lastActive = now;
-      this.#timer = this.#watchTime();
-    } else this.#end('idle');
   }
 }

@@ -7,10 +7,11 @@
  */
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { FrameParser, frame, prefixOf } from '../wire/frames.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
+import { type ConnectionActivity, ConnectionTimes } from './connection-times.ts';
 import { mainTurns, type Work } from './main-turns.ts';
 import type { MessageAnswers } from './message-answers.ts';
 import {
@@ -43,9 +44,9 @@ export class StreamConnection implements ServedConnection, Work {
   readonly #answers: MessageAnswers;
   readonly #limits: ConnectionLimits;
   readonly #clock: Clock;
+  readonly #times: ConnectionTimes;
   readonly #events: ConnectionEvents;
   readonly #parser = new FrameParser();
-  readonly #opened: number;
   #maxQueries: number;
   #state: State = 'open';
   #reason: EndReason = 'error';
@@ -53,7 +54,6 @@ export class StreamConnection implements ServedConnection, Work {
   #answered = 0;
   /** The expected size of the next answer, from the last ones: a client that asks for large answers gets fewer at once. */
   #expectedOctets = FIRST_EXPECTED_OCTETS;
-  lastActive: number;
   heldOctets = 0;
   /** Continue once the client has taken answers, or is gone. */
   readonly #untilTaken: (() => void)[] = [];
@@ -62,7 +62,6 @@ export class StreamConnection implements ServedConnection, Work {
   #isScheduled = false;
   /** Whether its end was reported. */
   #isGone = false;
-  #timer: Timer;
 
   constructor(
     socket: Socket,
@@ -79,9 +78,11 @@ export class StreamConnection implements ServedConnection, Work {
     this.#clock = clock;
     this.#events = events;
     this.#maxQueries = limits.queries;
-    this.#opened = clock.monotonic();
-    this.lastActive = this.#opened;
-    this.#timer = this.#watchTime();
+    this.#times = new ConnectionTimes(limits, clock, {
+      activity: () => this.#activity,
+      end: (reason) => this.#end(reason),
+      destroy: () => this.destroy(),
+    });
     socket.setNoDelay(true);
     socket.on('data', (chunk: Uint8Array) => this.#read(chunk));
     socket.on('drain', () => this.#onProgress());
@@ -105,7 +106,17 @@ export class StreamConnection implements ServedConnection, Work {
   }
 
   endIfIdleFor(milliseconds: number): void {
-    if (this.isIdle && this.#clock.monotonic() - this.lastActive >= milliseconds) this.#end('idle');
+    if (this.isIdle && this.#times.hasBeenIdleFor(milliseconds)) this.#end('idle');
+  }
+
+  get lastActive(): number {
+    return this.#times.lastActive;
+  }
+
+  get #activity(): ConnectionActivity {
+    if (this.#socket.writableLength > 0) return 'unread';
+    if (this.#owed > 0) return 'pending';
+    return this.queries === 0 ? 'new' : 'idle';
   }
 
   cut(reason: EndReason): void {
@@ -176,7 +187,7 @@ export class StreamConnection implements ServedConnection, Work {
       return;
     }
     this.queries++;
-    this.lastActive = this.#clock.monotonic();
+    this.#times.noteActivity();
     const answer = this.#answers.answer(message, this.#client);
     if (answer.kind === 'response') this.#write(answer.response);
     else if (answer.kind === 'later') void this.#writeLater(answer.response);
@@ -222,7 +233,7 @@ export class StreamConnection implements ServedConnection, Work {
 
   /** Called when an answer was sent, or the client has read answers. */
   #onProgress(): void {
-    this.lastActive = this.#clock.monotonic();
+    this.#times.noteActivity();
     for (const resume of this.#untilTaken.splice(0)) resume();
     if (this.#state === 'open') this.#schedule();
     else this.#endIfNothingOwed();
@@ -238,8 +249,7 @@ export class StreamConnection implements ServedConnection, Work {
     if (this.#state !== 'open') return;
     this.#state = 'ending';
     this.#reason = reason;
-    this.#timer.cancel();
-    this.#timer = this.#clock.after(this.#limits.endingMilliseconds, () => this.destroy());
+    this.#times.limitEnd();
     this.#socket.resume();
     this.#endIfNothingOwed();
   }
@@ -254,43 +264,9 @@ export class StreamConnection implements ServedConnection, Work {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#state = 'ended';
-    this.#timer.cancel();
+    this.#times.stop();
     for (const resume of this.#untilTaken.splice(0)) resume();
     this.#events.onHeld(this, -this.heldOctets);
     this.#events.onEnd(this, this.#reason);
-  }
-
-  #watchTime(): Timer {
-    const now = this.#clock.monotonic();
-    const { idleMilliseconds, writeMilliseconds = idleMilliseconds, ageMilliseconds } = this.#limits;
-    // The state, and so the limit that applies, may change before the time is over.
-    const due = Math.min(
-      this.lastActive + this.#maxInactive,
-      now + Math.min(idleMilliseconds, writeMilliseconds),
-      this.#opened + ageMilliseconds,
-    );
-    return this.#clock.after(Math.max(1, due - now), () => this.#onTime());
-  }
-
-  /** The maximum inactivity in the current state, in milliseconds since `lastActive`. */
-  get #maxInactive(): number {
-    const { idleMilliseconds, readMilliseconds, writeMilliseconds } = this.#limits;
-    if (this.#socket.writableLength > 0) return writeMilliseconds ?? idleMilliseconds;
-    return (this.queries === 0 ? readMilliseconds : undefined) ?? idleMilliseconds;
-  }
-
-  #onTime(): void {
-    const now = this.#clock.monotonic();
-    if (now - this.#opened >= this.#limits.ageMilliseconds) this.#end('age');
-    else if (now - this.lastActive < this.#maxInactive) this.#timer = this.#watchTime();
-    else if (this.#socket.writableLength > 0) this.destroy();
-    else if (this.#owed > 0) this.#waitForAnswers();
-    else this.#end('idle');
-  }
-
-  /** With answers pending, the connection is not idle: check again after another idle time. */
-  #waitForAnswers(): void {
-    this.lastActive = this.#clock.monotonic();
-    this.#timer = this.#watchTime();
   }
 }
