@@ -21,7 +21,7 @@ export interface HandleQueryOptions {
   readonly log: Log;
 }
 
-/** The response to a packet; undefined: send none. Never throws. */
+/** The response to a packet, no longer than the client takes; undefined: send none. Never throws. */
 export type HandleQuery = (packet: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
 
 export function createHandleQuery(chain: Chain, options: HandleQueryOptions): HandleQuery {

@@ -1,10 +1,12 @@
 /**
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
+
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
 import { listPlugins } from '../config/corefile/plugin-list.ts';
+import type { GoodCorefile } from '../config/corefile/read-corefile.ts';
 import { type CorefileReading, readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
@@ -33,7 +35,6 @@ import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { VERSION } from './version.ts';
 
 export type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
-type GoodReading = Extract<CorefileReading, { kind: 'good' }>;
 
 /** @param words the arguments after the command @returns the exit code */
 export async function runCoreDns(words: readonly string[]): Promise<number> {
@@ -128,7 +129,7 @@ function adapt(reading: CorefileReading, steps: ServingSteps): CorefileReading {
 }
 
 interface Run {
-  readonly reading: GoodReading;
+  readonly reading: GoodCorefile;
   /** Reads the current Corefile. */
   readonly read: () => CorefileReading;
   readonly steps: ServingSteps;

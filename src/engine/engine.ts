@@ -7,6 +7,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AnswerKeeper } from '../chain/handed-answer.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
 import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { Client } from '../chain/query.ts';
@@ -17,7 +18,7 @@ import type { Plugin, PluginStats } from '../contract/plugin.ts';
 import type { Connect } from '../forward/connect.ts';
 import { ForwardTally } from '../forward/forward-tally.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
-import type { HandleQuery, PacketPath } from '../listen/types.ts';
+import type { PacketPath } from '../listen/types.ts';
 import { composeClusters } from '../records/cluster-composer.ts';
 import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';

@@ -5,8 +5,10 @@
  * Rings keep the order of arrival. So it empties them soon, and clients are then served in turn. Questions are dropped
  * when a client has more of them than are free for all clients: one client holds at most half of the places.
  */
+
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import { ClientTally } from '../forward/admission/client-tally.ts';
 import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { clientOf, ENVELOPE } from '../socket/envelope.ts';
@@ -26,7 +28,7 @@ import { type MainTurns, mainTurns, type WorkSource } from './main-turns.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
 import { NO_ORIGIN, type SlowPathEvents, type SlowPathOrigin, SlowPathQuery } from './slow-path-query.ts';
-import type { HandleQuery, PacketPath, ReaderForwarding } from './types.ts';
+import type { PacketPath, ReaderForwarding } from './types.ts';
 
 /** A reader's ring, and the descriptors of its sockets. */
 export interface QuestionSource {

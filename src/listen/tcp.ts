@@ -1,12 +1,14 @@
 /**
  * TCP, and TLS and HTTPS on it: accepts connections within limits, and stops without losing answers.
  */
+
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
 import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
 import { familyOf, formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
@@ -29,7 +31,7 @@ import {
   type ServedConnection,
 } from './served-connection.ts';
 import { StreamConnection } from './stream-connection.ts';
-import type { HandleQuery, InstantAnswers, ListenAddress } from './types.ts';
+import type { InstantAnswers, ListenAddress } from './types.ts';
 import { within } from './within.ts';
 
 export interface TcpLimits extends ConnectionLimits, ConnectionTableLimits {}

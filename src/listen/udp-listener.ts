@@ -1,14 +1,16 @@
 /**
  * The options and results that both kinds of UDP listeners share: batches and datagrams.
  */
+
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { ReaderCounts } from './reader-counters.ts';
 import type { SlowQuestionCounts } from './slow-path-queue.ts';
-import type { HandleQuery, ListenAddress } from './types.ts';
+import type { ListenAddress } from './types.ts';
 
 /** Default maximum of unanswered slow questions. */
 export const MAX_UNANSWERED = 10_000;

@@ -1,13 +1,14 @@
 /**
  * UDP by batches over real sockets and real threads.
  */
+
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { HandleQuery } from '../../src/chain/handle-query.ts';
 import type { Client } from '../../src/chain/query.ts';
-import type { HandleQuery } from '../../src/listen/types.ts';
 import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';

@@ -1,14 +1,15 @@
 /**
  * Listener groups with their own kind of reader thread: queries that it has received are answered even while the group is closing.
  */
+
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import type { HandleQuery } from '../../src/chain/handle-query.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
-import type { HandleQuery } from '../../src/listen/types.ts';
 import { ListenerGroups } from '../../src/server/listener-groups.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';

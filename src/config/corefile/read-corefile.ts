@@ -2,13 +2,13 @@
  * Reads a Corefile to server blocks with plugin options, or to a list of all its problems.
  */
 
+import type { Environment } from '../../base/environment.ts';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { checkListeners } from '../../corefile/keys/listen-check.ts';
 import { readServerKeys, type ServerKey } from '../../corefile/keys/server-key.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
-import type { Environment } from '../../corefile/syntax/environment.ts';
 import {
   CorefileFindings,
   type CorefileProblem,
@@ -47,14 +47,16 @@ export interface ServerBlock {
   readonly plugins: readonly PluginUse[];
 }
 
+export interface GoodCorefile {
+  readonly kind: 'good';
+  readonly blocks: readonly ServerBlock[];
+  /** CoreDNS's digest of the configuration, 128 hexadecimal digits; differs between configurations. */
+  readonly digest: string;
+  readonly warnings: readonly CorefileWarning[];
+}
+
 export type CorefileReading =
-  | {
-      readonly kind: 'good';
-      readonly blocks: readonly ServerBlock[];
-      /** CoreDNS's digest of the configuration, 128 hexadecimal digits; differs between configurations. */
-      readonly digest: string;
-      readonly warnings: readonly CorefileWarning[];
-    }
+  | GoodCorefile
   | {
       readonly kind: 'bad';
       /** As for a good Corefile; undefined if there is a problem in the phase `tokens`. */

@@ -1,7 +1,8 @@
 /**
  * Converts dnsmasq's options for local names, question rules and reply filters to the settings of the plugin `local-names`.
  */
-import type { networkInterfaces } from 'node:os';
+
+import type { Interfaces } from '../../listen/local-addresses.ts';
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import type { QuestionRules } from '../../plugins/local-names/question-rules.ts';
 import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
@@ -10,9 +11,6 @@ import { boundsOf } from './addresses.ts';
 import { isForReading } from './config-folder.ts';
 import type { DnsmasqPlan, RangeDomain as PlannedRange } from './dnsmasq-plan.ts';
 import { HostsFileReader } from './hosts-file.ts';
-
-/** The interfaces of this machine, as `networkInterfaces` gives them. */
-export type Interfaces = ReturnType<typeof networkInterfaces>;
 
 /** How dnsmasq reads hosts files. */
 export const DNSMASQ_HOSTS: HostsFormat = {

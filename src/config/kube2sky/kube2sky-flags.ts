@@ -1,6 +1,7 @@
 /**
  * The flags of kube2sky, read as that program reads them, and Portolan's additions.
  */
+import type { Environment } from '../../base/environment.ts';
 import { readVariable } from '../../base/environment.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
@@ -71,8 +72,6 @@ export type Kube2SkyReading =
   | { readonly kind: 'help' | 'version' }
   | { readonly kind: 'bad'; readonly problems: readonly Problem[] }
   | { readonly kind: 'good'; readonly settings: Kube2SkySettings };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const REMEDY = "See 'portolan kube2sky --help' for those there are.";
 

@@ -1,6 +1,7 @@
 /**
  * The command line and the environment of SkyDNS.
  */
+import type { Environment } from '../../base/environment.ts';
 import { readVariable } from '../../base/environment.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
@@ -183,7 +184,6 @@ const VARIABLES: ReadonlyMap<string, string> = new Map<string, string>([
   ['systemd', 'SKYDNS_SYSTEMD'],
 ]);
 
-export type Environment = Readonly<Record<string, string | undefined>>;
 export type SkyDnsFlagReader = FlagReader<typeof SKYDNS_FLAGS>;
 
 export type SkyDnsFlagsReading =

@@ -2,6 +2,7 @@
  * The settings of SkyDNS, from its flags and environment, and from the JSON of the key `config` in etcd, which wins.
  */
 
+import type { Environment } from '../../base/environment.ts';
 import { splitAddress } from '../../corefile/directive/go-values.ts';
 import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
@@ -12,7 +13,7 @@ import { NameError, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { SkyDnsMetricsPlan } from '../server/server-plan.ts';
 import type { Problem } from '../values/problem.ts';
-import type { Environment, SkyDnsFlagReader } from './skydns-flags.ts';
+import type { SkyDnsFlagReader } from './skydns-flags.ts';
 
 export interface SkyDnsSettings {
   readonly etcd: EtcdSettings;

@@ -1,9 +1,11 @@
 /**
  * A Corefile with all files that it imports, while a migration changes them.
  */
+
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Environment } from '../../base/environment.ts';
 import { type CorefileFiles, findMatches } from '../syntax/corefile-files.ts';
-import { type Environment, expandVariables } from '../syntax/environment.ts';
+import { expandVariables } from '../syntax/environment.ts';
 import { withoutMark } from '../syntax/lexer.ts';
 import { readStatements, type StatementLevel } from '../written/statements.ts';
 import { applyEdits } from '../written/text-edits.ts';

@@ -3,10 +3,8 @@
  *
  * An unset variable is empty. A value is not split into words, and references in it are expanded in turn.
  */
+import type { Environment } from '../../base/environment.ts';
 import { readVariable } from '../../base/environment.ts';
-
-/** The variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Expansion {
   readonly text: string;

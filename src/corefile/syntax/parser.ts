@@ -4,9 +4,10 @@
  * The parser knows the names of directives but not their syntax. After a problem it continues as well as it can, to find all problems
  * at once.
  */
+import type { Environment } from '../../base/environment.ts';
 import { findNearest } from '../../base/nearest.ts';
 import type { CorefileFiles } from './corefile-files.ts';
-import { type Environment, expandVariables } from './environment.ts';
+import { expandVariables } from './environment.ts';
 import type { CorefileFindings } from './findings.ts';
 import { remedyForForeign } from './foreign-plugins.ts';
 import { Importer } from './importer.ts';

@@ -5,12 +5,13 @@
  * parent zone is tried, up to the root. A question for DS is for the parent: the shortest zone wins, the root only without any
  * other.
  */
+
 import type { Log } from '../../base/log.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import type { HandleQuery } from '../../chain/handle-query.ts';
 import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySignature, type QuerySite } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import type { HandleQuery } from '../../listen/types.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
 import type { Asked, Query as ParsedQuery } from '../../wire/query.ts';

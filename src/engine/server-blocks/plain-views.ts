@@ -2,10 +2,11 @@
  * The only block of our own front ends in the table: the default view. It lives as long as the process, so that cached answers
  * outlive plans.
  */
+
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import type { ResponsePlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { PlainResponses, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import type { PublicationId, ViewSettings } from '../../table/types.ts';
 import type { ClientViews } from './client-views.ts';
@@ -18,8 +19,6 @@ export interface PlainBlock {
   /** The route by which readers forward. */
   readonly route: number | undefined;
 }
-
-type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
 
 export class PlainViews {
   readonly #views: ClientViews;

@@ -3,21 +3,23 @@
  *
  * All blocks are complete before any of them answers, so that a plan that fails changes nothing.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
+import type { HandleQuery } from '../../chain/handle-query.ts';
 import { type Chain, composeChain, type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
 import type { PluginName } from '../../config/server/plugin-plan.ts';
+import type { PlainResponses } from '../../config/server/server-blocks-plan.ts';
 import {
   type GroupPlan,
   optionsOf,
-  type ResponsePlan,
   type ServerBlockPlan,
   viewOf,
 } from '../../config/server/server-blocks-plan.ts';
@@ -26,7 +28,7 @@ import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contr
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
-import type { HandleQuery, PacketPath } from '../../listen/types.ts';
+import type { PacketPath } from '../../listen/types.ts';
 import { Metadata } from '../../plugins/metadata/metadata.ts';
 import { createViewTest } from '../../plugins/view/judge-view.ts';
 import { TableFullError } from '../../table/arena.ts';
@@ -515,8 +517,6 @@ function siteOf(zone: NameKey, { plan, chain, plugins }: RunningBlock): Site {
     test(metadata === undefined ? query : query.describedBy(metadata.sources));
   return { zone, chain, view: view.name, accepts };
 }
-
-type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
 
 /** Whether only the chain answers some names of ours, so that its answers are worth storing. */
 function derivesAnswers({ plan }: RunningBlock): boolean {

@@ -1,22 +1,21 @@
 /**
  * The front end of `coredns`: compiles a Corefile to a plan, serves its endpoints, and follows its changes.
  */
+
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { compileCorefile, findOptions } from '../../config/corefile/compile-corefile.ts';
-import type { CorefileReading } from '../../config/corefile/read-corefile.ts';
+import type { CorefileReading, GoodCorefile } from '../../config/corefile/read-corefile.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
 import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
 import { EndpointError, Endpoints } from './endpoints.ts';
 import { HealthRequests } from './health-requests.ts';
 
-type GoodReading = Extract<CorefileReading, { readonly kind: 'good' }>;
-
 export interface CoreDnsFrontEndOptions {
-  readonly reading: GoodReading;
+  readonly reading: GoodCorefile;
   /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
@@ -48,7 +47,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   readonly isSettled = true;
   readonly #options: CoreDnsFrontEndOptions;
   readonly #endpoints: Endpoints;
-  #reading: GoodReading;
+  #reading: GoodCorefile;
   #plan: ServerPlan;
   #onChange: PlanListener = async () => {};
   #timer: Timer | undefined;
@@ -209,7 +208,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     return undefined;
   }
 
-  async #replace(reading: GoodReading): Promise<void> {
+  async #replace(reading: GoodCorefile): Promise<void> {
     const plan = compileCorefile(reading.blocks, this.#options);
     const { endpoints } = this.#plan;
     await this.#openEndpoints(plan.endpoints);

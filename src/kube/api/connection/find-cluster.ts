@@ -1,13 +1,14 @@
 /**
  * Finds the cluster: by flags, else from the pod that we run in, else from the user's kubeconfig.
  */
+
 import { delimiter, join } from 'node:path';
 import { type Clock, systemClock } from '../../../base/clock.ts';
+import type { Environment } from '../../../base/environment.ts';
 import { type LoadClientNode, loadClientNode } from './client-node-credentials.ts';
 import { openConnection } from './http-connection.ts';
 import { readInCluster, serviceAccountFolder } from './in-cluster.ts';
 import { type ClusterChoice, readCluster, readEnvironmentProxy } from './kubeconfig-cluster.ts';
-import type { Environment } from './proxy.ts';
 import { readServerAddress } from './server-address.ts';
 import type { ClusterSettings } from './settings.ts';
 import type { Connection } from './types.ts';

@@ -1,13 +1,14 @@
 /**
  * The in-cluster configuration of a pod: the address from its environment, the token and CA of its service account.
  */
+
 import { access } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
+import type { Environment } from '../../../base/environment.ts';
 import { RotatingFile } from './byte-source.ts';
 import { readEnvironmentProxy } from './kubeconfig-cluster.ts';
-import type { Environment } from './proxy.ts';
 import { readServerAddress } from './server-address.ts';
 import type { ClusterSettings } from './settings.ts';
 

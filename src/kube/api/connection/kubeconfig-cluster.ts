@@ -1,12 +1,14 @@
 /**
  * Reads the settings of one cluster from a merged kubeconfig and a context.
  */
+
 import type { Clock } from '../../../base/clock.ts';
+import type { Environment } from '../../../base/environment.ts';
 import { fixedBytes, RotatingFile } from './byte-source.ts';
 import { type LoadClientNode, makeClientNodeCredentials } from './client-node-credentials.ts';
 import { ClusterConfigurationError } from './errors.ts';
 import type { Kubeconfig, KubeconfigEntry } from './kubeconfig-file.ts';
-import { chooseProxy, type Environment, readProxyAddress } from './proxy.ts';
+import { chooseProxy, readProxyAddress } from './proxy.ts';
 import { readServerAddress } from './server-address.ts';
 import type { ByteSource, ClusterSettings, UserSettings } from './settings.ts';
 
