@@ -141,7 +141,7 @@ function checkKeys(
       });
 }
 
-interface Draft {
+interface BlockDraft {
   readonly node: BlockNode;
   readonly keys: readonly ServerKey[];
   readonly plugins: Map<CorefilePluginName, PluginUse>;
@@ -149,7 +149,7 @@ interface Draft {
 
 function setUp(
   name: string,
-  { node, keys, plugins }: Draft,
+  { node, keys, plugins }: BlockDraft,
   { files, interfaces }: CorefileSettings,
   findings: CorefileFindings,
 ): void {

@@ -1,7 +1,7 @@
 /**
  * Options of the cache and of TTLs.
  */
-import type { Draft } from './draft.ts';
+import type { DnsmasqDraft } from './draft.ts';
 import { readNumber, SECONDS } from './numbers.ts';
 import { flag, type Option, repeatable, single, type Use } from './option.ts';
 import { readTypes } from './record-types.ts';
@@ -58,10 +58,14 @@ export const cacheOptions: readonly Option[] = [
       use.draft.cache.moreTypes.push(...readTypes(use, value));
     },
   ),
-  flag('clear-on-reload', { means: 'Clear the cache when upstream servers change' }, ({ cache }: Draft) => {
-    cache.clearsOnReload = true;
-  }),
-  flag('no-round-robin', { means: 'Keep the order of addresses in answers' }, ({ cache }: Draft) => {
+  flag(
+    'clear-on-reload',
+    { means: 'Clear the cache when upstream servers change' },
+    ({ cache }: DnsmasqDraft) => {
+      cache.clearsOnReload = true;
+    },
+  ),
+  flag('no-round-robin', { means: 'Keep the order of addresses in answers' }, ({ cache }: DnsmasqDraft) => {
     cache.rotatesAddresses = false;
   }),
 ];

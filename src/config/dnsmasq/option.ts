@@ -1,13 +1,13 @@
 /**
  * An option: its syntax and its effect.
  */
-import type { Draft } from './draft.ts';
+import type { DnsmasqDraft } from './draft.ts';
 
 /** One occurrence of an option. */
 export interface Use {
   /** Octets with escaped characters; undefined without a value. */
   readonly value: string | undefined;
-  readonly draft: Draft;
+  readonly draft: DnsmasqDraft;
   /** @param value the wrong part, if it is not the whole value */
   refuse(fault: string, remedy: string, value?: string): void;
   /** Reports a setting without effect, or with an unexpected one. @param text a whole sentence */
@@ -47,7 +47,7 @@ export type Standing =
 type Shape = Omit<Option, 'name' | 'standing' | 'takes' | 'repeats'> & { readonly takes?: OptionValue };
 
 /** An option without a value; may be repeated. */
-export function flag(name: string, shape: Shape, apply: (draft: Draft) => void): Option {
+export function flag(name: string, shape: Shape, apply: (draft: DnsmasqDraft) => void): Option {
   const standing = { kind: 'works', apply: (use: Use) => apply(use.draft) } as const;
   return { name, takes: 'nothing', repeats: 'often', ...shape, standing };
 }

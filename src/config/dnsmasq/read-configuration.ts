@@ -8,7 +8,7 @@ import { type FileLine, readConfigFile } from './config-file.ts';
 import { chooseConfigFiles, readFolderChoice } from './config-folder.ts';
 import { findConflicts, findStartConflicts } from './conflicts.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
-import { type Draft, newDraft } from './draft.ts';
+import { type DnsmasqDraft, newDraft } from './draft.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type DnsmasqProblem, Findings, type Note } from './findings.ts';
 import { readName } from './names.ts';
@@ -85,7 +85,7 @@ type Place = () => string;
  * appear again in a file, which then wins. Each file is read once, even if it is named several times.
  */
 class ConfigurationReader {
-  readonly draft: Draft = newDraft();
+  readonly draft: DnsmasqDraft = newDraft();
   readonly findings = new Findings();
   readonly #sources: ConfigSources;
   readonly #filesRead = new Set<string>();

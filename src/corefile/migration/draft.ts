@@ -68,7 +68,7 @@ function showBlock({ key, lines, moved }: AddedBlock): string {
   return `${key} {\n${lines.map((line) => showLine(line, '    ')).join('')}${moved.render()}}\n`;
 }
 
-export class Draft {
+export class CorefileDraft {
   /** The Corefile first. */
   readonly files: readonly DraftFile[];
   /** Of all files, in order. */

@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import type { Draft } from '../../corefile/directive/directive.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
@@ -18,8 +19,6 @@ const DENIAL: CacheLimits = { capacity: DEFAULT_CAPACITY, maxTtl: 1800, minTtl: 
 const MAX_SERVFAIL = 300_000;
 const MAX_RECHECK = 300_000;
 const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
-
-type Draft = { -readonly [Name in keyof CacheOptions]: CacheOptions[Name] };
 
 /** The properties, and their ranges and defaults, are those of plugin/cache of CoreDNS 1.14.7. */
 export const cache = definePlugin({
@@ -37,7 +36,7 @@ export const cache = definePlugin({
     '}',
   ],
   read(cursor, context): CacheOptions {
-    const draft: Draft = {
+    const draft: Draft<CacheOptions> = {
       zones: context.zones,
       success: SUCCESS,
       denial: DENIAL,
@@ -68,7 +67,7 @@ export const cache = definePlugin({
     ),
 });
 
-function readProperties(cursor: DirectiveCursor, draft: Draft): void {
+function readProperties(cursor: DirectiveCursor, draft: Draft<CacheOptions>): void {
   let policies = 0;
   const known = {
     success: () => {

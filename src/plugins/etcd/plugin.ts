@@ -24,7 +24,7 @@ const MAX_LEASE = 86_400;
 const MAX_TTL = 2 ** 32 - 1;
 const MAX_SNAPSHOT_AGE = '24h';
 
-interface Draft {
+interface EtcdDraft {
   endpoints: readonly Endpoint[];
   credentials: Credentials | undefined;
   tls: TlsFiles | undefined;
@@ -55,7 +55,7 @@ export const etcd = definePlugin({
   ],
   read(cursor, context): EtcdOptions {
     const endpoint = parseEndpoint(DEFAULT_ENDPOINT);
-    const draft: Draft = {
+    const draft: EtcdDraft = {
       endpoints: endpoint === undefined ? [] : [endpoint],
       credentials: undefined,
       tls: undefined,
@@ -80,7 +80,7 @@ export const etcd = definePlugin({
   },
 });
 
-function readProperties(cursor: DirectiveCursor, draft: Draft, context: DirectiveContext): void {
+function readProperties(cursor: DirectiveCursor, draft: EtcdDraft, context: DirectiveContext): void {
   const ignored = (name: string) => () => {
     cursor.remainingArguments();
     cursor.warn(`"${name}" has no effect. Take it out.`);

@@ -1,7 +1,9 @@
 /**
  * `k8s_external`: services of a cluster for clients outside it.
  */
+
 import { definePlugin } from '../../contract/define-plugin.ts';
+import type { Draft } from '../../corefile/directive/directive.ts';
 import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
@@ -9,8 +11,6 @@ import { NameError, parseName, toKey } from '../../wire/name.ts';
 import type { K8sExternalOptions } from './options.ts';
 
 const MAX_TTL = 3600;
-
-type Draft = { -readonly [Name in keyof K8sExternalOptions]: K8sExternalOptions[Name] };
 
 /** Source: plugin/k8s_external of CoreDNS 1.14.7. The zones are those of the last use. */
 export const k8s_external = definePlugin({
@@ -25,7 +25,7 @@ export const k8s_external = definePlugin({
     '}',
   ],
   read(cursor, context): K8sExternalOptions {
-    const draft: Draft = {
+    const draft: Draft<K8sExternalOptions> = {
       ...{ zones: context.zones, apex: 'dns', ttl: 5, hasEndpoints: false, fallthrough: [] },
     };
     cursor.eachUse(() => {

@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import type { Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
@@ -20,9 +21,6 @@ const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
 const PATIENCE = 1_800;
 /** Milliseconds after a failed refresh until the next one: a server that recovers is noticed soon. */
 const RECHECK = 5_000;
-
-type Draft = { -readonly [Name in keyof PortolanOptions]: PortolanOptions[Name] };
-type ClientsDraft = { -readonly [Name in keyof ClientRules]: ClientRules[Name] };
 
 const NO_RULES: ClientRules = {
   access: [],
@@ -52,7 +50,7 @@ export const portolan = definePlugin({
     '}',
   ],
   read(cursor): PortolanOptions {
-    const draft: Draft = {
+    const draft: Draft<PortolanOptions> = {
       snapshot: undefined,
       endpointRanges: undefined,
       learnsRanges: false,
@@ -73,8 +71,8 @@ export const portolan = definePlugin({
   },
 });
 
-function readFeatures(cursor: DirectiveCursor, draft: Draft): void {
-  const rules: ClientsDraft = { ...NO_RULES };
+function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): void {
+  const rules: Draft<ClientRules> = { ...NO_RULES };
   let features = 0;
   const count = (read: () => void) => () => {
     features += 1;
@@ -124,7 +122,7 @@ function readSnapshot(cursor: DirectiveCursor): KubernetesSnapshot {
 }
 
 /** `nodes` stands for what the nodes of the cluster say. */
-function readEndpointRanges(cursor: DirectiveCursor, draft: Draft): void {
+function readEndpointRanges(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): void {
   const words = cursor.remainingArguments();
   const prefixes = words.filter((word) => word !== 'nodes');
   if (prefixes.length < words.length) draft.learnsRanges = true;
@@ -154,7 +152,7 @@ function readPrefixes(cursor: DirectiveCursor, prefixes: readonly string[]): rea
   });
 }
 
-function readRate(cursor: DirectiveCursor, rules: ClientsDraft): void {
+function readRate(cursor: DirectiveCursor, rules: Draft<ClientRules>): void {
   const [what = '', first = '', second] = cursor.remainingBetween(2, 3);
   const isPair = what === 'prefix';
   if ((second !== undefined) !== isPair)

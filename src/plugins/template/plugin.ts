@@ -4,6 +4,7 @@
 
 import type { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
+import type { Draft } from '../../corefile/directive/directive.ts';
 import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '../../corefile/directive/go-values.ts';
@@ -18,7 +19,6 @@ import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';
 import { TextTemplate, TextTemplateError } from './text-template/text-template.ts';
 
 type Section = 'answer' | 'additional' | 'authority';
-type Draft = { -readonly [Name in keyof TemplateRule]: TemplateRule[Name] };
 
 /** Source: plugin/template of CoreDNS 1.14.7. */
 export const template = definePlugin({
@@ -60,7 +60,7 @@ function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): Templ
   // CoreDNS writes "class" here too.
   if (type === undefined)
     throw cursor.error(`invalid RR class ${typeText}`, 'Give a type in capitals, as in AAAA.');
-  const draft: Draft = {
+  const draft: Draft<TemplateRule> = {
     class: recordClass,
     type,
     zones: zonesOrBlock(cursor.remainingArguments(), context),
@@ -78,7 +78,7 @@ function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): Templ
   return draft;
 }
 
-function readProperties(cursor: DirectiveCursor, draft: Draft): void {
+function readProperties(cursor: DirectiveCursor, draft: Draft<TemplateRule>): void {
   const types = new Map<string, ValueType>();
   const section = (name: Section) => () => {
     draft[name] = [...draft[name], ...readRecords(name, cursor)];
