@@ -24,7 +24,7 @@ import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { ROOT } from '../wire/name.ts';
-import { ClientViews } from './server-blocks/client-views.ts';
+import { NetworkViews } from './server-blocks/network-views.ts';
 import type { PluginMaker } from './server-blocks/plugin-maker.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
@@ -58,7 +58,7 @@ export class Engine {
   readonly forwardTally = new ForwardTally();
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
-  readonly #clientViews: ClientViews;
+  readonly #clientViews: NetworkViews;
   readonly #groupNumbers = new Map<string, number>();
   readonly #readerCounts: ReaderCounts;
   #blocks: ServerBlocks;
@@ -79,7 +79,7 @@ export class Engine {
       maxTtl,
     });
     this.reader = new TableReader(this.table.memory, dependencies.readers, plan.udpSize, composeClusters);
-    this.#clientViews = new ClientViews(this.table, dependencies.log);
+    this.#clientViews = new NetworkViews(this.table, dependencies.log);
     this.#sums = new CounterSums(this.table.memory, dependencies.readers + 1);
     this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);
     this.metrics.collectBy(() => this.readerPath.catchUp());

@@ -14,7 +14,7 @@ import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { clientOf, ENVELOPE } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
 import { ReplyBatch } from '../socket/reply-batch.ts';
-import { ClientNames } from './client-names.ts';
+import { ClientAddresses } from './client-addresses.ts';
 import {
   type ClientRuleChecker,
   DECISION,
@@ -105,7 +105,7 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
   readonly #faults: Faults;
-  readonly #clients = new ClientNames();
+  readonly #clients = new ClientAddresses();
   readonly #sender = new ReplySender();
   readonly #batch = new ReplyBatch();
   readonly #spare: SlowPathQuery[] = [];

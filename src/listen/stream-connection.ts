@@ -35,7 +35,7 @@ const READ_PIECES = 64;
 const FIRST_EXPECTED_OCTETS = 512;
 
 /** `open` reads; `ending` sends pending answers and then FIN; `ended` has sent FIN, or is closed. */
-type State = 'open' | 'ending' | 'ended';
+type StreamState = 'open' | 'ending' | 'ended';
 
 export class StreamConnection implements ServedConnection, Work {
   queries = 0;
@@ -48,7 +48,7 @@ export class StreamConnection implements ServedConnection, Work {
   readonly #events: ConnectionEvents;
   readonly #parser = new FrameParser();
   #maxQueries: number;
-  #state: State = 'open';
+  #state: StreamState = 'open';
   #reason: EndReason = 'error';
   #owed = 0;
   #answered = 0;

@@ -16,8 +16,8 @@ import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import { ConnectionTable, type ConnectionTableLimits } from './connection-table.ts';
-import { HttpConnection, type HttpService } from './http-connection.ts';
 import { Http1Parser } from './https/http-exchanges.ts';
+import { type HttpService, HttpsConnection } from './https-connection.ts';
 import { MessageAnswers } from './message-answers.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { TlsIdentity } from './secure/tls-identity.ts';
@@ -243,7 +243,7 @@ export class TcpListener {
     const open: OpenProtocol = (socket, events) =>
       http === undefined
         ? new StreamConnection(socket, client, ...common, events)
-        : new HttpConnection(socket, client, http, ...common, events);
+        : new HttpsConnection(socket, client, http, ...common, events);
     if (this.#tls === undefined) return open(accepted, accepting);
     return new SecureConnection(accepted, this.#tls, open, this.#limits, this.#clock, accepting);
   }

@@ -8,7 +8,7 @@ import type { HandleQuery } from '../chain/handle-query.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
-import type { ReaderCounts } from './reader-counters.ts';
+import type { ReaderCounters } from './reader-counters.ts';
 import type { SlowQuestionCounts } from './slow-path-queue.ts';
 import type { ListenAddress } from './types.ts';
 
@@ -32,7 +32,7 @@ export interface UdpBasics {
 
 export interface UdpCounts {
   /** One per reader thread; without reader threads, one for the main thread. */
-  readonly readers: readonly ReaderCounts[];
+  readonly readers: readonly ReaderCounters[];
   /** Readers without a receiving thread: it died, and its successor has not started yet. */
   readonly down: number;
   /** Reader threads that died and were replaced. */

@@ -19,13 +19,13 @@ import { EventLog, type EventSource } from '../observe/query-events/event-log.ts
 import { parentOf } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 
-interface LoggedGroup extends EventSource<Entry> {
+interface LoggedGroup extends EventSource<LoggedRead> {
   readonly rings: QueryEventRings;
   /** By zone; undefined: its block has no `log`. Empty: no block has one. */
   zones: ReadonlyMap<NameKey, EventLines | undefined>;
 }
 
-interface Entry {
+interface LoggedRead {
   readonly event: QueryEvent;
   readonly zones: LoggedGroup['zones'];
 }
@@ -33,7 +33,7 @@ interface Entry {
 export class ReaderLog {
   readonly #log: Log;
   readonly #groups = new Map<string, LoggedGroup>();
-  readonly #events: EventLog<Entry>;
+  readonly #events: EventLog<LoggedRead>;
 
   constructor(clock: Clock, log: Log) {
     const warnings = new RateLimitedWarnings(log, clock);
@@ -100,7 +100,7 @@ export class ReaderLog {
     else this.#events.rest();
   }
 
-  #write(entries: readonly Entry[]): void {
+  #write(entries: readonly LoggedRead[]): void {
     const lines = entries.flatMap(({ event, zones }) => lineOf(event, zones) ?? []);
     if (lines.length > 0) this.#log.info(joinInfoLines(lines));
   }

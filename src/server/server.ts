@@ -24,7 +24,7 @@ import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
 import { QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_RESOLVER, type Stats } from '../observe/stats.ts';
-import { ClusterZone } from '../plugins/cluster-zone/cluster-zone.ts';
+import { ClusterZonePlugin } from '../plugins/cluster-zone/cluster-zone.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
@@ -384,7 +384,7 @@ export class Server {
   }
 
   #makeObjects({ objects, engine }: ServerPlan): ClusterObjects | undefined {
-    const cluster = this.#engine.find(ClusterZone)?.cluster;
+    const cluster = this.#engine.find(ClusterZonePlugin)?.cluster;
     const domain = optionsOf(engine.blocks[0], 'cluster-zone')?.domain;
     if (objects === undefined || domain === undefined || cluster === undefined) return undefined;
     return new ClusterObjects(objects, this.#engine, { cluster, domain }, this.#dependencies);

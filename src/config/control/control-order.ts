@@ -232,7 +232,7 @@ class OrderReader extends ValueReader {
     };
   }
 
-  #filter(settings: Settings): EventFilter {
+  #filter(settings: GivenSettings): EventFilter {
     const all = (name: (typeof FILTERS)[number]) =>
       (settings.get(name) ?? []).flatMap((text) => text.split(','));
     const log = readQueryLogSettings(
@@ -283,7 +283,7 @@ class OrderReader extends ValueReader {
     };
   }
 
-  #only(order: string, words: readonly string[], names: readonly string[]): Settings {
+  #only(order: string, words: readonly string[], names: readonly string[]): GivenSettings {
     const settings = new Map<string, string[]>();
     for (const word of words) {
       const end = word.indexOf('=');
@@ -328,8 +328,8 @@ class OrderReader extends ValueReader {
   }
 }
 
-type Settings = ReadonlyMap<string, readonly string[]>;
+type GivenSettings = ReadonlyMap<string, readonly string[]>;
 
-function last(settings: Settings, name: string): string | undefined {
+function last(settings: GivenSettings, name: string): string | undefined {
   return settings.get(name)?.at(-1);
 }

@@ -23,7 +23,7 @@ export const EXPLAIN_FLAGS = [
 ] as const satisfies readonly Flag[];
 
 /** The flags as given on the command line. */
-export interface ExplainFlags {
+export interface CorefileExplainFlags {
   readonly conf?: string;
   readonly client?: string;
   readonly plugin?: readonly string[];

@@ -3,7 +3,7 @@
  */
 import type { DnsmasqDraft } from './draft.ts';
 import { readNumber, SECONDS } from './numbers.ts';
-import { flag, type Option, repeatable, single, type Use } from './option.ts';
+import { flag, type Option, type OptionUse, repeatable, single } from './option.ts';
 import { readTypes } from './record-types.ts';
 
 /** dnsmasq clamps larger values to these limits. */
@@ -76,7 +76,7 @@ function ttl(name: string, means: string, field: TtlField): Option {
   });
 }
 
-function readCacheSize(use: Use): void {
+function readCacheSize(use: OptionUse): void {
   const size = readNumber(use, use.value, ENTRIES);
   if (size === undefined) return;
   if (size > MAX_ENTRIES) use.note(`No more than ${MAX_ENTRIES} entries are kept, as in dnsmasq.`);
@@ -84,7 +84,7 @@ function readCacheSize(use: Use): void {
 }
 
 /** One day if no value is given; 0 means forever. */
-function readStale(use: Use): void {
+function readStale(use: OptionUse): void {
   const seconds = use.value === undefined ? 86_400 : readNumber(use, use.value, SECONDS);
   if (seconds !== undefined) use.draft.cache.stale = seconds === 0 ? 'forever' : seconds;
 }

@@ -9,7 +9,7 @@ import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
 import { boundsOf } from './addresses.ts';
 import { isForReading } from './config-folder.ts';
-import type { DnsmasqPlan, RangeDomain as PlannedRange } from './dnsmasq-plan.ts';
+import type { DnsmasqPlan, SynthesisedDomain } from './dnsmasq-plan.ts';
 import { HostsFileReader } from './hosts-file.ts';
 
 /** How dnsmasq reads hosts files. */
@@ -44,7 +44,7 @@ function questionRulesOf({ upstreams, filters, local }: DnsmasqPlan): QuestionRu
   return { routes, keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, ttl: local.ttl };
 }
 
-function rangesOf({ domain, of }: PlannedRange, interfaces: Interfaces): readonly RangeDomain[] {
+function rangesOf({ domain, of }: SynthesisedDomain, interfaces: Interfaces): readonly RangeDomain[] {
   if (of.kind === 'range') return [{ domain, first: of.first, last: of.last }];
   return (interfaces[of.interface] ?? []).flatMap(({ cidr }) => {
     const [address, prefix] = (cidr ?? '').split('/');

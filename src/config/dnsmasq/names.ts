@@ -9,7 +9,7 @@ import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from '../../wire/label
 import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
-import type { Use } from './option.ts';
+import type { OptionUse } from './option.ts';
 
 export type NameReading =
   | { readonly kind: 'name'; readonly name: NameKey }
@@ -47,7 +47,7 @@ export function readName(text: string): NameReading {
 }
 
 /** @returns undefined for an invalid name, which is reported */
-export function readNameFor(use: Use, text: string): NameKey | undefined {
+export function readNameFor(use: OptionUse, text: string): NameKey | undefined {
   const reading = readName(text);
   if (reading.kind === 'name') return reading.name;
   if (reading.kind === 'bad') use.refuse(reading.why, 'Give a domain name.', textOfOctets(text));

@@ -5,7 +5,7 @@ import type { Environment } from '../../base/environment.ts';
 import { readVariable } from '../../base/environment.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
-import { type Endpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
+import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';
@@ -110,7 +110,7 @@ function readDomain(text: string, read: ValueReader): string {
   return `${domain}.`;
 }
 
-function readEndpoints(text: string, read: ValueReader): readonly Endpoint[] {
+function readEndpoints(text: string, read: ValueReader): readonly EtcdEndpoint[] {
   return text.split(',').flatMap((each) => {
     const endpoint = parseEndpoint(each.trim());
     if (endpoint === undefined)

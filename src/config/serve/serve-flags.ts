@@ -399,14 +399,14 @@ type ServeFlag = (typeof SERVE_FLAGS)[number];
 type KeyOf<Name extends string> = Name extends `${infer Word}-${infer Rest}`
   ? `${Word}${Capitalize<KeyOf<Rest>>}`
   : Name;
-type Given<Of> = Of extends { readonly value: 'none' }
+type GivenValue<Of> = Of extends { readonly value: 'none' }
   ? boolean
   : Of extends { readonly repeats: true }
     ? readonly string[]
     : string;
 
 /** The flags as given on the command line, not validated yet, by flag name in camel case. */
-export type ServeFlags = { readonly [Of in ServeFlag as KeyOf<Of['name']>]?: Given<Of> };
+export type ServeFlags = { readonly [Of in ServeFlag as KeyOf<Of['name']>]?: GivenValue<Of> };
 
 export type ServeFlagReader = FlagReader<typeof SERVE_FLAGS>;
 

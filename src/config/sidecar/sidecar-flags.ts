@@ -14,8 +14,8 @@ import { ValueReader } from '../values/value-reader.ts';
 import {
   type CountsPlan,
   PROBE_TYPES,
+  type ProbedServer,
   type ProbePlan,
-  type ServerPlace,
   SIDECAR_DEFAULTS,
   type SidecarHttpPlan,
   type SidecarPlan,
@@ -218,7 +218,7 @@ function readType(text: string | undefined, read: ValueReader): number | undefin
 }
 
 /** The default port is 53. @returns undefined for a wrong value, which is reported */
-function readServer(where: string, text: string, read: ValueReader): ServerPlace | undefined {
+function readServer(where: string, text: string, read: ValueReader): ProbedServer | undefined {
   const place = placeOf(text);
   if (place === undefined) {
     const remedy =
@@ -237,7 +237,7 @@ function readHost(where: string, text: string, read: ValueReader): string | unde
   return place?.host;
 }
 
-function placeOf(text: string): ServerPlace | undefined {
+function placeOf(text: string): ProbedServer | undefined {
   // Probes support neither transports nor source addresses.
   if (text.includes('//') || text.includes('@')) return undefined;
   try {

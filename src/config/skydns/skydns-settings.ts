@@ -197,10 +197,10 @@ function readMetrics(read: Complaints, environment: Environment): SkyDnsMetricsP
 }
 
 /** @returns undefined for a value of a wrong type */
-type ReadField = (value: unknown, read: Complaints) => Partial<SkyDnsSettings> | undefined;
+type ReadSetting = (value: unknown, read: Complaints) => Partial<SkyDnsSettings> | undefined;
 
 /** The fields of the key `config`, by lower-case name. */
-const CONFIG_FIELDS: ReadonlyMap<string, ReadField> = new Map<string, ReadField>([
+const CONFIG_FIELDS: ReadonlyMap<string, ReadSetting> = new Map<string, ReadSetting>([
   ['dns_addr', (value, read) => textOf(value, (text) => ({ listen: readListen(read, 'dns_addr', text) }))],
   ['domain', (value, read) => textOf(value, (text) => ({ domain: readName(read, 'domain', text) }))],
   ['local', (value, read) => textOf(value, (text) => ({ local: readName(read, 'local', text) }))],
@@ -277,19 +277,19 @@ export function applyConfig(settings: SkyDnsSettings, json: string, complaints: 
   return changed;
 }
 
-type Change = Partial<SkyDnsSettings>;
+type SettingsChange = Partial<SkyDnsSettings>;
 
 /** An empty text or 0 keeps the current value. @returns undefined for a value of a wrong type */
-function textOf(value: unknown, change: (text: string) => Change): Change | undefined {
+function textOf(value: unknown, change: (text: string) => SettingsChange): SettingsChange | undefined {
   if (typeof value !== 'string') return undefined;
   return value === '' ? {} : change(value);
 }
 
-function flagOf(value: unknown, change: (flag: boolean) => Change): Change | undefined {
+function flagOf(value: unknown, change: (flag: boolean) => SettingsChange): SettingsChange | undefined {
   return typeof value === 'boolean' ? change(value) : undefined;
 }
 
-function numberOf(value: unknown, change: (number: number) => Change): Change | undefined {
+function numberOf(value: unknown, change: (number: number) => SettingsChange): SettingsChange | undefined {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined;
   return value === 0 ? {} : change(value);
 }

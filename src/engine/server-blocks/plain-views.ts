@@ -9,7 +9,7 @@ import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PlainResponses, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import type { PublicationId, ViewSettings } from '../../table/types.ts';
-import type { ClientViews } from './client-views.ts';
+import type { NetworkViews } from './network-views.ts';
 
 export interface PlainBlock {
   readonly plan: ServerBlockPlan;
@@ -21,12 +21,12 @@ export interface PlainBlock {
 }
 
 export class PlainViews {
-  readonly #views: ClientViews;
+  readonly #views: NetworkViews;
   readonly #responses: PlainResponses;
   /** The publications shown now. */
   #publications: readonly PublicationId[] = [];
 
-  constructor(views: ClientViews, responses: PlainResponses) {
+  constructor(views: NetworkViews, responses: PlainResponses) {
     this.#views = views;
     this.#responses = responses;
   }

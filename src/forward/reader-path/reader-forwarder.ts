@@ -16,7 +16,13 @@ import { NO_ROUTE } from '../../table/types.ts';
 import { RCODE } from '../../wire/types.ts';
 import { idOfReply, isBareError } from '../transport/query-message.ts';
 import { FILL_FLAG } from './fill-ring.ts';
-import type { ClientPackets, OpenQuestion, ReaderPathData, ReaderPathOwner, TakenOver } from './owner.ts';
+import type {
+  ClientPackets,
+  ReaderPathData,
+  ReaderPathOwner,
+  TakenOver,
+  UnansweredQuestion,
+} from './owner.ts';
 import { PendingQueries, STATE } from './pending-queries.ts';
 import { isPlainQuestion } from './plain-question.ts';
 import { PlainReplies } from './plain-replies.ts';
@@ -39,7 +45,7 @@ const MAX_SUSPICIOUS = 3;
 export class ReaderForwarder implements SocketKeeper, QuerySender {
   readonly #owner: ReaderPathOwner;
   readonly #reader: number;
-  readonly #open: OpenQuestion;
+  readonly #open: UnansweredQuestion;
   readonly #words: SharedWords;
   readonly #counts: Float64Array;
   readonly #handover: ReplyHandover;
@@ -72,7 +78,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   constructor(
     data: ReaderPathData,
     table: { readonly memory: SharedArrayBuffer; readonly reader: number },
-    open: OpenQuestion,
+    open: UnansweredQuestion,
     udpSize: number,
     owner: ReaderPathOwner,
   ) {

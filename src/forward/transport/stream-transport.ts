@@ -8,7 +8,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import type { Asked } from './outstanding.ts';
+import type { OutstandingQuery } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import { UpstreamConnection } from './stream-connection.ts';
 import { continueBy } from './taken-over-exchange.ts';
@@ -44,10 +44,10 @@ export interface TlsPeer extends TlsTrust {
 /** Loaded when first used: most servers are queried without TLS, which takes a megabyte. */
 const loadTls = () => process.getBuiltinModule('node:tls');
 
-interface Entry extends Asked {
+interface StreamQuery extends OutstandingQuery {
   readonly askedAt: number;
   isRepeated: boolean;
-  connection: UpstreamConnection<Entry> | undefined;
+  connection: UpstreamConnection<StreamQuery> | undefined;
 }
 
 const MAX_CONNECTIONS = 4;
@@ -61,9 +61,9 @@ export class StreamTransport implements Transport {
   /** Without TLS, other threads may open connections of their own. */
   readonly direct: DirectServer | undefined;
   readonly #options: StreamTransportOptions;
-  #connections: UpstreamConnection<Entry>[] = [];
-  readonly #leaving = new Set<UpstreamConnection<Entry>>();
-  readonly #openedAt = new WeakMap<UpstreamConnection<Entry>, number>();
+  #connections: UpstreamConnection<StreamQuery>[] = [];
+  readonly #leaving = new Set<UpstreamConnection<StreamQuery>>();
+  readonly #openedAt = new WeakMap<UpstreamConnection<StreamQuery>, number>();
   /** The last TLS session, so that a new connection needs one round trip and no certificate. */
   #session: Buffer | undefined;
 
@@ -80,7 +80,7 @@ export class StreamTransport implements Transport {
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
     const askedAt = this.#options.clock.monotonic();
-    const entry: Entry = { query, events, askedAt, isRepeated: false, connection: undefined, id: 0 };
+    const entry: StreamQuery = { query, events, askedAt, isRepeated: false, connection: undefined, id: 0 };
     this.#send(entry);
     return { overdue: () => this.#overdue(entry), cancel: () => this.#cancel(entry) };
   }
@@ -91,17 +91,17 @@ export class StreamTransport implements Transport {
     this.#leaving.clear();
   }
 
-  #send(entry: Entry): void {
+  #send(entry: StreamQuery): void {
     const connection = this.#pickConnection();
     if (connection.ask(entry)) entry.connection = connection;
     else entry.events.failed('no free message id');
   }
 
-  #overdue({ connection, askedAt }: Entry): void {
+  #overdue({ connection, askedAt }: StreamQuery): void {
     if (connection !== undefined && connection.lastHeard < askedAt) this.#abandon(connection);
   }
 
-  #cancel(entry: Entry): void {
+  #cancel(entry: StreamQuery): void {
     const { connection } = entry;
     entry.isRepeated = true;
     entry.connection = undefined;
@@ -109,13 +109,13 @@ export class StreamTransport implements Transport {
     if (connection !== undefined && connection.load === 0) this.#leaving.delete(connection);
   }
 
-  #abandon(connection: UpstreamConnection<Entry>): void {
+  #abandon(connection: UpstreamConnection<StreamQuery>): void {
     this.#connections = this.#connections.filter((other) => other !== connection);
     if (connection.load > 0) this.#leaving.add(connection);
     connection.leave();
   }
 
-  #pickConnection(): UpstreamConnection<Entry> {
+  #pickConnection(): UpstreamConnection<StreamQuery> {
     this.#abandonOld();
     const { minConnections = 1, maxConnections: max = MAX_CONNECTIONS } = this.#options;
     const maxConnections = Math.min(max, MAX_CONNECTIONS);
@@ -137,10 +137,10 @@ export class StreamTransport implements Transport {
       if (clock.monotonic() - (this.#openedAt.get(connection) ?? 0) > maxAge) this.#abandon(connection);
   }
 
-  #open(): UpstreamConnection<Entry> {
+  #open(): UpstreamConnection<StreamQuery> {
     const { tls, clock, idle = IDLE_MILLISECONDS[tls === undefined ? 'tcp' : 'tls'] } = this.#options;
     const socket = tls === undefined ? connect(this.#place()) : this.#openTls(tls);
-    const connection: UpstreamConnection<Entry> = new UpstreamConnection(
+    const connection: UpstreamConnection<StreamQuery> = new UpstreamConnection(
       socket,
       tls === undefined ? 'connect' : 'secureConnect',
       this.dropped,
@@ -181,9 +181,9 @@ export class StreamTransport implements Transport {
   }
 
   #closed(
-    connection: UpstreamConnection<Entry>,
+    connection: UpstreamConnection<StreamQuery>,
     code: string,
-    entries: readonly Entry[],
+    entries: readonly StreamQuery[],
     wasReady: boolean,
   ): void {
     this.#connections = this.#connections.filter((other) => other !== connection);

@@ -16,7 +16,7 @@ import { openQuerySocket, type QuerySocket } from '../../socket/query-socket.ts'
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
 import { CaseSupport, mixCase } from './name-case.ts';
-import { type Asked, Outstanding } from './outstanding.ts';
+import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import { continueBy } from './taken-over-exchange.ts';
 import {
@@ -275,7 +275,7 @@ export class UdpTransport implements Transport {
   }
 }
 
-class UdpExchange implements Exchange, Asked {
+class UdpExchange implements Exchange, OutstandingQuery {
   readonly query: QueryMessage;
   readonly events: ExchangeEvents;
   id = 0;

@@ -11,7 +11,7 @@ import {
 } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
-import { type Endpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
+import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { Credentials, TlsFiles } from '../../sources/etcd/client/settings.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -25,7 +25,7 @@ const MAX_TTL = 2 ** 32 - 1;
 const MAX_SNAPSHOT_AGE = '24h';
 
 interface EtcdDraft {
-  endpoints: readonly Endpoint[];
+  endpoints: readonly EtcdEndpoint[];
   credentials: Credentials | undefined;
   tls: TlsFiles | undefined;
   path: string;
@@ -121,7 +121,7 @@ function readProperties(cursor: DirectiveCursor, draft: EtcdDraft, context: Dire
   });
 }
 
-function readEndpoint(cursor: DirectiveCursor, text: string): Endpoint {
+function readEndpoint(cursor: DirectiveCursor, text: string): EtcdEndpoint {
   const endpoint = parseEndpoint(text);
   if (endpoint === undefined)
     throw cursor.error(`invalid endpoint '${text}'`, 'Give a URL such as http://192.0.2.1:2379.');

@@ -65,7 +65,7 @@ const POLICIES: { readonly [Name in ForwardDirective['policy']]: Policy } = {
 };
 
 /** A server as it is asked and counted. */
-interface Peer {
+interface CountedServer {
   readonly place: UpstreamPlace;
   /** In metrics: its address and port. */
   readonly label: string;
@@ -78,7 +78,7 @@ export class RuleServers {
   readonly forwarder: Forwarder;
   readonly #options: RuleServersOptions;
   /** By their addresses in the form of `Forwarder`. */
-  readonly #peers: ReadonlyMap<string, Peer>;
+  readonly #peers: ReadonlyMap<string, CountedServer>;
 
   constructor(options: RuleServersOptions) {
     this.#options = options;
@@ -186,7 +186,7 @@ function asksForRecords({ question, header }: Query): boolean {
   return header.opcode === OPCODE.QUERY && isOfRecords;
 }
 
-function toPeer(place: UpstreamPlace, rule: ForwardDirective): Peer {
+function toPeer(place: UpstreamPlace, rule: ForwardDirective): CountedServer {
   const address = toUpstreamAddress(place, rule);
   const protocol = address.transport === 'udp' ? 'udp' : 'tcp';
   return { place, label: formatSocketAddress(place), protocol, address };
@@ -223,7 +223,7 @@ function termsOf({ rule, places }: RuleServersOptions): Partial<TransportTerms> 
   };
 }
 
-function planOf(options: RuleServersOptions, peers: readonly Peer[]): ForwardPlan {
+function planOf(options: RuleServersOptions, peers: readonly CountedServer[]): ForwardPlan {
   const { rule, isStrict } = options;
   const { policy, failoverRcodes, maxConcurrent, admission, hedges = true, maxConnectAttempts } = rule;
   const { limits, timing } = DEFAULT_FORWARD_PLAN;

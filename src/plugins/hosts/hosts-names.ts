@@ -8,11 +8,14 @@ import { formatAddress, parseAddress, reverseName } from '../../wire/address.ts'
 import { isWithin, NameError, parentOf, parseName, splitLabels, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-export type Family = 'ipv4' | 'ipv6';
+export type HostsFamily = 'ipv4' | 'ipv6';
 
 /** The content of one text: addresses by name, and names by address, each in the order of its lines. */
 class HostsText {
-  readonly addresses: Readonly<Record<Family, Map<NameKey, string[]>>> = { ipv4: new Map(), ipv6: new Map() };
+  readonly addresses: Readonly<Record<HostsFamily, Map<NameKey, string[]>>> = {
+    ipv4: new Map(),
+    ipv6: new Map(),
+  };
   /** By reverse names. */
   readonly pointers = new Map<NameKey, NameKey[]>();
   size = 0;
@@ -78,7 +81,7 @@ export class HostsNames {
   }
 
   /** Those of the file first. If a text does not have the name, its wildcard counts, with `*` as the first label. */
-  addressesOf(name: NameKey, family: Family): readonly string[] {
+  addressesOf(name: NameKey, family: HostsFamily): readonly string[] {
     const wildcard = wildcardOf(name);
     return this.#texts.flatMap(({ addresses }) => {
       const own = addresses[family].get(name);

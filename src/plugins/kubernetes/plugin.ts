@@ -11,7 +11,7 @@ import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefil
 import { findSelectorFault } from '../../corefile/directive/label-selector.ts';
 import { isReverseZone, parseZones } from '../../corefile/keys/zone-name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { Metadata } from '../metadata/metadata.ts';
+import { MetadataPlugin } from '../metadata/metadata.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import type { ClusterNeed } from './followed-cluster.ts';
 import type { KubernetesDependencies } from './kubernetes-plugin.ts';
@@ -71,7 +71,7 @@ export const kubernetes = definePlugin({
     return {
       create(options, context, former) {
         const made = new Kubernetes(options, dependenciesOf(context), ofKind(Kubernetes, former));
-        context.find(Metadata)?.add(made.facts);
+        context.find(MetadataPlugin)?.add(made.facts);
         context.find(Transfer)?.add(made);
         return made;
       },

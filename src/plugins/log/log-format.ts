@@ -16,12 +16,12 @@ export interface LoggedQuery {
   readonly milliseconds: number;
 }
 
-type WriteWord = (logged: LoggedQuery) => string;
+type WriteQueryWord = (logged: LoggedQuery) => string;
 
 /** The text for unknown values. */
 const NOTHING = '-';
 
-const WORDS: ReadonlyMap<string, WriteWord> = new Map([
+const WORDS: ReadonlyMap<string, WriteQueryWord> = new Map([
   ['type', ({ query }: LoggedQuery) => typeName(query.question.type)],
   ['name', ({ query }: LoggedQuery) => presentNameAsGo(query.key)],
   ['class', ({ query }: LoggedQuery) => knownClassName(query.question.class)],
@@ -41,7 +41,7 @@ const WORDS: ReadonlyMap<string, WriteWord> = new Map([
 ]);
 
 /** Unknown words stay as they are. */
-export function compileLogFormat(format: string): WriteWord {
+export function compileLogFormat(format: string): WriteQueryWord {
   return compileWords(
     format,
     WORDS,

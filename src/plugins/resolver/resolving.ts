@@ -19,7 +19,7 @@ import type { PacketPath } from '../../listen/types.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
-import { LocalNames } from '../local-names/local-names.ts';
+import { LocalNamesPlugin } from '../local-names/local-names.ts';
 import { createNameResolver } from './name-resolver.ts';
 import type { ResolverOptions } from './options.ts';
 import { Resolver, type ResolverSettings } from './resolver.ts';
@@ -60,7 +60,7 @@ export class Resolving implements Plugin {
         return resolver.answer(query);
       },
     };
-    context.find(LocalNames)?.keepInStep(this);
+    context.find(LocalNamesPlugin)?.keepInStep(this);
     const { handlers, udpSize, sendsExtendedErrors, countAnswer } = context;
     const path = resolver.packetPath({
       isExternal: (name, type) => reachesForwarder(handlers(), name, type),
@@ -140,7 +140,7 @@ export class Resolving implements Plugin {
 
 /** The settings of the resolver, with the reply filters of local names. */
 function settingsOf(options: ResolverOptions, { find }: PluginContext): ResolverSettings {
-  const local = find(LocalNames)?.handlers;
+  const local = find(LocalNamesPlugin)?.handlers;
   if (local === undefined) return { ...options, changes: NO_CHANGES };
   const { replyChanges, leavesAddresses, mayExist } = local;
   return { ...options, changes: replyChanges, leavesAddresses, mayExist };
@@ -165,7 +165,7 @@ function lastingResolver(settings: ResolverSettings, context: PluginContext): La
     ...(connect && { connect }),
     resolveName: createNameResolver(() => chain),
   });
-  const local = () => block.context.find(LocalNames)?.handlers;
+  const local = () => block.context.find(LocalNamesPlugin)?.handlers;
   const route = resolver.openRoute(readerPath, {
     exceptions: () =>
       local()?.isPublished === false ? undefined : addressesAnsweredBefore(block.context.handlers()),

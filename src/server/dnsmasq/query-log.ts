@@ -41,7 +41,7 @@ export interface DnsmasqQueryLogOptions {
 }
 
 /** The data shared by the lines of one query. */
-interface LoggedQuery {
+interface NumberedQuery {
   readonly client: Pick<Client, 'address' | 'port'>;
   /** In order of arrival; 0 until the first line is written. */
   number: number;
@@ -52,13 +52,13 @@ interface LoggedQuery {
 /** Lines of one query that were logged at the same time. */
 interface Entry {
   readonly time: number;
-  readonly query: LoggedQuery;
+  readonly query: NumberedQuery;
   readonly lines: () => readonly string[];
 }
 
 export class DnsmasqQueryLog implements ObservingLog {
   readonly #options: DnsmasqQueryLogOptions;
-  readonly #queries = new AsyncLocalStorage<LoggedQuery>();
+  readonly #queries = new AsyncLocalStorage<NumberedQuery>();
   readonly #events: EventLog<Entry>;
   #rings: QueryEventRings | undefined;
   #count = 0;
@@ -99,7 +99,7 @@ export class DnsmasqQueryLog implements ObservingLog {
   readonly observe: ObserveQuery = async (octets, client, answer) => {
     const question = readQuestion(octets);
     if (question === undefined) return await answer();
-    const query: LoggedQuery = { client, number: 0, wasForwarded: false };
+    const query: NumberedQuery = { client, number: 0, wasForwarded: false };
     this.#add(query, () => [describeQuery(question, client.address)]);
     const response = await this.#queries.run(query, answer);
     if (response !== undefined)
@@ -115,7 +115,7 @@ export class DnsmasqQueryLog implements ObservingLog {
     this.#add(query, () => [`forwarded ${textOf(name)} to ${server}`]);
   }
 
-  #add(query: LoggedQuery, lines: () => readonly string[]): void {
+  #add(query: NumberedQuery, lines: () => readonly string[]): void {
     this.#events.add({ time: this.#events.now(), query, lines });
   }
 

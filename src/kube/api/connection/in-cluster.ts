@@ -10,7 +10,7 @@ import type { Environment } from '../../../base/environment.ts';
 import { RotatingFile } from './byte-source.ts';
 import { readEnvironmentProxy } from './kubeconfig-cluster.ts';
 import { readServerAddress } from './server-address.ts';
-import type { ClusterSettings } from './settings.ts';
+import type { ConnectionSettings } from './settings.ts';
 
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
@@ -19,7 +19,7 @@ export async function readInCluster(
   environment: Environment,
   folder: string,
   clock: Clock,
-): Promise<ClusterSettings | string> {
+): Promise<ConnectionSettings | string> {
   const host = environment['KUBERNETES_SERVICE_HOST'] ?? '';
   const port = environment['KUBERNETES_SERVICE_PORT'] ?? '';
   if (host === '' || port === '') {

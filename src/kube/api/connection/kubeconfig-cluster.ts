@@ -10,7 +10,7 @@ import { ClusterConfigurationError } from './errors.ts';
 import type { Kubeconfig, KubeconfigEntry } from './kubeconfig-file.ts';
 import { chooseProxy, readProxyAddress } from './proxy.ts';
 import { readServerAddress } from './server-address.ts';
-import type { ByteSource, ClusterSettings, UserSettings } from './settings.ts';
+import type { ByteSource, ConnectionSettings, UserSettings } from './settings.ts';
 
 export interface ClusterChoice {
   /** Instead of the kubeconfig's current context. */
@@ -23,7 +23,10 @@ export interface ClusterChoice {
 }
 
 /** @throws {ClusterConfigurationError} */
-export async function readCluster(kubeconfig: Kubeconfig, choice: ClusterChoice): Promise<ClusterSettings> {
+export async function readCluster(
+  kubeconfig: Kubeconfig,
+  choice: ClusterChoice,
+): Promise<ConnectionSettings> {
   const { name, cluster, user } = follow(kubeconfig, choice);
   const server = readServer(cluster, choice.masterUrl, kubeconfig.files);
   const verify = cluster?.flag('insecure-skip-tls-verify') !== true;

@@ -7,7 +7,7 @@ import { recordSet } from '../../../zone/record-set.ts';
 import type { Zone } from '../../../zone/zone.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import { addressSets, namedSets } from '../../names/record-sets.ts';
-import type { DerivedService, Dialect, ServiceView, ZoneView } from '../dialect.ts';
+import type { DerivedService, Dialect, ServiceView, ZoneFacts } from '../dialect.ts';
 import { deriveClusterIp } from './cluster-ip.ts';
 import { externalNameNode } from './external-name.ts';
 import { deriveHeadless } from './headless.ts';
@@ -21,7 +21,7 @@ const VERSION_TTL = 28_800;
 const SPECIFICATION_VERSION = '1.1.0';
 const outcome = OUTCOME.zone;
 
-function zone(apex: NameKey, view: ZoneView): Zone {
+function zone(apex: NameKey, view: ZoneFacts): Zone {
   const soa = {
     kind: 'SOA',
     primary: nameserverOf(apex),
@@ -38,7 +38,7 @@ function zone(apex: NameKey, view: ZoneView): Zone {
 
 const nameserverOf = (apex: NameKey) => `ns.dns.${apex}` as NameKey;
 
-function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneView): readonly ZoneNode[] {
+function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneFacts): readonly ZoneNode[] {
   const nameserver = nameserverOf(apex);
   const addresses = addressSets(view.nameservers, view.ttl);
   const nameservers: RecordData[] = [{ kind: 'NS', target: nameserver }];

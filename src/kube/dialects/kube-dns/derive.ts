@@ -11,7 +11,7 @@ import { OUTCOME } from '../../names/outcomes.ts';
 import { emptyNonTerminals } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-name.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
-import { type Entry, entriesNode } from './entry.ts';
+import { entriesNode, type KubeDnsEntry } from './entry.ts';
 import { externalEntry, headlessEntries, portalEntries, type ServiceEntries } from './service-entries.ts';
 
 const NOTHING: DerivedService = { nodes: [], reverse: [] };
@@ -58,7 +58,7 @@ function entriesNodes(
 }
 
 /** The node of an entry for an external name, or for an address written in its place. */
-export function aliasNode(entry: Entry, ttl: number): ZoneNode {
+export function aliasNode(entry: KubeDnsEntry, ttl: number): ZoneNode {
   const node = entriesNode(entry.name, [entry], ttl, OUTCOME.externalName);
   if (entry.host.kind !== 'name') return node;
   const cname = recordSet(TYPE.CNAME, ttl, [{ kind: 'CNAME', target: entry.host.target }]);

@@ -6,7 +6,7 @@ import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
 import type { Zone } from '../../../zone/zone.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
-import type { ClusterDirectory, Dialect, ZoneView } from '../dialect.ts';
+import type { ClusterDirectory, Dialect, ZoneFacts } from '../dialect.ts';
 import { deriveService } from './derive.ts';
 import { entriesNode, manyEntriesNode } from './entry.ts';
 import { podName } from './pod-names.ts';
@@ -19,7 +19,7 @@ const NEGATIVE_TTL = 60;
 /** kube-dns counts its serial in whole hours. */
 const HOUR = 3600;
 
-function zone(apex: NameKey, view: ZoneView): Zone {
+function zone(apex: NameKey, view: ZoneFacts): Zone {
   const soa = {
     kind: 'SOA',
     // A key: labels below an apex, whose length was checked.
@@ -34,7 +34,7 @@ function zone(apex: NameKey, view: ZoneView): Zone {
   return { apex, soa, negativeTtl: NEGATIVE_TTL, authoritativeNxdomain: false };
 }
 
-function apexNodes({ apex, soa }: Zone, view: ZoneView): readonly ZoneNode[] {
+function apexNodes({ apex, soa }: Zone, view: ZoneFacts): readonly ZoneNode[] {
   // In the reverse zones we are authoritative only for the names that we hold.
   if (apex !== view.domain) return [];
   const plain = { sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.zone };

@@ -10,7 +10,7 @@ const PLACES = 1024;
 const ADDRESS_START = 4;
 const ADDRESS_END = 28;
 
-export class ClientNames {
+export class ClientAddresses {
   readonly #addresses = Array.from({ length: PLACES }, () => new Uint8Array(ADDRESS_END));
   readonly #names: string[] = Array.from({ length: PLACES }, () => '');
 

@@ -43,12 +43,12 @@ const FAULTS: Readonly<Record<number, string>> = {
 };
 
 /** A query, and the exchange that asks it. */
-interface WaitingQuery {
+interface WaitingExchange {
   readonly exchange: HttpExchange;
   readonly message: Uint8Array;
 }
 
-export class HttpConnection implements ServedConnection, Work {
+export class HttpsConnection implements ServedConnection, Work {
   queries = 0;
   heldOctets = 0;
   readonly #socket: Socket;
@@ -65,7 +65,7 @@ export class HttpConnection implements ServedConnection, Work {
   #owed = 0;
   #unsent = 0;
   /** Queries that wait for their client's turn: at most `owed` of the limits. */
-  readonly #waiting: WaitingQuery[] = [];
+  readonly #waiting: WaitingExchange[] = [];
   #isScheduled = false;
   #isEnding = false;
   #isGone = false;
