@@ -1,13 +1,16 @@
 /**
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
-
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
-import { listPlugins } from '../config/corefile/plugin-list.ts';
-import type { GoodCorefile } from '../config/corefile/read-corefile.ts';
-import { type CorefileReading, readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
+import { listPlugins } from '../config/corefile/plugin-order.ts';
+import {
+  type CorefileReading,
+  type GoodCorefile,
+  readCorefile,
+  type ServerBlock,
+} from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
 import { COREDNS_VERSION } from '../corefile/coredns-version.ts';

@@ -1,7 +1,6 @@
 /**
  * Answers one message at a time on the main thread: from the table, else by `HandleQuery`. All listeners without batches share it.
  */
-
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';

@@ -1,7 +1,6 @@
 /**
  * The options and results that both kinds of UDP listeners share: batches and datagrams.
  */
-
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';

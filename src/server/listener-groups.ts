@@ -2,7 +2,6 @@
  * The only place that opens sockets for clients. Each group of listeners has TCP listeners. Reader threads, at first one, serve the
  * UDP sockets of all groups; a group may have reader threads of its own. Our own front ends have one group.
  */
-
 import { randomInt } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';

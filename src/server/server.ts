@@ -9,8 +9,7 @@ import { reportShortage } from '../base/descriptors.ts';
 import { silentLog } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
 import type { QueryLogPlan } from '../config/server/query-log-plan.ts';
-import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
-import { optionsOf } from '../config/server/server-blocks-plan.ts';
+import { type ListenerGroupPlan, optionsOf } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
 import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
@@ -33,7 +32,6 @@ import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import { ForeignDomains } from './foreign-domains.ts';
 import { type FrontEnd, logRefusals } from './front-end.ts';
-import { endpointsOf } from './listen-endpoints.ts';
 import {
   countCommonReaders,
   countReaders,
@@ -531,4 +529,12 @@ export class Server {
 /** The groups whose sockets follow plans. Those of interfaces follow these. */
 function followedGroups({ listen }: ServerPlan): readonly ListenerGroupPlan[] {
   return listen.interfaces === undefined ? listen.groups : [];
+}
+
+/** `address:port` each; without those that are known only when the server listens. */
+function endpointsOf({ listen }: ServerPlan): readonly string[] {
+  if (listen.interfaces !== undefined) return [];
+  return listen.groups.flatMap(({ addresses, address, port }) =>
+    port === 0 ? [] : [addresses ?? address].flat().map((each) => `${each}:${port}`),
+  );
 }

@@ -2,7 +2,6 @@
  * The table with all listeners: the same answers by batches, by datagrams and over TCP, and readers that are killed while they
  * work.
  */
-
 import { Worker } from 'node:worker_threads';
 import { decode } from 'dns-packet';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';

@@ -1,7 +1,6 @@
 /**
  * UDP by batches over real sockets and real threads.
  */
-
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';

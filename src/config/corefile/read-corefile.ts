@@ -2,6 +2,7 @@
  * Reads a Corefile to server blocks with plugin options, or to a list of all its problems.
  */
 
+import { createHash } from 'node:crypto';
 import type { Environment } from '../../base/environment.ts';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
@@ -15,10 +16,10 @@ import {
   type CorefileWarning,
 } from '../../corefile/syntax/findings.ts';
 import { type BlockNode, type DirectiveNode, parseBlocks } from '../../corefile/syntax/parser.ts';
+import type { Token } from '../../corefile/syntax/token.ts';
 import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { digestOf } from './digest.ts';
 import { extendPlugins } from './extend-plugins.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { pluginOrder } from './plugin-order.ts';
@@ -216,4 +217,37 @@ function refuseUnbuilt({ name, position }: DirectiveNode, findings: CorefileFind
     remedy:
       UNBUILT_REMEDIES.get(name) ?? 'Take the directive out, or stay with CoreDNS for this server block.',
   });
+}
+
+/**
+ * The digest that CoreDNS compares, logs and exports for a configuration: SHA-512 of the parsed blocks as JSON. Line numbers count, so
+ * adding a comment line changes it; blanks within a line do not.
+ *
+ * @param file the path of the Corefile; the JSON omits it for the Corefile's own tokens
+ * @returns 128 hexadecimal digits
+ */
+function digestOf(blocks: readonly BlockNode[], file: string): string {
+  const shown = blocks.map(({ keys, directives }) => ({
+    Keys: keys.map(({ text }) => text),
+    Tokens: Object.fromEntries(
+      [...directives]
+        .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+        .map(([name, { tokens }]) => [name, tokens.map((token) => showToken(token, file))]),
+    ),
+  }));
+  return createHash('sha512')
+    .update(escapeAsGo(JSON.stringify(shown)))
+    .digest('hex');
+}
+
+function showToken({ text, position }: Token, file: string) {
+  return { File: position.file === file ? '' : position.file, Line: position.line, Text: text };
+}
+
+/** Escapes the characters that Go escapes in JSON. */
+function escapeAsGo(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -2,8 +2,7 @@
  * Makes the plan from a draft and adds the values that depend on all options, such as default domains, TTLs and MX targets.
  */
 import { countLabels, NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
-import type { NameKey, RecordData, ResourceRecord } from '../../wire/types.ts';
-import { CLASS } from '../../wire/types.ts';
+import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '../../wire/types.ts';
 import type {
   DnsmasqListenPlan,
   DnsmasqPlan,

@@ -1,8 +1,7 @@
 /**
  * The flags of kube2sky, read as that program reads them, and Portolan's additions.
  */
-import type { Environment } from '../../base/environment.ts';
-import { readVariable } from '../../base/environment.ts';
+import { type Environment, readVariable } from '../../base/environment.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';

@@ -1,7 +1,6 @@
 /**
  * A Corefile with all files that it imports, while a migration changes them.
  */
-
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../../base/environment.ts';
 import { type CorefileFiles, findMatches } from '../syntax/corefile-files.ts';

@@ -5,7 +5,6 @@
  * parent zone is tried, up to the root. A question for DS is for the parent: the shortest zone wins, the root only without any
  * other.
  */
-
 import type { Log } from '../../base/log.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';

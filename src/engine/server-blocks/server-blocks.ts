@@ -3,7 +3,6 @@
  *
  * All blocks are complete before any of them answers, so that a plan that fails changes nothing.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -16,10 +15,10 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
 import type { PluginName } from '../../config/server/plugin-plan.ts';
-import type { PlainResponses } from '../../config/server/server-blocks-plan.ts';
 import {
   type GroupPlan,
   optionsOf,
+  type PlainResponses,
   type ServerBlockPlan,
   viewOf,
 } from '../../config/server/server-blocks-plan.ts';

@@ -1,12 +1,10 @@
 /**
  * The client's end of the control socket.
  */
-
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { peerUserOf } from '../../socket/peer-user.ts';
-import type { OpenPlace } from './control-place.ts';
-import { addressOfPlace, describePlace, placesToAsk } from './control-place.ts';
+import { addressOfPlace, describePlace, type OpenPlace, placesToAsk } from './control-place.ts';
 import { type ControlRequest, ProtocolError, readReply, writeRequest } from './protocol.ts';
 
 /** No server can be asked. */

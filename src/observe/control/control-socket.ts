@@ -1,13 +1,17 @@
 /**
  * The server's end of the control socket. One request per connection; only processes of the server's own user are answered.
  */
-
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Log } from '../../base/log.ts';
 import { peerUserOf } from '../../socket/peer-user.ts';
-import type { OpenPlace } from './control-place.ts';
-import { abstractPlaceOf, addressOfPlace, type ControlPlace, describePlace } from './control-place.ts';
+import {
+  abstractPlaceOf,
+  addressOfPlace,
+  type ControlPlace,
+  describePlace,
+  type OpenPlace,
+} from './control-place.ts';
 import {
   type ControlReply,
   type ControlRequest,

@@ -1,11 +1,14 @@
 /**
  * `auto`: zones from all files of a folder.
  */
-
 import { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { type DirectiveContext, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import {
+  type DirectiveContext,
+  type Draft,
+  resolvePath,
+  zonesOrBlock,
+} from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';

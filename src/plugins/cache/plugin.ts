@@ -3,8 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';

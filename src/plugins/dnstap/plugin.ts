@@ -1,7 +1,6 @@
 /**
  * `dnstap`: queries and responses to collectors, in the format of dnstap.info.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';

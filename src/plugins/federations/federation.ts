@@ -10,7 +10,7 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import type { Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { federationNode } from '../../kube/dialects/kube-dns/federation-node.ts';
+import { federationNode } from '../../kube/dialects/kube-dns/derive.ts';
 import type { ClusterPlace } from '../../kube/objects/node-places.ts';
 import { NameError, parentOf, parseName } from '../../wire/name.ts';
 import type { AbsoluteName, NameKey } from '../../wire/types.ts';

@@ -1,10 +1,8 @@
 /**
  * The properties in the block of a `forward`.
  */
-
 import { formatGoDuration } from '../../base/duration.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { type DirectiveContext, resolvePath } from '../../corefile/directive/directive.ts';
+import { type DirectiveContext, type Draft, resolvePath } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import {
   isAddress,

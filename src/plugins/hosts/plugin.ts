@@ -3,9 +3,9 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
 import {
   type DirectiveContext,
+  type Draft,
   fallthroughZones,
   resolvePath,
   zonesOrBlock,

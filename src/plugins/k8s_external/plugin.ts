@@ -1,10 +1,8 @@
 /**
  * `k8s_external`: services of a cluster for clients outside it.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { type Draft, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
 import { NameError, parseName, toKey } from '../../wire/name.ts';

@@ -4,8 +4,12 @@
 
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind, type PluginContext } from '../../contract/plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import {
+  type DirectiveContext,
+  type Draft,
+  fallthroughZones,
+  zonesOrBlock,
+} from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { findSelectorFault } from '../../corefile/directive/label-selector.ts';

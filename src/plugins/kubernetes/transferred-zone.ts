@@ -3,8 +3,7 @@
  * own, and of no others.
  */
 
-import type { Endpoint } from '../../kube/names/endpoints.ts';
-import { endpointLabel } from '../../kube/names/endpoints.ts';
+import { type Endpoint, endpointLabel } from '../../kube/names/endpoints.ts';
 import { externalTarget } from '../../kube/names/external-target.ts';
 import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
 import type { ClusterContents } from '../../kube/records/cluster-contents.ts';

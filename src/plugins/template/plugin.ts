@@ -4,8 +4,12 @@
 
 import type { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import {
+  type DirectiveContext,
+  type Draft,
+  fallthroughZones,
+  zonesOrBlock,
+} from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';

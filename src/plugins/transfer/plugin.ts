@@ -1,10 +1,8 @@
 /**
  * `transfer`: whole zones for secondary servers.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { type DirectiveContext, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { isAddress } from '../../corefile/directive/go-values.ts';
 import { readServerAddress } from '../../corefile/directive/server-address.ts';

@@ -1,10 +1,13 @@
 /**
  * `tsig`: signatures of queries and responses by shared secrets.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { Draft } from '../../corefile/directive/directive.ts';
-import { type DirectiveContext, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import {
+  type DirectiveContext,
+  type Draft,
+  resolvePath,
+  zonesOrBlock,
+} from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { exactTypeOf } from '../../corefile/directive/type-names.ts';
 import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '../../wire/tsig.ts';

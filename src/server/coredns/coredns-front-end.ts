@@ -1,7 +1,6 @@
 /**
  * The front end of `coredns`: compiles a Corefile to a plan, serves its endpoints, and follows its changes.
  */
-
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,7 +1,6 @@
 /**
  * Finds the cluster: by flags, else from the pod that we run in, else from the user's kubeconfig.
  */
-
 import { delimiter, join } from 'node:path';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import type { Environment } from '../../../base/environment.ts';

@@ -1,7 +1,6 @@
 /**
  * The in-cluster configuration of a pod: the address from its environment, the token and CA of its service account.
  */
-
 import { access } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';

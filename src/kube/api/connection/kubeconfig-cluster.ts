@@ -1,7 +1,6 @@
 /**
  * Reads the settings of one cluster from a merged kubeconfig and a context.
  */
-
 import type { Clock } from '../../../base/clock.ts';
 import type { Environment } from '../../../base/environment.ts';
 import { fixedBytes, RotatingFile } from './byte-source.ts';

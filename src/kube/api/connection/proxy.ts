@@ -5,8 +5,7 @@
 
 import type { Agent, AgentOptions } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import type { Environment } from '../../../base/environment.ts';
-import { readVariable } from '../../../base/environment.ts';
+import { type Environment, readVariable } from '../../../base/environment.ts';
 
 /** @returns the proxy's address as written; undefined for a direct connection */
 export function chooseProxy(server: URL, environment: Environment): string | undefined {

@@ -2,7 +2,8 @@
  * Derives the names of a service from its entries.
  */
 import type { Below } from '../../../table/types.ts';
-import { TYPE } from '../../../wire/types.ts';
+import { toKey } from '../../../wire/name.ts';
+import { type AbsoluteName, type NameKey, TYPE } from '../../../wire/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
 import { canonicalAddresses } from '../../names/endpoints.ts';
@@ -71,4 +72,12 @@ function hostnames(view: ServiceView): readonly ReverseName[] {
     const target = hostname === undefined ? undefined : nameBelow(hostname, view.name);
     return target === undefined ? [] : [{ address, target, isService: false }];
   });
+}
+
+/** Seconds: the target may change with every endpoint, so kube-dns forbids caching it. */
+const FEDERATION_TTL = 0;
+
+/** The name of a service in a federation: an alias for the local service, or for the federation's service. */
+export function federationNode(name: NameKey, target: AbsoluteName): ZoneNode {
+  return aliasNode({ name, host: { kind: 'name', target: toKey(target) }, port: 0 }, FEDERATION_TTL);
 }

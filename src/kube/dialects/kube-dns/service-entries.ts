@@ -10,7 +10,6 @@ import { groupByPort } from '../../names/ports.ts';
 import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ServiceView } from '../dialect.ts';
 import type { Host, KubeDnsEntry } from './entry.ts';
-import { hashLabel } from './hash-label.ts';
 
 export interface ServiceEntries {
   /** Right below the service. */
@@ -148,4 +147,25 @@ function withKey(
   if (labels[0] === '*') return entries;
   const name = `${labels.join('.')}.${service}`;
   return entries.filter((entry) => entry.name === name);
+}
+
+/**
+ * The label for an address without a hostname: the FNV-1a hash of the record as Go prints it, in hexadecimal, encoded in hexadecimal
+ * a second time.
+ *
+ * @param address canonical
+ */
+function hashLabel(address: string): string {
+  // Address, port, priority, weight, text, mail, TTL, stripped labels, group, key.
+  const hash = fnv1a(`&{${address} 0 10 10  false 30 0  }`);
+  return Buffer.from(hash.toString(16), 'latin1').toString('hex');
+}
+
+/** The 32-bit FNV-1a hash of ASCII text. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
 }
