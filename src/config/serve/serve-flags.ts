@@ -5,7 +5,7 @@
 import { LOG_LEVELS } from '../../base/log.ts';
 import { MAX_READERS } from '../../table/writer.ts';
 import { IMPLIED_EVENT_FLAGS } from '../events/event-flags.ts';
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { FlagReader, type GivenTexts } from '../flags/flag-reader.ts';
 import { DIALECTS, LOG_FORMATS, POD_MODES, POLICIES } from '../plan.ts';
 import { LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
@@ -443,18 +443,8 @@ export const SERVE_FLAGS = [
   ...OWN_DASHBOARD_FLAGS,
 ] as const satisfies readonly Flag[];
 
-type ServeFlag = (typeof SERVE_FLAGS)[number];
-type KeyOf<Name extends string> = Name extends `${infer Word}-${infer Rest}`
-  ? `${Word}${Capitalize<KeyOf<Rest>>}`
-  : Name;
-type GivenValue<Of> = Of extends { readonly value: 'none' }
-  ? boolean
-  : Of extends { readonly repeats: true }
-    ? readonly string[]
-    : string;
-
-/** The flags as given on the command line, not validated yet, by flag name in camel case. */
-export type ServeFlags = { readonly [Of in ServeFlag as KeyOf<Of['name']>]?: GivenValue<Of> };
+/** As given on the command line, not validated yet. */
+export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;
 
 export type ServeFlagReader = FlagReader<typeof SERVE_FLAGS>;
 
