@@ -11,16 +11,9 @@ import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { FrameParser, frame, prefixOf } from '../wire/frames.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
-import { type ConnectionActivity, ConnectionTimes } from './connection-times.ts';
-import { mainTurns, type Work } from './main-turns.ts';
+import { ClientConnection, type ConnectionActivity } from './client-connection.ts';
 import type { MessageAnswers } from './message-answers.ts';
-import {
-  type ConnectionEvents,
-  type ConnectionLimits,
-  type EndReason,
-  SERVED_MILLISECONDS,
-  type ServedConnection,
-} from './served-connection.ts';
+import type { ConnectionEvents, ConnectionLimits, EndReason } from './served-connection.ts';
 
 /** Maximum of pending answers for a new connection; each answer given adds one. */
 const FIRST_OWED = 4;
@@ -37,31 +30,20 @@ const FIRST_EXPECTED_OCTETS = 512;
 /** `open` reads; `ending` sends pending answers and then FIN; `ended` has sent FIN, or is closed. */
 type StreamState = 'open' | 'ending' | 'ended';
 
-export class StreamConnection implements ServedConnection, Work {
-  queries = 0;
+export class StreamConnection extends ClientConnection {
+  protected override reason: EndReason = 'error';
   readonly #socket: Socket;
   readonly #client: Client;
   readonly #answers: MessageAnswers;
-  readonly #limits: ConnectionLimits;
-  readonly #clock: Clock;
-  readonly #times: ConnectionTimes;
-  readonly #events: ConnectionEvents;
   readonly #parser = new FrameParser();
-  #maxQueries: number;
   #state: StreamState = 'open';
-  #reason: EndReason = 'error';
   #owed = 0;
   #answered = 0;
   /** The expected size of the next answer, from the last ones: a client that asks for large answers gets fewer at once. */
   #expectedOctets = FIRST_EXPECTED_OCTETS;
-  heldOctets = 0;
   /** Continue once the client has taken answers, or is gone. */
   readonly #untilTaken: (() => void)[] = [];
   #clientEnded = false;
-  /** Whether it waits for its client's turn. */
-  #isScheduled = false;
-  /** Whether its end was reported. */
-  #isGone = false;
 
   constructor(
     socket: Socket,
@@ -71,59 +53,25 @@ export class StreamConnection implements ServedConnection, Work {
     clock: Clock,
     events: ConnectionEvents,
   ) {
+    super(socket, client, limits, clock, events);
     this.#socket = socket;
     this.#client = { ...client, send: (response) => this.#send(response) };
     this.#answers = answers;
-    this.#limits = limits;
-    this.#clock = clock;
-    this.#events = events;
-    this.#maxQueries = limits.queries;
-    this.#times = new ConnectionTimes(limits, clock, {
-      activity: () => this.#activity,
-      end: (reason) => this.#end(reason),
-      destroy: () => this.destroy(),
-    });
-    socket.setNoDelay(true);
     socket.on('data', (chunk: Uint8Array) => this.#read(chunk));
     socket.on('drain', () => this.#onProgress());
     socket.on('end', () => this.#onClientEnd());
     // 'close' follows every error.
     socket.on('error', () => {});
-    socket.on('close', () => this.#onClose());
   }
 
-  leave(): void {
-    if (this.queries > 0) this.#end('leaving');
-    else this.#maxQueries = 1;
-  }
-
-  destroy(): void {
-    this.#socket.destroy();
-  }
-
-  get isIdle(): boolean {
+  override get isIdle(): boolean {
     return this.#state !== 'open' || (this.#owed === 0 && this.#socket.writableLength === 0);
   }
 
-  endIfIdleFor(milliseconds: number): void {
-    if (this.isIdle && this.#times.hasBeenIdleFor(milliseconds)) this.#end('idle');
-  }
-
-  get lastActive(): number {
-    return this.#times.lastActive;
-  }
-
-  get #activity(): ConnectionActivity {
+  protected get activity(): ConnectionActivity {
     if (this.#socket.writableLength > 0) return 'unread';
     if (this.#owed > 0) return 'pending';
     return this.queries === 0 ? 'new' : 'idle';
-  }
-
-  cut(reason: EndReason): void {
-    this.#reason = reason;
-    this.destroy();
-    // Its place is needed now, but 'close' comes later.
-    this.#onClose();
   }
 
   #read(chunk: Uint8Array): void {
@@ -131,31 +79,19 @@ export class StreamConnection implements ServedConnection, Work {
     this.#parser.push(chunk);
     // Others may be served first.
     if (this.#parser.held >= READ_OCTETS || this.#parser.waiting >= READ_PIECES) this.#socket.pause();
-    this.#schedule();
+    this.schedule();
     this.#account();
   }
 
   /** Updates the count of held octets. */
   #account(): void {
-    if (this.#isGone) return;
+    if (this.isGone) return;
     const held = this.#parser.held + this.#owed * this.#expectedOctets + this.#socket.writableLength;
-    const more = held - this.heldOctets;
-    this.heldOctets = held;
-    if (more !== 0) this.#events.onHeld(this, more);
+    this.hold(held - this.heldOctets);
   }
 
-  /** Serves it when it is its client's turn. */
-  #schedule(): void {
-    if (this.#isScheduled || this.#state !== 'open') return;
-    this.#isScheduled = true;
-    mainTurns.add(this.#client.address, this);
-  }
-
-  /** Answers the received queries, as far as the limits allow and for the time of a turn. */
-  serve(): void {
-    this.#isScheduled = false;
+  protected override serveUntil(end: number): void {
     if (this.#state !== 'open') return;
-    const end = this.#clock.monotonic() + SERVED_MILLISECONDS;
     // One segment for all answers to one segment of queries.
     this.#socket.cork();
     let isExhausted = false;
@@ -164,35 +100,35 @@ export class StreamConnection implements ServedConnection, Work {
       const message = this.#parser.next();
       if (message === undefined) isExhausted = true;
       else this.#serveMessage(message);
-      isOver = this.#clock.monotonic() >= end;
+      isOver = this.clock.monotonic() >= end;
     }
     this.#socket.uncork();
     this.#account();
     if (this.#state !== 'open') return;
-    if (isOver && !isExhausted) this.#schedule();
+    if (isOver && !isExhausted) this.schedule();
     if (!isExhausted) this.#socket.pause();
-    else if (this.#clientEnded) this.#end('client');
+    else if (this.#clientEnded) this.end('client');
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   #mayServe(): boolean {
-    if (this.#owed >= Math.min(this.#limits.owed, FIRST_OWED + this.#answered)) return false;
+    if (this.#owed >= Math.min(this.limits.owed, FIRST_OWED + this.#answered)) return false;
     const untaken = this.#socket.writableLength + this.#owed * this.#expectedOctets;
     return untaken < UNTAKEN_OCTETS && !this.#socket.writableNeedDrain;
   }
 
   #serveMessage(message: Uint8Array): void {
     if (message.length < HEADER_OCTETS) {
-      this.#end('garbage');
+      this.end('garbage');
       return;
     }
     this.queries++;
-    this.#times.noteActivity();
+    this.noteActivity();
     const answer = this.#answers.answer(message, this.#client);
     if (answer.kind === 'response') this.#write(answer.response);
     else if (answer.kind === 'later') void this.#writeLater(answer.response);
-    else this.#end('garbage');
-    if (this.queries >= this.#maxQueries) this.#end('queries');
+    else this.end('garbage');
+    if (this.queries >= this.maxQueries) this.end('queries');
   }
 
   async #writeLater(coming: Promise<Uint8Array | undefined>): Promise<void> {
@@ -233,23 +169,23 @@ export class StreamConnection implements ServedConnection, Work {
 
   /** Called when an answer was sent, or the client has read answers. */
   #onProgress(): void {
-    this.#times.noteActivity();
+    this.noteActivity();
     for (const resume of this.#untilTaken.splice(0)) resume();
-    if (this.#state === 'open') this.#schedule();
+    if (this.#state === 'open') this.schedule();
     else this.#endIfNothingOwed();
     this.#account();
   }
 
   #onClientEnd(): void {
     this.#clientEnded = true;
-    this.#schedule();
+    this.schedule();
   }
 
-  #end(reason: EndReason): void {
+  protected override end(reason: EndReason): void {
     if (this.#state !== 'open') return;
     this.#state = 'ending';
-    this.#reason = reason;
-    this.#times.limitEnd();
+    this.reason = reason;
+    this.limitEnd();
     this.#socket.resume();
     this.#endIfNothingOwed();
   }
@@ -260,13 +196,9 @@ export class StreamConnection implements ServedConnection, Work {
     this.#socket.end();
   }
 
-  #onClose(): void {
-    if (this.#isGone) return;
-    this.#isGone = true;
+  protected override onClose(): void {
     this.#state = 'ended';
-    this.#times.stop();
     for (const resume of this.#untilTaken.splice(0)) resume();
-    this.#events.onHeld(this, -this.heldOctets);
-    this.#events.onEnd(this, this.#reason);
+    super.onClose();
   }
 }
