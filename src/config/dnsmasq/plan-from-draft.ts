@@ -1,7 +1,7 @@
 /**
  * Makes the plan from a draft and adds the values that depend on all options, such as default domains, TTLs and MX targets.
  */
-import { countLabels, NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
+import { countLabels, ROOT, tryParseKey } from '../../wire/name.ts';
 import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '../../wire/types.ts';
 import type {
   DnsmasqListenPlan,
@@ -92,13 +92,10 @@ function recordOf(name: NameKey, data: RecordData, ttl: number): ResourceRecord 
 /** Appends the default domain to a name of only `_service._protocol`. */
 function withDomain(name: NameKey, domain: NameKey | undefined, findings: Findings): NameKey | undefined {
   if (domain === undefined || domain === ROOT || countLabels(name) !== 2) return name;
-  try {
-    return toKey(parseName(`${name}${domain}`));
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error;
+  const whole = tryParseKey(`${name}${domain}`);
+  if (whole === undefined)
     findings.note('--srv-host', `With the domain ${domain} the name ${name} is too long: it is left out.`);
-    return undefined;
-  }
+  return whole;
 }
 
 /** Any restriction of interfaces or addresses turns off `--local-service`, which is only the default. */

@@ -3,7 +3,7 @@
  */
 import type { LogLevel } from '../../base/log.ts';
 import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
-import { NameError, parseName } from '../../wire/name.ts';
+import { tryParseName } from '../../wire/name.ts';
 import type { AbsoluteName } from '../../wire/types.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
@@ -199,14 +199,10 @@ function readProbe(text: string, read: ValueReader): ProbePlan | undefined {
 }
 
 function readName(text: string, read: ValueReader): AbsoluteName | undefined {
-  try {
-    return parseName(text);
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error;
-    const remedy = 'Give one such as kubernetes.default.svc.cluster.local.';
-    read.addProblem(`${PROBE}, its name`, 'not a domain name', text, remedy);
-    return undefined;
-  }
+  const name = tryParseName(text);
+  const remedy = 'Give one such as kubernetes.default.svc.cluster.local.';
+  if (name === undefined) read.addProblem(`${PROBE}, its name`, 'not a domain name', text, remedy);
+  return name;
 }
 
 function readType(text: string | undefined, read: ValueReader): number | undefined {

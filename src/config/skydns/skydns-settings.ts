@@ -9,7 +9,7 @@ import { parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 import { parseAddress } from '../../wire/address.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { parseName, toKey, tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { SkyDnsMetricsPlan } from '../server/server-plan.ts';
 import type { Problem } from '../values/problem.ts';
@@ -151,13 +151,9 @@ const NO_NAME = toKey(parseName('invalid.'));
 const NO_PLACE = { address: '192.0.2.1', port: 53 };
 
 function readName(read: Complaints, where: string, text: string): NameKey {
-  try {
-    return toKey(parseName(text));
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error;
-    read.addProblem(where, 'not a domain name', text, 'Give one such as skydns.local.');
-    return NO_NAME;
-  }
+  const name = tryParseKey(text);
+  if (name === undefined) read.addProblem(where, 'not a domain name', text, 'Give one such as skydns.local.');
+  return name ?? NO_NAME;
 }
 
 function readListen(read: Complaints, where: string, text: string): SkyDnsSettings['listen'] {

@@ -2,7 +2,7 @@
  * Zone names in a Corefile.
  */
 import { parseAddress } from '../../wire/address.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** Zones with their port, or why the text is not a zone. */
@@ -52,12 +52,7 @@ export function isDomainName(text: string): boolean {
 
 /** The name in lower case; undefined if the text is not a name. */
 export function parseZone(text: string): NameKey | undefined {
-  try {
-    return toKey(parseName(escapeOctets(text)));
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
+  return tryParseKey(escapeOctets(text));
 }
 
 /** Formats a name for messages: lower case, with a final dot. */

@@ -5,7 +5,7 @@
  */
 import { readItem } from '../../base/item-fence.ts';
 import { formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
-import { isWithin, NameError, parentOf, parseName, splitLabels, toKey } from '../../wire/name.ts';
+import { isWithin, parentOf, splitLabels, tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 export type HostsFamily = 'ipv4' | 'ipv6';
@@ -34,7 +34,7 @@ class HostsText {
     const address = readAddress(first);
     if (address === undefined) return;
     for (const word of words) {
-      const name = readName(word);
+      const name = tryParseKey(word);
       if (name !== undefined && zones.some((zone) => isWithin(name, zone)))
         this.#add(name, address, hasReverse);
     }
@@ -143,16 +143,6 @@ function readAddress(word: string): string | undefined {
 /** RFC 4291 section 2.5.5.2. */
 function isMapped(octets: Uint8Array): boolean {
   return octets.length === 16 && octets.subarray(0, 12).every((octet, at) => octet === (at < 10 ? 0 : 0xff));
-}
-
-/** Undefined: the word is not a valid name. */
-function readName(word: string): NameKey | undefined {
-  try {
-    return toKey(parseName(word));
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
 }
 
 function isWildcard(name: NameKey): boolean {

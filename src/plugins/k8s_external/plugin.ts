@@ -5,7 +5,7 @@ import { definePlugin } from '../../contract/define-plugin.ts';
 import { type Draft, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { tryParseKey } from '../../wire/name.ts';
 import type { K8sExternalOptions } from './options.ts';
 
 const MAX_TTL = 3600;
@@ -64,12 +64,9 @@ function readApex(cursor: DirectiveCursor): string {
   const [text] = cursor.remainingArguments();
   const remedy = 'Give a label, as in apex dns.';
   if (text === undefined) throw cursor.argumentError(remedy);
-  try {
-    return toKey(parseName(text)).slice(0, -1);
-  } catch (error) {
-    if (error instanceof NameError) throw cursor.error(`invalid apex ${JSON.stringify(text)}`, remedy);
-    throw error;
-  }
+  const apex = tryParseKey(text);
+  if (apex === undefined) throw cursor.error(`invalid apex ${JSON.stringify(text)}`, remedy);
+  return apex.slice(0, -1);
 }
 
 function readTtl(cursor: DirectiveCursor): number {

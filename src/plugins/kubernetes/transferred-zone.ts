@@ -8,7 +8,7 @@ import { externalTarget } from '../../kube/names/external-target.ts';
 import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
 import type { ClusterContents } from '../../kube/records/cluster-contents.ts';
 import type { NamespacedName } from '../../kube/records/record-views.ts';
-import { NameError, parseName } from '../../wire/name.ts';
+import { tryParseName } from '../../wire/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -102,12 +102,7 @@ export class TransferredZone {
   #nameOf({ namespace, name }: NamespacedName, below?: string): AbsoluteName | undefined {
     const { apex } = this.#parts;
     const labels = [...(below === undefined ? [] : [below]), name, namespace, 'svc'];
-    try {
-      return parseName(`${labels.join('.')}.${apex === '.' ? '' : apex}`);
-    } catch (error) {
-      if (error instanceof NameError) return undefined;
-      throw error;
-    }
+    return tryParseName(`${labels.join('.')}.${apex === '.' ? '' : apex}`);
   }
 
   #address(owner: AbsoluteName, address: string): ResourceRecord {

@@ -10,10 +10,10 @@ import {
 } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { exactTypeOf } from '../../corefile/directive/type-names.ts';
+import { tryParseKey } from '../../wire/name.ts';
 import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '../../wire/tsig.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { KeyFileError, readKeyFile, type WrittenKey } from './key-file.ts';
-import { parseKeyName } from './key-name.ts';
 import type { NamedSecret, TsigOptions } from './options.ts';
 import { Tsig } from './tsig.ts';
 
@@ -88,7 +88,7 @@ function readKeys(cursor: DirectiveCursor, path: string, { files }: DirectiveCon
 }
 
 function addKey(cursor: DirectiveCursor, draft: Draft<TsigOptions>, written: WrittenKey): void {
-  const name = parseKeyName(written.name);
+  const name = tryParseKey(written.name);
   if (name === undefined) throw cursor.argumentError(`${written.name} is not a name. Give each key one.`);
   if (draft.keys.some((key) => key.name === name))
     throw cursor.argumentError(`The key ${name} is there already. Give each key once.`);

@@ -2,7 +2,7 @@
  * The services of a name: the records of the keys at it and below it.
  */
 import { parseAddress } from '../../../wire/address.ts';
-import { parseName, splitLabels } from '../../../wire/name.ts';
+import { splitLabels, tryParseName } from '../../../wire/name.ts';
 import type { AbsoluteName } from '../../../wire/types.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './key-tree.ts';
 import { parseServiceRecord, type ServiceRecord } from './service-record.ts';
@@ -222,15 +222,6 @@ export function octetsOf(path: readonly string[]): Buffer[] {
 /** Whether a label of a question is a wildcard. */
 export function isWildcard(label: string): boolean {
   return label === '*' || label === 'any';
-}
-
-/** @returns undefined if the text is not a name */
-export function tryParseName(text: string): AbsoluteName | undefined {
-  try {
-    return parseName(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function readHost(text: string): ServiceHost {
