@@ -1,8 +1,8 @@
 /**
- * The rules of the source that a machine can check: imports between layers, no import cycles, file sizes, opening comments.
+ * The rules of the source that a machine can check: imports between layers, no import cycles, file sizes, fragments, opening comments.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /** A layer imports only from layers before it. */
@@ -21,6 +21,14 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
   ['listen', 'zone'],
   ['listen', 'sources'],
 ];
+
+const MAX_LINES = 600;
+/** A shorter file that a single file of its folder imports is a part of that file. */
+const FRAGMENT_LINES = 40;
+/** Such files that stay, with the reason. */
+const KEPT_FRAGMENTS: ReadonlyMap<string, string> = new Map([
+  ['observe/query-events/selection.ts', 'what a log leaves out, whatever reads the events'],
+]);
 
 /** A graph as edges from each node to others. */
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
@@ -48,6 +56,24 @@ function readModules(): Module[] {
 
 function layerOf(path: string): string {
   return path.split('/')[0] ?? '';
+}
+
+/**
+ * `path -> importer`, for each short file that only one file needs. Left out are parts of a plugin's folder, files that tests import,
+ * those that are loaded late, and those that would make their importer too long.
+ */
+function findFragments(all: readonly Module[]): readonly string[] {
+  const importers = new Map<string, Module[]>();
+  for (const module of all)
+    for (const target of module.imports) importers.set(target, [...(importers.get(target) ?? []), module]);
+  return all.flatMap(({ path, lines }) => {
+    const [importer, another] = importers.get(path) ?? [];
+    if (importer === undefined || another !== undefined || lines >= FRAGMENT_LINES) return [];
+    const isBeside = dirname(path) === dirname(importer.path) && !/^plugins\/[^/]+\//.test(path);
+    const isLoadedLate = importer.text.includes(`import('./${basename(path)}')`);
+    const isTooMuch = importer.lines + lines >= MAX_LINES;
+    return isBeside && !isLoadedLate && !isTooMuch ? [`${path} -> ${importer.path}`] : [];
+  });
 }
 
 function isInTesting(path: string): boolean {
@@ -177,9 +203,42 @@ describe('the source', () => {
     expect(outside.map(({ path }) => path)).toEqual([]);
   });
 
-  it('keeps files under 600 lines', () => {
-    const long = modules.filter(({ lines }) => lines >= 600);
+  it(`keeps files under ${MAX_LINES} lines`, () => {
+    const long = modules.filter(({ lines }) => lines >= MAX_LINES);
     expect(long.map(({ path, lines }) => `${path}: ${lines}`)).toEqual([]);
+  });
+
+  it('has no fragments', () => {
+    const fragments = findFragments(all.filter(({ path }) => !isInTesting(path)));
+    const isKept = (fragment: string) => KEPT_FRAGMENTS.has(fragment.split(' -> ')[0] ?? '');
+    expect(fragments.filter((fragment) => !isKept(fragment))).toEqual([]);
+    expect(fragments.filter(isKept)).toHaveLength(KEPT_FRAGMENTS.size);
+  });
+
+  it('finds fragments', () => {
+    const made = (path: string, lines: number, ...imports: readonly string[]): Module => {
+      const text = imports.map((target) => `import('./${basename(target)}')`).join();
+      return { path, lines, layer: 'base', imports, text: path.endsWith('late.ts') ? text : '' };
+    };
+    const found = findFragments([
+      ...[
+        made(
+          'base/a.ts',
+          100,
+          'base/b.ts',
+          'base/shared.ts',
+          'base/long.ts',
+          'wire/far.ts',
+          'base/tested.ts',
+        ),
+      ],
+      ...[made('base/b.ts', 39), made('base/shared.ts', 9), made('base/long.ts', 40), made('wire/far.ts', 9)],
+      ...[made('base/c.ts', 595, 'base/shared.ts', 'base/large.ts'), made('base/large.ts', 9)],
+      ...[made('base/tested.ts', 9), made('base/tested.test.ts', 9, 'base/tested.ts')],
+      ...[made('base/late.ts', 9, 'base/command.ts'), made('base/command.ts', 9)],
+      ...[made('plugins/any/plugin.ts', 90, 'plugins/any/any.ts'), made('plugins/any/any.ts', 9)],
+    ]);
+    expect(found).toEqual(['base/b.ts -> base/a.ts']);
   });
 
   it('opens every module with a comment that says what it is for', () => {

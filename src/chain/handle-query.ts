@@ -3,7 +3,7 @@
  */
 import type { Log } from '../base/log.ts';
 import { encodeMessage } from '../wire/message.ts';
-import { type Query as ParsedQuery, parseQuery, respond } from '../wire/query.ts';
+import { type AnswerableQuery, parseQuery, respond } from '../wire/query.ts';
 import { DEFAULT_UDP_SIZE, maxResponseOctets } from '../wire/response-size.ts';
 import { type EdnsOption, type Message, RCODE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
@@ -21,7 +21,7 @@ export interface HandleQueryOptions {
   readonly log: Log;
 }
 
-/** The response to a packet; undefined: send none. Never throws. */
+/** The response to a packet, no longer than the client takes; undefined: send none. Never throws. */
 export type HandleQuery = (packet: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
 
 export function createHandleQuery(chain: Chain, options: HandleQueryOptions): HandleQuery {
@@ -67,7 +67,7 @@ function ownOptionsOf(answer: Answer): readonly EdnsOption[] {
   return answer.kind === 'message' ? (answer.edns?.options ?? []) : [];
 }
 
-function logFailure(log: Log, { question }: ParsedQuery, error: unknown): void {
+function logFailure(log: Log, { question }: AnswerableQuery, error: unknown): void {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   log.error('internal error', { name: question.name, type: question.type, reason });
 }

@@ -4,7 +4,7 @@
  *
  * Matches may cover too many questions, but never too few. The class is always IN: readers answer no other.
  */
-import { isWithin, NameError, parentOf, parseName, ROOT, toKey } from '../wire/name.ts';
+import { isWithin, parentOf, ROOT, tryParseKey } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 
 export type NameMatch =
@@ -99,12 +99,6 @@ export function namesEndingWith(text: string): NameMatch {
 
 /** @param text in lower case; a text that is not a name, or has escapes, matches any name */
 export function nameMatch(kind: 'exact' | 'suffix', text: string): NameMatch {
-  if (text.includes('\\')) return { kind: 'any' };
-  try {
-    const name = toKey(parseName(text));
-    return name === ROOT && kind === 'suffix' ? { kind: 'any' } : { kind, name };
-  } catch (error) {
-    if (error instanceof NameError) return { kind: 'any' };
-    throw error;
-  }
+  const name = text.includes('\\') ? undefined : tryParseKey(text);
+  return name === undefined || (name === ROOT && kind === 'suffix') ? { kind: 'any' } : { kind, name };
 }

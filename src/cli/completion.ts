@@ -24,10 +24,10 @@ function flagsOf(command: DescribedCommand): readonly Flag[] {
   return [...shownFlagsOf(command), ...(command.further?.flags ?? [])];
 }
 
-type Paths = 'files' | 'folders' | 'none';
+type CompletedPaths = 'files' | 'folders' | 'none';
 
 /** The kinds of paths that a flag accepts; for files, offer folders too. */
-function pathsOf({ value }: Flag): Paths {
+function pathsOf({ value }: Flag): CompletedPaths {
   if (value === 'none') return 'none';
   if (value.kind === 'folder') return 'folders';
   return value.kind === 'file' || value.kind === 'path' ? 'files' : 'none';

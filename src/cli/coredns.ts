@@ -4,8 +4,13 @@
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
-import { listPlugins } from '../config/corefile/plugin-list.ts';
-import { type CorefileReading, readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
+import { listPlugins } from '../config/corefile/plugin-order.ts';
+import {
+  type CorefileReading,
+  type GoodCorefile,
+  readCorefile,
+  type ServerBlock,
+} from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
 import { COREDNS_VERSION } from '../corefile/coredns-version.ts';
@@ -33,7 +38,6 @@ import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { VERSION } from './version.ts';
 
 export type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
-type GoodReading = Extract<CorefileReading, { kind: 'good' }>;
 
 /** @param words the arguments after the command @returns the exit code */
 export async function runCoreDns(words: readonly string[]): Promise<number> {
@@ -128,7 +132,7 @@ function adapt(reading: CorefileReading, steps: ServingSteps): CorefileReading {
 }
 
 interface Run {
-  readonly reading: GoodReading;
+  readonly reading: GoodCorefile;
   /** Reads the current Corefile. */
   readonly read: () => CorefileReading;
   readonly steps: ServingSteps;

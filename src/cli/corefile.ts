@@ -5,7 +5,7 @@
  */
 import type { Command } from 'commander';
 import { CHECK_FLAGS, type CheckFlags } from '../config/corefile/check-flags.ts';
-import { EXPLAIN_FLAGS, type ExplainFlags } from '../config/corefile/explain-flags.ts';
+import { type CorefileExplainFlags, EXPLAIN_FLAGS } from '../config/corefile/explain-flags.ts';
 import {
   FORMAT_FLAGS,
   type FormatFlags,
@@ -86,7 +86,7 @@ function addQuestions(named: NamedCommand): void {
     .description('print the server block and the plugins that a question passes, and whether readers answer')
     .argument('<name>', 'name that a client asks for')
     .argument('[type]', 'type that it asks for', 'A')
-    .action(async (name: string, type: string, flags: ExplainFlags) => {
+    .action(async (name: string, type: string, flags: CorefileExplainFlags) => {
       const { explainName } = await import('./explain-question.ts');
       await explainName(name, type, flags);
     });

@@ -42,10 +42,10 @@ export const runDiff: RunCommand = async (words, command) => {
   return await runParser(parser, words);
 };
 
-type Paths = readonly [old: string, next: string];
+type ComparedPaths = readonly [old: string, next: string];
 
 /** @throws ExitError with 1 if there are differences, with 2 if the configurations cannot be read, as diff does */
-async function diff(paths: Paths, plan: DiffPlan): Promise<void> {
+async function diff(paths: ComparedPaths, plan: DiffPlan): Promise<void> {
   const kinds = paths.map(kindOf);
   if (kinds[0] !== kinds[1])
     fail(COMMAND, `${paths[0]} is ${kinds[0]}, ${paths[1]} is ${kinds[1]}. Give two of a kind.`, 2);
@@ -90,7 +90,7 @@ function settingsOf(path: string, { kubeconfig, manifests }: DiffPlan, empty: st
 }
 
 async function replay(
-  places: Paths,
+  places: ComparedPaths,
   sides: readonly [OfflineSettings, OfflineSettings],
   file: string,
   { maxExamples }: DiffPlan,

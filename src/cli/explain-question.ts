@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import { createOwnQuery } from '../chain/own-query.ts';
 import { compileCorefile } from '../config/corefile/compile-corefile.ts';
-import type { ExplainFlags } from '../config/corefile/explain-flags.ts';
+import type { CorefileExplainFlags } from '../config/corefile/explain-flags.ts';
 import { readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
@@ -25,7 +25,7 @@ import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
 import { VERSION } from './version.ts';
 
 /** @throws ExitError with 1 for a Corefile with problems, with 2 for wrong arguments */
-export async function explainName(name: string, type: string, flags: ExplainFlags): Promise<void> {
+export async function explainName(name: string, type: string, flags: CorefileExplainFlags): Promise<void> {
   const { conf = 'Corefile', client = '127.0.0.1' } = flags;
   const question = readQuestion(name, type);
   if (parseAddress(client) === undefined) fail(`--client: not an address: ${client}`, 2);

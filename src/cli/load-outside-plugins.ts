@@ -45,13 +45,13 @@ export async function loadPluginsOrExit({
   }
 }
 
-interface Wanted {
+interface WantedPlugin {
   readonly name: string;
   readonly specifier: string;
   readonly before: string | undefined;
 }
 
-async function load(text: string, { name, specifier, before }: Wanted): Promise<void> {
+async function load(text: string, { name, specifier, before }: WantedPlugin): Promise<void> {
   const module = await importModule(text, specifier);
   const fault = checkModule(module, name);
   if (fault !== undefined) throw refusal(text, fault, 'Make it by definePlugin of @portolan/plugin.');

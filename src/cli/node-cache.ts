@@ -16,7 +16,7 @@ import { NodeCacheMetrics } from '../roles/node-network/node-cache-metrics.ts';
 import type { NodeNetwork } from '../roles/node-network/node-network.ts';
 import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
-import { RenderedCorefile } from '../server/node-cache/rendered-corefile.ts';
+import { FollowedCorefile } from '../server/node-cache/followed-corefile.ts';
 import type { Server } from '../server/server.ts';
 import type { RunCommand } from './command.ts';
 import { printAbout, type ServingSteps, serveCorefile } from './coredns.ts';
@@ -77,7 +77,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   const metrics = new NodeCacheMetrics();
   let writeMetrics = () => metrics.render();
   let server: Server | undefined;
-  const corefile = new RenderedCorefile({
+  const corefile = new FollowedCorefile({
     plan,
     environment: process.env,
     // Before the server runs, the file needs no reload.

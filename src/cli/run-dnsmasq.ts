@@ -11,11 +11,11 @@ import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
-import { LocalNames } from '../plugins/local-names/local-names.ts';
+import { LocalNamesPlugin } from '../plugins/local-names/local-names.ts';
 import { createServerControl } from '../server/control/server-control.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
-import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
+import { assumeIdentity, findIdentity, type UserAndGroup } from '../server/dnsmasq/identity.ts';
 import { writePidFile } from '../server/dnsmasq/pid-file.ts';
 import { notesOnPlan } from '../server/dnsmasq/plan-notes.ts';
 import { describeFailure, exitCodeOf } from '../server/dnsmasq/start-failure.ts';
@@ -118,7 +118,7 @@ async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): 
 }
 
 /** Writes the pid file, then drops root privileges. */
-function settle({ process: { mode, pidFile } }: DnsmasqPlan, identity: Identity): void {
+function settle({ process: { mode, pidFile } }: DnsmasqPlan, identity: UserAndGroup): void {
   // As in dnsmasq, debug mode writes no pid file.
   if (mode === 'debug') return;
   if (pidFile !== undefined) {
@@ -143,7 +143,7 @@ async function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
     interfaces: networkInterfaces,
     udpReaders: readersAtOnceFor(countCores()),
     version: VERSION,
-    fileOf: (record) => server.engine.find(LocalNames)?.handlers.fileOf(record),
+    fileOf: (record) => server.engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
     clock: systemClock,
     log,
   });

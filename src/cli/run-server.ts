@@ -141,7 +141,7 @@ async function makeDashboard(
   log: Log,
 ): Promise<Dashboard | undefined> {
   if (plan === undefined) return undefined;
-  const { createOwnDashboard } = await import('../server/dashboard/own-dashboard.ts');
+  const { createOwnDashboard } = await import('../server/dashboard/dashboard.ts');
   const folder = packageFolder('dist/dashboard');
   const place = { ...plan, waitsForPort: listen.takeover };
   return createOwnDashboard({ ...place, carryOut: control.carryOut, folder, clock: systemClock, log });

@@ -7,6 +7,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AnswerKeeper } from '../chain/handed-answer.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
 import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { Client } from '../chain/query.ts';
@@ -17,13 +18,13 @@ import type { Plugin, PluginStats, QueryLines } from '../contract/plugin.ts';
 import type { Connect } from '../forward/connect.ts';
 import { ForwardTally } from '../forward/forward-tally.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
-import type { HandleQuery, PacketPath } from '../listen/types.ts';
+import type { PacketPath } from '../listen/types.ts';
 import { composeClusters } from '../records/cluster-composer.ts';
 import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { ROOT } from '../wire/name.ts';
-import { ClientViews } from './server-blocks/client-views.ts';
+import { NetworkViews } from './server-blocks/network-views.ts';
 import type { PluginMaker } from './server-blocks/plugin-maker.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
@@ -59,7 +60,7 @@ export class Engine {
   readonly forwardTally = new ForwardTally();
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
-  readonly #clientViews: ClientViews;
+  readonly #clientViews: NetworkViews;
   readonly #groupNumbers = new Map<string, number>();
   readonly #readerCounts: ReaderCounts;
   #blocks: ServerBlocks;
@@ -80,7 +81,7 @@ export class Engine {
       maxTtl,
     });
     this.reader = new TableReader(this.table.memory, dependencies.readers, plan.udpSize, composeClusters);
-    this.#clientViews = new ClientViews(this.table, dependencies.log);
+    this.#clientViews = new NetworkViews(this.table, dependencies.log);
     this.#sums = new CounterSums(this.table.memory, dependencies.readers + 1);
     this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);
     this.metrics.collectBy(() => this.readerPath.catchUp());

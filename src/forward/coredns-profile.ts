@@ -3,6 +3,7 @@
  * and checks show which servers are down.
  */
 import { ROOT } from '../wire/name.ts';
+import type { TransportTerms } from './connect.ts';
 import type { ForwardPlan } from './forward-plan.ts';
 import type { HealthPolicy } from './upstream/health-checks.ts';
 
@@ -43,6 +44,11 @@ export function profileOfCoreDns({
     ...{ hedging: false, hedgesAlways: false },
   };
 }
+
+export const TRANSPORT_OF_COREDNS: Pick<TransportTerms, 'maxUdpReply' | 'streams'> = {
+  maxUdpReply: 4096,
+  streams: { idle: 10_000 },
+};
 
 /** Queries under way that are neither merged nor limited by the configuration: a bound of memory. */
 export const MAX_SEPARATE = 20_000;

@@ -1,11 +1,10 @@
 /**
  * Forwarding as data: which names go to which servers, and how. Front ends make it, `Forwarder` executes it.
  */
-import type { AddressRange } from '../wire/address-range.ts';
 import { ROOT } from '../wire/name.ts';
 import { type NameKey, RCODE } from '../wire/types.ts';
 import type { AdmissionLimits } from './admission/admission.ts';
-import type { SourcePorts } from './transport/udp-transport.ts';
+import type { TransportTerms } from './connect.ts';
 import type { HealthPolicy } from './upstream/health-checks.ts';
 import type { ReplyTimeouts } from './upstream/round-trip.ts';
 import { formatUpstream, type UpstreamAddress } from './upstream-address.ts';
@@ -84,12 +83,7 @@ export interface ForwardTiming extends ReplyTimeouts {
   readonly negativeWait: number;
 }
 
-export interface TlsTrust {
-  /** Trusted certificates in PEM form; they replace those of Node. */
-  readonly authorities: readonly string[] | undefined;
-}
-
-export interface ForwardPlan {
+export interface ForwardPlan extends TransportTerms {
   readonly rules: readonly ForwardRule[];
   readonly policy: Policy;
   /** Response codes after which the next server is asked. */
@@ -111,16 +105,8 @@ export interface ForwardPlan {
   /** Whether to test servers for forwarding loops. */
   readonly loopDetection: boolean;
   readonly limits: AdmissionLimits;
-  readonly sourcePorts: SourcePorts;
-  /** Whether to send names in random case (0x20) to servers that preserve it. */
-  readonly mixesCase: boolean;
   /** Whether to trust the AD bit of the servers, and the path to them (RFC 4035 section 4.9.3). */
   readonly trustsAd: boolean;
-  /** The UDP size in our queries, 512 to 65535 octets. */
-  readonly udpSize: number;
-  /** UDP replies with one of these addresses are ignored: a forger on the path sends them, and the true reply follows. */
-  readonly ignoredAddresses: readonly AddressRange[];
-  readonly tls: TlsTrust;
 }
 
 /** The defaults, without servers. */

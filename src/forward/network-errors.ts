@@ -2,8 +2,8 @@
  * Network errors, in the words of CoreDNS's logs that people search for.
  */
 import { createSocket } from 'node:dgram';
-import { isIP, isIPv6 } from 'node:net';
-import type { SocketAddress } from '../socket/addresses.ts';
+import { isIPv6 } from 'node:net';
+import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['ECONNREFUSED', 'connection refused'],
@@ -42,19 +42,6 @@ export function describeFailure({ protocol, peer, local, code }: FailedExchange)
   const meaning = MEANINGS.get(code);
   if (meaning === undefined) return code;
   return protocol === 'tcp' ? `dial tcp ${server}: connect: ${meaning}` : `${read}: read: ${meaning}`;
-}
-
-/** @param names as Node lists them: `DNS:localhost, IP Address:127.0.0.1` */
-export function describeOtherName(names: string, expected: string): Error {
-  const kind = isIP(expected) === 0 ? 'DNS:' : 'IP Address:';
-  const valid = names.split(', ').flatMap((name) => (name.startsWith(kind) ? name.slice(kind.length) : []));
-  return new Error(
-    `tls: failed to verify certificate: x509: certificate is valid for ${valid.join(', ')}, not ${expected}`,
-  );
-}
-
-export function formatSocketAddress({ address, port }: SocketAddress): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /** The address from which the system reaches a peer, with a port of its choice. */

@@ -107,14 +107,14 @@ const MAX_QUERIES = 10;
 const DENIED_WAIT = 100;
 
 const DONE: ResolutionState = { kind: 'done' };
-type State<Kind> = Extract<ResolutionState, { readonly kind: Kind }>;
+type StateOf<Kind> = Extract<ResolutionState, { readonly kind: Kind }>;
 type Event<Kind> = Extract<ResolutionEvent, { readonly kind: Kind }>;
-type Asking = State<'asking'>;
+type Asking = StateOf<'asking'>;
 
-type Moves = {
+type ResolutionMoves = {
   readonly [Kind in ResolutionState['kind']]: {
     readonly [Name in ResolutionEvent['kind']]?: (
-      state: State<Kind>,
+      state: StateOf<Kind>,
       event: Event<Name>,
       context: ResolutionContext,
     ) => Move;
@@ -122,7 +122,7 @@ type Moves = {
 };
 
 /** Combinations that are missing here have no effect. */
-const MOVES: Moves = {
+const MOVES: ResolutionMoves = {
   asking: {
     start,
     'taken-over': whenTakenOver,
@@ -222,7 +222,11 @@ function whenNegative(state: Asking, event: Event<'replied'>, context: Resolutio
   };
 }
 
-function whenRepliedLate(state: State<'holding'>, event: Event<'replied'>, context: ResolutionContext): Move {
+function whenRepliedLate(
+  state: StateOf<'holding'>,
+  event: Event<'replied'>,
+  context: ResolutionContext,
+): Move {
   if (event.verdict === 'answer' || event.verdict === 'negative') return finish('reply');
   if (event.verdict !== 'no-edns') return finish('kept');
   const asking: Asking = { kind: 'asking', servers: settleQuery(state.servers, event), kept: 'nothing' };

@@ -105,8 +105,8 @@ function domainOf({ names }: ForwardRule): NameKey {
 function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, plan: ForwardPlan): string {
   return JSON.stringify([
     ...[formatUpstream(address), at, queriesPerSecond],
-    ...[plan.sourcePorts, plan.mixesCase, plan.udpSize, plan.ignoredAddresses, plan.tls, plan.timing],
-    plan.health,
+    ...[plan.sourcePorts, plan.mixesCase, plan.udpSize, plan.maxUdpReply, plan.ignoredAddresses],
+    ...[plan.streams, plan.fallsBackToUdp, plan.tls, plan.httpsMethod, plan.timing, plan.health],
   ]);
 }
 

@@ -8,7 +8,7 @@
  *     192.0.2.1@10.0.0.1#4000  192.0.2.1@eth1@10.0.0.1      sent from an address (and port), or from an interface's address
  */
 import { formatAddress, parseAddress } from '../wire/address.ts';
-import { NameError, parseName } from '../wire/name.ts';
+import { tryParseName } from '../wire/name.ts';
 import type { AbsoluteName } from '../wire/types.ts';
 
 /** A name must be resolved through this server first. */
@@ -71,7 +71,7 @@ export function parseUpstream(text: string): UpstreamAddress {
   if (transport === undefined)
     throw new UpstreamAddressError(text, 'a scheme that is not dns, tcp, tls or https');
   const [server = '', ...sources] = text.slice(scheme?.[0].length ?? 0).split('@');
-  const hash = isEncrypted(transport) ? server.indexOf('#') : -1;
+  const hash = isEncrypted({ transport }) ? server.indexOf('#') : -1;
   const place = parsePlace(text, hash < 0 ? server : server.slice(0, hash));
   return {
     transport,
@@ -82,7 +82,7 @@ export function parseUpstream(text: string): UpstreamAddress {
   };
 }
 
-function isEncrypted(transport: UpstreamAddress['transport']): boolean {
+export function isEncrypted({ transport }: Pick<UpstreamAddress, 'transport'>): boolean {
   return transport === 'tls' || transport === 'https';
 }
 
@@ -122,13 +122,9 @@ function parseHost(text: string, host: string): UpstreamHost {
   // Digits and dots that are not an address are a typing error, not a name.
   if (host.includes(':') || host.includes('%') || /^[\d.]*\d[\d.]*$/.test(host))
     throw new UpstreamAddressError(text, 'an address that is none');
-  if (!HOST_NAME.test(host)) throw new UpstreamAddressError(text, 'neither an address nor a name');
-  try {
-    return { kind: 'name', name: parseName(host) };
-  } catch (error) {
-    if (error instanceof NameError) throw new UpstreamAddressError(text, 'neither an address nor a name');
-    throw error;
-  }
+  const name = HOST_NAME.test(host) ? tryParseName(host) : undefined;
+  if (name === undefined) throw new UpstreamAddressError(text, 'neither an address nor a name');
+  return { kind: 'name', name };
 }
 
 /** The canonical text of an address, with the interface of a link-local one; undefined if it is not an address. */
@@ -142,13 +138,10 @@ export function parseScopedAddress(text: string): string | undefined {
 }
 
 function parseServerName(text: string, name: string): string {
-  try {
-    if (parseAddress(name) !== undefined) return name;
-    return parseName(name).slice(0, -1);
-  } catch (error) {
-    if (error instanceof NameError) throw new UpstreamAddressError(text, 'no name behind #');
-    throw error;
-  }
+  if (parseAddress(name) !== undefined) return name;
+  const parsed = tryParseName(name);
+  if (parsed === undefined) throw new UpstreamAddressError(text, 'no name behind #');
+  return parsed.slice(0, -1);
 }
 
 function parseSource(text: string, sources: readonly string[]): QuerySource {
@@ -179,7 +172,7 @@ export function formatUpstream({ transport, host, port, serverName, source }: Up
   const place = host.kind === 'name' ? host.name.slice(0, -1) : host.address;
   const scheme = transport === 'udp' ? '' : `${transport}://`;
   const server = `${scheme}${place.includes(':') ? `[${place}]` : place}:${port}`;
-  const name = isEncrypted(transport) && serverName !== undefined ? `#${serverName}` : '';
+  const name = isEncrypted({ transport }) && serverName !== undefined ? `#${serverName}` : '';
   return `${server}${name}${source === undefined ? '' : formatSource(source)}`;
 }
 

@@ -18,7 +18,7 @@ export const BATCH = 6;
 /** Of the expected cost of a client's work, from batch to batch. */
 const FALL = 0.9;
 
-interface Account<Work> {
+interface TurnAccount<Work> {
   readonly client: string;
   readonly works: Work[];
   /** The place of the oldest work in `works`. */
@@ -31,10 +31,10 @@ interface Account<Work> {
 
 export class ClientTurns<Work> {
   /** Clients that have work or debts. */
-  readonly #accounts = new Map<string, Account<Work>>();
+  readonly #accounts = new Map<string, TurnAccount<Work>>();
   /** The same clients in the order of their turns, without the one whose turn it is. */
-  #round = new WorkQueue<Account<Work>>();
-  #turn: Account<Work> | undefined;
+  #round = new WorkQueue<TurnAccount<Work>>();
+  #turn: TurnAccount<Work> | undefined;
   /** How many works were taken last. */
   #taken = 0;
   #waiting = 0;
@@ -51,7 +51,7 @@ export class ClientTurns<Work> {
       known.works.push(work);
       return;
     }
-    const account: Account<Work> = { client, works: [work], next: 0, balance: 0, expected: QUANTUM };
+    const account: TurnAccount<Work> = { client, works: [work], next: 0, balance: 0, expected: QUANTUM };
     this.#accounts.set(client, account);
     this.#round.add(account);
   }
@@ -86,7 +86,7 @@ export class ClientTurns<Work> {
     this.#taken = 0;
   }
 
-  #takeFrom(account: Account<Work>, waiting: number): readonly Work[] {
+  #takeFrom(account: TurnAccount<Work>, waiting: number): readonly Work[] {
     const affordable = Math.max(1, Math.min(BATCH, Math.floor(account.balance / account.expected)));
     const count = Math.min(waiting, affordable);
     const taken = account.works.slice(account.next, account.next + count);
@@ -103,7 +103,7 @@ export class ClientTurns<Work> {
     return taken;
   }
 
-  #begin(): Account<Work> {
+  #begin(): TurnAccount<Work> {
     const account = this.#round.take();
     // Somebody waits, and all that wait are in the round.
     if (account === undefined) throw new Error('clients wait, and none has a turn');

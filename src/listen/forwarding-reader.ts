@@ -5,10 +5,10 @@
  */
 import type {
   ClientPackets,
-  OpenQuestion,
   ReaderPathData,
   ReaderPathOwner,
   TakenOver,
+  UnansweredQuestion,
 } from '../forward/reader-path/owner.ts';
 import type { PendingQueries } from '../forward/reader-path/pending-queries.ts';
 import { ReaderForwarder } from '../forward/reader-path/reader-forwarder.ts';
@@ -26,7 +26,7 @@ import type { QuestionProducer } from './question-ring.ts';
 import type { InstantAnswers } from './types.ts';
 
 /** The table's answers, with the details of open questions that may be forwarded: `TableReader` does both. */
-export type ForwardableAnswers = InstantAnswers & OpenQuestion;
+export type ForwardableAnswers = InstantAnswers & UnansweredQuestion;
 
 export interface ForwardingReaderOptions {
   readonly data: ReaderPathData;

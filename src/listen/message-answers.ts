@@ -3,6 +3,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
 import { encodeSocketAddress, SOCKADDR_IN6_OCTETS } from '../socket/addresses.ts';
 import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
@@ -10,7 +11,7 @@ import { ClientRuleChecker, carryOut, DECISION, type SharedClientRules } from '.
 import { Faults, failQuery } from './faults.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
-import type { HandleQuery, InstantAnswers } from './types.ts';
+import type { InstantAnswers } from './types.ts';
 
 /** A response now, no response, or a response later. */
 export type MessageAnswer =

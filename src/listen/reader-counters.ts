@@ -19,7 +19,7 @@ const FIELDS = [
   ],
 ] as const;
 
-type Field = (typeof FIELDS)[number];
+type CounterName = (typeof FIELDS)[number];
 
 /**
  * batches: receive calls that returned packets. packets: queries received. cut: queries longer than the memory of a
@@ -29,26 +29,26 @@ type Field = (typeof FIELDS)[number];
  * dropped while a receive buffer was filling up. floods: times that the kernel was set to pass only a part of a
  * client's packets.
  */
-export type ReaderCounts = Readonly<Record<Field, number>>;
+export type ReaderCounters = Readonly<Record<CounterName, number>>;
 
 export const COUNTER = Object.fromEntries(FIELDS.map((field, index) => [field, index])) as Readonly<
   // The entries are exactly the fields.
-  Record<Field, number>
+  Record<CounterName, number>
 >;
 
 /** The sum of each counter. */
-export function addReaderCounts(counts: readonly ReaderCounts[]): ReaderCounts {
-  const sumOf = (field: Field) => counts.reduce((sum, count) => sum + count[field], 0);
+export function addReaderCounts(counts: readonly ReaderCounters[]): ReaderCounters {
+  const sumOf = (field: CounterName) => counts.reduce((sum, count) => sum + count[field], 0);
   // As above.
-  return Object.fromEntries(FIELDS.map((field) => [field, sumOf(field)])) as ReaderCounts;
+  return Object.fromEntries(FIELDS.map((field) => [field, sumOf(field)])) as ReaderCounters;
 }
 
 export function makeReaderCounters(): SharedArrayBuffer {
   return new SharedArrayBuffer(FIELDS.length * Float64Array.BYTES_PER_ELEMENT);
 }
 
-export function readReaderCounters(memory: SharedArrayBuffer): ReaderCounts {
+export function readReaderCounters(memory: SharedArrayBuffer): ReaderCounters {
   const doubles = new Float64Array(memory);
   // As above.
-  return Object.fromEntries(FIELDS.map((field, index) => [field, doubles[index] ?? 0])) as ReaderCounts;
+  return Object.fromEntries(FIELDS.map((field, index) => [field, doubles[index] ?? 0])) as ReaderCounters;
 }

@@ -6,10 +6,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/collect-garbage.ts';
 import { composeClusters } from '../records/cluster-composer.ts';
 import { TableReader } from '../table/reader.ts';
-import { CHAIN_ONLY } from './chain-only.ts';
 import { ReaderLoop } from './reader-loop.ts';
 import { receiveReaderData } from './reader-threads.ts';
 import { threadMessages } from './thread-messages.ts';
+import type { InstantAnswers } from './types.ts';
+
+/** For listeners whose queries all go to the handler chain: there is no table to look up. */
+const CHAIN_ONLY: InstantAnswers = { enter() {}, leave() {}, setTime() {}, answer: () => -1 };
 
 if (parentPort === null) throw new Error('not a thread: reader-thread runs only as a worker of the server');
 

@@ -2,9 +2,6 @@
  * A client's connection as its listener sees it, whatever the protocol on it.
  */
 
-/** Milliseconds for which a connection answers queries at a stretch: time to send many of them in one segment. */
-export const SERVED_MILLISECONDS = 2;
-
 export interface ConnectionLimits {
   /** How long a connection may go without a complete query while no answer is pending (RFC 7766 section 6.2.3). */
   readonly idleMilliseconds: number;

@@ -7,12 +7,12 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import { ClientTally } from '../forward/admission/client-tally.ts';
 import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { clientOf, ENVELOPE } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
 import { ReplyBatch } from '../socket/reply-batch.ts';
-import { ClientNames } from './client-names.ts';
 import {
   type ClientRuleChecker,
   DECISION,
@@ -26,7 +26,7 @@ import { type MainTurns, mainTurns, type WorkSource } from './main-turns.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
 import { NO_ORIGIN, type SlowPathEvents, type SlowPathOrigin, SlowPathQuery } from './slow-path-query.ts';
-import type { HandleQuery, PacketPath, ReaderForwarding } from './types.ts';
+import type { PacketPath, ReaderForwarding } from './types.ts';
 
 /** A reader's ring, and the descriptors of its sockets. */
 export interface QuestionSource {
@@ -103,7 +103,7 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
   readonly #faults: Faults;
-  readonly #clients = new ClientNames();
+  readonly #clients = new ClientAddresses();
   readonly #sender = new ReplySender();
   readonly #batch = new ReplyBatch();
   readonly #spare: SlowPathQuery[] = [];
@@ -341,4 +341,41 @@ function makeSource({ reader, ring, sockets, groups, endpoints, clientRules }: Q
     rules: makeCheckers(clientRules),
     isWatched: false,
   };
+}
+
+/**
+ * The text of clients' addresses, formatted once for many questions of the same client.
+ *
+ * A fixed-size table of recent clients: a client replaces another one with the same hash.
+ */
+const PLACES = 1024;
+/** Where the address begins in a socket address, after the family and the port. */
+const ADDRESS_START = 4;
+const ADDRESS_END = 28;
+
+class ClientAddresses {
+  readonly #addresses = Array.from({ length: PLACES }, () => new Uint8Array(ADDRESS_END));
+  readonly #names: string[] = Array.from({ length: PLACES }, () => '');
+
+  /** @param envelope memory that begins with an envelope */
+  find(envelope: Uint8Array): string {
+    let hash = 0;
+    for (let at = ADDRESS_START; at < ADDRESS_END; at++)
+      hash = Math.imul(hash ^ (envelope[at] ?? 0), 0x01000193);
+    const place = (hash ^ (hash >>> 15)) & (PLACES - 1);
+    const name = this.#names[place] ?? '';
+    const known = this.#addresses[place];
+    if (name !== '' && known !== undefined && isSame(known, envelope)) return name;
+    const { address } = clientOf(envelope);
+    this.#names[place] = address;
+    known?.set(envelope.subarray(0, ADDRESS_END));
+    return address;
+  }
+}
+
+function isSame(known: Uint8Array, envelope: Uint8Array): boolean {
+  // The family is in the first two octets.
+  if (known[0] !== envelope[0]) return false;
+  for (let at = ADDRESS_START; at < ADDRESS_END; at++) if (known[at] !== envelope[at]) return false;
+  return true;
 }

@@ -7,19 +7,13 @@
  */
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { FrameParser, frame, prefixOf } from '../wire/frames.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
-import { mainTurns, type Work } from './main-turns.ts';
+import { ClientConnection, type ConnectionActivity } from './client-connection.ts';
 import type { MessageAnswers } from './message-answers.ts';
-import {
-  type ConnectionEvents,
-  type ConnectionLimits,
-  type EndReason,
-  SERVED_MILLISECONDS,
-  type ServedConnection,
-} from './served-connection.ts';
+import type { ConnectionEvents, ConnectionLimits, EndReason } from './served-connection.ts';
 
 /** Maximum of pending answers for a new connection; each answer given adds one. */
 const FIRST_OWED = 4;
@@ -34,35 +28,22 @@ const READ_PIECES = 64;
 const FIRST_EXPECTED_OCTETS = 512;
 
 /** `open` reads; `ending` sends pending answers and then FIN; `ended` has sent FIN, or is closed. */
-type State = 'open' | 'ending' | 'ended';
+type StreamState = 'open' | 'ending' | 'ended';
 
-export class StreamConnection implements ServedConnection, Work {
-  queries = 0;
+export class StreamConnection extends ClientConnection {
+  protected override reason: EndReason = 'error';
   readonly #socket: Socket;
   readonly #client: Client;
   readonly #answers: MessageAnswers;
-  readonly #limits: ConnectionLimits;
-  readonly #clock: Clock;
-  readonly #events: ConnectionEvents;
   readonly #parser = new FrameParser();
-  readonly #opened: number;
-  #maxQueries: number;
-  #state: State = 'open';
-  #reason: EndReason = 'error';
+  #state: StreamState = 'open';
   #owed = 0;
   #answered = 0;
   /** The expected size of the next answer, from the last ones: a client that asks for large answers gets fewer at once. */
   #expectedOctets = FIRST_EXPECTED_OCTETS;
-  lastActive: number;
-  heldOctets = 0;
   /** Continue once the client has taken answers, or is gone. */
   readonly #untilTaken: (() => void)[] = [];
   #clientEnded = false;
-  /** Whether it waits for its client's turn. */
-  #isScheduled = false;
-  /** Whether its end was reported. */
-  #isGone = false;
-  #timer: Timer;
 
   constructor(
     socket: Socket,
@@ -72,47 +53,25 @@ export class StreamConnection implements ServedConnection, Work {
     clock: Clock,
     events: ConnectionEvents,
   ) {
+    super(socket, client, limits, clock, events);
     this.#socket = socket;
     this.#client = { ...client, send: (response) => this.#send(response) };
     this.#answers = answers;
-    this.#limits = limits;
-    this.#clock = clock;
-    this.#events = events;
-    this.#maxQueries = limits.queries;
-    this.#opened = clock.monotonic();
-    this.lastActive = this.#opened;
-    this.#timer = this.#watchTime();
-    socket.setNoDelay(true);
     socket.on('data', (chunk: Uint8Array) => this.#read(chunk));
     socket.on('drain', () => this.#onProgress());
     socket.on('end', () => this.#onClientEnd());
     // 'close' follows every error.
     socket.on('error', () => {});
-    socket.on('close', () => this.#onClose());
   }
 
-  leave(): void {
-    if (this.queries > 0) this.#end('leaving');
-    else this.#maxQueries = 1;
-  }
-
-  destroy(): void {
-    this.#socket.destroy();
-  }
-
-  get isIdle(): boolean {
+  override get isIdle(): boolean {
     return this.#state !== 'open' || (this.#owed === 0 && this.#socket.writableLength === 0);
   }
 
-  endIfIdleFor(milliseconds: number): void {
-    if (this.isIdle && this.#clock.monotonic() - this.lastActive >= milliseconds) this.#end('idle');
-  }
-
-  cut(reason: EndReason): void {
-    this.#reason = reason;
-    this.destroy();
-    // Its place is needed now, but 'close' comes later.
-    this.#onClose();
+  protected get activity(): ConnectionActivity {
+    if (this.#socket.writableLength > 0) return 'unread';
+    if (this.#owed > 0) return 'pending';
+    return this.queries === 0 ? 'new' : 'idle';
   }
 
   #read(chunk: Uint8Array): void {
@@ -120,31 +79,19 @@ export class StreamConnection implements ServedConnection, Work {
     this.#parser.push(chunk);
     // Others may be served first.
     if (this.#parser.held >= READ_OCTETS || this.#parser.waiting >= READ_PIECES) this.#socket.pause();
-    this.#schedule();
+    this.schedule();
     this.#account();
   }
 
   /** Updates the count of held octets. */
   #account(): void {
-    if (this.#isGone) return;
+    if (this.isGone) return;
     const held = this.#parser.held + this.#owed * this.#expectedOctets + this.#socket.writableLength;
-    const more = held - this.heldOctets;
-    this.heldOctets = held;
-    if (more !== 0) this.#events.onHeld(this, more);
+    this.hold(held - this.heldOctets);
   }
 
-  /** Serves it when it is its client's turn. */
-  #schedule(): void {
-    if (this.#isScheduled || this.#state !== 'open') return;
-    this.#isScheduled = true;
-    mainTurns.add(this.#client.address, this);
-  }
-
-  /** Answers the received queries, as far as the limits allow and for the time of a turn. */
-  serve(): void {
-    this.#isScheduled = false;
+  protected override serveUntil(end: number): void {
     if (this.#state !== 'open') return;
-    const end = this.#clock.monotonic() + SERVED_MILLISECONDS;
     // One segment for all answers to one segment of queries.
     this.#socket.cork();
     let isExhausted = false;
@@ -153,35 +100,35 @@ export class StreamConnection implements ServedConnection, Work {
       const message = this.#parser.next();
       if (message === undefined) isExhausted = true;
       else this.#serveMessage(message);
-      isOver = this.#clock.monotonic() >= end;
+      isOver = this.clock.monotonic() >= end;
     }
     this.#socket.uncork();
     this.#account();
     if (this.#state !== 'open') return;
-    if (isOver && !isExhausted) this.#schedule();
+    if (isOver && !isExhausted) this.schedule();
     if (!isExhausted) this.#socket.pause();
-    else if (this.#clientEnded) this.#end('client');
+    else if (this.#clientEnded) this.end('client');
     else if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   #mayServe(): boolean {
-    if (this.#owed >= Math.min(this.#limits.owed, FIRST_OWED + this.#answered)) return false;
+    if (this.#owed >= Math.min(this.limits.owed, FIRST_OWED + this.#answered)) return false;
     const untaken = this.#socket.writableLength + this.#owed * this.#expectedOctets;
     return untaken < UNTAKEN_OCTETS && !this.#socket.writableNeedDrain;
   }
 
   #serveMessage(message: Uint8Array): void {
     if (message.length < HEADER_OCTETS) {
-      this.#end('garbage');
+      this.end('garbage');
       return;
     }
     this.queries++;
-    this.lastActive = this.#clock.monotonic();
+    this.noteActivity();
     const answer = this.#answers.answer(message, this.#client);
     if (answer.kind === 'response') this.#write(answer.response);
     else if (answer.kind === 'later') void this.#writeLater(answer.response);
-    else this.#end('garbage');
-    if (this.queries >= this.#maxQueries) this.#end('queries');
+    else this.end('garbage');
+    if (this.queries >= this.maxQueries) this.end('queries');
   }
 
   async #writeLater(coming: Promise<Uint8Array | undefined>): Promise<void> {
@@ -222,24 +169,23 @@ export class StreamConnection implements ServedConnection, Work {
 
   /** Called when an answer was sent, or the client has read answers. */
   #onProgress(): void {
-    this.lastActive = this.#clock.monotonic();
+    this.noteActivity();
     for (const resume of this.#untilTaken.splice(0)) resume();
-    if (this.#state === 'open') this.#schedule();
+    if (this.#state === 'open') this.schedule();
     else this.#endIfNothingOwed();
     this.#account();
   }
 
   #onClientEnd(): void {
     this.#clientEnded = true;
-    this.#schedule();
+    this.schedule();
   }
 
-  #end(reason: EndReason): void {
+  protected override end(reason: EndReason): void {
     if (this.#state !== 'open') return;
     this.#state = 'ending';
-    this.#reason = reason;
-    this.#timer.cancel();
-    this.#timer = this.#clock.after(this.#limits.endingMilliseconds, () => this.destroy());
+    this.reason = reason;
+    this.limitEnd();
     this.#socket.resume();
     this.#endIfNothingOwed();
   }
@@ -250,47 +196,9 @@ export class StreamConnection implements ServedConnection, Work {
     this.#socket.end();
   }
 
-  #onClose(): void {
-    if (this.#isGone) return;
-    this.#isGone = true;
+  protected override onClose(): void {
     this.#state = 'ended';
-    this.#timer.cancel();
     for (const resume of this.#untilTaken.splice(0)) resume();
-    this.#events.onHeld(this, -this.heldOctets);
-    this.#events.onEnd(this, this.#reason);
-  }
-
-  #watchTime(): Timer {
-    const now = this.#clock.monotonic();
-    const { idleMilliseconds, writeMilliseconds = idleMilliseconds, ageMilliseconds } = this.#limits;
-    // The state, and so the limit that applies, may change before the time is over.
-    const due = Math.min(
-      this.lastActive + this.#maxInactive,
-      now + Math.min(idleMilliseconds, writeMilliseconds),
-      this.#opened + ageMilliseconds,
-    );
-    return this.#clock.after(Math.max(1, due - now), () => this.#onTime());
-  }
-
-  /** The maximum inactivity in the current state, in milliseconds since `lastActive`. */
-  get #maxInactive(): number {
-    const { idleMilliseconds, readMilliseconds, writeMilliseconds } = this.#limits;
-    if (this.#socket.writableLength > 0) return writeMilliseconds ?? idleMilliseconds;
-    return (this.queries === 0 ? readMilliseconds : undefined) ?? idleMilliseconds;
-  }
-
-  #onTime(): void {
-    const now = this.#clock.monotonic();
-    if (now - this.#opened >= this.#limits.ageMilliseconds) this.#end('age');
-    else if (now - this.lastActive < this.#maxInactive) this.#timer = this.#watchTime();
-    else if (this.#socket.writableLength > 0) this.destroy();
-    else if (this.#owed > 0) this.#waitForAnswers();
-    else this.#end('idle');
-  }
-
-  /** With answers pending, the connection is not idle: check again after another idle time. */
-  #waitForAnswers(): void {
-    this.lastActive = this.#clock.monotonic();
-    this.#timer = this.#watchTime();
+    super.onClose();
   }
 }

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Timer } from '../base/clock.ts';
 import { admitClient } from '../base/descriptors.ts';
 import type { Log } from '../base/log.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
 import { familyOf, formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
@@ -14,8 +15,8 @@ import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import { ConnectionTable, type ConnectionTableLimits } from './connection-table.ts';
-import { HttpConnection, type HttpService } from './http-connection.ts';
 import { Http1Parser } from './https/http-exchanges.ts';
+import { type HttpService, HttpsConnection } from './https-connection.ts';
 import { MessageAnswers } from './message-answers.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { TlsIdentity } from './secure/tls-identity.ts';
@@ -29,7 +30,7 @@ import {
   type ServedConnection,
 } from './served-connection.ts';
 import { StreamConnection } from './stream-connection.ts';
-import type { HandleQuery, InstantAnswers, ListenAddress } from './types.ts';
+import type { InstantAnswers, ListenAddress } from './types.ts';
 import { within } from './within.ts';
 
 export interface TcpLimits extends ConnectionLimits, ConnectionTableLimits {}
@@ -241,7 +242,7 @@ export class TcpListener {
     const open: OpenProtocol = (socket, events) =>
       http === undefined
         ? new StreamConnection(socket, client, ...common, events)
-        : new HttpConnection(socket, client, http, ...common, events);
+        : new HttpsConnection(socket, client, http, ...common, events);
     if (this.#tls === undefined) return open(accepted, accepting);
     return new SecureConnection(accepted, this.#tls, open, this.#limits, this.#clock, accepting);
   }

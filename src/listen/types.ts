@@ -3,7 +3,6 @@
  */
 
 import type { PendingQuery } from '../chain/pending-query.ts';
-import type { Client } from '../chain/query.ts';
 import type { ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
@@ -48,12 +47,6 @@ export interface InstantAnswers {
     client: number,
   ): number;
 }
-
-/**
- * Answers on the main thread when `InstantAnswers` cannot. The response already fits the client's UDP size; `undefined`
- * sends no response.
- */
-export type HandleQuery = (query: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
 
 /**
  * Takes questions that can be answered without decoding messages; all others go to `HandleQuery`.

@@ -3,12 +3,13 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
-import type { ReaderCounts } from './reader-counters.ts';
+import type { ReaderCounters } from './reader-counters.ts';
 import type { SlowQuestionCounts } from './slow-path-queue.ts';
-import type { HandleQuery, ListenAddress } from './types.ts';
+import type { ListenAddress } from './types.ts';
 
 /** Default maximum of unanswered slow questions. */
 export const MAX_UNANSWERED = 10_000;
@@ -30,7 +31,7 @@ export interface UdpBasics {
 
 export interface UdpCounts {
   /** One per reader thread; without reader threads, one for the main thread. */
-  readonly readers: readonly ReaderCounts[];
+  readonly readers: readonly ReaderCounters[];
   /** Readers without a receiving thread: it died, and its successor has not started yet. */
   readonly down: number;
   /** Reader threads that died and were replaced. */

@@ -26,7 +26,7 @@ export interface UdpReaderEvents {
   onRestart(reader: UdpReader): void;
 }
 
-type State =
+type ThreadState =
   | { readonly kind: 'running'; readonly worker: Worker; readonly since: number }
   | { readonly kind: 'waiting'; readonly timer: Timer }
   | { readonly kind: 'ended' };
@@ -56,7 +56,7 @@ export class UdpReader {
   readonly #log: Log;
   readonly #warnings: RateLimitedWarnings;
   readonly #orders: Int32Array;
-  #state: State;
+  #state: ThreadState;
   #pause = 0;
   #lastError: unknown;
   #resolveReady: () => void = () => {};
@@ -123,7 +123,7 @@ export class UdpReader {
     this.#end();
   }
 
-  #start(): State {
+  #start(): ThreadState {
     const worker = this.#startThread(this.data);
     worker.on('message', (message: ThreadMessage) => this.#receive(message));
     worker.on('error', (error) => {

@@ -10,13 +10,18 @@ import { PacketBatch } from '../socket/batch.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
 import { MSG_DONTWAIT } from '../socket/linux.ts';
 import { PortInUseError } from '../socket/socket-error.ts';
-import { countKernelDrops, leavePortGroup, probeUdpPort, rejoinPortGroup } from '../socket/udp-socket.ts';
+import {
+  countKernelDrops,
+  leavePortGroup,
+  openUdpSocket,
+  probeUdpPort,
+  rejoinPortGroup,
+} from '../socket/udp-socket.ts';
 import { reasonOf } from './faults.ts';
 import { PacketSteering } from './packet-steering.ts';
 import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { ORDER, type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
-import { openReaderSockets } from './reader-sockets.ts';
 import { makeSteeringWords } from './reader-steering.ts';
 import { type QuestionSource, SlowPathQueue } from './slow-path-queue.ts';
 import type { PacketPath, ReaderForwarding } from './types.ts';
@@ -382,4 +387,34 @@ export function isServed(addresses: readonly SocketAddress[]): boolean {
       return error instanceof PortInUseError;
     }
   });
+}
+
+/**
+ * Opens the sockets of `readers` readers; on failure, closes all again.
+ *
+ * @param endpoints that the readers serve; port 0 picks a free one
+ * @param takeover join ports that another process may serve, instead of checking that they are free
+ * @throws PortInUseError, SocketError, AddressError
+ */
+function openReaderSockets(
+  endpoints: readonly SocketAddress[],
+  readers: number,
+  takeover: boolean,
+): readonly (readonly BoundSocket[])[] {
+  const opened: BoundSocket[][] = Array.from({ length: readers }, () => []);
+  try {
+    for (const wanted of endpoints) {
+      if (!takeover && wanted.port !== 0) probeUdpPort(wanted);
+      let endpoint = wanted;
+      for (const sockets of opened) {
+        const socket = openUdpSocket(endpoint, WAIT_MILLISECONDS);
+        sockets.push(socket);
+        endpoint = socket.endpoint;
+      }
+    }
+    return opened;
+  } catch (error) {
+    for (const { fd } of opened.flat()) closeDescriptor(fd);
+    throw error;
+  }
 }

@@ -11,7 +11,7 @@ import type { Socket } from 'node:net';
 import { admitClient } from '../base/descriptors.ts';
 import { readFirstRequest } from './http-first-request.ts';
 
-export interface ConnectionLimits {
+export interface HttpConnectionLimits {
   /** The maximum of open connections per client address. */
   readonly perClient: number;
   /** The maximum of open connections in total. */
@@ -30,20 +30,20 @@ export type Secure = (socket: Socket, onSecure: (secured: Socket) => void) => vo
 
 export type DropCounts = Readonly<Record<DropReason, number>>;
 
-interface Connection {
+interface HttpClientConnection {
   /** Over TLS: the encrypted one as soon as there is one. */
   socket: Socket;
-  readonly client: Client;
+  readonly client: HttpClient;
   isAnswering: boolean;
 }
 
 /** Connections by phase, each in the order in which they entered it. */
 interface Phases {
-  readonly waiting: Set<Connection>;
-  readonly answering: Set<Connection>;
+  readonly waiting: Set<HttpClientConnection>;
+  readonly answering: Set<HttpClientConnection>;
 }
 
-interface Client extends Phases {
+interface HttpClient extends Phases {
   readonly address: string;
 }
 
@@ -68,20 +68,20 @@ const MIN_OPEN = 4;
 const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
 
 export class HttpConnections {
-  readonly #limits: ConnectionLimits;
+  readonly #limits: HttpConnectionLimits;
   readonly #onDrop: (reason: DropReason, client: string) => void;
-  readonly #connections = new Map<Socket, Connection>();
-  readonly #clients = new Map<string, Client>();
+  readonly #connections = new Map<Socket, HttpClientConnection>();
+  readonly #clients = new Map<string, HttpClient>();
   readonly #all: Phases = { waiting: new Set(), answering: new Set() };
   readonly #counts: Record<DropReason, number> = { ...NO_DROPS };
   /** Clients with new connections since the limits were last applied. */
-  readonly #grown = new Set<Client>();
+  readonly #grown = new Set<HttpClient>();
   #isTrimPlanned = false;
   /** How many connections must be closed since then, as descriptors are short. */
   #excess = 0;
 
   /** @param onDrop called for each connection closed here or by {@link drop} */
-  constructor(limits: ConnectionLimits, onDrop: (reason: DropReason, client: string) => void) {
+  constructor(limits: HttpConnectionLimits, onDrop: (reason: DropReason, client: string) => void) {
     this.#limits = limits;
     this.#onDrop = onDrop;
   }
@@ -128,7 +128,11 @@ export class HttpConnections {
   }
 
   /** @param proceed called with the connection that has the requests */
-  #secure(connection: Connection, secure: Secure | undefined, proceed: (plain: Socket) => void): void {
+  #secure(
+    connection: HttpClientConnection,
+    secure: Secure | undefined,
+    proceed: (plain: Socket) => void,
+  ): void {
     const { socket } = connection;
     if (secure === undefined) {
       proceed(socket);
@@ -175,7 +179,7 @@ export class HttpConnections {
   }
 
   /** @returns undefined if the connection no longer exists */
-  #add(socket: Socket): Connection | undefined {
+  #add(socket: Socket): HttpClientConnection | undefined {
     const address = socket.remoteAddress;
     // The client left before it was accepted.
     if (address === undefined) {
@@ -187,7 +191,7 @@ export class HttpConnections {
       client = { address, waiting: new Set(), answering: new Set() };
       this.#clients.set(address, client);
     }
-    const connection: Connection = { socket, client, isAnswering: false };
+    const connection: HttpClientConnection = { socket, client, isAnswering: false };
     this.#connections.set(socket, connection);
     client.waiting.add(connection);
     this.#all.waiting.add(connection);
@@ -233,7 +237,7 @@ export class HttpConnections {
     response.once('close', () => this.#move(connection, false));
   }
 
-  #move(connection: Connection, isAnswering: boolean): void {
+  #move(connection: HttpClientConnection, isAnswering: boolean): void {
     if (!this.#connections.has(connection.socket)) return;
     connection.isAnswering = isAnswering;
     for (const { waiting, answering } of [connection.client, this.#all]) {
@@ -243,7 +247,7 @@ export class HttpConnections {
     }
   }
 
-  #remove(connection: Connection): void {
+  #remove(connection: HttpClientConnection): void {
     const { socket, client } = connection;
     if (!this.#connections.delete(socket)) return;
     for (const { waiting, answering } of [client, this.#all]) {

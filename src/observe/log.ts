@@ -12,7 +12,7 @@ export interface AdjustableLog extends Log {
   level: LogLevel;
 }
 
-export interface LogOptions {
+export interface LogSettings {
   readonly level: LogLevel;
   readonly format: 'text' | 'json';
   /** Whether to colour the levels of text; see {@link usesColours}. */
@@ -29,9 +29,9 @@ export function isWritten(level: LogLevel, at: LogLevel): boolean {
   return URGENCY[level] <= URGENCY[at];
 }
 
-type Render = (time: string, level: LogLevel, message: string, fields: LogFields) => string;
+type FormatLine = (time: string, level: LogLevel, message: string, fields: LogFields) => string;
 
-export function createLog({ level, format, colours = false, clock, write }: LogOptions): AdjustableLog {
+export function createLog({ level, format, colours = false, clock, write }: LogSettings): AdjustableLog {
   const render = format === 'json' ? renderJson : colours ? renderColours : renderText;
   const writerOf =
     (urgency: LogLevel) =>
@@ -56,7 +56,7 @@ export function usesColours(isTerminal: boolean, environment: NodeJS.ProcessEnv)
 
 /** Renders a log line without newline and colours. @param time as shown */
 export function renderLine(
-  format: LogOptions['format'],
+  format: LogSettings['format'],
   time: string,
   level: LogLevel,
   message: string,
@@ -65,20 +65,20 @@ export function renderLine(
   return (format === 'json' ? renderJson : renderText)(time, level, message, fields);
 }
 
-const renderJson: Render = (time, level, message, fields) => {
+const renderJson: FormatLine = (time, level, message, fields) => {
   const own = { time, level, message };
   // Assign `own` twice: the first time fixes the key order, the last time the values.
   return JSON.stringify(Object.assign({}, own, fields, own));
 };
 
-const renderText: Render = (time, level, message, fields) =>
+const renderText: FormatLine = (time, level, message, fields) =>
   `${time} ${level.toUpperCase().padEnd(5)} ${onOneLine(message)}${renderFields(fields)}`;
 
 /** ANSI colour numbers: red, yellow, green, blue. */
 const COLOUR: Readonly<Record<LogLevel, number>> = { error: 31, warn: 33, info: 32, debug: 34 };
 const FAINT = 2;
 
-const renderColours: Render = (time, level, message, fields) => {
+const renderColours: FormatLine = (time, level, message, fields) => {
   const urgency = paint(COLOUR[level], level.toUpperCase().padEnd(5));
   const rest = renderFields(fields);
   return `${paint(FAINT, time)} ${urgency} ${onOneLine(message)}${rest === '' ? '' : paint(FAINT, rest)}`;

@@ -21,14 +21,14 @@ export type PlainPluginOptions = OptionsByName<(typeof plainDefinitions)[keyof t
 export type CorefilePluginName = keyof CorefilePluginOptions;
 
 /** A plugin in a server block, with its options. */
-export type PluginUse = {
-  readonly [Name in CorefilePluginName]: {
+export type PluginUse<Plugin extends CorefilePluginName = CorefilePluginName> = {
+  readonly [Name in Plugin]: {
     readonly name: Name;
     readonly options: CorefilePluginOptions[Name];
     /** The first place that names it. */
     readonly position: Position;
   };
-}[CorefilePluginName];
+}[Plugin];
 
 const all: CorefilePluginDefinition<CorefilePluginName, unknown>[] = Object.values(definitions);
 

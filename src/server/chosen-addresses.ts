@@ -14,9 +14,9 @@ export interface ChosenAddresses {
   readonly missing: readonly string[];
 }
 
-type Settings = Pick<InterfaceListenPlan, 'interfaces' | 'exceptInterfaces' | 'addresses' | 'bind'>;
+type ChosenInterfaces = Pick<InterfaceListenPlan, 'interfaces' | 'exceptInterfaces' | 'addresses' | 'bind'>;
 
-export function chooseAddresses(plan: Settings, machine: Interfaces): ChosenAddresses {
+export function chooseAddresses(plan: ChosenInterfaces, machine: Interfaces): ChosenAddresses {
   const { interfaces, exceptInterfaces, addresses, bind } = plan;
   const isOpen = interfaces === 'all' && exceptInterfaces.length === 0 && addresses.length === 0;
   if (isOpen && bind === 'wildcard') return { addresses: 'all', missing: [] };
@@ -30,7 +30,7 @@ export function chooseAddresses(plan: Settings, machine: Interfaces): ChosenAddr
 }
 
 function isWanted(
-  { interfaces, exceptInterfaces, addresses }: Settings,
+  { interfaces, exceptInterfaces, addresses }: ChosenInterfaces,
   name: string,
   entry: NetworkInterfaceInfo,
 ): boolean {

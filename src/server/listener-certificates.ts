@@ -18,7 +18,7 @@ const OWNER_ONLY = 0o600;
 /** The part of a listener that is needed here. */
 export type EncryptingListener = Pick<TcpListener, 'encrypt' | 'renew'>;
 
-interface Followed<Listener> {
+interface CertifiedListener<Listener> {
   readonly listener: Listener;
   readonly options: TlsOptions | undefined;
   readonly keyLog: WriteStream | undefined;
@@ -32,7 +32,7 @@ interface Followed<Listener> {
 export class ListenerCertificates<Listener extends EncryptingListener> {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #followed = new Map<string, Followed<Listener>>();
+  readonly #followed = new Map<string, CertifiedListener<Listener>>();
   #timer: Timer | undefined;
 
   constructor(clock: Clock, log: Log) {
@@ -83,7 +83,7 @@ export class ListenerCertificates<Listener extends EncryptingListener> {
     this.#timer = undefined;
   }
 
-  #follow(server: string, followed: Omit<Followed<Listener>, 'signature' | 'fault'>): void {
+  #follow(server: string, followed: Omit<CertifiedListener<Listener>, 'signature' | 'fault'>): void {
     this.#followed.set(server, { ...followed, signature: '', fault: undefined });
     if (followed.options !== undefined) this.#lookLater();
   }
@@ -107,7 +107,7 @@ export class ListenerCertificates<Listener extends EncryptingListener> {
     if (this.#followed.size > 0) this.#lookLater();
   }
 
-  async #lookAt(server: string, followed: Followed<Listener>): Promise<void> {
+  async #lookAt(server: string, followed: CertifiedListener<Listener>): Promise<void> {
     const { options, listener } = followed;
     if (options === undefined) return;
     const { certificate, key, authorities } = options;

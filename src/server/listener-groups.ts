@@ -7,6 +7,7 @@ import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import type { Log, LogFields } from '../base/log.ts';
+import type { HandleQuery } from '../chain/handle-query.ts';
 import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -17,13 +18,7 @@ import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
-import type {
-  HandleQuery,
-  InstantAnswers,
-  ListenAddress,
-  PacketPath,
-  ReaderForwarding,
-} from '../listen/types.ts';
+import type { InstantAnswers, ListenAddress, PacketPath, ReaderForwarding } from '../listen/types.ts';
 import { listenByBatches } from '../listen/udp.ts';
 import type { UdpCounts, UdpListener } from '../listen/udp-listener.ts';
 import type { StartThread } from '../listen/udp-reader.ts';

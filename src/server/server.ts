@@ -9,8 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { reportShortage } from '../base/descriptors.ts';
 import { silentLog } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
-import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
-import { optionsOf } from '../config/server/server-blocks-plan.ts';
+import { type ListenerGroupPlan, optionsOf } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { QueryLines } from '../contract/plugin.ts';
 import { Engine } from '../engine/engine.ts';
@@ -28,7 +27,7 @@ import { completeLine } from '../observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_RESOLVER, type Stats } from '../observe/stats.ts';
-import { ClusterZone } from '../plugins/cluster-zone/cluster-zone.ts';
+import { ClusterZonePlugin } from '../plugins/cluster-zone/cluster-zone.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
@@ -38,7 +37,6 @@ import { FollowedNetworks } from './followed-networks.ts';
 import { ForeignDomains } from './foreign-domains.ts';
 import { type FrontEnd, logRefusals } from './front-end.ts';
 import { GroupEvents } from './group-events.ts';
-import { endpointsOf } from './listen-endpoints.ts';
 import {
   countCommonReaders,
   countReaders,
@@ -441,7 +439,7 @@ export class Server {
   }
 
   #makeObjects({ objects, engine }: ServerPlan): ClusterObjects | undefined {
-    const cluster = this.#engine.find(ClusterZone)?.cluster;
+    const cluster = this.#engine.find(ClusterZonePlugin)?.cluster;
     const domain = optionsOf(engine.blocks[0], 'cluster-zone')?.domain;
     if (objects === undefined || domain === undefined || cluster === undefined) return undefined;
     return new ClusterObjects(objects, this.#engine, { cluster, domain }, this.#dependencies);
@@ -586,4 +584,12 @@ export class Server {
 /** The groups whose sockets follow plans. Those of interfaces follow these. */
 function followedGroups({ listen }: ServerPlan): readonly ListenerGroupPlan[] {
   return listen.interfaces === undefined ? listen.groups : [];
+}
+
+/** `address:port` each; without those that are known only when the server listens. */
+function endpointsOf({ listen }: ServerPlan): readonly string[] {
+  if (listen.interfaces !== undefined) return [];
+  return listen.groups.flatMap(({ addresses, address, port }) =>
+    port === 0 ? [] : [addresses ?? address].flat().map((each) => `${each}:${port}`),
+  );
 }

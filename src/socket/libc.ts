@@ -74,13 +74,13 @@ const PROCESSORS: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
 let loaded: Libc | undefined;
 
 /** The machine, in Node's terms. */
-export interface Machine {
+export interface Platform {
   readonly system: string;
   readonly processor: string;
   readonly endianness: 'LE' | 'BE';
 }
 
-const THIS_MACHINE: Machine = { system: platform(), processor: arch(), endianness: endianness() };
+const THIS_MACHINE: Platform = { system: platform(), processor: arch(), endianness: endianness() };
 
 /**
  * Whether batches of packets work on this machine.

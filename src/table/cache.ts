@@ -19,7 +19,7 @@ import type { Slots } from './slots.ts';
 import type { CachedAnswer, CachedEntry, CachedQuestion, CachedRedirect, ViewId } from './types.ts';
 import type { ViewRecords } from './view-records.ts';
 
-export interface CacheLimits {
+export interface CacheRegionLimits {
   readonly octets: number;
   readonly entries: number;
 }
@@ -71,7 +71,7 @@ export class AnswerCache {
   readonly #views: TableViews;
   readonly #parts: CacheParts;
   readonly #slots: Slots;
-  readonly #limits: CacheLimits;
+  readonly #limits: CacheRegionLimits;
   readonly #buffer = new BlockBuffer();
   readonly #log: CacheLog;
   #cached = 0;
@@ -82,7 +82,7 @@ export class AnswerCache {
   #observe: ObserveCached | undefined;
   readonly #last = { place: 0, hash: 0, replaced: -1 };
 
-  constructor(parts: CacheParts, limits: CacheLimits) {
+  constructor(parts: CacheParts, limits: CacheRegionLimits) {
     this.#views = parts.memory.views;
     this.#parts = parts;
     this.#slots = parts.slots;

@@ -43,7 +43,7 @@ export class ViewRoot {
 }
 
 /** Parts of the block, one after the other. */
-class Parts {
+class BlockParts {
   readonly #parts: Uint8Array[] = [];
   length: number;
 
@@ -66,7 +66,7 @@ class Parts {
 
 function encodeRoot(groups: readonly ListenerGroupViews[], hashOf: (name: Uint8Array) => number): Uint8Array {
   const head = new Uint32Array((VIEW_ROOT.CLIENTS >> 2) + groups.length);
-  const parts = new Parts(head.byteLength);
+  const parts = new BlockParts(head.byteLength);
   const classes = new Map<ClientViews, number>();
   const addClass = (views: ClientViews): number => {
     const at = classes.get(views) ?? addClientClass(parts, views, hashOf);
@@ -81,7 +81,7 @@ function encodeRoot(groups: readonly ListenerGroupViews[], hashOf: (name: Uint8A
 }
 
 function addClients(
-  parts: Parts,
+  parts: BlockParts,
   { prefixes, others }: ListenerGroupViews,
   addClass: (views: ClientViews) => number,
 ): number {
@@ -96,7 +96,7 @@ function addClients(
   return at;
 }
 
-function addClientClass(parts: Parts, views: ClientViews, hashOf: (name: Uint8Array) => number): number {
+function addClientClass(parts: BlockParts, views: ClientViews, hashOf: (name: Uint8Array) => number): number {
   const words = new Uint32Array(CLIENT_CLASS.OCTETS >> 2);
   if (views.kind !== 'views') words[CLIENT_CLASS.SHAPE >> 2] = ACTIONS[views.kind];
   else {

@@ -5,9 +5,9 @@ import type { WireName } from '../wire/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer } from './block.ts';
 import { AnswerCache, type ObserveCached, type StoredPlace } from './cache.ts';
-import { CounterPages } from './counter-pages.ts';
+import { Directory } from './directory.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
-import { HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
+import { COUNTERS, FIRST_OUTCOMES, HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
 import { reserveTable, type TableViews, viewTable, WriterMemory } from './memory.ts';
 import { NameNodes, type NodeRef } from './name-nodes.ts';
 import { Publications } from './publications.ts';
@@ -422,5 +422,30 @@ export class TableWriter {
       touchedOctets: this.#memory.arena.touched,
       awaitingReaders: this.#memory.reclaimer.pending,
     };
+  }
+}
+
+/**
+ * Gives each outcome its own counters, one page per reader. Pages without counts are never touched.
+ */
+class CounterPages {
+  readonly #memory: WriterMemory;
+  readonly #directory: Directory;
+  readonly #octets: number;
+
+  /** @param readers that count, one page each */
+  constructor(memory: WriterMemory, readers: number) {
+    this.#memory = memory;
+    this.#octets = Math.max(1, readers) * COUNTERS.WORDS * 4;
+    this.#directory = new Directory(memory, HEADER.COUNTERS, 'outcomes', 0);
+    for (let outcome = 0; outcome < FIRST_OUTCOMES; outcome++) this.claim(outcome);
+  }
+
+  /** Creates the counters of an outcome, unless they exist. */
+  claim(outcome: number): void {
+    if (this.#directory.get(outcome) !== 0) return;
+    this.#directory.set(outcome, this.#memory.arena.takeFresh(this.#octets));
+    const { atoms } = this.#memory.views;
+    if (outcome >= Atomics.load(atoms, HEADER.OUTCOMES)) Atomics.store(atoms, HEADER.OUTCOMES, outcome + 1);
   }
 }

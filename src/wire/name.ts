@@ -45,6 +45,22 @@ export function parseName(text: string): AbsoluteName {
   return text === '.' ? ROOT : parseEscapedName(text);
 }
 
+/** @returns undefined if the text is not a name */
+export function tryParseName(text: string): AbsoluteName | undefined {
+  try {
+    return parseName(text);
+  } catch (error) {
+    if (error instanceof NameError) return undefined;
+    throw error;
+  }
+}
+
+/** The name in lower case. @returns undefined if the text is not a name */
+export function tryParseKey(text: string): NameKey | undefined {
+  const name = tryParseName(text);
+  return name && toKey(name);
+}
+
 function parseEscapedName(text: string): AbsoluteName {
   if (text === '') throw new NameError('nothing (the root is written as a dot)', text, 0);
   let name = '';

@@ -27,7 +27,7 @@ export interface Asked {
   readonly edns: Edns | undefined;
 }
 
-export interface Query extends Asked {
+export interface AnswerableQuery extends Asked {
   readonly kind: 'query';
   readonly question: Question;
   /** Of NOTIFY: the new SOA record (RFC 1996 section 3.7). Default: none. */
@@ -42,7 +42,7 @@ export interface RejectedQuery extends Asked {
   readonly rcode: number;
 }
 
-export type ParsedQuery = Query | RejectedQuery | { readonly kind: 'drop' };
+export type ParsedQuery = AnswerableQuery | RejectedQuery | { readonly kind: 'drop' };
 
 /**
  * Parses a packet as a query, as readers do: FORMERR if `accept` or `QueryRecords` refuses it (octets after the last record

@@ -149,9 +149,9 @@ function isInTime({ time, fudge }: Signature, seconds: number): boolean {
 }
 
 /** The parts of a signature that a MAC covers besides the message (RFC 8945 section 4.3.3). */
-type Variables = Pick<Signature, 'key' | 'algorithm' | 'time' | 'fudge' | 'error' | 'other'>;
+type TsigVariables = Pick<Signature, 'key' | 'algorithm' | 'time' | 'fudge' | 'error' | 'other'>;
 
-function variablesOf({ key, algorithm, error, other, ...timers }: Variables): Uint8Array {
+function variablesOf({ key, algorithm, error, other, ...timers }: TsigVariables): Uint8Array {
   return Buffer.concat([
     encodeName(key),
     // Class ANY, TTL 0.
@@ -178,7 +178,7 @@ export function uint48(value: number): Uint8Array {
 }
 
 /** Appends a TSIG record. */
-function append(message: Uint8Array, variables: Variables, mac: Uint8Array): Uint8Array {
+function append(message: Uint8Array, variables: TsigVariables, mac: Uint8Array): Uint8Array {
   const id = message.subarray(0, 2);
   const data = Buffer.concat([
     encodeName(variables.algorithm),
@@ -244,7 +244,7 @@ export class ResponseSigner {
     const { key, algorithm, time } = this.#query;
     const isLate = this.#error === TSIG_ERROR.BADTIME;
     const seconds = this.#seconds();
-    const variables: Variables = {
+    const variables: TsigVariables = {
       ...{ key, algorithm, fudge: FUDGE, error: this.#error },
       // RFC 8945 section 5.2.3: the client's time, and ours beside it.
       time: isLate ? time : seconds,
@@ -254,7 +254,7 @@ export class ResponseSigner {
   }
 
   /** Without a key, or with a wrong MAC, there is nothing to sign with (RFC 8945 section 5.3.2). */
-  #macOf(message: Uint8Array, variables: Variables): Uint8Array {
+  #macOf(message: Uint8Array, variables: TsigVariables): Uint8Array {
     const algorithm = ALGORITHMS.get(this.#query.algorithm);
     const isSigned = this.#error === TSIG_ERROR.NONE || this.#error === TSIG_ERROR.BADTIME;
     if (!isSigned || this.#key === undefined || algorithm === undefined) return NO_OCTETS;

@@ -2,7 +2,7 @@
  * Every option that the real dnsmasq lists is known here, in all its forms and with its intended status.
  */
 import { describe, expect, it } from 'vitest';
-import type { Standing } from '../../src/config/dnsmasq/option.ts';
+import type { OptionStanding } from '../../src/config/dnsmasq/option.ts';
 import { allOptions, findOption, ownOptions } from '../../src/config/dnsmasq/option-table.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 import { askDnsmasq } from './real-dnsmasq.ts';
@@ -35,7 +35,7 @@ const IGNORED = `
   read-ethers no-dhcp-interface no-dhcpv4-interface no-dhcpv6-interface bootp-dynamic bridge-interface shared-network
   no-ping leasefile-ro script-on-renewal tag-if pxe-prompt pxe-service log-dhcp quiet-dhcp quiet-dhcp6`;
 
-function standingOf(name: string): Standing['kind'] | undefined {
+function standingOf(name: string): OptionStanding['kind'] | undefined {
   return findOption(name)?.standing.kind;
 }
 

@@ -17,7 +17,7 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
 import { CONTROL, controlFrame } from '../../src/plugins/dnstap/frame-stream.ts';
 import { TapConnection } from '../../src/plugins/dnstap/tap-connection.ts';
-import { TapListener } from '../../src/plugins/dnstap/tap-listener.ts';
+import { DnstapListener } from '../../src/plugins/dnstap/tap-listener.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
@@ -238,7 +238,7 @@ describe('a socket for collectors', () => {
       skipsVerification: false,
     } as const;
     const maxOctets = 8 * 2 ** 20;
-    const listener = new TapListener(
+    const listener = new DnstapListener(
       { endpoint, listens: { certificate: undefined }, maxOctets },
       { clock, log },
     );

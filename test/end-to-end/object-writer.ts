@@ -9,7 +9,7 @@ import { authenticate } from '../../src/kube/api/connection/authentication.ts';
 import { loadClientNode } from '../../src/kube/api/connection/client-node-credentials.ts';
 import { readCluster } from '../../src/kube/api/connection/kubeconfig-cluster.ts';
 import { readKubeconfigs } from '../../src/kube/api/connection/kubeconfig-file.ts';
-import type { ClusterSettings } from '../../src/kube/api/connection/settings.ts';
+import type { ConnectionSettings } from '../../src/kube/api/connection/settings.ts';
 import { type CatalogEntry, findByKind } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 
@@ -39,9 +39,9 @@ const REAL_KINDS: readonly Pick<CatalogEntry, 'kind' | 'plural' | 'namespaced'>[
 ];
 
 export class ObjectWriter {
-  readonly #settings: ClusterSettings;
+  readonly #settings: ConnectionSettings;
 
-  constructor(settings: ClusterSettings) {
+  constructor(settings: ConnectionSettings) {
     this.#settings = settings;
   }
 

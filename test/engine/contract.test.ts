@@ -31,7 +31,7 @@ import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardRule } from '../../src/f
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import type { ClusterObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
-import { ClusterZone } from '../../src/plugins/cluster-zone/cluster-zone.ts';
+import { ClusterZonePlugin } from '../../src/plugins/cluster-zone/cluster-zone.ts';
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import type { RuleAction } from '../../src/plugins/local-names/question-rules.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
@@ -219,7 +219,7 @@ class Subject {
       clock: this.clock,
       log: silentLog,
     });
-    const cluster = this.engine.find(ClusterZone)?.cluster;
+    const cluster = this.engine.find(ClusterZonePlugin)?.cluster;
     if (cluster === undefined) return;
     const { services, endpoints, namespaces, pods } = cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();

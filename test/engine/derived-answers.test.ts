@@ -22,7 +22,7 @@ import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
-import { ClusterZone } from '../../src/plugins/cluster-zone/cluster-zone.ts';
+import { ClusterZonePlugin } from '../../src/plugins/cluster-zone/cluster-zone.ts';
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { VERDICT } from '../../src/table/types.ts';
@@ -151,7 +151,7 @@ class Subject {
   }
 
   get cluster() {
-    const cluster = this.engine.find(ClusterZone)?.cluster;
+    const cluster = this.engine.find(ClusterZonePlugin)?.cluster;
     if (cluster === undefined) throw new Error('an engine without a cluster');
     return cluster;
   }

@@ -30,9 +30,9 @@ import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { allPlugins } from '../../src/engine/all-plugins.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
-import { ClusterZone } from '../../src/plugins/cluster-zone/cluster-zone.ts';
+import { ClusterZonePlugin } from '../../src/plugins/cluster-zone/cluster-zone.ts';
 import { EtcdZones } from '../../src/plugins/etcd-zones/etcd-zones.ts';
-import { LocalNames } from '../../src/plugins/local-names/local-names.ts';
+import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { isWithin, parseName, toKey } from '../../src/wire/name.ts';
 import type { NameKey } from '../../src/wire/types.ts';
@@ -75,7 +75,7 @@ const serviceObject = (name: string, address: string): ServiceObject => ({
 });
 
 function fillCluster(engine: Engine): void {
-  const cluster = engine.find(ClusterZone)?.cluster;
+  const cluster = engine.find(ClusterZonePlugin)?.cluster;
   if (cluster === undefined) throw new Error('an engine without a cluster');
   const { services, endpoints, namespaces, pods } = cluster;
   const stores = [services, endpoints, namespaces, pods];
@@ -114,7 +114,7 @@ it.each(['serve', 'kube-dns'] as const)('%s', TIMEOUT, async (command) => {
     },
     changes: {
       40: (engine) => {
-        const cluster = engine.find(ClusterZone)?.cluster;
+        const cluster = engine.find(ClusterZonePlugin)?.cluster;
         cluster?.services.upsert(serviceObject('late', '10.96.0.88'));
         cluster?.settle();
         isThere.is = true;
@@ -230,7 +230,7 @@ it('dnsmasq', TIMEOUT, async () => {
       100: async (engine) => {
         await appendFile(hosts, '192.0.2.8 late.example\n');
         engine.reload();
-        const isKnown = () => engine.find(LocalNames)?.handlers.mayExist(key('late.example.')) === true;
+        const isKnown = () => engine.find(LocalNamesPlugin)?.handlers.mayExist(key('late.example.')) === true;
         await waitUntil('the line of the file', isKnown, stepping(clock));
         isThere = true;
       },

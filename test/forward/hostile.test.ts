@@ -172,7 +172,7 @@ describe('ports and ids cannot be foreseen', () => {
       ...{
         sourceAddress: undefined,
         sourcePorts: { kind: 'any' },
-        udpSize: 1232,
+        maxReply: 1232,
         ignoredAddresses: [],
         mixesCase: false,
         clock,

@@ -67,7 +67,7 @@ function connect(port: number, options: Partial<HttpsTransportOptions> = {}): Ht
   const transport = new HttpsTransport({
     peer: { address: '127.0.0.1', port },
     tls: { serverName: undefined, authorities: AUTHORITIES },
-    method: 'POST',
+    ...{ method: 'POST', sourceAddress: undefined },
     ...options,
   });
   cleanups.push(() => transport.close());

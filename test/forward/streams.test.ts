@@ -206,7 +206,7 @@ describe('TLS', () => {
   it('asks no server whose certificate is for another name, or from no trusted authority', async () => {
     const other = await start(answer, { scheme: 'tls://', name: '#dns.example', plan: TRUST });
     const result = await ask(other.forwarder, 'one.example.');
-    expect(result.kind === 'failed' && result.detail).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(result.kind === 'failed' && result.detail).toContain('not dns.example');
     expect(other.upstream.queries).toEqual([]);
     const untrusted = await start(answer, { scheme: 'tls://', name: '#localhost' });
     expect(addressesOf(await ask(untrusted.forwarder, 'one.example.'))).toEqual(['network']);

@@ -6,7 +6,7 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
-import type { ClusterSettings } from '../../src/kube/api/connection/settings.ts';
+import type { ConnectionSettings } from '../../src/kube/api/connection/settings.ts';
 import { ClusterWatch, type ClusterWatchOptions } from '../../src/kube/api/list-watch/cluster-watch.ts';
 import type { KindStatus } from '../../src/kube/api/list-watch/reflector.ts';
 import type {
@@ -51,7 +51,7 @@ export interface HarnessOptions {
   /** Default: one of its own. */
   readonly clock?: ManualClock;
   readonly server?: ApiServerOptions;
-  readonly settings?: Partial<ClusterSettings>;
+  readonly settings?: Partial<ConnectionSettings>;
   readonly watch?: Partial<ClusterWatchOptions>;
   /** Which sinks there are beside services and endpoints. */
   readonly kinds?: readonly ('namespaces' | 'pods')[];

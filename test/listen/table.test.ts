@@ -8,10 +8,10 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { HandleQuery } from '../../src/chain/handle-query.ts';
 import type { Client } from '../../src/chain/query.ts';
 import { listenByDatagrams } from '../../src/listen/datagram.ts';
 import { listenOnTcp } from '../../src/listen/tcp.ts';
-import type { HandleQuery } from '../../src/listen/types.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import {
   addressNode,

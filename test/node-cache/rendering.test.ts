@@ -11,7 +11,7 @@ import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
-import { RenderedCorefile } from '../../src/server/node-cache/rendered-corefile.ts';
+import { FollowedCorefile } from '../../src/server/node-cache/followed-corefile.ts';
 import { KNOWN_DIFFERENCES } from './known-differences.ts';
 
 type RecordedFile = string | { readonly hex: string } | { readonly link: string } | null;
@@ -51,7 +51,7 @@ const rendering = cases.filter(
 );
 
 let folder: TemporaryFolder;
-let running: RenderedCorefile | undefined;
+let running: FollowedCorefile | undefined;
 
 beforeEach(async () => {
   folder = await makeTemporaryFolder();
@@ -92,7 +92,7 @@ async function start(recorded: RecordedCase) {
   const template = reading.plan.template.replace(/^\/etc/, join(folder.path, 'etc'));
   const corefile = reading.plan.corefile.replace(/^\/etc/, folder.path);
   const counts = { changes: 0, errors: 0 };
-  running = new RenderedCorefile({
+  running = new FollowedCorefile({
     plan: { ...reading.plan, template, corefile },
     environment: recorded.env ?? {},
     defaultConfigFolder: join(folder.path, 'etc/kube-dns'),

@@ -10,7 +10,7 @@ import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { CoreDnsFrontEnd } from '../../src/server/coredns/coredns-front-end.ts';
 import { CoreDnsMetrics } from '../../src/server/coredns/coredns-metrics.ts';
-import { RenderedCorefile } from '../../src/server/node-cache/rendered-corefile.ts';
+import { FollowedCorefile } from '../../src/server/node-cache/followed-corefile.ts';
 import { ADDRESS, type ChangingServer, replaceFile, type Scene } from './scene.ts';
 
 export async function startCoreDns(scene: Scene): Promise<ChangingServer> {
@@ -167,7 +167,7 @@ export async function startNodeCache(scene: Scene): Promise<ChangingServer> {
   if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
   let text = '';
   let isServing = false;
-  const corefile = new RenderedCorefile({
+  const corefile = new FollowedCorefile({
     ...{ plan: { ...reading.plan, port, configFolder: config.path }, environment: {} },
     onChange: () => {
       text = DISK_FILES.read(conf);

@@ -12,7 +12,7 @@ import { withOptions } from '../../src/config/server/testing/with-options.ts';
 import { allPlugins } from '../../src/engine/all-plugins.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
-import { LocalNames } from '../../src/plugins/local-names/local-names.ts';
+import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { Server, type ServerDependencies } from '../../src/server/server.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
@@ -192,7 +192,7 @@ export class Scene {
 
   #parts(): readonly Part[] {
     const { serverBlocks, handlers } = this.engine;
-    const local = this.engine.find(LocalNames)?.handlers;
+    const local = this.engine.find(LocalNamesPlugin)?.handlers;
     const own = { serverBlocks, handlers, ...(local && { local }) };
     const parts = Object.entries(own).map(([name, part]) => ({ name, reference: new WeakRef<object>(part) }));
     return [{ name: 'plan', reference: this.#plan }, ...parts];

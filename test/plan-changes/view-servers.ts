@@ -10,7 +10,7 @@ import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { EtcdZones } from '../../src/plugins/etcd-zones/etcd-zones.ts';
-import { LocalNames } from '../../src/plugins/local-names/local-names.ts';
+import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
@@ -106,7 +106,7 @@ export async function startDnsmasq(scene: Scene): Promise<ChangingServer> {
   const { clock, log, version } = scene.dependencies;
   const frontEnd = new DnsmasqFrontEnd(reading.plan, {
     ...{ interfaces: () => ({}), udpReaders: 1, version, clock, log },
-    fileOf: (record) => scene.engine.find(LocalNames)?.handlers.fileOf(record),
+    fileOf: (record) => scene.engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
   });
   const server = parseUpstream(upstream);
   if (server === undefined) throw new Error(`no address: ${upstream}`);

@@ -6,7 +6,7 @@ import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
-import { LocalNames } from '../../src/plugins/local-names/local-names.ts';
+import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import { RCODE } from '../../src/wire/types.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
@@ -34,7 +34,7 @@ async function startDnsmasq(scene: Scene, upstream: string, ...words: readonly s
   const { clock, log, version } = scene.dependencies;
   const frontEnd = new DnsmasqFrontEnd(reading.plan, {
     ...{ interfaces: () => ({}), udpReaders: 1, version, clock, log },
-    fileOf: (record) => scene.engine.find(LocalNames)?.handlers.fileOf(record),
+    fileOf: (record) => scene.engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
   });
   await scene.serve({ frontEnd, port, change: () => {}, names: [] });
   return { address: ADDRESS, port };

@@ -1,7 +1,7 @@
 /**
  * An upstream server whose replies the test gives as octets. Its packets are checked like those of a socket.
  */
-import { type Asked, Outstanding } from '../../src/forward/transport/outstanding.ts';
+import { Outstanding, type OutstandingQuery } from '../../src/forward/transport/outstanding.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
 
@@ -12,7 +12,7 @@ export class RawUpstream implements Transport {
   readonly #outstanding = new Outstanding(this.dropped);
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
-    const entry: Asked = { query, events, id: 0 };
+    const entry: OutstandingQuery = { query, events, id: 0 };
     const packet = this.#outstanding.add(entry);
     if (packet !== undefined) this.packets.push(packet);
     return { overdue() {}, cancel: () => this.#outstanding.remove(entry) };

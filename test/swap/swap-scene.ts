@@ -7,7 +7,7 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { planFromSwapFlags, type SwapFlags } from '../../src/config/swap/swap-flags.ts';
 import type { Connection } from '../../src/kube/api/connection/types.ts';
 import { RestClient } from '../../src/kube/api/rest/rest-client.ts';
-import type { Answerer, Reply } from '../../src/roles/compare/answerer.ts';
+import type { Answerer, AnswererReply } from '../../src/roles/compare/answerer.ts';
 import { PLAIN } from '../../src/roles/compare/asked-question.ts';
 import { Swap, type SwapOutcome } from '../../src/roles/swap/swap.ts';
 import { parseName } from '../../src/wire/name.ts';
@@ -67,7 +67,7 @@ export class StubDns implements Answerer {
   fails: (asked: number) => boolean = () => false;
   asked = 0;
 
-  async ask(): Promise<Reply> {
+  async ask(): Promise<AnswererReply> {
     this.asked += 1;
     if (this.fails(this.asked)) return { kind: 'failed', reason: 'no reply' };
     return { kind: 'replied', message: ANSWER, milliseconds: 1 };

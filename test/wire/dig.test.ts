@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { minimalAnyRecord } from '../../src/wire/minimal-any.ts';
-import { type Query, type RejectedQuery, respond } from '../../src/wire/query.ts';
+import { type AnswerableQuery, type RejectedQuery, respond } from '../../src/wire/query.ts';
 import { sampleRecords } from '../../src/wire/testing/sample-records.ts';
 import { CLASS, OPCODE, RCODE, TYPE } from '../../src/wire/types.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -9,11 +9,11 @@ import { exchange, recordLines } from './loopback-server.ts';
 const DIG = ['dig', '+tries=1', '+time=5', '+nosplit', '+noall', '+answer'] as const;
 const KDIG = ['kdig', '+retry=0', '+time=5', '+noall', '+answer', '+class', '+ttl'] as const;
 
-function answerWithSamples(query: Query | RejectedQuery) {
+function answerWithSamples(query: AnswerableQuery | RejectedQuery) {
   return respond(query, { authoritative: true, answers: sampleRecords.map(({ record }) => record) });
 }
 
-function refuse(query: Query | RejectedQuery) {
+function refuse(query: AnswerableQuery | RejectedQuery) {
   return respond(query, { rcode: query.kind === 'error' ? query.rcode : RCODE.REFUSED });
 }
 

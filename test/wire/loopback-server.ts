@@ -6,7 +6,12 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { encodeMessage } from '../../src/wire/message.ts';
-import { type ParsedQuery, parseQuery, type Query, type RejectedQuery } from '../../src/wire/query.ts';
+import {
+  type AnswerableQuery,
+  type ParsedQuery,
+  parseQuery,
+  type RejectedQuery,
+} from '../../src/wire/query.ts';
 import type { Message } from '../../src/wire/types.ts';
 
 const run = promisify(execFile);
@@ -25,7 +30,7 @@ export interface Exchange {
  */
 export async function exchange(
   program: readonly [string, ...string[]],
-  answer: (query: Query | RejectedQuery) => Message,
+  answer: (query: AnswerableQuery | RejectedQuery) => Message,
 ): Promise<Exchange> {
   const queries: ParsedQuery[] = [];
   const socket = createSocket('udp4');

@@ -7,7 +7,7 @@ import type { Log } from '@portolan/plugin';
 import { MAX_LIST_OCTETS } from './fetch-list.ts';
 import { readListLine } from './list-line.ts';
 import { readStore, type StoredList, writeStore } from './list-store.ts';
-import { NameSet } from './name-set.ts';
+import { ListedNames } from './listed-names.ts';
 import type { AdsOptions, ListPlace, Rules } from './options.ts';
 
 export interface ListsDependencies {
@@ -24,8 +24,8 @@ export interface ListsDependencies {
 
 interface List extends ListPlace {
   readonly isPermitting: boolean;
-  readonly permitted: NameSet;
-  readonly blocked: NameSet;
+  readonly permitted: ListedNames;
+  readonly blocked: ListedNames;
 }
 
 /** Milliseconds, as in the original: between two looks at files, and two tries of a server. */
@@ -74,7 +74,7 @@ export class Lists {
     ];
     if (store !== undefined) this.#stored = new Map(await readStore(store));
     for (const place of places) {
-      this.#lists.set(keyOf(place), { ...place, permitted: new NameSet(), blocked: new NameSet() });
+      this.#lists.set(keyOf(place), { ...place, permitted: new ListedNames(), blocked: new ListedNames() });
       const text = this.#stored.get(place.place)?.text;
       if (place.kind === 'http' && text !== undefined) await this.#take(place, text);
     }
@@ -168,7 +168,7 @@ export class Lists {
   /** Puts the names of a list in place of its former ones. */
   async #take(place: Pick<List, 'place' | 'kind' | 'isPermitting'>, text: string): Promise<void> {
     const { log, changed } = this.#dependencies;
-    const list: List = { ...place, permitted: new NameSet(), blocked: new NameSet() };
+    const list: List = { ...place, permitted: new ListedNames(), blocked: new ListedNames() };
     let [number, isWhole] = [0, true];
     for (const line of linesOf(text)) {
       for (const { name, withNamesBelow, isPermitted } of readListLine(line))

@@ -39,7 +39,7 @@ interface RulesDraft {
   readonly patterns: Pattern[];
 }
 
-interface Draft {
+interface AdsDraft {
   readonly blocked: RulesDraft;
   readonly permitted: RulesDraft;
   ipv4: string;
@@ -51,7 +51,7 @@ interface Draft {
   store: string | undefined;
 }
 
-type Reader = (args: readonly Word[], name: Word) => void;
+type ReadAdsProperty = (args: readonly Word[], name: Word) => void;
 
 const DAY = 86_400_000;
 /** Milliseconds: who keeps lists for others bears no more. */
@@ -74,7 +74,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): AdsOpt
       'Put all lists into one use.',
     );
   const rules = () => ({ lists: [], names: [], patterns: [] });
-  const draft: Draft = {
+  const draft: AdsDraft = {
     ...{ blocked: rules(), permitted: rules(), ipv4: '127.0.0.1', ipv6: '::1', isNxdomain: false },
     ...{ logs: false, interval: DAY, isUpdated: true, store: undefined },
   };
@@ -93,13 +93,16 @@ export function readOptions([use, second]: readonly Use[], block: Block): AdsOpt
   };
 }
 
-function rulesOf({ blocked, permitted }: Draft, block: Block): readonly (readonly [string, Reader])[] {
+function rulesOf(
+  { blocked, permitted }: AdsDraft,
+  block: Block,
+): readonly (readonly [string, ReadAdsProperty])[] {
   const lists =
-    ({ lists }: RulesDraft): Reader =>
+    ({ lists }: RulesDraft): ReadAdsProperty =>
     (args, name) =>
       void lists.push(readPlace(oneOf(args, name), block));
   const names =
-    (rules: RulesDraft): Reader =>
+    (rules: RulesDraft): ReadAdsProperty =>
     (args, name) => {
       const word = oneOf(args, name);
       const read = nameOf(word.text);
@@ -108,10 +111,10 @@ function rulesOf({ blocked, permitted }: Draft, block: Block): readonly (readonl
       rules.names.push(read);
     };
   const patterns =
-    (rules: RulesDraft): Reader =>
+    (rules: RulesDraft): ReadAdsProperty =>
     (args, name) =>
       void rules.patterns.push(readPattern(oneOf(args, name), block));
-  const noDefaults: Reader = (_args, name) => {
+  const noDefaults: ReadAdsProperty = (_args, name) => {
     throw fault(
       `${name.text} is not built into Portolan`,
       name,
@@ -128,8 +131,8 @@ function rulesOf({ blocked, permitted }: Draft, block: Block): readonly (readonl
   ];
 }
 
-function settingsOf(draft: Draft, block: Block): readonly (readonly [string, Reader])[] {
-  const flag = (set: () => void): Reader => {
+function settingsOf(draft: AdsDraft, block: Block): readonly (readonly [string, ReadAdsProperty])[] {
+  const flag = (set: () => void): ReadAdsProperty => {
     return (args, name) => {
       if (args.length > 0) throw countFault(name, `Write ${name.text} without a value.`);
       set();

@@ -28,7 +28,7 @@ export interface FanoutOptions {
   readonly isRace: boolean;
 }
 
-type Reader = (args: readonly Word[], name: Word) => Partial<FanoutOptions>;
+type ReadFanoutProperty = (args: readonly Word[], name: Word) => Partial<FanoutOptions>;
 
 const MIN_WORKERS = 2;
 const MAX_WORKERS = 32;
@@ -64,7 +64,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): Fanout
   const lines = use.lines.map(([name, ...rest]) =>
     name === undefined ? rest : [{ ...name, text: name.text.toLowerCase() }, ...rest],
   );
-  const take = (read: Reader) => (args: readonly Word[], name: Word) =>
+  const take = (read: ReadFanoutProperty) => (args: readonly Word[], name: Word) =>
     void Object.assign(draft, read(args, name));
   readLines(
     { ...use, lines },
@@ -85,7 +85,10 @@ function serverOf(text: string, block: Block): string {
   return /^(?:\.{0,2}\/)/.test(text) ? block.resolve(text) : text.replace(/^dns:\/\//, '');
 }
 
-function readers(draft: () => FanoutOptions, block: Block): readonly (readonly [string, Reader])[] {
+function readers(
+  draft: () => FanoutOptions,
+  block: Block,
+): readonly (readonly [string, ReadFanoutProperty])[] {
   return [
     ['tls', (args) => ({ tls: { ...draft().tls, ...readTls(args, block) } })],
     ['tls-server', (args, name) => ({ tls: { ...draft().tls, serverName: one(args, name).text } })],

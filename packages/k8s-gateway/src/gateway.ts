@@ -71,7 +71,7 @@ export class Gateway {
     if (zone === undefined) return await next(query);
     if (!this.isListed)
       return { kind: 'rcode', rcode: 2, reason: 'plugin/k8s_gateway: Could not sync required resources' };
-    const place = new Place(query, zone, this.#options);
+    const place = new PlacedQuestion(query, zone, this.#options);
     if (place.isOfServer) return await this.#answerServer(place);
     const found = this.#find(place);
     if (found === undefined && fallthrough.some((each) => isWithin(query.name, each)))
@@ -91,7 +91,7 @@ export class Gateway {
     });
   }
 
-  #find({ below, whole }: Place): Found | undefined {
+  #find({ below, whole }: PlacedQuestion): Found | undefined {
     const own = this.#objects.find(below === '' ? [whole] : [whole, below]);
     if (own !== undefined || below === '') return own;
     return this.#objects.find([whole, below].map(asWildcard));
@@ -107,7 +107,7 @@ export class Gateway {
     };
   }
 
-  async #answer(place: Place, found: Resolved): Promise<Reply> {
+  async #answer(place: PlacedQuestion, found: Resolved): Promise<Reply> {
     const { type } = place.query;
     const keep = found.isResolved ? 'never' : 'until-changed';
     if (type === TYPE.SOA) return { kind: 'records', records: [place.soa], keep };
@@ -125,7 +125,7 @@ export class Gateway {
   }
 
   /** The name of this server, below the zone. */
-  async #answerServer(place: Place): Promise<Reply> {
+  async #answerServer(place: PlacedQuestion): Promise<Reply> {
     const { apex } = this.#options;
     const isItself = place.below === apex;
     const found = isItself ? await this.#addressesOf(apex) : NOTHING;
@@ -136,7 +136,7 @@ export class Gateway {
   }
 
   /** NS of a zone, with the addresses of both servers. */
-  async #answerServers(place: Place): Promise<Reply> {
+  async #answerServers(place: PlacedQuestion): Promise<Reply> {
     const { apex, secondary } = this.#options;
     const names = secondary === undefined ? [apex] : [apex, secondary];
     const records = names.map((name) => place.record(place.zone, TYPE.NS, APEX_TTL, `${name}.${place.zone}`));
@@ -157,7 +157,7 @@ export class Gateway {
 }
 
 /** A question, and where its name is in a zone. */
-class Place {
+class PlacedQuestion {
   readonly query: Query;
   /** With the capitals of the question. */
   readonly zone: string;

@@ -11,25 +11,25 @@ const MAX_TTL = 60;
 /** Hosts are those of objects of the cluster, not of questions. */
 const MAX_HOSTS = 10_000;
 
-interface Kept {
+interface KeptAddresses {
   readonly addresses: Promise<readonly string[]>;
   until: number;
 }
 
-export interface Resolving {
+export interface HostResolver {
   resolve4(host: string, options: { ttl: true }): Promise<readonly { address: string; ttl: number }[]>;
   resolve6(host: string, options: { ttl: true }): Promise<readonly { address: string; ttl: number }[]>;
   cancel(): void;
 }
 
 export class HostAddresses {
-  readonly #resolver: Resolving;
+  readonly #resolver: HostResolver;
   readonly #now: () => number;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, KeptAddresses>();
 
   /** @param now milliseconds */
   constructor(
-    resolver: Resolving = new Resolver({ timeout: TIMEOUT, tries: 2 }),
+    resolver: HostResolver = new Resolver({ timeout: TIMEOUT, tries: 2 }),
     now: () => number = () => performance.now(),
   ) {
     this.#resolver = resolver;
@@ -40,7 +40,10 @@ export class HostAddresses {
   async of(host: string): Promise<readonly string[]> {
     const known = this.#kept.get(host);
     if (known !== undefined && known.until > this.#now()) return await known.addresses;
-    const kept: Kept = { addresses: this.#ask(host, (ttl) => this.#keepFor(kept, ttl)), until: Infinity };
+    const kept: KeptAddresses = {
+      addresses: this.#ask(host, (ttl) => this.#keepFor(kept, ttl)),
+      until: Infinity,
+    };
     this.#kept.delete(host);
     this.#kept.set(host, kept);
     const [oldest] = this.#kept.keys();
@@ -63,7 +66,7 @@ export class HostAddresses {
     return records.map(({ address }) => address);
   }
 
-  #keepFor(kept: Kept, ttl: number): void {
+  #keepFor(kept: KeptAddresses, ttl: number): void {
     const seconds = Number.isFinite(ttl) ? Math.min(Math.max(ttl, MIN_TTL), MAX_TTL) : MIN_TTL;
     kept.until = this.#now() + seconds * 1000;
   }

@@ -42,14 +42,14 @@ export interface GatewayOptions {
   readonly fallthrough: readonly string[];
 }
 
-type Draft = { -readonly [Name in keyof GatewayOptions]: GatewayOptions[Name] };
+type GatewayDraft = { -readonly [Name in keyof GatewayOptions]: GatewayOptions[Name] };
 
 const MAX_TTL = 3600;
 const DEFAULT_RESOURCES: readonly ResourceName[] = ['Ingress', 'Service'];
 
 /** As in the original, the last use counts. */
 export function readOptions(uses: readonly Use[], block: Block): GatewayOptions {
-  const draft: Draft = {
+  const draft: GatewayDraft = {
     ...{ zones: block.zones, resources: [], unknownResources: [], ingressClasses: [], gatewayClasses: [] },
     ...{ serviceSelectors: [], nodeAddressType: 'InternalIP', ttl: 60, apex: 'dns1.kube-system' },
     ...{ secondary: undefined, kubeconfig: undefined, fallthrough: [] },
@@ -62,13 +62,13 @@ export function readOptions(uses: readonly Use[], block: Block): GatewayOptions 
   return draft;
 }
 
-type Reader = (args: readonly Word[], name: Word) => Partial<GatewayOptions>;
+type ReadGatewayProperty = (args: readonly Word[], name: Word) => Partial<GatewayOptions>;
 
 function readersOf(
-  draft: Draft,
+  draft: GatewayDraft,
   block: Block,
 ): ReadonlyMap<string, (args: readonly Word[], name: Word) => void> {
-  const readers: readonly (readonly [string, Reader])[] = [
+  const readers: readonly (readonly [string, ReadGatewayProperty])[] = [
     ['resources', (args, name) => readResources(texts(args, name))],
     ['ingressClasses', (args, name) => ({ ingressClasses: texts(args, name) })],
     ['gatewayClasses', (args, name) => ({ gatewayClasses: texts(args, name) })],

@@ -5,7 +5,7 @@
 /** `no room`: there is no room for its account, so it is not limited. */
 export type Debit = 'within' | 'exceeded' | 'slips' | 'no room';
 
-interface Account {
+interface NetworkAccount {
   /** The next one is within the rate from this time on, in milliseconds. */
   allowedAt: number;
   /** 1: the next one that exceeds the rate slips through. 0: none does. */
@@ -30,7 +30,7 @@ const LOOKED_AT = 4;
 export class AccountTable {
   readonly #options: AccountTableOptions;
   /** The one that was used longest ago is first. */
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Map<string, NetworkAccount>();
 
   constructor(options: AccountTableOptions) {
     this.#options = options;

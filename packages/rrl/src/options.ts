@@ -24,7 +24,7 @@ export interface RrlOptions {
   readonly reportsOnly: boolean;
 }
 
-interface Draft {
+interface RrlDraft {
   window: number;
   ipv4: number;
   ipv6: number;
@@ -35,7 +35,7 @@ interface Draft {
   intervals: Partial<Record<ResponseKind, number>>;
 }
 
-type Reader = (args: readonly Word[], name: Word) => void;
+type ReadRrlProperty = (args: readonly Word[], name: Word) => void;
 
 const KINDS: ReadonlyMap<string, ResponseKind> = new Map([
   ...[['responses-per-second', 'response'] as const, ['nodata-per-second', 'nodata'] as const],
@@ -62,7 +62,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): RrlOpt
       second.name,
       'Put all zones into one use.',
     );
-  const draft: Draft = {
+  const draft: RrlDraft = {
     ...{ window: 15_000, ipv4: 24, ipv6: 56, requestInterval: 0, slipRatio: 0 },
     ...{ maxTableSize: 100_000, reportsOnly: false, intervals: {} },
   };
@@ -79,9 +79,9 @@ export function readOptions([use, second]: readonly Use[], block: Block): RrlOpt
   };
 }
 
-function ratesOf(draft: Draft): readonly (readonly [string, Reader])[] {
+function ratesOf(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty])[] {
   return [
-    ...Array.from(KINDS, ([property, kind]): readonly [string, Reader] => [
+    ...Array.from(KINDS, ([property, kind]): readonly [string, ReadRrlProperty] => [
       property,
       (args, name) => {
         draft.intervals[kind] = readInterval(args, name);
@@ -96,7 +96,7 @@ function ratesOf(draft: Draft): readonly (readonly [string, Reader])[] {
   ];
 }
 
-function othersOf(draft: Draft): readonly (readonly [string, Reader])[] {
+function othersOf(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty])[] {
   return [
     [
       'window',
@@ -107,7 +107,7 @@ function othersOf(draft: Draft): readonly (readonly [string, Reader])[] {
         draft.window = seconds * 1_000;
       },
     ],
-    ...WHOLE_NUMBERS.map(([property, field, min, max]): readonly [string, Reader] => [
+    ...WHOLE_NUMBERS.map(([property, field, min, max]): readonly [string, ReadRrlProperty] => [
       property,
       (args, name) => {
         draft[field] = readWhole(args, name, min, max);

@@ -2,6 +2,7 @@
  * The flags of cluster-proportional-autoscaler, read as that program reads them, and Portolan's additions.
  */
 import type { LogLevel } from '../../base/log.ts';
+import type { FindClusterOptions } from '../../kube/api/connection/find-cluster.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
@@ -130,16 +131,9 @@ export const AUTOSCALER_FLAGS = [
 
 type AutoscalerFlagReader = FlagReader<typeof AUTOSCALER_FLAGS>;
 
-/** Where to find the API server, in the form that `findCluster` takes. */
-interface ClusterPlace {
-  readonly kubecfgFile: string | undefined;
-  readonly context: string | undefined;
-  readonly masterUrl: string | undefined;
-}
-
 export interface AutoscalerSettings {
   readonly plan: AutoscalerPlan;
-  readonly cluster: ClusterPlace;
+  readonly cluster: Pick<FindClusterOptions, 'kubecfgFile' | 'context' | 'masterUrl'>;
   readonly healthzPort: number;
   readonly logLevel: LogLevel;
 }

@@ -197,13 +197,13 @@ class FieldReader {
   #last<Value>(
     name: string,
     fallback: Value,
-    read: (node: JsonNode, refuse: Refuse) => Value | undefined,
+    read: (node: JsonNode, refuse: RefuseNode) => Value | undefined,
     ofNull?: Value,
   ): Value {
     let last = fallback;
     for (const [at, [written, node]] of this.#fields.entries()) {
       if (written.toLowerCase() !== name.toLowerCase()) continue;
-      const refuse: Refuse = (refused, type) => this.#note(at, name, refused, type);
+      const refuse: RefuseNode = (refused, type) => this.#note(at, name, refused, type);
       last = node.kind === 'null' ? (ofNull ?? last) : (read(node, refuse) ?? last);
     }
     return last;
@@ -220,9 +220,9 @@ class FieldReader {
 }
 
 /** Records a value whose type is not the named one. */
-type Refuse = (node: JsonNode, type: string) => undefined;
+type RefuseNode = (node: JsonNode, type: string) => undefined;
 
-function readEntry(node: JsonNode, refuse: Refuse): WrittenRung {
+function readEntry(node: JsonNode, refuse: RefuseNode): WrittenRung {
   if (node.kind === 'null') return undefined;
   if (node.kind !== 'array') return refuse(node, 'laddercontroller.paramEntry');
   // Ignore items after the two numbers.
@@ -230,7 +230,7 @@ function readEntry(node: JsonNode, refuse: Refuse): WrittenRung {
 }
 
 /** Reads a 64-bit integer, clamped to the safe integers of JavaScript; no real node count reaches that bound. */
-function readInteger(node: JsonNode, refuse: Refuse): number | undefined {
+function readInteger(node: JsonNode, refuse: RefuseNode): number | undefined {
   if (node.kind !== 'number' || !/^-?\d+$/.test(node.text)) return refuse(node, 'int');
   const value = BigInt(node.text);
   if (BigInt.asIntN(64, value) !== value) return refuse(node, 'int');

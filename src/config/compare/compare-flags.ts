@@ -2,7 +2,7 @@
  * The flags of `portolan compare`, and those that it shares with `portolan shadow`.
  */
 import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
-import type { Flag } from '../flags/flag.ts';
+import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
@@ -40,13 +40,7 @@ export const COMPARISON_FLAGS = [
     value: 'none',
     help: 'exit with 0 if all differences are documented',
   },
-  {
-    name: 'output',
-    valueName: 'format',
-    value: { kind: 'choice', choices: ['text', 'json'] },
-    default: 'text',
-    help: 'format of the report',
-  },
+  REPORT_FORMAT,
 ] as const satisfies readonly Flag[];
 
 export const COMPARE_FLAGS = [
@@ -60,19 +54,9 @@ export const COMPARE_FLAGS = [
   ...COMPARISON_FLAGS,
 ] as const satisfies readonly Flag[];
 
-/** As given on the command line, not validated yet. */
-export interface ComparisonFlags {
-  readonly rate?: string;
-  readonly count?: string;
-  readonly timeout?: string;
-  readonly examples?: string;
-  readonly acceptDocumented?: boolean;
-  readonly output?: string;
-}
+export type ComparisonFlags = FlagsOf<typeof COMPARISON_FLAGS>;
 
-export interface CompareFlags extends ComparisonFlags {
-  readonly questions?: string;
-}
+export type CompareFlags = FlagsOf<typeof COMPARE_FLAGS>;
 
 export interface ComparisonPlan {
   /** Questions in a second. */

@@ -2,7 +2,7 @@
  * The flags of the commands that ask a running server: `control`, `status`, `explain`, `tail`, `top` and `doctor`.
  */
 import { RESOLVER_LIBRARIES } from '../../reasons/search-walk.ts';
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 
 export const CONTROL_FLAGS = [
   {
@@ -21,11 +21,7 @@ export const CONTROL_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** The flags as given on the command line, not validated yet. */
-export interface ControlFlags {
-  readonly socket?: string;
-  readonly output?: string;
-}
+export type ControlFlags = FlagsOf<typeof CONTROL_FLAGS>;
 
 export const EXPLAIN_FLAGS = [
   ...CONTROL_FLAGS,
@@ -92,18 +88,7 @@ export const EXPLAIN_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** Not validated yet. */
-export interface ExplainFlags extends ControlFlags {
-  readonly from?: string;
-  readonly search?: string;
-  readonly ndots?: string;
-  readonly resolver?: string;
-  readonly ask?: boolean;
-  readonly evidence?: string;
-  readonly manifests?: string;
-  readonly kubeconfig?: string;
-  readonly corefile?: string;
-}
+export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
 
 const FILTER_FLAGS = [
   {
@@ -231,11 +216,4 @@ export const DOCTOR_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** Not validated yet. */
-export interface DoctorFlags extends ControlFlags {
-  readonly watch?: string;
-  readonly evidence?: string;
-  readonly onNode?: boolean;
-  readonly nodeRoot?: string;
-  readonly ask?: boolean;
-}
+export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;

@@ -22,7 +22,7 @@ import { LOG_LEVELS, type LogLevel } from '../../base/log.ts';
 import { RESOLVER_LIBRARIES, type ResolverLibrary } from '../../reasons/search-walk.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import { typeOf } from '../../wire/mnemonics.ts';
-import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
+import { parseName, ROOT, toKey, tryParseName } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { readQueryLogSettings, readQueryLogWords } from '../query-log/read-settings.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
@@ -283,14 +283,9 @@ class OrderReader extends ValueReader {
   }
 
   #name(text: string): string {
-    try {
-      parseName(text);
-      return text;
-    } catch (error) {
-      if (!(error instanceof NameError)) throw error;
-      this.addProblem('name', 'not a domain name', text, 'Give one such as cart.shop.');
-      return '.';
-    }
+    if (tryParseName(text) !== undefined) return text;
+    this.addProblem('name', 'not a domain name', text, 'Give one such as cart.shop.');
+    return '.';
   }
 
   #domain(text: string): NameKey {

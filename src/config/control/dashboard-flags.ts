@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan dashboard`.
  */
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 
 export const DASHBOARD_FLAGS = [
   {
@@ -49,12 +49,4 @@ export const DASHBOARD_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** Not validated yet. */
-export interface DashboardFlags {
-  readonly socket?: readonly string[];
-  readonly namespace?: string;
-  readonly selector?: string;
-  readonly container?: string;
-  readonly context?: string;
-  readonly port?: string;
-}
+export type DashboardFlags = FlagsOf<typeof DASHBOARD_FLAGS>;

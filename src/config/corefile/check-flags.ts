@@ -3,7 +3,7 @@
  */
 
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import { PLUGIN_FLAG } from './compat-flags.ts';
@@ -26,12 +26,7 @@ export const CHECK_FLAGS = [
   PLUGIN_FLAG,
 ] as const satisfies readonly Flag[];
 
-/** The flags as given on the command line, not validated yet. */
-export interface CheckFlags {
-  readonly compat?: string;
-  readonly dnsPort?: string;
-  readonly plugin?: readonly string[];
-}
+export type CheckFlags = FlagsOf<typeof CHECK_FLAGS>;
 
 export interface CheckPlan {
   readonly profile: OrderProfile;

@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan corefile explain`.
  */
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { PLUGIN_FLAG } from './compat-flags.ts';
 
 export const EXPLAIN_FLAGS = [
@@ -22,9 +22,4 @@ export const EXPLAIN_FLAGS = [
   PLUGIN_FLAG,
 ] as const satisfies readonly Flag[];
 
-/** The flags as given on the command line. */
-export interface ExplainFlags {
-  readonly conf?: string;
-  readonly client?: string;
-  readonly plugin?: readonly string[];
-}
+export type CorefileExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;

@@ -14,8 +14,6 @@ import { ValueReader } from '../values/value-reader.ts';
 /** The plugins of a server block, by name. */
 type Plugins = Map<CorefilePluginName, PluginUse>;
 
-type Use<Name extends CorefilePluginName> = Extract<PluginUse, { readonly name: Name }>;
-
 /** Replaces the options of other plugins, in all blocks. A feature without its plugin is a problem. */
 export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFindings): void {
   const files = new Set<string>();
@@ -121,14 +119,14 @@ function requireUse<Name extends CorefilePluginName>(
   name: Name,
   feature: string,
   refuse: Refuse,
-): Use<Name> | undefined {
+): PluginUse<Name> | undefined {
   const use = findUse(plugins, name);
   if (use === undefined)
     refuse(`${feature}: no ${name} in this server block`, `Add ${name}, or take ${feature} out.`);
   return use;
 }
 
-function findUse<Name extends CorefilePluginName>(plugins: Plugins, name: Name): Use<Name> | undefined {
+function findUse<Name extends CorefilePluginName>(plugins: Plugins, name: Name): PluginUse<Name> | undefined {
   // The name of a use determines its type.
-  return plugins.get(name) as Use<Name> | undefined;
+  return plugins.get(name) as PluginUse<Name> | undefined;
 }

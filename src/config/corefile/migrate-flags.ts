@@ -2,7 +2,7 @@
  * The flags of `portolan corefile migrate` and `portolan corefile fmt`.
  */
 import { RELEASES } from '../../corefile/migration/releases.ts';
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 
 const LAST_RELEASE = RELEASES.at(-1) ?? '';
 
@@ -45,20 +45,9 @@ export const MIGRATE_FLAGS = [
   WRITE_FLAG,
 ] as const satisfies readonly Flag[];
 
-/** The flags as given on the command line. */
-export interface FormatFlags {
-  readonly write?: boolean;
-  readonly diff?: boolean;
-}
+export type FormatFlags = FlagsOf<typeof FORMAT_FLAGS>;
 
-/** The flags as given on the command line. */
-export interface MigrateFlags {
-  readonly from?: string;
-  readonly to?: string;
-  readonly deprecations?: boolean;
-  readonly downgrade?: boolean;
-  readonly write?: boolean;
-}
+export type MigrateFlags = FlagsOf<typeof MIGRATE_FLAGS>;
 
 export interface MigratePlan {
   readonly from: string;

@@ -42,3 +42,9 @@ export function placeOwnPlugins(
   }
   return names;
 }
+
+/** In CoreDNS's format: one per line in alphabetical order, then an empty line. */
+export function listPlugins(): string {
+  const names = COREFILE_PLUGINS.map(({ name }) => name).toSorted();
+  return `${names.join('\n')}\n\n`;
+}

@@ -2,23 +2,24 @@
  * Reads a Corefile to server blocks with plugin options, or to a list of all its problems.
  */
 
+import { createHash } from 'node:crypto';
+import type { Environment } from '../../base/environment.ts';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { checkListeners } from '../../corefile/keys/listen-check.ts';
 import { readServerKeys, type ServerKey } from '../../corefile/keys/server-key.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
-import type { Environment } from '../../corefile/syntax/environment.ts';
 import {
   CorefileFindings,
   type CorefileProblem,
   type CorefileWarning,
 } from '../../corefile/syntax/findings.ts';
 import { type BlockNode, type DirectiveNode, parseBlocks } from '../../corefile/syntax/parser.ts';
+import type { Token } from '../../corefile/syntax/token.ts';
 import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { digestOf } from './digest.ts';
 import { extendPlugins } from './extend-plugins.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { pluginOrder } from './plugin-order.ts';
@@ -47,14 +48,16 @@ export interface ServerBlock {
   readonly plugins: readonly PluginUse[];
 }
 
+export interface GoodCorefile {
+  readonly kind: 'good';
+  readonly blocks: readonly ServerBlock[];
+  /** CoreDNS's digest of the configuration, 128 hexadecimal digits; differs between configurations. */
+  readonly digest: string;
+  readonly warnings: readonly CorefileWarning[];
+}
+
 export type CorefileReading =
-  | {
-      readonly kind: 'good';
-      readonly blocks: readonly ServerBlock[];
-      /** CoreDNS's digest of the configuration, 128 hexadecimal digits; differs between configurations. */
-      readonly digest: string;
-      readonly warnings: readonly CorefileWarning[];
-    }
+  | GoodCorefile
   | {
       readonly kind: 'bad';
       /** As for a good Corefile; undefined if there is a problem in the phase `tokens`. */
@@ -139,7 +142,7 @@ function checkKeys(
       });
 }
 
-interface Draft {
+interface BlockDraft {
   readonly node: BlockNode;
   readonly keys: readonly ServerKey[];
   readonly plugins: Map<CorefilePluginName, PluginUse>;
@@ -147,7 +150,7 @@ interface Draft {
 
 function setUp(
   name: string,
-  { node, keys, plugins }: Draft,
+  { node, keys, plugins }: BlockDraft,
   { files, interfaces }: CorefileSettings,
   findings: CorefileFindings,
 ): void {
@@ -214,4 +217,37 @@ function refuseUnbuilt({ name, position }: DirectiveNode, findings: CorefileFind
     remedy:
       UNBUILT_REMEDIES.get(name) ?? 'Take the directive out, or stay with CoreDNS for this server block.',
   });
+}
+
+/**
+ * The digest that CoreDNS compares, logs and exports for a configuration: SHA-512 of the parsed blocks as JSON. Line numbers count, so
+ * adding a comment line changes it; blanks within a line do not.
+ *
+ * @param file the path of the Corefile; the JSON omits it for the Corefile's own tokens
+ * @returns 128 hexadecimal digits
+ */
+function digestOf(blocks: readonly BlockNode[], file: string): string {
+  const shown = blocks.map(({ keys, directives }) => ({
+    Keys: keys.map(({ text }) => text),
+    Tokens: Object.fromEntries(
+      [...directives]
+        .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+        .map(([name, { tokens }]) => [name, tokens.map((token) => showToken(token, file))]),
+    ),
+  }));
+  return createHash('sha512')
+    .update(escapeAsGo(JSON.stringify(shown)))
+    .digest('hex');
+}
+
+function showToken({ text, position }: Token, file: string) {
+  return { File: position.file === file ? '' : position.file, Line: position.line, Text: text };
+}
+
+/** Escapes the characters that Go escapes in JSON. */
+function escapeAsGo(json: string): string {
+  return json.replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

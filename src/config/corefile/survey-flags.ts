@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan corefile survey`.
  */
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { PLUGIN_FLAG } from './compat-flags.ts';
 
 const OUTPUTS = ['text', 'json'] as const;
@@ -17,11 +17,7 @@ export const SURVEY_FLAGS = [
   PLUGIN_FLAG,
 ] as const satisfies readonly Flag[];
 
-/** The flags as given on the command line. */
-export interface SurveyFlags {
-  readonly output?: string;
-  readonly plugin?: readonly string[];
-}
+export type SurveyFlags = FlagsOf<typeof SURVEY_FLAGS>;
 
 /** @returns undefined for an unknown form */
 export function readOutput({ output = 'text' }: SurveyFlags): (typeof OUTPUTS)[number] | undefined {

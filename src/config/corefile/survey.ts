@@ -1,8 +1,8 @@
 /**
  * What a set of Corefiles uses: their plugins, what keeps them from starting, and what they would answer otherwise than with CoreDNS.
  */
+import type { Environment } from '../../base/environment.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
-import type { Environment } from '../../corefile/syntax/environment.ts';
 import {
   CorefileFindings,
   type CorefileProblem,

@@ -8,7 +8,7 @@ import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import type { ForwardDirective } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
-import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
+import { findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { isWithin } from '../../wire/name.ts';
@@ -18,8 +18,6 @@ interface Block {
   readonly keys: readonly ServerKey[];
   readonly plugins: readonly PluginUse[];
 }
-
-type Use<Name extends CorefilePluginName> = Extract<PluginUse, { readonly name: Name }>;
 
 /** Whether a plugin answers queries itself. */
 const answers = ({ name }: PluginUse): boolean => findDefinition(name)?.answers === true;
@@ -92,7 +90,7 @@ function findPlainListeners(block: Block, blocks: readonly Block[], findings: Co
 }
 
 function findAutopathTraps(
-  { options, position }: Use<'autopath'>,
+  { options, position }: PluginUse<'autopath'>,
   block: Block,
   findings: CorefileFindings,
 ): void {
@@ -119,7 +117,11 @@ function clustersOf({ plugins }: Block, name: string): readonly KubernetesOption
   return undefined;
 }
 
-function findHostsTraps({ options, position }: Use<'hosts'>, block: Block, findings: CorefileFindings): void {
+function findHostsTraps(
+  { options, position }: PluginUse<'hosts'>,
+  block: Block,
+  findings: CorefileFindings,
+): void {
   const place = block.plugins.findIndex(({ name }) => name === 'hosts');
   const further = block.plugins.slice(place + 1).filter(answers);
   if (options.fallthrough.length === 0 && further.length > 0)
@@ -139,7 +141,7 @@ const NXDOMAIN = 3;
 const ANY = 255;
 
 function findTemplateTraps(
-  { options, position }: Use<'template'>,
+  { options, position }: PluginUse<'template'>,
   block: Block,
   findings: CorefileFindings,
 ): void {
@@ -168,7 +170,7 @@ function findSuppressedCluster(
   findings: CorefileFindings,
   position: PluginUse['position'],
 ): void {
-  const cluster = block.plugins.find((use): use is Use<'kubernetes'> => use.name === 'kubernetes');
+  const cluster = block.plugins.find((use): use is PluginUse<'kubernetes'> => use.name === 'kubernetes');
   const zone = cluster?.options.primaryZone;
   const takesAll = rule.patterns.length === 0 && rule.conditions.length === 0;
   if (zone !== undefined && takesAll && rule.zones.some((own) => isWithin(zone, own)))
@@ -179,7 +181,7 @@ function findSuppressedCluster(
 }
 
 function findKubernetesTraps(
-  { options, position }: Use<'kubernetes'>,
+  { options, position }: PluginUse<'kubernetes'>,
   block: Block,
   findings: CorefileFindings,
 ): void {
@@ -196,7 +198,7 @@ function findKubernetesTraps(
 }
 
 function findForwardTraps(
-  { options, position }: Use<'forward'>,
+  { options, position }: PluginUse<'forward'>,
   files: CorefileFiles,
   findings: CorefileFindings,
 ): void {
@@ -237,7 +239,7 @@ function findLoopbackServers(
     );
 }
 
-function findCacheTraps({ options, position }: Use<'cache'>, findings: CorefileFindings): void {
+function findCacheTraps({ options, position }: PluginUse<'cache'>, findings: CorefileFindings): void {
   const { serveStale } = options;
   if (serveStale !== undefined && !serveStale.prefersPositive)
     findings.warn(
@@ -246,7 +248,7 @@ function findCacheTraps({ options, position }: Use<'cache'>, findings: CorefileF
     );
 }
 
-function findMetricsTraps({ options, position }: Use<'prometheus'>, findings: CorefileFindings): void {
+function findMetricsTraps({ options, position }: PluginUse<'prometheus'>, findings: CorefileFindings): void {
   const { hasRuntimeMetrics } = options;
   if (hasRuntimeMetrics)
     findings.warn(

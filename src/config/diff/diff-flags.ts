@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan diff`.
  */
-import type { Flag } from '../flags/flag.ts';
+import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
@@ -34,23 +34,10 @@ export const DIFF_FLAGS = [
     default: '3',
     help: 'examples shown of each kind of difference',
   },
-  {
-    name: 'output',
-    valueName: 'format',
-    value: { kind: 'choice', choices: ['text', 'json'] },
-    default: 'text',
-    help: 'format of the report',
-  },
+  REPORT_FORMAT,
 ] as const satisfies readonly Flag[];
 
-/** As given on the command line, not validated yet. */
-export interface DiffFlags {
-  readonly replay?: string;
-  readonly kubeconfig?: string;
-  readonly manifests?: string;
-  readonly examples?: string;
-  readonly output?: string;
-}
+export type DiffFlags = FlagsOf<typeof DIFF_FLAGS>;
 
 export interface DiffPlan {
   /** Undefined: no replay. `-`: standard input. */

@@ -1,9 +1,9 @@
 /**
  * Options of the cache and of TTLs.
  */
-import type { Draft } from './draft.ts';
+import type { DnsmasqDraft } from './draft.ts';
 import { readNumber, SECONDS } from './numbers.ts';
-import { flag, type Option, repeatable, single, type Use } from './option.ts';
+import { flag, type Option, type OptionUse, repeatable, single } from './option.ts';
 import { readTypes } from './record-types.ts';
 
 /** dnsmasq clamps larger values to these limits. */
@@ -58,10 +58,14 @@ export const cacheOptions: readonly Option[] = [
       use.draft.cache.moreTypes.push(...readTypes(use, value));
     },
   ),
-  flag('clear-on-reload', { means: 'Clear the cache when upstream servers change' }, ({ cache }: Draft) => {
-    cache.clearsOnReload = true;
-  }),
-  flag('no-round-robin', { means: 'Keep the order of addresses in answers' }, ({ cache }: Draft) => {
+  flag(
+    'clear-on-reload',
+    { means: 'Clear the cache when upstream servers change' },
+    ({ cache }: DnsmasqDraft) => {
+      cache.clearsOnReload = true;
+    },
+  ),
+  flag('no-round-robin', { means: 'Keep the order of addresses in answers' }, ({ cache }: DnsmasqDraft) => {
     cache.rotatesAddresses = false;
   }),
 ];
@@ -72,7 +76,7 @@ function ttl(name: string, means: string, field: TtlField): Option {
   });
 }
 
-function readCacheSize(use: Use): void {
+function readCacheSize(use: OptionUse): void {
   const size = readNumber(use, use.value, ENTRIES);
   if (size === undefined) return;
   if (size > MAX_ENTRIES) use.note(`No more than ${MAX_ENTRIES} entries are kept, as in dnsmasq.`);
@@ -80,7 +84,7 @@ function readCacheSize(use: Use): void {
 }
 
 /** One day if no value is given; 0 means forever. */
-function readStale(use: Use): void {
+function readStale(use: OptionUse): void {
   const seconds = use.value === undefined ? 86_400 : readNumber(use, use.value, SECONDS);
   if (seconds !== undefined) use.draft.cache.stale = seconds === 0 ? 'forever' : seconds;
 }

@@ -2,6 +2,7 @@
  * Compiles the plan of dnsmasq's options, with the current contents of the files that it follows, to the plan of a server.
  */
 
+import type { Interfaces } from '../../listen/local-addresses.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
@@ -17,7 +18,7 @@ import type { ServerPlan } from '../server/server-plan.ts';
 import { makeCacheRules } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
 import { type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
-import { type Interfaces, makeLocalSettings } from './local-settings.ts';
+import { makeLocalSettings } from './local-settings.ts';
 
 /** Octets per cached answer on average, to convert `--cache-size` to memory (within bounds). */
 const OCTETS_PER_ANSWER = 512;

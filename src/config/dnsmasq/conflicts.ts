@@ -2,11 +2,11 @@
  * Conflicts between options that are valid by themselves.
  */
 import type { NameKey } from '../../wire/types.ts';
-import type { Draft } from './draft.ts';
+import type { DnsmasqDraft } from './draft.ts';
 import type { Findings } from './findings.ts';
 
 /** Also run by `--test`. */
-export function findConflicts(draft: Draft, findings: Findings): void {
+export function findConflicts(draft: DnsmasqDraft, findings: Findings): void {
   for (const alias of cnameLoops(draft.records.cnames))
     findings.refuse('--cname', 'a loop of CNAME records', alias, 'Let one of its targets be another name.');
   const { resolv, upstreams } = draft;
@@ -40,7 +40,7 @@ function cnameLoops(
 }
 
 /** Conflicts that dnsmasq reports only at start, not with `--test`. */
-export function findStartConflicts({ ports, upstreams, listen }: Draft, findings: Findings): void {
+export function findStartConflicts({ ports, upstreams, listen }: DnsmasqDraft, findings: Findings): void {
   const min = ports.min || (ports.max === 0 ? 0 : 1024);
   const max = ports.max || (ports.min === 0 ? 0 : 65_535);
   if (max < min)

@@ -125,12 +125,12 @@ export interface LocalDataPlan extends Omit<LocalNamesPlan, 'rangeDomains'> {
   readonly hostsFiles: readonly string[];
   /** Folders to watch for hosts files (`--hostsdir`). */
   readonly hostsFolders: readonly string[];
-  readonly rangeDomains: readonly RangeDomain[];
+  readonly rangeDomains: readonly SynthesisedDomain[];
   /** Whether to answer `version.bind` and similar names. */
   readonly identifies: boolean;
 }
 
-export interface RangeDomain {
+export interface SynthesisedDomain {
   readonly domain: NameKey;
   readonly of:
     | { readonly kind: 'range'; readonly first: string; readonly last: string }

@@ -20,7 +20,7 @@ type Open<Section> = {
     : Section[Field];
 };
 
-export interface Draft {
+export interface DnsmasqDraft {
   readonly upstreams: Open<Omit<UpstreamsPlan, 'resolvFiles' | 'choice' | 'sourcePorts'>>;
   readonly resolv: { default: boolean; files: string[]; ignored: boolean };
   readonly choice: { inOrder: boolean; all: boolean };
@@ -81,7 +81,7 @@ export interface MailExchange {
 export const FORWARD_MAX = 1500;
 
 /** dnsmasq's defaults (its manual page, and `config.h` where the page is silent). */
-export function newDraft(): Draft {
+export function newDraft(): DnsmasqDraft {
   return {
     upstreams: {
       routes: [],
@@ -137,7 +137,7 @@ export function newDraft(): Draft {
   };
 }
 
-function newLocalDraft(): Pick<Draft, 'hosts' | 'records'> {
+function newLocalDraft(): Pick<DnsmasqDraft, 'hosts' | 'records'> {
   return {
     hosts: {
       ttl: 0,

@@ -5,7 +5,7 @@ import type { AddressRange } from '../../wire/address-range.ts';
 import { numberOfIpv4, readAddressRange, readIpv4 } from './addresses.ts';
 import { readNameFor } from './names.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
-import { flag, type Option, repeatable, type Use } from './option.ts';
+import { flag, type Option, type OptionUse, repeatable } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
 import { readTypes } from './record-types.ts';
 
@@ -71,13 +71,13 @@ const rebindOptions: readonly Option[] = [
 
 export const filterOptions: readonly Option[] = [...addressOptions, ...typeOptions, ...rebindOptions];
 
-function addRange(use: Use, value: string, ranges: AddressRange[]): void {
+function addRange(use: OptionUse, value: string, ranges: AddressRange[]): void {
   const range = readAddressRange(value);
   if (range === undefined) use.refuse('neither an address nor a network', 'Give one such as 10.1.0.0/16.');
   else ranges.push(range);
 }
 
-function addAlias(use: Use, value: string): void {
+function addAlias(use: OptionUse, value: string): void {
   const [fromText = '', toText, maskText] = cutAll(value);
   const [firstText, lastText] = cut(fromText, '-');
   const [first, to] = [readIpv4(firstText), readIpv4(unescapeText(toText ?? ''))];

@@ -5,11 +5,11 @@
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6 } from './addresses.ts';
-import type { RangeDomain } from './dnsmasq-plan.ts';
+import type { SynthesisedDomain } from './dnsmasq-plan.ts';
 import { readNameFor } from './names.ts';
 import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
-import { flag, type Option, repeatable, type Use } from './option.ts';
+import { flag, type Option, type OptionUse, repeatable } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
 import { reverseZones } from './reverse-zones.ts';
 
@@ -49,12 +49,12 @@ export const hostsOptions: readonly Option[] = [
   ),
 ];
 
-function addPath(use: Use, value: string, paths: string[]): void {
+function addPath(use: OptionUse, value: string, paths: string[]): void {
   if (value === '') use.note('An empty path names no file: it is left out.');
   else paths.push(textOfOctets(value));
 }
 
-function readDomain(use: Use, value: string): void {
+function readDomain(use: OptionUse, value: string): void {
   const [domainText, rangeText] = cut(value, ',');
   if (domainText === '#' && rangeText === undefined) {
     use.draft.hosts.domainFromResolvFile = true;
@@ -67,7 +67,7 @@ function readDomain(use: Use, value: string): void {
 }
 
 /** `ADDRESS/PREFIX[,local]`, `ADDRESS[,ADDRESS]`, or the name of an interface. */
-function readRange(use: Use, domain: NameKey | undefined, text: string): void {
+function readRange(use: OptionUse, domain: NameKey | undefined, text: string): void {
   if (text.includes('/')) {
     readNetwork(use, domain, text);
     return;
@@ -88,11 +88,11 @@ function readRange(use: Use, domain: NameKey | undefined, text: string): void {
     );
 }
 
-function addRange(use: Use, domain: NameKey | undefined, of: RangeDomain['of']): void {
+function addRange(use: OptionUse, domain: NameKey | undefined, of: SynthesisedDomain['of']): void {
   if (domain !== undefined) use.draft.hosts.rangeDomains.unshift({ domain, of });
 }
 
-function readNetwork(use: Use, domain: NameKey | undefined, text: string): void {
+function readNetwork(use: OptionUse, domain: NameKey | undefined, text: string): void {
   const [addressText, behind = ''] = cut(text, '/');
   const [prefixText, flagText] = cut(behind, ',');
   const network = networkOf(addressText, prefixText);
@@ -116,7 +116,7 @@ function networkOf(addressText: string, prefixText: string): AddressRange | unde
 }
 
 /** Neither the domain's names nor the network's reverse names are forwarded. */
-function keepLocal(use: Use, domain: NameKey | undefined, { address, prefix }: AddressRange): void {
+function keepLocal(use: OptionUse, domain: NameKey | undefined, { address, prefix }: AddressRange): void {
   // A network of all addresses has no reverse zone; dnsmasq skips it too.
   const zones = reverseZones(address, prefix) ?? [];
   for (const name of domain === undefined ? zones : [...zones, domain])

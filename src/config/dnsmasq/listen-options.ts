@@ -6,7 +6,7 @@ import { MAX_UDP_SIZE, MIN_UDP_SIZE } from '../../wire/response-size.ts';
 import { readAddress } from './addresses.ts';
 import { PORT, readNumber, SECONDS } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
-import { flag, type Option, repeatable, single, type Use } from './option.ts';
+import { flag, type Option, type OptionUse, repeatable, single } from './option.ts';
 import { cutAll } from './pieces.ts';
 
 const whereOptions: readonly Option[] = [
@@ -86,7 +86,7 @@ function namesIn(value: string): readonly string[] {
     .map(textOfOctets);
 }
 
-function addAddresses(use: Use, value: string): void {
+function addAddresses(use: OptionUse, value: string): void {
   for (const text of cutAll(value)) {
     const address = readAddress(unescapeText(text));
     if (address !== undefined) use.draft.listen.addresses.push(address);
@@ -94,7 +94,7 @@ function addAddresses(use: Use, value: string): void {
   }
 }
 
-function readLocalService(use: Use): void {
+function readLocalService(use: OptionUse): void {
   const { listen } = use.draft;
   const service = use.value ?? 'net';
   if (service === 'net') listen.localService = 'network';

@@ -1,18 +1,15 @@
 /**
  * Converts dnsmasq's options for local names, question rules and reply filters to the settings of the plugin `local-names`.
  */
-import type { networkInterfaces } from 'node:os';
+import type { Interfaces } from '../../listen/local-addresses.ts';
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import type { QuestionRules } from '../../plugins/local-names/question-rules.ts';
 import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
 import { boundsOf } from './addresses.ts';
 import { isForReading } from './config-folder.ts';
-import type { DnsmasqPlan, RangeDomain as PlannedRange } from './dnsmasq-plan.ts';
+import type { DnsmasqPlan, SynthesisedDomain } from './dnsmasq-plan.ts';
 import { HostsFileReader } from './hosts-file.ts';
-
-/** The interfaces of this machine, as `networkInterfaces` gives them. */
-export type Interfaces = ReturnType<typeof networkInterfaces>;
 
 /** How dnsmasq reads hosts files. */
 export const DNSMASQ_HOSTS: HostsFormat = {
@@ -46,7 +43,7 @@ function questionRulesOf({ upstreams, filters, local }: DnsmasqPlan): QuestionRu
   return { routes, keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, ttl: local.ttl };
 }
 
-function rangesOf({ domain, of }: PlannedRange, interfaces: Interfaces): readonly RangeDomain[] {
+function rangesOf({ domain, of }: SynthesisedDomain, interfaces: Interfaces): readonly RangeDomain[] {
   if (of.kind === 'range') return [{ domain, first: of.first, last: of.last }];
   return (interfaces[of.interface] ?? []).flatMap(({ cidr }) => {
     const [address, prefix] = (cidr ?? '').split('/');

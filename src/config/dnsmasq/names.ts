@@ -6,10 +6,10 @@
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from '../../wire/label.ts';
-import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
+import { ROOT, tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
-import type { Use } from './option.ts';
+import type { OptionUse } from './option.ts';
 
 export type NameReading =
   | { readonly kind: 'name'; readonly name: NameKey }
@@ -47,7 +47,7 @@ export function readName(text: string): NameReading {
 }
 
 /** @returns undefined for an invalid name, which is reported */
-export function readNameFor(use: Use, text: string): NameKey | undefined {
+export function readNameFor(use: OptionUse, text: string): NameKey | undefined {
   const reading = readName(text);
   if (reading.kind === 'name') return reading.name;
   if (reading.kind === 'bad') use.refuse(reading.why, 'Give a domain name.', textOfOctets(text));
@@ -95,12 +95,10 @@ function toIdna(body: string): string | undefined {
 
 /** @param text a name in presentation form */
 function askable(text: string): NameReading {
-  try {
-    return { kind: 'name', name: toKey(parseName(text)) };
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error;
-    return { kind: 'unaskable', why: 'it is longer than 255 octets' };
-  }
+  const name = tryParseKey(text);
+  return name === undefined
+    ? { kind: 'unaskable', why: 'it is longer than 255 octets' }
+    : { kind: 'name', name };
 }
 
 function escapeOctets(name: string): string {

@@ -5,7 +5,7 @@
  */
 
 import { textOfOctets, unescapeText } from './octets.ts';
-import type { Use } from './option.ts';
+import type { OptionUse } from './option.ts';
 
 export interface Bounds {
   readonly min: number;
@@ -25,7 +25,7 @@ export function parseDigits(text: string): number | undefined {
 }
 
 /** @returns undefined for an invalid number, which is reported */
-export function readNumber(use: Use, text: string | undefined, bounds: Bounds): number | undefined {
+export function readNumber(use: OptionUse, text: string | undefined, bounds: Bounds): number | undefined {
   const number = text === undefined ? undefined : parseDigits(text);
   if (number !== undefined && number >= bounds.min && number <= bounds.max) return number;
   const fault = number === undefined ? 'not a whole number' : 'out of range';

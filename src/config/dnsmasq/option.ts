@@ -1,13 +1,13 @@
 /**
  * An option: its syntax and its effect.
  */
-import type { Draft } from './draft.ts';
+import type { DnsmasqDraft } from './draft.ts';
 
 /** One occurrence of an option. */
-export interface Use {
+export interface OptionUse {
   /** Octets with escaped characters; undefined without a value. */
   readonly value: string | undefined;
-  readonly draft: Draft;
+  readonly draft: DnsmasqDraft;
   /** @param value the wrong part, if it is not the whole value */
   refuse(fault: string, remedy: string, value?: string): void;
   /** Reports a setting without effect, or with an unexpected one. @param text a whole sentence */
@@ -27,16 +27,16 @@ export interface Option {
   readonly shows?: string;
   /** The meaning, for `--help`. */
   readonly means: string;
-  readonly standing: Standing;
+  readonly standing: OptionStanding;
 }
 
 /** `long`: the value is optional in the long form and not allowed in the short one. */
 export type OptionValue = 'nothing' | 'value' | 'optional' | 'long';
 
-export type Standing =
-  | { readonly kind: 'works'; readonly apply: (use: Use) => void }
+export type OptionStanding =
+  | { readonly kind: 'works'; readonly apply: (use: OptionUse) => void }
   /** Values are still checked. */
-  | { readonly kind: 'no-effect'; readonly why: string; readonly check: (use: Use) => void }
+  | { readonly kind: 'no-effect'; readonly why: string; readonly check: (use: OptionUse) => void }
   /** Accepted with any value: it affects only a feature that Portolan lacks. */
   | { readonly kind: 'ignored'; readonly why: string }
   /** `what` completes the message "... , which Portolan does not do". */
@@ -44,25 +44,33 @@ export type Standing =
   /** Controls the reading itself: `conf-file`, `help` and similar options. */
   | { readonly kind: 'reading' };
 
-type Shape = Omit<Option, 'name' | 'standing' | 'takes' | 'repeats'> & { readonly takes?: OptionValue };
+type OptionShape = Omit<Option, 'name' | 'standing' | 'takes' | 'repeats'> & { readonly takes?: OptionValue };
 
 /** An option without a value; may be repeated. */
-export function flag(name: string, shape: Shape, apply: (draft: Draft) => void): Option {
-  const standing = { kind: 'works', apply: (use: Use) => apply(use.draft) } as const;
+export function flag(name: string, shape: OptionShape, apply: (draft: DnsmasqDraft) => void): Option {
+  const standing = { kind: 'works', apply: (use: OptionUse) => apply(use.draft) } as const;
   return { name, takes: 'nothing', repeats: 'often', ...shape, standing };
 }
 
 /** An option with a value; may be given several times. */
-export function repeatable(name: string, shape: Shape, apply: (use: Use, value: string) => void): Option {
+export function repeatable(
+  name: string,
+  shape: OptionShape,
+  apply: (use: OptionUse, value: string) => void,
+): Option {
   return { name, takes: 'value', repeats: 'often', ...shape, standing: worksWithValue(apply) };
 }
 
 /** An option with a value; may be given once. */
-export function single(name: string, shape: Shape, apply: (use: Use, value: string) => void): Option {
+export function single(
+  name: string,
+  shape: OptionShape,
+  apply: (use: OptionUse, value: string) => void,
+): Option {
   return { name, takes: 'value', repeats: 'once', ...shape, standing: worksWithValue(apply) };
 }
 
 /** An option that takes a value always has one when it is applied. */
-function worksWithValue(apply: (use: Use, value: string) => void): Standing {
+function worksWithValue(apply: (use: OptionUse, value: string) => void): OptionStanding {
   return { kind: 'works', apply: (use) => apply(use, use.value ?? '') };
 }

@@ -1,9 +1,8 @@
 /**
  * Makes the plan from a draft and adds the values that depend on all options, such as default domains, TTLs and MX targets.
  */
-import { countLabels, NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
-import type { NameKey, RecordData, ResourceRecord } from '../../wire/types.ts';
-import { CLASS } from '../../wire/types.ts';
+import { countLabels, ROOT, tryParseKey } from '../../wire/name.ts';
+import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '../../wire/types.ts';
 import type {
   DnsmasqListenPlan,
   DnsmasqPlan,
@@ -11,7 +10,7 @@ import type {
   SourcePortOptions,
   UpstreamsPlan,
 } from './dnsmasq-plan.ts';
-import type { Draft, DraftRecords } from './draft.ts';
+import type { DnsmasqDraft, DraftRecords } from './draft.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Findings } from './findings.ts';
 import { readName } from './names.ts';
@@ -28,7 +27,7 @@ const MAX_PORT = 65_535;
  * @param domain the default domain, from `--domain` or the resolv file
  */
 export function finishPlan(
-  draft: Draft,
+  draft: DnsmasqDraft,
   host: NameKey,
   domain: NameKey | undefined,
   findings: Findings,
@@ -46,7 +45,7 @@ export function finishPlan(
   };
 }
 
-function finishUpstreams({ upstreams, resolv, choice, ports }: Draft): UpstreamsPlan {
+function finishUpstreams({ upstreams, resolv, choice, ports }: DnsmasqDraft): UpstreamsPlan {
   return {
     ...upstreams,
     resolvFiles: resolv.ignored ? [] : resolv.files,
@@ -55,13 +54,13 @@ function finishUpstreams({ upstreams, resolv, choice, ports }: Draft): Upstreams
   };
 }
 
-function finishPorts({ query, min, max }: Draft['ports']): SourcePortOptions {
+function finishPorts({ query, min, max }: DnsmasqDraft['ports']): SourcePortOptions {
   if (query !== undefined) return { kind: 'fixed', port: query };
   return { kind: 'random', min: min || MIN_RANDOM_PORT, max: max || MAX_PORT };
 }
 
 function finishLocalData(
-  draft: Draft,
+  draft: DnsmasqDraft,
   host: NameKey,
   domain: NameKey | undefined,
   findings: Findings,
@@ -94,17 +93,14 @@ function recordOf(name: NameKey, data: RecordData, ttl: number): ResourceRecord 
 /** Appends the default domain to a name of only `_service._protocol`. */
 function withDomain(name: NameKey, domain: NameKey | undefined, findings: Findings): NameKey | undefined {
   if (domain === undefined || domain === ROOT || countLabels(name) !== 2) return name;
-  try {
-    return toKey(parseName(`${name}${domain}`));
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error;
+  const whole = tryParseKey(`${name}${domain}`);
+  if (whole === undefined)
     findings.note('--srv-host', `With the domain ${domain} the name ${name} is too long: it is left out.`);
-    return undefined;
-  }
+  return whole;
 }
 
 /** Any restriction of interfaces or addresses turns off `--local-service`, which is only the default. */
-function finishListen({ listen: draft }: Draft): DnsmasqListenPlan {
+function finishListen({ listen: draft }: DnsmasqDraft): DnsmasqListenPlan {
   const { interfaces, bindsInterfaces, bindsDynamic, localService, ...listen } = draft;
   const isRestricted =
     interfaces !== undefined || listen.exceptInterfaces.length > 0 || listen.addresses.length > 0;
@@ -141,7 +137,11 @@ function mxOfHosts({ selfMx, localMx, mxTarget }: DraftRecords, host: NameKey): 
 const SEARCH_DOMAIN = '--domain=#';
 
 /** @returns the default domain: from the first `search` line of the resolv file for `--domain=#`, otherwise as given */
-export function resolveDomain(draft: Draft, sources: ConfigSources, findings: Findings): NameKey | undefined {
+export function resolveDomain(
+  draft: DnsmasqDraft,
+  sources: ConfigSources,
+  findings: Findings,
+): NameKey | undefined {
   if (!draft.hosts.domainFromResolvFile) return draft.hosts.domain;
   const { files, ignored } = draft.resolv;
   const [path] = files;

@@ -3,7 +3,7 @@
  */
 import { readNumber, SECONDS } from './numbers.ts';
 import { textOfOctets } from './octets.ts';
-import { flag, type Option, single, type Use } from './option.ts';
+import { flag, type Option, type OptionUse, single } from './option.ts';
 
 /** The syslog facilities that the C library knows by name. */
 const FACILITIES = [
@@ -92,7 +92,7 @@ export const processOptions: readonly Option[] = [
   }),
 ];
 
-function readFacility(use: Use, value: string): void {
+function readFacility(use: OptionUse, value: string): void {
   const text = textOfOctets(value);
   const facility = FACILITIES.find((name) => name === value.toLowerCase());
   if (text === '-') use.draft.log.to = { kind: 'standard-error' };
@@ -105,7 +105,7 @@ function readFacility(use: Use, value: string): void {
     );
 }
 
-function readLogQueries(use: Use): void {
+function readLogQueries(use: OptionUse): void {
   const extent = use.value ?? '';
   if (extent === 'extra') use.draft.log.queries = 'extra';
   else if (use.draft.log.queries === 'off') use.draft.log.queries = 'plain';

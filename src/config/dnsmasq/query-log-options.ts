@@ -5,10 +5,10 @@ import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { readQueryLogWords } from '../query-log/read-settings.ts';
 import { type QueryLogPlan, STANDARD_OUTPUT } from '../server/query-log-plan.ts';
 import { ValueReader } from '../values/value-reader.ts';
-import type { Draft } from './draft.ts';
+import type { DnsmasqDraft } from './draft.ts';
 import type { Findings } from './findings.ts';
 import { textOfOctets } from './octets.ts';
-import type { Option, Use } from './option.ts';
+import type { Option, OptionUse } from './option.ts';
 
 const FORMAT = 'text';
 const NAME = 'query-log';
@@ -26,7 +26,7 @@ export const queryLogOptions: readonly Option[] = QUERY_LOG_FLAGS.map((flag): Op
 });
 
 /** As a word of `portolan control query-log on`. */
-function addWord(use: Use, name: string): void {
+function addWord(use: OptionUse, name: string): void {
   const setting = name === NAME ? 'file' : name.slice(NAME.length + 1);
   const read = new ValueReader();
   const word = `${setting}=${use.value === undefined ? STANDARD_OUTPUT : textOfOctets(use.value)}`;
@@ -36,7 +36,10 @@ function addWord(use: Use, name: string): void {
 }
 
 /** Undefined: no query log. */
-export function finishQueryLog({ queryLog: words }: Draft, findings: Findings): QueryLogPlan | undefined {
+export function finishQueryLog(
+  { queryLog: words }: DnsmasqDraft,
+  findings: Findings,
+): QueryLogPlan | undefined {
   if (words.some((word) => word.startsWith('file=')))
     return readQueryLogWords(new ValueReader(), words, FORMAT);
   const [setting] = words[0]?.split('=') ?? [];

@@ -8,7 +8,7 @@ import { type FileLine, readConfigFile } from './config-file.ts';
 import { chooseConfigFiles, readFolderChoice } from './config-folder.ts';
 import { findConflicts, findStartConflicts } from './conflicts.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
-import { type Draft, newDraft } from './draft.ts';
+import { type DnsmasqDraft, newDraft } from './draft.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type DnsmasqProblem, Findings, type Note } from './findings.ts';
 import { readName } from './names.ts';
@@ -74,9 +74,9 @@ function hostKey(name: string): NameKey {
 
 const DEFAULT_FILE = '/etc/dnsmasq.conf';
 
-type Origin = 'command line' | 'file';
+type OptionOrigin = 'command line' | 'file';
 /** Describes the position of an option for messages; called only if there is one. */
-type Place = () => string;
+type DescribePlace = () => string;
 
 /**
  * Applies options in dnsmasq's order, from the command line and from files.
@@ -85,11 +85,11 @@ type Place = () => string;
  * appear again in a file, which then wins. Each file is read once, even if it is named several times.
  */
 class ConfigurationReader {
-  readonly draft: Draft = newDraft();
+  readonly draft: DnsmasqDraft = newDraft();
   readonly findings = new Findings();
   readonly #sources: ConfigSources;
   readonly #filesRead = new Set<string>();
-  readonly #used: Record<Origin, Set<Option>> = { 'command line': new Set(), file: new Set() };
+  readonly #used: Record<OptionOrigin, Set<Option>> = { 'command line': new Set(), file: new Set() };
   #firstFile: string | undefined;
 
   constructor(sources: ConfigSources) {
@@ -115,7 +115,7 @@ class ConfigurationReader {
     else this.#use(option, value, () => where, 'command line');
   }
 
-  #use(option: Option, value: string | undefined, where: Place, origin: Origin): void {
+  #use(option: Option, value: string | undefined, where: DescribePlace, origin: OptionOrigin): void {
     const { standing } = option;
     if (standing.kind === 'refused') {
       this.findings.refuse(
@@ -150,7 +150,7 @@ class ConfigurationReader {
   }
 
   /** Checks the rule for options that may be given only once. */
-  #mayUse(option: Option, where: Place, origin: Origin): boolean {
+  #mayUse(option: Option, where: DescribePlace, origin: OptionOrigin): boolean {
     if (this.#used[origin].has(option)) {
       this.findings.refuse(
         where(),
@@ -166,7 +166,7 @@ class ConfigurationReader {
     return false;
   }
 
-  #steer(option: Option, value: string, where: Place): void {
+  #steer(option: Option, value: string, where: DescribePlace): void {
     if (option.name === 'conf-dir') this.#readFolder(value, where());
     else if (option.name !== 'conf-file') this.findings.note(where(), 'It has no effect in a file.');
     else if (value !== '') this.#readFile(textOfOctets(value), where(), false);

@@ -7,7 +7,7 @@ import { readIpv4, readIpv6 } from './addresses.ts';
 import { readNameFor } from './names.ts';
 import { parseDigits, readNumber, SECONDS, SIXTEEN_BITS } from './numbers.ts';
 import { bytesOfOctets, textOfOctets, unescapeText } from './octets.ts';
-import { flag, type Option, repeatable, single, type Use } from './option.ts';
+import { flag, type Option, type OptionUse, repeatable, single } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
 
 /** The maximum octets of a TXT string, a NAPTR text and a CAA tag (RFC 1035 section 3.3, RFC 3403 section 4.1, RFC 8659 section 4.1). */
@@ -84,16 +84,16 @@ export const recordOptions: readonly Option[] = [
 ];
 
 /** Adds nothing if a part was wrong, which is already reported. */
-function addRecord(use: Use, name: NameKey | undefined, data: RecordData | undefined): void {
+function addRecord(use: OptionUse, name: NameKey | undefined, data: RecordData | undefined): void {
   if (name !== undefined && data !== undefined) use.draft.records.others.push({ name, data });
 }
 
 /** Reads an optional target; the default is the root. */
-function readTarget(use: Use, text: string | undefined): NameKey | undefined {
+function readTarget(use: OptionUse, text: string | undefined): NameKey | undefined {
   return text === undefined ? ROOT : readNameFor(use, text);
 }
 
-function addTxt(use: Use, value: string): void {
+function addTxt(use: OptionUse, value: string): void {
   const [nameText, text = ''] = cut(value, ',');
   // Only commas separate the strings of a TXT record; spaces around them are part of the text.
   const strings = text.split(',').flatMap(stringsOf);
@@ -109,14 +109,14 @@ function stringsOf(text: string): readonly Uint8Array[] {
   );
 }
 
-function addPtr(use: Use, value: string): void {
+function addPtr(use: OptionUse, value: string): void {
   const [nameText, targetText] = cut(value, ',');
   const name = readNameFor(use, nameText);
   const target = readTarget(use, targetText);
   addRecord(use, name, target === undefined ? undefined : { kind: 'PTR', target });
 }
 
-function addCaa(use: Use, value: string): void {
+function addCaa(use: OptionUse, value: string): void {
   const [nameText = '', flagsText, tagText, valueText] = cutAll(value, ',', 4);
   if (tagText === undefined || valueText === undefined) {
     use.refuse('too few pieces', 'Give name, flags, tag and value, as in example.com,0,issue,ca.example.');
@@ -137,7 +137,7 @@ function caaOf(flags: number, tag: string, value: Uint8Array): RecordData {
   return { kind: 'unknown', type: TYPE.CAA, bytes };
 }
 
-function addAnyType(use: Use, value: string): void {
+function addAnyType(use: OptionUse, value: string): void {
   const [nameText = '', typeText, hexadecimal = ''] = cutAll(value, ',', 3);
   const type = readNumber(use, typeText, { ...SIXTEEN_BITS, of: 'the number of a type' });
   const name = readNameFor(use, nameText);
@@ -156,7 +156,7 @@ function readHexadecimal(text: string): Uint8Array | undefined {
 }
 
 /** Parts may be in any order; a part that is neither a number nor an address is a name. */
-function addHostRecord(use: Use, value: string): void {
+function addHostRecord(use: OptionUse, value: string): void {
   const pieces = cutAll(value);
   if (pieces.length < 2) {
     use.refuse('nothing but one name', 'Give a name and an address, as in nas,10.0.0.20.');
@@ -178,7 +178,7 @@ function addHostRecord(use: Use, value: string): void {
 }
 
 /** The last part is the target; after at least two names it may be a TTL. */
-function addCnames(use: Use, value: string): void {
+function addCnames(use: OptionUse, value: string): void {
   const pieces = [...cutAll(value)];
   if (pieces.length < 2) {
     use.refuse('nothing but one name', 'Give an alias and its target.');
@@ -198,7 +198,7 @@ function addCnames(use: Use, value: string): void {
   }
 }
 
-function addSrv(use: Use, value: string): void {
+function addSrv(use: OptionUse, value: string): void {
   const [nameText = '', targetText, portText = '1', priorityText = '0', weightText = '0'] = cutAll(
     value,
     ',',
@@ -213,7 +213,7 @@ function addSrv(use: Use, value: string): void {
   addRecord(use, name, { kind: 'SRV', priority, weight, port, target });
 }
 
-function addNaptr(use: Use, value: string): void {
+function addNaptr(use: OptionUse, value: string): void {
   const pieces = cutAll(value, ',', 7);
   const [nameText = '', orderText, preferenceText, flags = '', services = '', regexp, targetText] = pieces;
   if (regexp === undefined) {
@@ -237,7 +237,7 @@ function addNaptr(use: Use, value: string): void {
   addRecord(use, name, { kind: 'NAPTR', order, preference, ...texts, replacement });
 }
 
-function addMailExchange(use: Use, value: string): void {
+function addMailExchange(use: OptionUse, value: string): void {
   const [nameText = '', targetText, preferenceText = '1'] = cutAll(value, ',', 3);
   const preference = readNumber(use, preferenceText, { ...SIXTEEN_BITS, of: 'a preference' });
   const name = readNameFor(use, nameText);

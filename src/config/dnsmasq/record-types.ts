@@ -4,7 +4,7 @@
 import { typeOf } from '../../wire/mnemonics.ts';
 import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
-import type { Use } from './option.ts';
+import type { OptionUse } from './option.ts';
 import { cutAll } from './pieces.ts';
 
 /** Rarely used type names that dnsmasq knows beside Portolan's (IANA, DNS parameters). */
@@ -37,7 +37,7 @@ const RARE_TYPES: ReadonlyMap<string, number> = new Map<string, number>([
 ]);
 
 /** The types of a list; unknown ones are reported. */
-export function readTypes(use: Use, value: string): readonly number[] {
+export function readTypes(use: OptionUse, value: string): readonly number[] {
   return cutAll(value).flatMap((text) => {
     const number = typeNumber(text);
     if (number !== undefined) return [number];

@@ -6,7 +6,7 @@ import type { DnsmasqRoute, RouteAction, RouteScope } from './dnsmasq-plan.ts';
 import { readName, readPlainName } from './names.ts';
 import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
-import { type Option, repeatable, type Use } from './option.ts';
+import { type Option, type OptionUse, repeatable } from './option.ts';
 import { cut, cutAll, withoutLeadSpaces } from './pieces.ts';
 import { reverseZones } from './reverse-zones.ts';
 import { readUpstreamAddress } from './upstream-address.ts';
@@ -41,9 +41,9 @@ export const routeOptions: readonly Option[] = [
 const SERVER_REMEDY = 'Give an address such as 10.0.0.10 or 10.0.0.10#5353, or # for the ordinary servers.';
 
 function addRoutes(
-  use: Use,
+  use: OptionUse,
   value: string,
-  readAction: (use: Use, text: string) => RouteAction | undefined,
+  readAction: (use: OptionUse, text: string) => RouteAction | undefined,
 ): void {
   const text = unescapeText(value);
   const hasDomains = text.startsWith('/');
@@ -64,9 +64,9 @@ function addRoutes(
  * @returns whether the value has this form
  */
 function addDomainRoute(
-  use: Use,
+  use: OptionUse,
   text: string,
-  readAction: (use: Use, text: string) => RouteAction | undefined,
+  readAction: (use: OptionUse, text: string) => RouteAction | undefined,
 ): boolean {
   const end = text.lastIndexOf('/');
   const name = readPlainName(text.slice(1, end));
@@ -80,7 +80,7 @@ const ALL: RouteScope = { kind: 'all' };
 const LOCAL: RouteAction = { kind: 'local' };
 const NULL_ADDRESS: RouteAction = { kind: 'null-address' };
 
-function scopeReader(use: Use): (domain: string) => RouteScope | undefined {
+function scopeReader(use: OptionUse): (domain: string) => RouteScope | undefined {
   return (domain) => {
     if (domain === '') return { kind: 'plain-names' };
     if (domain === '#' || domain === '*') return ALL;
@@ -99,7 +99,7 @@ function scopeReader(use: Use): (domain: string) => RouteScope | undefined {
   };
 }
 
-function readServerAction(use: Use, text: string): RouteAction | undefined {
+function readServerAction(use: OptionUse, text: string): RouteAction | undefined {
   if (text === '#') return { kind: 'default' };
   const reading = readUpstreamAddress(text);
   if (reading.kind === 'server') return { kind: 'forward', server: reading.server };
@@ -107,7 +107,7 @@ function readServerAction(use: Use, text: string): RouteAction | undefined {
   return undefined;
 }
 
-function readAddressAction(use: Use, text: string): RouteAction | undefined {
+function readAddressAction(use: OptionUse, text: string): RouteAction | undefined {
   if (text === '#') return NULL_ADDRESS;
   // Blocklists repeat one address: share its action.
   const last = use.draft.upstreams.routes.at(-1)?.action;
@@ -119,7 +119,7 @@ function readAddressAction(use: Use, text: string): RouteAction | undefined {
   return undefined;
 }
 
-function addReverseRoutes(use: Use, value: string): void {
+function addReverseRoutes(use: OptionUse, value: string): void {
   const [network, serverText] = cut(unescapeText(value), ',');
   const [addressText, prefixText] = cut(network, '/');
   const address = readAddress(addressText);

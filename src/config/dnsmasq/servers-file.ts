@@ -5,7 +5,7 @@
 import { readItem } from '../../base/item-fence.ts';
 import { type FileLine, readConfigFile } from './config-file.ts';
 import type { DnsmasqRoute } from './dnsmasq-plan.ts';
-import { type Draft, newDraft } from './draft.ts';
+import { type DnsmasqDraft, newDraft } from './draft.ts';
 import { type DnsmasqProblem, Findings, type Note } from './findings.ts';
 import { textOfOctets } from './octets.ts';
 
@@ -31,7 +31,7 @@ export function readServersFile(bytes: Uint8Array, file: string): ServersFile {
 function readServersLine(
   line: FileLine,
   where: string,
-  { draft, findings }: { readonly draft: Draft; readonly findings: Findings },
+  { draft, findings }: { readonly draft: DnsmasqDraft; readonly findings: Findings },
 ): void {
   if (line.kind === 'wrong') findings.refuse(where, line.fault, line.written, line.remedy);
   else if (!['server', 'rev-server'].includes(line.option.name) || line.option.standing.kind !== 'works')

@@ -2,7 +2,7 @@
  * Options of unsupported features, by family. Options that turn a feature on are refused. Options that only configure it are
  * accepted without effect.
  */
-import type { Option, OptionValue, Standing } from './option.ts';
+import type { Option, OptionStanding, OptionValue } from './option.ts';
 
 /** An option name, with `=` for a required value and `[=]` for an optional one; a short form precedes a bar. */
 type Written = string;
@@ -78,7 +78,7 @@ function words(text: string): readonly Written[] {
   return text.trim().split(/\s+/);
 }
 
-function optionOf(written: Written, means: string, standing: Standing): Option {
+function optionOf(written: Written, means: string, standing: OptionStanding): Option {
   const [, short, name = '', value] = /^(?:(.)\|)?([^[=]+)(\[=\]|=)?$/.exec(written) ?? [];
   const option: Option = { name, takes: takesOf(value, short), repeats: 'often', means, standing };
   return short === undefined ? option : { ...option, short };

@@ -3,7 +3,7 @@
  */
 import { PORT, readNumber, SECONDS } from './numbers.ts';
 import { textOfOctets } from './octets.ts';
-import { flag, type Option, repeatable, single, type Use } from './option.ts';
+import { flag, type Option, type OptionUse, repeatable, single } from './option.ts';
 import { cut } from './pieces.ts';
 
 const resolvOptions: readonly Option[] = [
@@ -86,14 +86,14 @@ export const upstreamOptions: readonly Option[] = [
 ];
 
 /** The first file replaces `/etc/resolv.conf`; an empty path removes that default. */
-function addResolvFile({ draft: { resolv } }: Use, value: string): void {
+function addResolvFile({ draft: { resolv } }: OptionUse, value: string): void {
   const path = textOfOctets(value);
   if (resolv.default) resolv.files.splice(0);
   resolv.default = false;
   if (path !== '') resolv.files.push(path);
 }
 
-function readRetry(use: Use): void {
+function readRetry(use: OptionUse): void {
   const [first, second] = use.value === undefined ? ['1000', undefined] : cut(use.value, ',');
   const milliseconds = { ...SECONDS, of: 'a number of milliseconds' };
   const after = readNumber(use, first, { ...milliseconds, min: 50 });

@@ -33,6 +33,20 @@ export interface ValueFlag extends FlagText {
 
 export type Flag = SwitchFlag | ValueFlag;
 
+/** The flags of a table as given on the command line, not validated yet, by their names in camel case. */
+export type FlagsOf<Table extends readonly Flag[]> = {
+  readonly [Of in Table[number] as KeyOf<Of['name']>]?: GivenValue<Of>;
+};
+
+type KeyOf<Name extends string> = Name extends `${infer Word}-${infer Rest}`
+  ? `${Word}${Capitalize<KeyOf<Rest>>}`
+  : Name;
+type GivenValue<Of> = Of extends { readonly value: 'none' }
+  ? boolean
+  : Of extends { readonly repeats: true }
+    ? readonly string[]
+    : string;
+
 export type ValueKind =
   /** Any text that is not empty. `of`: its meaning, as in "a namespace". */
   | { readonly kind: 'text'; readonly of: string }
@@ -45,6 +59,14 @@ export type ValueKind =
   /** As in `1m30s`. */
   | { readonly kind: 'duration' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] };
+
+export const REPORT_FORMAT = {
+  name: 'output',
+  valueName: 'format',
+  value: { kind: 'choice', choices: ['text', 'json'] },
+  default: 'text',
+  help: 'format of the report',
+} as const satisfies Flag;
 
 /** Whether a flag needs a value, may have one, or is a switch. By name, without dashes. */
 export type FlagKinds = ReadonlyMap<string, FlagKind>;

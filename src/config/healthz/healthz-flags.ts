@@ -8,7 +8,7 @@ import { readGoFlags } from '../flags/go-flags.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
 import type { Problem } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
-import type { CheckPlan, HealthzPlan } from './healthz-plan.ts';
+import type { HealthzCheck, HealthzPlan } from './healthz-plan.ts';
 
 export type HealthzReading =
   | { readonly kind: 'help' | 'version' }
@@ -93,7 +93,7 @@ export function readHealthzFlags(words: readonly string[]): HealthzReading {
   return problems.length === 0 ? { kind: 'good', plan, logLevel } : { kind: 'bad', problems };
 }
 
-function readChecks(read: HealthzFlagReader): readonly CheckPlan[] {
+function readChecks(read: HealthzFlagReader): readonly HealthzCheck[] {
   const commands = read.texts('cmd');
   const paths = read.texts('url');
   if (commands.length !== paths.length)

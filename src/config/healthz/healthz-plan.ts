@@ -3,7 +3,7 @@
  */
 export interface HealthzPlan {
   /** Paths are unique. */
-  readonly checks: readonly CheckPlan[];
+  readonly checks: readonly HealthzCheck[];
   /** 0: any free port. */
   readonly port: number;
   /** Milliseconds between starts of a command. */
@@ -16,7 +16,7 @@ export interface HealthzPlan {
   readonly showsOutput: boolean;
 }
 
-export interface CheckPlan {
+export interface HealthzCheck {
   readonly path: string;
   /** The command for `sh -c`. */
   readonly command: string;

@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan image`.
  */
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { faultOfImageName } from '../values/image-name.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
@@ -57,13 +57,7 @@ export const IMAGE_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** The flags as given on the command line, not validated yet. */
-export interface ImageFlags {
-  readonly target?: string;
-  readonly output?: string;
-  readonly arch?: string;
-  readonly tag?: string;
-}
+export type ImageFlags = FlagsOf<typeof IMAGE_FLAGS>;
 
 export interface ImagePlan {
   readonly target: ImageTarget;

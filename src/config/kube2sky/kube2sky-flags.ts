@@ -1,10 +1,10 @@
 /**
  * The flags of kube2sky, read as that program reads them, and Portolan's additions.
  */
-import { readVariable } from '../../base/environment.ts';
+import { type Environment, readVariable } from '../../base/environment.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
-import { type Endpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
+import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { readGoFlags } from '../flags/go-flags.ts';
@@ -72,8 +72,6 @@ export type Kube2SkyReading =
   | { readonly kind: 'bad'; readonly problems: readonly Problem[] }
   | { readonly kind: 'good'; readonly settings: Kube2SkySettings };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 const REMEDY = "See 'portolan kube2sky --help' for those there are.";
 
 /** @param words the arguments after the command */
@@ -111,7 +109,7 @@ function readDomain(text: string, read: ValueReader): string {
   return `${domain}.`;
 }
 
-function readEndpoints(text: string, read: ValueReader): readonly Endpoint[] {
+function readEndpoints(text: string, read: ValueReader): readonly EtcdEndpoint[] {
   return text.split(',').flatMap((each) => {
     const endpoint = parseEndpoint(each.trim());
     if (endpoint === undefined)

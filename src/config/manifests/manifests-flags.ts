@@ -2,7 +2,7 @@
  * The flags of `portolan manifests`: the parts of the shipped manifests that differ between clusters.
  */
 import { isDns1123Label } from '../../kube/names/name-rules.ts';
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { faultOfImageName } from '../values/image-name.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
@@ -88,14 +88,7 @@ export const MANIFESTS_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** The flags as given on the command line, not validated yet. */
-export interface ManifestsFlags {
-  readonly dnsServerIp?: string;
-  readonly domain?: string;
-  readonly image?: string;
-  readonly layout?: string;
-  readonly like?: string;
-}
+export type ManifestsFlags = FlagsOf<typeof MANIFESTS_FLAGS>;
 
 export interface ManifestsPlan {
   /** The address of the Service that kubelets give to pods as `clusterDNS`, in canonical form. */

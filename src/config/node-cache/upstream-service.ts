@@ -1,8 +1,7 @@
 /**
  * The address of a Service, from the environment variable that the kubelet sets in containers.
  */
-import { readVariable } from '../../base/environment.ts';
-import type { Environment } from '../../corefile/syntax/environment.ts';
+import { type Environment, readVariable } from '../../base/environment.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 
 /** The variable for a Service's address: `KUBE_DNS_UPSTREAM_SERVICE_HOST` for `kube-dns-upstream`. */

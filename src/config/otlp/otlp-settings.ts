@@ -60,9 +60,9 @@ export function readOtlpSettings(
   return problems.length > 0 ? { kind: 'bad', problems } : { kind: 'good', value };
 }
 
-type Read = (name: string) => string | undefined;
+type ReadOtlpVariable = (name: string) => string | undefined;
 
-function readEndpoint(signal: OtlpSignal, read: Read, problems: Problem[]): URL | undefined {
+function readEndpoint(signal: OtlpSignal, read: ReadOtlpVariable, problems: Problem[]): URL | undefined {
   const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`;
   if (read(`OTEL_${signal.toUpperCase()}_EXPORTER`) === 'none') return undefined;
   const where = read(own) === undefined ? 'OTEL_EXPORTER_OTLP_ENDPOINT' : own;
@@ -80,7 +80,7 @@ function readEndpoint(signal: OtlpSignal, read: Read, problems: Problem[]): URL 
 }
 
 /** Reads `name=value,name=value`, with both parts percent-encoded (W3C Baggage). */
-function readPairs(where: string, read: Read, problems: Problem[]): Record<string, string> {
+function readPairs(where: string, read: ReadOtlpVariable, problems: Problem[]): Record<string, string> {
   const pairs = new Map<string, string>();
   for (const part of (read(where) ?? '').split(',').filter((each) => each.trim() !== '')) {
     const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(part) ?? [];
@@ -103,7 +103,7 @@ function decode(name: string, value: string): [string, string] | undefined {
   }
 }
 
-function readMilliseconds(where: string, read: Read, problems: Problem[]): number | undefined {
+function readMilliseconds(where: string, read: ReadOtlpVariable, problems: Problem[]): number | undefined {
   const text = read(where);
   if (text === undefined || /^[1-9]\d{0,6}$/.test(text)) return text === undefined ? undefined : Number(text);
   problems.push({
@@ -113,7 +113,7 @@ function readMilliseconds(where: string, read: Read, problems: Problem[]): numbe
   return undefined;
 }
 
-function readQueries(read: Read, problems: Problem[]): ExportedQueries {
+function readQueries(read: ReadOtlpVariable, problems: Problem[]): ExportedQueries {
   const where = 'PORTOLAN_OTLP_QUERIES';
   const text = read(where) ?? 'failed';
   if (!QUERIES.has(text))

@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan preflight`, and those that it shares with `portolan swap`.
  */
-import type { Flag } from '../flags/flag.ts';
+import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import { ORIGINALS, type Original, originalOf } from './originals.ts';
@@ -50,30 +50,11 @@ export const WORKLOAD_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-export const PREFLIGHT_FLAGS = [
-  ...WORKLOAD_FLAGS,
-  {
-    name: 'output',
-    valueName: 'format',
-    value: { kind: 'choice', choices: ['text', 'json'] },
-    default: 'text',
-    help: 'format of the report',
-  },
-] as const satisfies readonly Flag[];
+export const PREFLIGHT_FLAGS = [...WORKLOAD_FLAGS, REPORT_FORMAT] as const satisfies readonly Flag[];
 
-/** As given on the command line, not validated yet. */
-export interface WorkloadFlags {
-  readonly like?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly service?: string;
-}
+export type WorkloadFlags = FlagsOf<typeof WORKLOAD_FLAGS>;
 
-export interface PreflightFlags extends WorkloadFlags {
-  readonly output?: string;
-}
+export type PreflightFlags = FlagsOf<typeof PREFLIGHT_FLAGS>;
 
 /** What runs today, and where. */
 export interface WorkloadPlan {

@@ -2,10 +2,11 @@
  * The local names of `portolan serve`: hosts files of `--hosts`, and those of a file of dnsmasq options.
  */
 
+import type { Interfaces } from '../../listen/local-addresses.ts';
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import { hostsOnly } from '../../sources/local/local-plan.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
-import { DNSMASQ_HOSTS, type Interfaces, makeLocalSettings } from '../dnsmasq/local-settings.ts';
+import { DNSMASQ_HOSTS, makeLocalSettings } from '../dnsmasq/local-settings.ts';
 
 /** @param ttl in seconds, if there are no dnsmasq options */
 export function makeServeLocalSettings(

@@ -100,14 +100,14 @@ function addressToProbe(addresses: ListenPlan['addresses']): string {
   return first === undefined || first === '::' ? '::1' : first;
 }
 
-type Place = Pick<HealthPlan, 'address' | 'port'>;
+type HealthPlace = Pick<HealthPlan, 'address' | 'port'>;
 
-function readPlaceOrNone(read: ValueReader, flag: string, text: string | undefined): Place | undefined {
+function readPlaceOrNone(read: ValueReader, flag: string, text: string | undefined): HealthPlace | undefined {
   return text === undefined || text === 'none' ? undefined : readPlace(read, flag, text);
 }
 
 /** `PORT`, or `ADDRESS:PORT` to listen on one address only. */
-export function readPlace(read: ValueReader, flag: string, text: string): Place {
+export function readPlace(read: ValueReader, flag: string, text: string): HealthPlace {
   const parts = /^(.*):([^:\]]*)$/.exec(text);
   const address = parts?.[1] === undefined ? undefined : read.address(flag, parts[1]);
   return { address, port: read.integer(flag, parts === null ? text : parts[2], PORT, 0) };

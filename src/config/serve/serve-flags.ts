@@ -3,8 +3,9 @@
  * completions. Flags of kube-dns keep their names.
  */
 import { LOG_LEVELS } from '../../base/log.ts';
+import { MAX_READERS } from '../../table/writer.ts';
 import { IMPLIED_EVENT_FLAGS } from '../events/event-flags.ts';
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { FlagReader, type GivenTexts } from '../flags/flag-reader.ts';
 import { DIALECTS, POD_MODES, POLICIES } from '../plan.ts';
 import { CONTROL_FLAGS, LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
@@ -12,8 +13,55 @@ import { LOG_FORMATS } from '../server/query-log-plan.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
 import { IDENTITY_FLAGS } from './identity-flags.ts';
-import { OWN_DASHBOARD_FLAGS } from './own-dashboard-flags.ts';
-import { READER_FLAGS } from './reader-flags.ts';
+
+/** The table has `MAX_READERS` slots; the main thread takes one. */
+const MAX_UDP_READERS = MAX_READERS - 1;
+
+const READER_FLAGS = [
+  {
+    name: 'udp-readers',
+    valueName: 'number',
+    value: { kind: 'integer', min: 1, max: MAX_UDP_READERS, of: 'a number of threads' },
+    defaultNote: 'one per core, 1 to 16',
+    help: `threads that answer UDP at most, 1 to ${MAX_UDP_READERS}`,
+    details: 'One is started first, others when they are needed. A CPU quota counts as that many cores.',
+    group: LISTEN,
+  },
+  {
+    name: 'udp-coalesce',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '0',
+    help: 'time for which a thread that got a single packet waits for more',
+    details:
+      'As `100us`, up to 10ms: fewer wake-ups take less processor time, and answers come that much later.',
+    group: LISTEN,
+  },
+] as const satisfies readonly Flag[];
+
+const DASHBOARD = 'Dashboard';
+
+const OWN_DASHBOARD_FLAGS = [
+  {
+    name: 'dashboard',
+    valueName: 'place',
+    value: { kind: 'text', of: 'a port, or an address and a port' },
+    help: 'show the dashboard of this server at a port of 127.0.0.1, or at this address and port',
+    details:
+      'The log has the address to open, with its token. Only addresses of loopback, unless `--dashboard-host` is given; port 0 takes a free one. See [the dashboard](../how-to/dashboard.md#one-server).',
+    group: DASHBOARD,
+  },
+  {
+    name: 'dashboard-host',
+    valueName: 'host',
+    value: { kind: 'text', of: 'a host' },
+    repeats: true,
+    help: 'name by which browsers may open the dashboard from elsewhere',
+    details:
+      'As in `dns.example`, without a port. With it `--dashboard` may be an address of the network. The page and its token are then sent without encryption.',
+    group: DASHBOARD,
+  },
+] as const satisfies readonly Flag[];
 
 const ZONE = 'Zone';
 const OBJECTS = 'Kubernetes objects';
@@ -397,18 +445,8 @@ export const SERVE_FLAGS = [
   ...OWN_DASHBOARD_FLAGS,
 ] as const satisfies readonly Flag[];
 
-type ServeFlag = (typeof SERVE_FLAGS)[number];
-type KeyOf<Name extends string> = Name extends `${infer Word}-${infer Rest}`
-  ? `${Word}${Capitalize<KeyOf<Rest>>}`
-  : Name;
-type Given<Of> = Of extends { readonly value: 'none' }
-  ? boolean
-  : Of extends { readonly repeats: true }
-    ? readonly string[]
-    : string;
-
-/** The flags as given on the command line, not validated yet, by flag name in camel case. */
-export type ServeFlags = { readonly [Of in ServeFlag as KeyOf<Of['name']>]?: Given<Of> };
+/** As given on the command line, not validated yet. */
+export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;
 
 export type ServeFlagReader = FlagReader<typeof SERVE_FLAGS>;
 

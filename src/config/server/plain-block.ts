@@ -14,7 +14,7 @@ import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
 import type { PluginPlan } from './plugin-plan.ts';
-import type { ClientsPlan, ListenerGroupPlan, ResponsePlan, TcpPlan } from './server-blocks-plan.ts';
+import type { ClientsPlan, ListenerGroupPlan, PlainResponses, TcpPlan } from './server-blocks-plan.ts';
 
 /** The name of the only listener group. */
 export const PLAIN_GROUP = 'dns';
@@ -45,7 +45,7 @@ const MAX_QUERIES = 10_000;
 export interface PlainEngineParts {
   readonly clients: ClientsPlan | undefined;
   readonly plugins: readonly PluginPlan[];
-  readonly responses: Omit<Extract<ResponsePlan, { readonly kind: 'plain' }>, 'kind'>;
+  readonly responses: Omit<PlainResponses, 'kind'>;
   readonly cache: EnginePlan['cache'];
   readonly udpSize: number;
 }

@@ -38,19 +38,20 @@ export interface ClientsPlan {
 /** How to turn answers into packets, and how to count them. */
 export type ResponsePlan =
   /** As CoreDNS sends them, counted by server and zone. */
-  | { readonly kind: 'coredns' }
-  /** As our own front ends send them. */
-  | {
-      readonly kind: 'plain';
-      /** Whether to set the RA bit in our own answers. */
-      readonly recursionAvailable: boolean;
-      /** Whether to rotate the addresses of an answer; otherwise their order is kept. */
-      readonly rotatesAddresses: boolean;
-      /** Count names within this domain separately; undefined: count all names together. */
-      readonly domain: NameKey | undefined;
-      /** Whether responses carry extended errors (RFC 8914). Default: no. */
-      readonly sendsExtendedErrors?: boolean;
-    };
+  { readonly kind: 'coredns' } | PlainResponses;
+
+/** As our own front ends send them. */
+export interface PlainResponses {
+  readonly kind: 'plain';
+  /** Whether to set the RA bit in our own answers. */
+  readonly recursionAvailable: boolean;
+  /** Whether to rotate the addresses of an answer; otherwise their order is kept. */
+  readonly rotatesAddresses: boolean;
+  /** Count names within this domain separately; undefined: count all names together. */
+  readonly domain: NameKey | undefined;
+  /** Whether responses carry extended errors (RFC 8914). Default: no. */
+  readonly sendsExtendedErrors?: boolean;
+}
 
 /** Sockets that answer alike. */
 export interface GroupPlan {

@@ -3,13 +3,12 @@
  */
 import {
   COMPARISON_FLAGS,
-  type ComparisonFlags,
   type ComparisonPlan,
   readComparison,
   readServer,
   type ServerPlace,
 } from '../compare/compare-flags.ts';
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
@@ -82,18 +81,7 @@ export const SHADOW_FLAGS = [
   ...COMPARISON_FLAGS,
 ] as const satisfies readonly Flag[];
 
-/** As given on the command line, not validated yet. */
-export interface ShadowFlags extends ComparisonFlags {
-  readonly server?: string;
-  readonly corefile?: string;
-  readonly kubeconfig?: string;
-  readonly manifests?: string;
-  readonly log?: string;
-  readonly dnstap?: string;
-  readonly pcap?: string;
-  readonly pcapPort?: string;
-  readonly questions?: string;
-}
+export type ShadowFlags = FlagsOf<typeof SHADOW_FLAGS>;
 
 export interface ShadowPlan extends ComparisonPlan {
   readonly server: ServerPlace;

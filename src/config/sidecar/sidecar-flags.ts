@@ -3,7 +3,7 @@
  */
 import type { LogLevel } from '../../base/log.ts';
 import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
-import { NameError, parseName } from '../../wire/name.ts';
+import { tryParseName } from '../../wire/name.ts';
 import type { AbsoluteName } from '../../wire/types.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
@@ -14,8 +14,8 @@ import { ValueReader } from '../values/value-reader.ts';
 import {
   type CountsPlan,
   PROBE_TYPES,
+  type ProbedServer,
   type ProbePlan,
-  type ServerPlace,
   SIDECAR_DEFAULTS,
   type SidecarHttpPlan,
   type SidecarPlan,
@@ -199,14 +199,10 @@ function readProbe(text: string, read: ValueReader): ProbePlan | undefined {
 }
 
 function readName(text: string, read: ValueReader): AbsoluteName | undefined {
-  try {
-    return parseName(text);
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error;
-    const remedy = 'Give one such as kubernetes.default.svc.cluster.local.';
-    read.addProblem(`${PROBE}, its name`, 'not a domain name', text, remedy);
-    return undefined;
-  }
+  const name = tryParseName(text);
+  const remedy = 'Give one such as kubernetes.default.svc.cluster.local.';
+  if (name === undefined) read.addProblem(`${PROBE}, its name`, 'not a domain name', text, remedy);
+  return name;
 }
 
 function readType(text: string | undefined, read: ValueReader): number | undefined {
@@ -218,7 +214,7 @@ function readType(text: string | undefined, read: ValueReader): number | undefin
 }
 
 /** The default port is 53. @returns undefined for a wrong value, which is reported */
-function readServer(where: string, text: string, read: ValueReader): ServerPlace | undefined {
+function readServer(where: string, text: string, read: ValueReader): ProbedServer | undefined {
   const place = placeOf(text);
   if (place === undefined) {
     const remedy =
@@ -237,7 +233,7 @@ function readHost(where: string, text: string, read: ValueReader): string | unde
   return place?.host;
 }
 
-function placeOf(text: string): ServerPlace | undefined {
+function placeOf(text: string): ProbedServer | undefined {
   // Probes support neither transports nor source addresses.
   if (text.includes('//') || text.includes('@')) return undefined;
   try {

@@ -15,14 +15,14 @@ export interface SidecarPlan {
 export interface ProbePlan {
   /** Letters, digits and underscores; used in URL paths and metric names. */
   readonly label: string;
-  readonly server: ServerPlace;
+  readonly server: ProbedServer;
   readonly name: AbsoluteName;
   readonly type: number;
   /** Milliseconds between starts of a probe. */
   readonly interval: number;
 }
 
-export interface ServerPlace {
+export interface ProbedServer {
   /** An IP address, or a host name that the system resolves for each probe. */
   readonly host: string;
   readonly port: number;
@@ -30,7 +30,7 @@ export interface ServerPlace {
 
 /** The dnsmasq to read cache statistics from, in class CHAOS. */
 export interface CountsPlan {
-  readonly server: ServerPlace;
+  readonly server: ProbedServer;
   /** Milliseconds between readings. */
   readonly interval: number;
   /** Milliseconds until the first reading. */

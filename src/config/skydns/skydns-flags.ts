@@ -1,7 +1,7 @@
 /**
  * The command line and the environment of SkyDNS.
  */
-import { readVariable } from '../../base/environment.ts';
+import { type Environment, readVariable } from '../../base/environment.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { parseGoBoolean, readGoFlags } from '../flags/go-flags.ts';
@@ -185,7 +185,6 @@ const VARIABLES: ReadonlyMap<string, string> = new Map<string, string>([
   ['systemd', 'SKYDNS_SYSTEMD'],
 ]);
 
-export type Environment = Readonly<Record<string, string | undefined>>;
 export type SkyDnsFlagReader = FlagReader<typeof SKYDNS_FLAGS>;
 
 export type SkyDnsFlagsReading =

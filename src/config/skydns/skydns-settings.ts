@@ -2,19 +2,20 @@
  * The settings of SkyDNS, from its flags and environment, and from the JSON of the key `config` in etcd, which wins.
  */
 
+import type { Environment } from '../../base/environment.ts';
 import { splitAddress } from '../../corefile/directive/go-values.ts';
 import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 import { parseAddress } from '../../wire/address.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { parseName, toKey, tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { readQueryLog } from '../query-log/read-settings.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { SkyDnsMetricsPlan } from '../server/server-plan.ts';
 import type { Problem } from '../values/problem.ts';
-import type { Environment, SkyDnsFlagReader } from './skydns-flags.ts';
+import type { SkyDnsFlagReader } from './skydns-flags.ts';
 
 export interface SkyDnsSettings {
   readonly etcd: EtcdSettings;
@@ -155,13 +156,9 @@ const NO_NAME = toKey(parseName('invalid.'));
 const NO_PLACE = { address: '192.0.2.1', port: 53 };
 
 function readName(read: Complaints, where: string, text: string): NameKey {
-  try {
-    return toKey(parseName(text));
-  } catch (error) {
-    if (!(error instanceof NameError)) throw error;
-    read.addProblem(where, 'not a domain name', text, 'Give one such as skydns.local.');
-    return NO_NAME;
-  }
+  const name = tryParseKey(text);
+  if (name === undefined) read.addProblem(where, 'not a domain name', text, 'Give one such as skydns.local.');
+  return name ?? NO_NAME;
 }
 
 function readListen(read: Complaints, where: string, text: string): SkyDnsSettings['listen'] {
@@ -201,10 +198,10 @@ function readMetrics(read: Complaints, environment: Environment): SkyDnsMetricsP
 }
 
 /** @returns undefined for a value of a wrong type */
-type ReadField = (value: unknown, read: Complaints) => Partial<SkyDnsSettings> | undefined;
+type ReadSetting = (value: unknown, read: Complaints) => Partial<SkyDnsSettings> | undefined;
 
 /** The fields of the key `config`, by lower-case name. */
-const CONFIG_FIELDS: ReadonlyMap<string, ReadField> = new Map<string, ReadField>([
+const CONFIG_FIELDS: ReadonlyMap<string, ReadSetting> = new Map<string, ReadSetting>([
   ['dns_addr', (value, read) => textOf(value, (text) => ({ listen: readListen(read, 'dns_addr', text) }))],
   ['domain', (value, read) => textOf(value, (text) => ({ domain: readName(read, 'domain', text) }))],
   ['local', (value, read) => textOf(value, (text) => ({ local: readName(read, 'local', text) }))],
@@ -281,19 +278,19 @@ export function applyConfig(settings: SkyDnsSettings, json: string, complaints: 
   return changed;
 }
 
-type Change = Partial<SkyDnsSettings>;
+type SettingsChange = Partial<SkyDnsSettings>;
 
 /** An empty text or 0 keeps the current value. @returns undefined for a value of a wrong type */
-function textOf(value: unknown, change: (text: string) => Change): Change | undefined {
+function textOf(value: unknown, change: (text: string) => SettingsChange): SettingsChange | undefined {
   if (typeof value !== 'string') return undefined;
   return value === '' ? {} : change(value);
 }
 
-function flagOf(value: unknown, change: (flag: boolean) => Change): Change | undefined {
+function flagOf(value: unknown, change: (flag: boolean) => SettingsChange): SettingsChange | undefined {
   return typeof value === 'boolean' ? change(value) : undefined;
 }
 
-function numberOf(value: unknown, change: (number: number) => Change): Change | undefined {
+function numberOf(value: unknown, change: (number: number) => SettingsChange): SettingsChange | undefined {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined;
   return value === 0 ? {} : change(value);
 }

@@ -2,13 +2,8 @@
  * The flags of `portolan swap`.
  */
 import { readServer, type ServerPlace } from '../compare/compare-flags.ts';
-import type { Flag } from '../flags/flag.ts';
-import {
-  readWorkload,
-  WORKLOAD_FLAGS,
-  type WorkloadFlags,
-  type WorkloadPlan,
-} from '../preflight/preflight-flags.ts';
+import type { Flag, FlagsOf } from '../flags/flag.ts';
+import { readWorkload, WORKLOAD_FLAGS, type WorkloadPlan } from '../preflight/preflight-flags.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
@@ -53,16 +48,7 @@ export const SWAP_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** As given on the command line, not validated yet. */
-export interface SwapFlags extends WorkloadFlags {
-  readonly image?: string;
-  readonly back?: boolean;
-  readonly apply?: boolean;
-  readonly watch?: string;
-  readonly server?: string;
-  readonly question?: string;
-  readonly ignore?: readonly string[];
-}
+export type SwapFlags = FlagsOf<typeof SWAP_FLAGS>;
 
 export interface SwapPlan extends WorkloadPlan {
   /** Undefined: back to the former images. */

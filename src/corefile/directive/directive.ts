@@ -15,6 +15,9 @@ export interface Directive<Options> {
   read(cursor: DirectiveCursor, context: DirectiveContext): Options;
 }
 
+/** Options while they are read. */
+export type Draft<Options> = { -readonly [Name in keyof Options]: Options[Name] };
+
 /** Facts about the block and the machine that a directive may need. */
 export interface DirectiveContext {
   /** The zones of the block, in the order of its keys; at least one. */

@@ -4,11 +4,11 @@
  */
 import type { Value } from './expression.ts';
 
-export type ValueType = 'string' | 'number' | 'boolean' | 'list' | 'any';
+export type ExpressionType = 'string' | 'number' | 'boolean' | 'list' | 'any';
 
 export interface FunctionType {
-  readonly parameters: readonly ValueType[];
-  readonly result: ValueType;
+  readonly parameters: readonly ExpressionType[];
+  readonly result: ExpressionType;
   /** Further arguments are of the last type. */
   readonly variadic?: true;
 }
@@ -18,11 +18,11 @@ export interface BuiltIn extends FunctionType {
   call(...args: readonly Value[]): Value;
 }
 
-function ofText(call: (text: string) => Value, result: ValueType = 'string'): BuiltIn {
+function ofText(call: (text: string) => Value, result: ExpressionType = 'string'): BuiltIn {
   return { parameters: ['string'], result, call: (text = null) => call(needText(text)) };
 }
 
-function ofTexts(call: (text: string, part: string) => Value, result: ValueType): BuiltIn {
+function ofTexts(call: (text: string, part: string) => Value, result: ExpressionType): BuiltIn {
   return {
     ...{ parameters: ['string', 'string'], result },
     call: (text = null, part = null) => call(needText(text), needText(part)),

@@ -3,14 +3,14 @@
  */
 
 import { Pattern, PatternError } from '../../base/pattern.ts';
-import { BUILT_IN, type FunctionType, type ValueType } from './built-in-functions.ts';
+import { BUILT_IN, type ExpressionType, type FunctionType } from './built-in-functions.ts';
 import { type Expression, ExpressionError, parseExpression, unknownName } from './expression.ts';
 
 /** The functions of an environment by name, beside the built-in ones. */
 export type FunctionTypes = ReadonlyMap<string, FunctionType>;
 
 /** The types of variables by name. */
-export type VariableTypes = ReadonlyMap<string, ValueType>;
+export type VariableTypes = ReadonlyMap<string, ExpressionType>;
 
 const NO_VARIABLES: VariableTypes = new Map();
 
@@ -24,21 +24,21 @@ export function readTypedExpression(
   text: string,
   functions: FunctionTypes,
   variables: VariableTypes,
-): { readonly expression: Expression; readonly type: ValueType } {
+): { readonly expression: Expression; readonly type: ExpressionType } {
   const expression = parseExpression(text);
   return { expression, type: typeOf(expression, { text, functions, variables }) };
 }
 
-interface Checked {
+interface CheckedExpression {
   readonly text: string;
   readonly functions: FunctionTypes;
   readonly variables: VariableTypes;
 }
 
-function typeOf(expression: Expression, of: Checked): ValueType {
+function typeOf(expression: Expression, of: CheckedExpression): ExpressionType {
   switch (expression.kind) {
     case 'value':
-      return expression.value === null ? 'any' : (typeof expression.value as ValueType);
+      return expression.value === null ? 'any' : (typeof expression.value as ExpressionType);
     case 'variable': {
       const known = of.variables.get(expression.name);
       if (known === undefined) throw unknownName(expression.name, of.text);
@@ -61,7 +61,10 @@ function typeOf(expression: Expression, of: Checked): ValueType {
   }
 }
 
-function typeOfCall({ name, args }: Extract<Expression, { kind: 'call' }>, of: Checked): ValueType {
+function typeOfCall(
+  { name, args }: Extract<Expression, { kind: 'call' }>,
+  of: CheckedExpression,
+): ExpressionType {
   const known = of.functions.get(name) ?? BUILT_IN.get(name);
   if (known === undefined) throw unknownName(name, of.text);
   const { parameters, result, variadic = false } = known;
@@ -83,7 +86,10 @@ function typeOfCall({ name, args }: Extract<Expression, { kind: 'call' }>, of: C
   return result;
 }
 
-function typeOfUnary({ operator, operand }: Extract<Expression, { kind: 'unary' }>, of: Checked): ValueType {
+function typeOfUnary(
+  { operator, operand }: Extract<Expression, { kind: 'unary' }>,
+  of: CheckedExpression,
+): ExpressionType {
   const wanted = operator === '-' || operator === '+' ? 'number' : 'boolean';
   need(typeOf(operand, of), wanted, operator, of);
   return wanted;
@@ -93,7 +99,10 @@ const COMPARISONS: ReadonlySet<string> = new Set(['<', '>', '<=', '>=']);
 const LOGICAL: ReadonlySet<string> = new Set(['or', '||', 'and', '&&']);
 const OF_STRINGS: ReadonlySet<string> = new Set(['matches', 'contains', 'startsWith', 'endsWith']);
 
-function typeOfBinary(expression: Extract<Expression, { kind: 'binary' }>, of: Checked): ValueType {
+function typeOfBinary(
+  expression: Extract<Expression, { kind: 'binary' }>,
+  of: CheckedExpression,
+): ExpressionType {
   const { operator } = expression;
   const [left, right] = [typeOf(expression.left, of), typeOf(expression.right, of)];
   const isSame = fits(left, right);
@@ -126,7 +135,7 @@ function typeOfBinary(expression: Extract<Expression, { kind: 'binary' }>, of: C
 }
 
 /** A constant pattern is known now. */
-function checkPattern(pattern: Expression, { text }: Checked): void {
+function checkPattern(pattern: Expression, { text }: CheckedExpression): void {
   if (pattern.kind !== 'value' || typeof pattern.value !== 'string') return;
   try {
     new Pattern(pattern.value);
@@ -136,20 +145,25 @@ function checkPattern(pattern: Expression, { text }: Checked): void {
   }
 }
 
-function need(given: ValueType, wanted: ValueType, operator: string, { text }: Checked): void {
+function need(
+  given: ExpressionType,
+  wanted: ExpressionType,
+  operator: string,
+  { text }: CheckedExpression,
+): void {
   if (fits(given, wanted)) return;
   const at = Math.max(0, text.indexOf(operator));
   throw new ExpressionError(`invalid operation: ${operator} (mismatched type ${goName(given)})`, text, at);
 }
 
-function fits(given: ValueType, wanted: ValueType): boolean {
+function fits(given: ExpressionType, wanted: ExpressionType): boolean {
   return given === wanted || given === 'any' || wanted === 'any';
 }
 
-const GO_NAMES: Readonly<Record<ValueType, string>> = {
+const GO_NAMES: Readonly<Record<ExpressionType, string>> = {
   ...{ string: 'string', number: 'int', boolean: 'bool', list: '[]interface {}', any: 'unknown' },
 };
 
-function goName(type: ValueType): string {
+function goName(type: ExpressionType): string {
   return GO_NAMES[type];
 }

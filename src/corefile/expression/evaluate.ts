@@ -59,19 +59,19 @@ function evaluateBinary(
   return operation(valueOfPart(left), valueOfPart(right));
 }
 
-type Operation = (left: Value, right: Value) => Value;
+type Operator = (left: Value, right: Value) => Value;
 
 const ofNumbers =
-  (operation: (left: number, right: number) => Value): Operation =>
+  (operation: (left: number, right: number) => Value): Operator =>
   (left, right) =>
     operation(needNumber(left), needNumber(right));
 
 const ofTexts =
-  (operation: (left: string, right: string) => Value): Operation =>
+  (operation: (left: string, right: string) => Value): Operator =>
   (left, right) =>
     operation(needText(left), needText(right));
 
-const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+const OPERATIONS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['==', isEqual],
   ['!=', (left, right) => !isEqual(left, right)],
   ['<', (left, right) => compare(left, right) < 0],

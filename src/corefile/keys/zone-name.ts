@@ -2,9 +2,8 @@
  * Zone names in a Corefile.
  */
 import { parseAddress } from '../../wire/address.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { splitIntoReverseZones } from './reverse-zones.ts';
 
 /** Zones with their port, or why the text is not a zone. */
 export type HostPort =
@@ -53,12 +52,7 @@ export function isDomainName(text: string): boolean {
 
 /** The name in lower case; undefined if the text is not a name. */
 export function parseZone(text: string): NameKey | undefined {
-  try {
-    return toKey(parseName(escapeOctets(text)));
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
+  return tryParseKey(escapeOctets(text));
 }
 
 /** Formats a name for messages: lower case, with a final dot. */
@@ -99,4 +93,29 @@ const REVERSE_ROOTS = ['in-addr.arpa.', 'ip6.arpa.'];
 /** Whether a zone is below a root of the reverse tree; the roots themselves count as forward zones. */
 export function isReverseZone(zone: string): boolean {
   return REVERSE_ROOTS.some((root) => zone.endsWith(`.${root}`));
+}
+
+/**
+ * The reverse zones of a range from the lowest address up, each with a final dot. They end at octets (IPv4) or nibbles (IPv6): a range
+ * that ends elsewhere becomes several zones at the next boundary.
+ *
+ * @param octets 4 or 16; bits after the prefix are ignored
+ * @param prefix from 0, which is the root of the reverse tree
+ */
+function splitIntoReverseZones(octets: Uint8Array, prefix: number): readonly string[] {
+  const isIpv4 = octets.length === 4;
+  const boundary = isIpv4 ? 8 : 4;
+  const digits = isIpv4 ? [...octets] : [...octets].flatMap((octet) => [octet >> 4, octet & 0xf]);
+  const length = Math.ceil(prefix / boundary);
+  const missingBits = length * boundary - prefix;
+  const fixed = digits.slice(0, length);
+  const last = fixed.pop();
+  const first = last === undefined ? [] : [last & ~((1 << missingBits) - 1)];
+  const lastDigits = first.flatMap((digit) =>
+    Array.from({ length: 1 << missingBits }, (_, index) => digit + index),
+  );
+  const zones = last === undefined ? [[]] : lastDigits.map((digit) => [...fixed, digit]);
+  const root = isIpv4 ? 'in-addr.arpa.' : 'ip6.arpa.';
+  const radix = isIpv4 ? 10 : 16;
+  return zones.map((zone) => [...zone.reverse().map((digit) => digit.toString(radix)), root].join('.'));
 }

@@ -2,8 +2,9 @@
  * A Corefile with all files that it imports, while a migration changes them.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Environment } from '../../base/environment.ts';
 import { type CorefileFiles, findMatches } from '../syntax/corefile-files.ts';
-import { type Environment, expandVariables } from '../syntax/environment.ts';
+import { expandVariables } from '../syntax/environment.ts';
 import { withoutMark } from '../syntax/lexer.ts';
 import { readStatements, type StatementLevel } from '../written/statements.ts';
 import { applyEdits } from '../written/text-edits.ts';
@@ -66,7 +67,7 @@ function showBlock({ key, lines, moved }: AddedBlock): string {
   return `${key} {\n${lines.map((line) => showLine(line, '    ')).join('')}${moved.render()}}\n`;
 }
 
-export class Draft {
+export class CorefileDraft {
   /** The Corefile first. */
   readonly files: readonly DraftFile[];
   /** Of all files, in order. */

@@ -12,7 +12,7 @@ import {
   type Severity,
   STUB_RELEASES,
 } from './changes.ts';
-import { Draft, type DraftBlock, type DraftSettings } from './draft.ts';
+import { CorefileDraft, type DraftBlock, type DraftSettings } from './draft.ts';
 import type { DraftLine } from './draft-line.ts';
 import { isWithinRange, knowsOption, knowsPlugin, releasesDown, releasesUp } from './releases.ts';
 
@@ -43,7 +43,7 @@ export interface Migration {
  */
 export function migrateCorefile(text: string, settings: MigrationSettings): Migration {
   const { from, to, direction } = settings;
-  const draft = new Draft(text, settings);
+  const draft = new CorefileDraft(text, settings);
   const notices = new Notices();
   if (direction === 'up')
     for (const release of releasesUp(from, to)) migrateUp(draft, release, settings, notices);
@@ -69,7 +69,7 @@ class Notices {
 }
 
 function migrateUp(
-  draft: Draft,
+  draft: CorefileDraft,
   release: string,
   { deprecations }: MigrationSettings,
   notices: Notices,
@@ -142,7 +142,7 @@ function noteUnknown(line: DraftLine, release: string, notices: Notices): void {
 }
 
 /** Takes out what a release has added. @param release the one that is left */
-function migrateDown(draft: Draft, release: string, notices: Notices): void {
+function migrateDown(draft: CorefileDraft, release: string, notices: Notices): void {
   const effect = `is not known before ${release}. It is removed.`;
   for (const line of draft.plugins) {
     if (NEW_PLUGINS.some(({ plugin, in: range }) => plugin === line.name && range === release)) {

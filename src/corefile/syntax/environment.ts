@@ -3,10 +3,7 @@
  *
  * An unset variable is empty. A value is not split into words, and references in it are expanded in turn.
  */
-import { readVariable } from '../../base/environment.ts';
-
-/** The variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, readVariable } from '../../base/environment.ts';
 
 export interface Expansion {
   readonly text: string;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Environment } from '../../base/environment.ts';
 import type { CorefileFiles } from './corefile-files.ts';
-import type { Environment } from './environment.ts';
 import { CorefileFindings, describeCorefileProblem, describeCorefileWarning } from './findings.ts';
 import { parseBlocks } from './parser.ts';
 

@@ -23,7 +23,7 @@ export function formatCorefile(text: string, file: string): string {
   const source = withoutMark(text);
   // Without matching braces, depth has no meaning.
   readStatements(source, file, 'blocks');
-  const page = new Page();
+  const page = new CorefileLines();
   for (const { words, comment } of readLines(source, file)) {
     const raw = words.map(({ start, end }) => source.slice(start, end).replace(/\r$/, ''));
     page.add([...raw, comment].filter((part) => part !== '').join(' '), {
@@ -39,7 +39,7 @@ export function formatCorefile(text: string, file: string): string {
 }
 
 /** The lines written so far. */
-class Page {
+class CorefileLines {
   readonly #lines: string[] = [];
   #depth = 0;
   /** The last line closed a server block. */

@@ -1,14 +1,14 @@
 /**
  * Makes the definition of a plugin of others, which the registry takes like those of our own.
  */
-import type { PluginModule } from '@portolan/plugin';
+import type { PluginModule, Use, Word } from '@portolan/plugin';
 import { Pattern } from '../../base/pattern.ts';
 import type { CorefilePluginDefinition } from '../../contract/define-plugin.ts';
 import { resolvePath } from '../../corefile/directive/directive.ts';
-import { DirectiveError } from '../../corefile/directive/directive-cursor.ts';
+import { DirectiveError, type DirectiveUse } from '../../corefile/directive/directive-cursor.ts';
 import { parseError } from '../../corefile/syntax/findings.ts';
+import { describePosition, type Position, type Token } from '../../corefile/syntax/token.ts';
 import { createOutsidePlugin } from './outside-plugin.ts';
-import { showUses } from './read-uses.ts';
 import { readRecordText } from './replies.ts';
 
 const API = 1;
@@ -54,4 +54,26 @@ export function defineOutside(
     },
     create: (options, context) => createOutsidePlugin(module, options, context),
   };
+}
+
+/** Uses, and the positions of their words by `file:line`. */
+interface ShownUses {
+  readonly uses: readonly Use[];
+  readonly positions: ReadonlyMap<string, Position>;
+}
+
+/** The words of a directive as the contract `@portolan/plugin` shows them. */
+function showUses(uses: readonly DirectiveUse[]): ShownUses {
+  const positions = new Map<string, Position>();
+  const show = ({ text, position }: Token): Word => {
+    const at = describePosition(position);
+    if (!positions.has(at)) positions.set(at, position);
+    return { text, at };
+  };
+  const shown = uses.map(({ head, args, lines }) => ({
+    name: show(head),
+    args: args.map(show),
+    lines: lines.map((line) => line.map(show)),
+  }));
+  return { uses: shown, positions };
 }

@@ -14,8 +14,6 @@ import { OtherObjects } from '../../kube/objects/other-objects.ts';
 /** Milliseconds: events within this time are one change, as for the names of a cluster. */
 const CHANGE_INTERVAL = 10;
 
-type Kubeconfig = WatchedKind<unknown>['kubeconfig'];
-
 export interface PluginWatchesDependencies {
   readonly clock: Clock;
   readonly log: Log;
@@ -64,7 +62,7 @@ export class PluginWatches {
   }
 
   /** One connection for each cluster. */
-  #connect(kubeconfig: Kubeconfig): Promise<Connection> {
+  #connect(kubeconfig: WatchedKind<unknown>['kubeconfig']): Promise<Connection> {
     const key = JSON.stringify([kubeconfig?.file, kubeconfig?.context]);
     const known = this.#connections.get(key);
     if (known !== undefined) return known;
@@ -100,7 +98,7 @@ export class PluginWatches {
 
 /** @throws Error, ClusterConfigurationError */
 async function openConnectionTo(
-  kubeconfig: Kubeconfig,
+  kubeconfig: WatchedKind<unknown>['kubeconfig'],
   { clock, environment }: PluginWatchesDependencies,
 ): Promise<Connection> {
   const found = await findCluster({

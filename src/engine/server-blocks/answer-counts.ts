@@ -3,9 +3,9 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import type { HandleQuery } from '../../chain/handle-query.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { CountAnswer } from '../../contract/plugin.ts';
-import type { HandleQuery } from '../../listen/types.ts';
 import { Counters } from '../../table/counters.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';

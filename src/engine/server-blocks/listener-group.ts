@@ -7,13 +7,13 @@
  */
 import type { Log } from '../../base/log.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import type { HandleQuery } from '../../chain/handle-query.ts';
 import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySignature, type QuerySite } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import type { HandleQuery } from '../../listen/types.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
-import type { Asked, Query as ParsedQuery } from '../../wire/query.ts';
+import type { AnswerableQuery, Asked } from '../../wire/query.ts';
 import { readSignature } from '../../wire/tsig.ts';
 import { CLASS, type Edns, type Header, type NameKey, RCODE } from '../../wire/types.ts';
 import { acceptQuery } from './accept-query.ts';
@@ -24,7 +24,7 @@ const NO_BLOCK = { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITAT
 /** The site of queries outside all blocks. */
 const OUTSIDE = { zone: 'dropped', view: '' };
 
-type SignedQuery = ParsedQuery & { readonly signature: QuerySignature };
+type SignedQuery = AnswerableQuery & { readonly signature: QuerySignature };
 
 /** A zone of a block, as the group sees it. */
 export interface Site {
@@ -90,7 +90,7 @@ export class ListenerGroup {
   }
 
   /** The block for a query of a client; undefined: none accepts it. */
-  siteFor(asked: ParsedQuery, client: Client): Site | undefined {
+  siteFor(asked: AnswerableQuery, client: Client): Site | undefined {
     return this.#mayServe(asked) ? this.#choose(this.#makeQuery(asked, client, OUTSIDE, 0)) : undefined;
   }
 
@@ -132,7 +132,7 @@ export class ListenerGroup {
 
   /** Sends all responses but the last one. @returns the last one; undefined: the client takes no more */
   async #encodeSeries(
-    asked: ParsedQuery,
+    asked: AnswerableQuery,
     { repeated, signer }: Query,
     answer: Exclude<Answer, { kind: 'drop' }>,
     client: Client,
@@ -149,7 +149,7 @@ export class ListenerGroup {
   }
 
   #makeQuery(
-    asked: ParsedQuery,
+    asked: AnswerableQuery,
     client: Client,
     { zone, view }: Pick<QuerySite, 'zone' | 'view'>,
     octets: number,
@@ -158,7 +158,7 @@ export class ListenerGroup {
     return new Query(asked.question, asked, client, undefined, site);
   }
 
-  #mayServe({ question }: ParsedQuery): boolean {
+  #mayServe({ question }: AnswerableQuery): boolean {
     return question.class === CLASS.IN || this.#options.servesOtherClasses;
   }
 

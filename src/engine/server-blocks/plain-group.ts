@@ -2,10 +2,9 @@
  * The only block of our own front ends, for its listeners. It answers all names, in our own form of responses.
  */
 import type { Log } from '../../base/log.ts';
-import { createHandleQuery } from '../../chain/handle-query.ts';
+import { createHandleQuery, type HandleQuery } from '../../chain/handle-query.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { Client } from '../../chain/query.ts';
-import type { HandleQuery } from '../../listen/types.ts';
 import { ROOT } from '../../wire/name.ts';
 import { type CountingOptions, countAnswers } from './answer-counts.ts';
 

@@ -5,10 +5,10 @@
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import type { ResponsePlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { PlainResponses, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import type { PublicationId, ViewSettings } from '../../table/types.ts';
-import type { ClientViews } from './client-views.ts';
+import type { NetworkViews } from './network-views.ts';
 
 export interface PlainBlock {
   readonly plan: ServerBlockPlan;
@@ -19,15 +19,13 @@ export interface PlainBlock {
   readonly route: number | undefined;
 }
 
-type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
-
 export class PlainViews {
-  readonly #views: ClientViews;
+  readonly #views: NetworkViews;
   readonly #responses: PlainResponses;
   /** The publications shown now. */
   #publications: readonly PublicationId[] = [];
 
-  constructor(views: ClientViews, responses: PlainResponses) {
+  constructor(views: NetworkViews, responses: PlainResponses) {
     this.#views = views;
     this.#responses = responses;
   }

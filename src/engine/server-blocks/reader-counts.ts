@@ -31,7 +31,7 @@ export interface CountedZone {
 }
 
 /** Consecutive outcomes of a zone. */
-interface Range {
+interface OutcomeRange {
   zone: CountedZone;
   readonly first: number;
   /** Under the current plan. */
@@ -105,9 +105,9 @@ export class ReaderCounts {
   readonly #read: () => Pick<QueryCounts, 'groups' | 'queries'>;
   readonly #numbers = new OutcomeRanges();
   /** By server, zone and kind: the same outcomes for the life of the process. */
-  readonly #ranges = new Map<string, Range>();
+  readonly #ranges = new Map<string, OutcomeRange>();
   /** The range of each `VIEW_PATHS` outcomes. */
-  readonly #byPaths = new Map<number, Range>();
+  readonly #byPaths = new Map<number, OutcomeRange>();
   readonly #entries = new Map<string, EntryOutcomes>();
   readonly #seen = new Map<string, number>();
 
@@ -161,7 +161,7 @@ export class ReaderCounts {
     return entries;
   }
 
-  #rangeOf(zone: CountedZone, kind: string, meanings: number): Range | undefined {
+  #rangeOf(zone: CountedZone, kind: string, meanings: number): OutcomeRange | undefined {
     const key = `${zone.server} ${zone.zone} ${zone.view} ${kind}`;
     const known = this.#ranges.get(key);
     if (known !== undefined) {
@@ -170,7 +170,7 @@ export class ReaderCounts {
     }
     const first = this.#numbers.take(meanings * VIEW_PATHS);
     if (first === undefined) return undefined;
-    const range: Range = { zone, first, meanings: [] };
+    const range: OutcomeRange = { zone, first, meanings: [] };
     this.#ranges.set(key, range);
     for (let number = 0; number < meanings; number++)
       this.#byPaths.set(Math.floor(first / VIEW_PATHS) + number, range);
@@ -188,7 +188,10 @@ export class ReaderCounts {
     }
   }
 
-  #countGroup(group: AnswerGroup, { zone: { server, zone, view, isCounted }, first, meanings }: Range): void {
+  #countGroup(
+    group: AnswerGroup,
+    { zone: { server, zone, view, isCounted }, first, meanings }: OutcomeRange,
+  ): void {
     const path = PATHS[group.outcome % VIEW_PATHS];
     const meaning = meanings[Math.floor((group.outcome - first) / VIEW_PATHS)];
     const site = { server, zone, view };

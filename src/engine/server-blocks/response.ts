@@ -12,7 +12,7 @@ import { type Edns, type Message, OPCODE } from '../../wire/types.ts';
 
 type Sendable = Exclude<Answer, { kind: 'drop' }>;
 
-export interface EncodeOptions {
+export interface ResponseOptions {
   /** Undefined: it is not signed. */
   readonly signer?: MessageSigner | undefined;
   /** Whether to add the extended errors of the answer. A signed response has none. Default: no. */
@@ -31,7 +31,7 @@ export function encodeAnswer(
   repeated: RepeatedParts,
   answer: Sendable,
   client: Client,
-  { signer, sendsExtendedErrors = false }: EncodeOptions = {},
+  { signer, sendsExtendedErrors = false }: ResponseOptions = {},
 ): Uint8Array {
   const reply = replyOf(answer);
   const question = asked.question;

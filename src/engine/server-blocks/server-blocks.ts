@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
+import type { HandleQuery } from '../../chain/handle-query.ts';
 import { type Chain, composeChain, type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -17,7 +18,7 @@ import type { PluginName } from '../../config/server/plugin-plan.ts';
 import {
   type GroupPlan,
   optionsOf,
-  type ResponsePlan,
+  type PlainResponses,
   type ServerBlockPlan,
   viewOf,
 } from '../../config/server/server-blocks-plan.ts';
@@ -26,8 +27,8 @@ import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contr
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
-import type { HandleQuery, PacketPath } from '../../listen/types.ts';
-import { Metadata } from '../../plugins/metadata/metadata.ts';
+import type { PacketPath } from '../../listen/types.ts';
+import { MetadataPlugin } from '../../plugins/metadata/metadata.ts';
 import { createViewTest } from '../../plugins/view/judge-view.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
@@ -35,7 +36,7 @@ import { DEFAULT_VIEW } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
-import type { Query as ParsedQuery } from '../../wire/query.ts';
+import type { AnswerableQuery } from '../../wire/query.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { type CountingOptions, createAnswerCount } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
@@ -43,11 +44,11 @@ import { BlockCounts } from './block-counts.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
 import { areChosenByReaders, classesOf } from './client-classes.ts';
-import type { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
 import { type ExplainedGroup, explainQuestion } from './explain-question.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
+import type { NetworkViews } from './network-views.ts';
 import { PlainGroup } from './plain-group.ts';
 import { PlainViews } from './plain-views.ts';
 import type { PluginMaker } from './plugin-maker.ts';
@@ -67,7 +68,7 @@ export interface ServerBlocksDependencies {
   /** Makes the plugins. */
   readonly plugins: PluginMaker;
   /** The views of the clients of a plain block, which outlive plans. */
-  readonly clientViews: ClientViews;
+  readonly clientViews: NetworkViews;
   /** The main thread's own number among the readers of the table. */
   readonly mainReader: number;
   /** All queries since the start. */
@@ -256,7 +257,7 @@ export class ServerBlocks {
   }
 
   /** How each group of listeners treats a query of a client. Only `forward` must have started. */
-  explain(asked: ParsedQuery, client: Client): readonly ExplainedGroup[] {
+  explain(asked: AnswerableQuery, client: Client): readonly ExplainedGroup[] {
     const octets = parseAddress(client.address) ?? new Uint8Array();
     return this.#plan.groups.map((plan): ExplainedGroup => {
       const group = this.#groups.get(plan.server);
@@ -511,13 +512,11 @@ function siteOf(zone: NameKey, { plan, chain, plugins }: RunningBlock): Site {
   const view = optionsOf(plan, 'view');
   if (view === undefined) return { zone, chain, view: '', accepts: () => true };
   const test = createViewTest(view);
-  const metadata = findPlugin(plugins, Metadata);
+  const metadata = findPlugin(plugins, MetadataPlugin);
   const accepts = (query: Query) =>
     test(metadata === undefined ? query : query.describedBy(metadata.sources));
   return { zone, chain, view: view.name, accepts };
 }
-
-type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
 
 /** Whether only the chain answers some names of ours, so that its answers are worth storing. */
 function derivesAnswers({ plan }: RunningBlock): boolean {

@@ -11,7 +11,7 @@ import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { encodeName, toKey } from '../../wire/name.ts';
 import type { Message, ResourceRecord } from '../../wire/types.ts';
 import type { ForwardQuestion } from '../transport/query-message.ts';
-import { type CachingRules, judgeKeeping, type Kept, keptTtl } from './caching-rules.ts';
+import { type CachedFor, type CachingRules, judgeKeeping, keptTtl } from './caching-rules.ts';
 
 /** A cached reply in both forms: as a message, and as a table entry. */
 export interface KeptReply {
@@ -59,7 +59,7 @@ export function cacheReply(
 }
 
 /** The records of a reply that are cached, with their TTLs in the cache. */
-function reduce(message: Message, keeping: Kept, rules: CachingRules): Message {
+function reduce(message: Message, keeping: CachedFor, rules: CachingRules): Message {
   const clamp = (record: ResourceRecord): ResourceRecord => {
     const ttl = keptTtl(record.ttl, keeping, rules);
     return ttl === record.ttl ? record : { ...record, ttl };
@@ -76,6 +76,6 @@ function reduce(message: Message, keeping: Kept, rules: CachingRules): Message {
 }
 
 /** Selects the cached authority records: all of a negative answer, else only proofs. */
-function belongsTo({ kind }: Kept): (record: ResourceRecord) => boolean {
+function belongsTo({ kind }: CachedFor): (record: ResourceRecord) => boolean {
   return ({ data }) => kind === 'negative' || (data.kind !== 'SOA' && data.kind !== 'NS');
 }

@@ -40,12 +40,12 @@ export const DNSMASQ_CACHING: CachingRules = {
 };
 
 /** A reply that may be cached, and its lifetime in seconds, from 1. */
-export interface Kept {
+export interface CachedFor {
   readonly kind: 'positive' | 'negative' | 'failure';
   readonly seconds: number;
 }
 
-export type Keeping = Kept | { readonly kind: 'never'; readonly reason: string };
+export type Keeping = CachedFor | { readonly kind: 'never'; readonly reason: string };
 
 const MAX_MIN_CACHE_TTL = 3600;
 /** RFC 9520 section 3.2 asks for 1 s to 5 minutes; we retry failed names sooner. */
@@ -115,7 +115,7 @@ function minTtlOf(records: readonly ResourceRecord[]): number {
 }
 
 /** The TTL of a record in a cached reply. */
-export function keptTtl(ttl: number, keeping: Kept, rules: CachingRules): number {
+export function keptTtl(ttl: number, keeping: CachedFor, rules: CachingRules): number {
   const bounded = clampTtl(ttl, rules);
   return keeping.kind === 'negative' ? Math.min(bounded, keeping.seconds) : bounded;
 }

@@ -18,7 +18,7 @@ export interface ReaderPathData {
 }
 
 /** The question that the table has just left open. */
-export interface OpenQuestion {
+export interface UnansweredQuestion {
   readonly question: QuestionReader;
   /** The route number of its view if the table has no say on its name; else 0. */
   readonly route: number;

@@ -2,7 +2,7 @@
  * The questions that a reader may forward: address queries in the usual form, for names that only upstream servers know.
  */
 import { CLASS, TYPE } from '../../wire/types.ts';
-import type { ClientPackets, OpenQuestion } from './owner.ts';
+import type { ClientPackets, UnansweredQuestion } from './owner.ts';
 import { MAX_QUERY } from './pending-queries.ts';
 import type { RunningRoute } from './running-route.ts';
 
@@ -14,7 +14,7 @@ const RECURSION_DESIRED = 0x01;
 export function isPlainQuestion(
   packets: ClientPackets,
   index: number,
-  { question, expired }: OpenQuestion,
+  { question, expired }: UnansweredQuestion,
   { route, exceptions }: RunningRoute,
 ): boolean {
   const { octets } = packets;

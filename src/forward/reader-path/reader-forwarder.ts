@@ -9,20 +9,25 @@
  */
 import { PacketBatch } from '../../socket/batch.ts';
 import { ENVELOPE } from '../../socket/envelope.ts';
-import { AF_INET, ECONNREFUSED, ECONNRESET, MSG_DONTWAIT } from '../../socket/linux.ts';
+import { AF_INET, ECONNREFUSED, ECONNRESET, MSG_DONTWAIT, MSG_ERRQUEUE } from '../../socket/linux.ts';
 import { Counters } from '../../table/counters.ts';
 import type { QuestionReader } from '../../table/question.ts';
 import { NO_ROUTE } from '../../table/types.ts';
 import { RCODE } from '../../wire/types.ts';
 import { idOfReply, isBareError } from '../transport/query-message.ts';
 import { FILL_FLAG } from './fill-ring.ts';
-import type { ClientPackets, OpenQuestion, ReaderPathData, ReaderPathOwner, TakenOver } from './owner.ts';
+import type {
+  ClientPackets,
+  ReaderPathData,
+  ReaderPathOwner,
+  TakenOver,
+  UnansweredQuestion,
+} from './owner.ts';
 import { PendingQueries, STATE } from './pending-queries.ts';
 import { isPlainQuestion } from './plain-question.ts';
 import { PlainReplies } from './plain-replies.ts';
 import { QueryRow, type QuerySender } from './query-row.ts';
 import type { OpenRoute, ReaderPolicy } from './reader-policy.ts';
-import { RefusedQueries } from './refused-queries.ts';
 import { ReplyHandover } from './reply-handover.ts';
 import { RunningRoute } from './running-route.ts';
 import { GROUP_COUNT, SERVER_COUNT, SharedWords } from './shared-words.ts';
@@ -39,7 +44,7 @@ const MAX_SUSPICIOUS = 3;
 export class ReaderForwarder implements SocketKeeper, QuerySender {
   readonly #owner: ReaderPathOwner;
   readonly #reader: number;
-  readonly #open: OpenQuestion;
+  readonly #open: UnansweredQuestion;
   readonly #words: SharedWords;
   readonly #counts: Float64Array;
   readonly #handover: ReplyHandover;
@@ -72,7 +77,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   constructor(
     data: ReaderPathData,
     table: { readonly memory: SharedArrayBuffer; readonly reader: number },
-    open: OpenQuestion,
+    open: UnansweredQuestion,
     udpSize: number,
     owner: ReaderPathOwner,
   ) {
@@ -549,4 +554,24 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
 /** Whether the replies of a route are cached. */
 function hasCache({ form }: OpenRoute): boolean {
   return form.kind === 'own' || form.caching !== undefined;
+}
+
+/**
+ * Finds queries that the network refused: the kernel keeps packets that an ICMP message came back for.
+ */
+/** The first octets of a packet are enough. */
+const OCTETS = 64;
+
+class RefusedQueries {
+  readonly #batch = new PacketBatch(OCTETS);
+
+  /** Reads the ids of refused queries from a socket, some at a time. */
+  read(fd: number, onRefused: (id: number) => void): void {
+    const batch = this.#batch;
+    const count = batch.receive(fd, MSG_DONTWAIT | MSG_ERRQUEUE);
+    for (let index = 0; index < count; index++) {
+      const at = batch.startOf(index);
+      if (batch.lengthOf(index) >= 2) onRefused(((batch.octets[at] ?? 0) << 8) | (batch.octets[at + 1] ?? 0));
+    }
+  }
 }

@@ -48,7 +48,7 @@ const MAX_ROUTES = 0xffff;
 
 type TakenExchange = Pick<ExchangeEvents, 'replied' | 'failed'>;
 
-interface Ticket {
+interface OverdueQuery {
   /** Undefined: the question still waits for its turn on the main thread. */
   exchange: TakenExchange | undefined;
   /** Reports what came before the exchange was taken. */
@@ -88,7 +88,7 @@ export class ReaderPath implements AllRoutes {
   readonly #reader = new QuestionReader();
   /** By number, the oldest first. */
   readonly #servers = new Map<number, KnownServer>();
-  readonly #tickets = new Map<number, Ticket>();
+  readonly #tickets = new Map<number, OverdueQuery>();
   readonly #links = new Set<LinkedForwarder>();
   /** By the number of the route. */
   readonly #routes = new Map<number, { readonly route: ForwardedRoute; readonly owner: LinkedForwarder }>();
@@ -339,7 +339,7 @@ export class ReaderPath implements AllRoutes {
     const questionEnd = question.end - start;
     const until = now + forwarder.deadline + TICKET_MARGIN;
     const query = { octets: octets.slice(start, start + questionEnd), questionEnd, hasEdns: true };
-    const kept: Ticket = { exchange: undefined, early: undefined, query, until };
+    const kept: OverdueQuery = { exchange: undefined, early: undefined, query, until };
     this.#tickets.set(number, kept);
     const key = { name, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired: true };
     const onTaken = (exchange: TakenExchange) => {

@@ -25,7 +25,7 @@ export interface HttpsTransportOptions {
   readonly tls: TlsPeer;
   readonly method: 'POST' | 'GET';
   /** Undefined: the system's choice. */
-  readonly sourceAddress?: string | undefined;
+  readonly sourceAddress: string | undefined;
 }
 
 const PATH = '/dns-query';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeMessage, encodeMessage } from '../../wire/message.ts';
 import { parseName } from '../../wire/name.ts';
 import { type Message, OPCODE } from '../../wire/types.ts';
-import { type Asked, Outstanding } from './outstanding.ts';
+import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import { type ForwardQuestion, writeQuery } from './query-message.ts';
 import { messageOf, type UpstreamReply } from './upstream-reply.ts';
 
@@ -16,7 +16,7 @@ const QUESTION: ForwardQuestion = {
   recursionDesired: true,
 };
 
-interface Waiting extends Asked {
+interface Waiting extends OutstandingQuery {
   readonly seen: (Message | string)[];
 }
 

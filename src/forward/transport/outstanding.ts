@@ -17,7 +17,7 @@ import { RawReply } from './raw-reply.ts';
 import type { DroppedPackets, ExchangeEvents } from './transport.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
-export interface Asked {
+export interface OutstandingQuery {
   readonly query: QueryMessage;
   readonly events: ExchangeEvents;
   /** Its message id here, set when it is added. */
@@ -34,7 +34,7 @@ const PLACES = 2048;
 /** Random ids to try for a free place, before the socket counts as full. */
 const DRAWS = 64;
 
-export class Outstanding<Entry extends Asked> {
+export class Outstanding<Entry extends OutstandingQuery> {
   readonly #places: (Entry | undefined)[];
   /** The last id at each place: a late or duplicate reply is not a forgery. */
   readonly #lastIds: Uint16Array;

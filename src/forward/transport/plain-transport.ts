@@ -7,7 +7,6 @@
  * TCP also takes over queries whose UDP socket a forger has found, since an off-path forger cannot answer there.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { SocketAddress } from '../../socket/addresses.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 import { FORGERY_SUSPECTED } from './udp-transport.ts';
@@ -22,11 +21,9 @@ export class PlainTransport implements Transport {
   readonly #tcp: Transport;
   readonly #clock: Clock;
 
-  /** @param direct set if any socket may query the server over UDP; undefined: only those of `udp` may */
-  constructor(udp: Transport, tcp: Transport, clock: Clock, direct?: SocketAddress) {
-    this.direct = direct && {
-      peer: direct,
-      stream: undefined,
+  constructor(udp: Transport, tcp: Transport, clock: Clock) {
+    this.direct = udp.direct && {
+      ...udp.direct,
       takeOver: (query, events) => new PlainExchange(this, query, events),
     };
     this.#udp = udp;

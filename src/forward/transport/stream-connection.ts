@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { FrameParser, frame } from '../../wire/frames.ts';
-import { type Asked, Outstanding } from './outstanding.ts';
+import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import { codeOf, type DroppedPackets } from './transport.ts';
 
 export interface UpstreamConnectionEvents<Entry> {
@@ -15,7 +15,7 @@ export interface UpstreamConnectionEvents<Entry> {
 /** Consecutive messages that answer no query, after which the connection is closed. */
 const MAX_STRANGE = 100;
 
-export class UpstreamConnection<Entry extends Asked> {
+export class UpstreamConnection<Entry extends OutstandingQuery> {
   readonly #socket: Socket;
   readonly #outstanding: Outstanding<Entry>;
   readonly #frames = new FrameParser();

@@ -8,45 +8,46 @@
 import { connect, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import type { Asked } from './outstanding.ts';
+import type { OutstandingQuery } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import { UpstreamConnection } from './stream-connection.ts';
 import { continueBy } from './taken-over-exchange.ts';
-import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
+import type {
+  DirectServer,
+  DroppedPackets,
+  Exchange,
+  ExchangeEvents,
+  StreamTerms,
+  Transport,
+} from './transport.ts';
 
-export interface StreamTransportOptions {
+/** Defaults: idle for 10 s, 30 s with TLS, of any age, one connection at first and 4 at most. */
+export interface StreamTransportOptions extends Partial<StreamTerms> {
   readonly peer: SocketAddress;
   readonly sourceAddress: string | undefined;
   readonly tls: TlsPeer | undefined;
-  /** Milliseconds for which an idle connection is kept. Default: 10 s, 30 s with TLS. */
-  readonly idle?: number;
-  /** Milliseconds after which a connection accepts no more queries, however busy it is. Default: unlimited. */
-  readonly maxAge?: number;
-  /** Maximum of connections to keep, at most 4. Default: 4. */
-  readonly maxConnections?: number;
-  /** Connections to spread simultaneous queries over, 1 to 4. Default: 1. */
-  readonly minConnections?: number;
   readonly clock: Clock;
 }
 
-export interface TlsPeer {
-  /** The name or address that the certificate must have; undefined: the peer's address. */
-  readonly serverName: string | undefined;
-  /** Trusted certificates in PEM form; undefined: those of Node. */
+export interface TlsTrust {
+  /** Trusted certificates in PEM form; they replace those of Node. Undefined: those of Node. */
   readonly authorities: readonly string[] | undefined;
-  /** Makes the error for a certificate with other names than expected. Default: Node's error. */
-  readonly describeOtherName?: (names: string, expected: string) => Error;
   /** Our own certificate and key, in PEM form. Default: none. */
   readonly own?: { readonly certificate: string; readonly key: string } | undefined;
+}
+
+export interface TlsPeer extends TlsTrust {
+  /** The name or address that the certificate must have; undefined: the peer's address. */
+  readonly serverName: string | undefined;
 }
 
 /** Loaded when first used: most servers are queried without TLS, which takes a megabyte. */
 const loadTls = () => process.getBuiltinModule('node:tls');
 
-interface Entry extends Asked {
+interface StreamQuery extends OutstandingQuery {
   readonly askedAt: number;
   isRepeated: boolean;
-  connection: UpstreamConnection<Entry> | undefined;
+  connection: UpstreamConnection<StreamQuery> | undefined;
 }
 
 const MAX_CONNECTIONS = 4;
@@ -60,9 +61,9 @@ export class StreamTransport implements Transport {
   /** Without TLS, other threads may open connections of their own. */
   readonly direct: DirectServer | undefined;
   readonly #options: StreamTransportOptions;
-  #connections: UpstreamConnection<Entry>[] = [];
-  readonly #leaving = new Set<UpstreamConnection<Entry>>();
-  readonly #openedAt = new WeakMap<UpstreamConnection<Entry>, number>();
+  #connections: UpstreamConnection<StreamQuery>[] = [];
+  readonly #leaving = new Set<UpstreamConnection<StreamQuery>>();
+  readonly #openedAt = new WeakMap<UpstreamConnection<StreamQuery>, number>();
   /** The last TLS session, so that a new connection needs one round trip and no certificate. */
   #session: Buffer | undefined;
 
@@ -79,7 +80,7 @@ export class StreamTransport implements Transport {
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
     const askedAt = this.#options.clock.monotonic();
-    const entry: Entry = { query, events, askedAt, isRepeated: false, connection: undefined, id: 0 };
+    const entry: StreamQuery = { query, events, askedAt, isRepeated: false, connection: undefined, id: 0 };
     this.#send(entry);
     return { overdue: () => this.#overdue(entry), cancel: () => this.#cancel(entry) };
   }
@@ -90,17 +91,17 @@ export class StreamTransport implements Transport {
     this.#leaving.clear();
   }
 
-  #send(entry: Entry): void {
+  #send(entry: StreamQuery): void {
     const connection = this.#pickConnection();
     if (connection.ask(entry)) entry.connection = connection;
     else entry.events.failed('no free message id');
   }
 
-  #overdue({ connection, askedAt }: Entry): void {
+  #overdue({ connection, askedAt }: StreamQuery): void {
     if (connection !== undefined && connection.lastHeard < askedAt) this.#abandon(connection);
   }
 
-  #cancel(entry: Entry): void {
+  #cancel(entry: StreamQuery): void {
     const { connection } = entry;
     entry.isRepeated = true;
     entry.connection = undefined;
@@ -108,13 +109,13 @@ export class StreamTransport implements Transport {
     if (connection !== undefined && connection.load === 0) this.#leaving.delete(connection);
   }
 
-  #abandon(connection: UpstreamConnection<Entry>): void {
+  #abandon(connection: UpstreamConnection<StreamQuery>): void {
     this.#connections = this.#connections.filter((other) => other !== connection);
     if (connection.load > 0) this.#leaving.add(connection);
     connection.leave();
   }
 
-  #pickConnection(): UpstreamConnection<Entry> {
+  #pickConnection(): UpstreamConnection<StreamQuery> {
     this.#abandonOld();
     const { minConnections = 1, maxConnections: max = MAX_CONNECTIONS } = this.#options;
     const maxConnections = Math.min(max, MAX_CONNECTIONS);
@@ -130,16 +131,16 @@ export class StreamTransport implements Transport {
   }
 
   #abandonOld(): void {
-    const { maxAge, clock } = this.#options;
-    if (maxAge === undefined) return;
+    const { maxAge = 0, clock } = this.#options;
+    if (maxAge === 0) return;
     for (const connection of this.#connections)
       if (clock.monotonic() - (this.#openedAt.get(connection) ?? 0) > maxAge) this.#abandon(connection);
   }
 
-  #open(): UpstreamConnection<Entry> {
+  #open(): UpstreamConnection<StreamQuery> {
     const { tls, clock, idle = IDLE_MILLISECONDS[tls === undefined ? 'tcp' : 'tls'] } = this.#options;
     const socket = tls === undefined ? connect(this.#place()) : this.#openTls(tls);
-    const connection: UpstreamConnection<Entry> = new UpstreamConnection(
+    const connection: UpstreamConnection<StreamQuery> = new UpstreamConnection(
       socket,
       tls === undefined ? 'connect' : 'secureConnect',
       this.dropped,
@@ -157,7 +158,7 @@ export class StreamTransport implements Transport {
     return { host: peer.address, port: peer.port, ...source };
   }
 
-  #openTls({ serverName, authorities, own, describeOtherName }: TlsPeer): Socket {
+  #openTls({ serverName, authorities, own }: TlsPeer): Socket {
     const expected = serverName ?? this.#options.peer.address.replace(/%.*/, '');
     const { checkServerIdentity, connect: connectTls } = loadTls();
     const socket = connectTls({
@@ -167,7 +168,7 @@ export class StreamTransport implements Transport {
       servername: isIP(expected) === 0 ? expected : '',
       checkServerIdentity: (_, certificate) => {
         const error = checkServerIdentity(expected, certificate);
-        return error && (describeOtherName?.(certificate.subjectaltname ?? '', expected) ?? error);
+        return error && otherNameError(certificate.subjectaltname ?? '', expected);
       },
       ...(authorities === undefined ? {} : { ca: [...authorities] }),
       ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
@@ -180,9 +181,9 @@ export class StreamTransport implements Transport {
   }
 
   #closed(
-    connection: UpstreamConnection<Entry>,
+    connection: UpstreamConnection<StreamQuery>,
     code: string,
-    entries: readonly Entry[],
+    entries: readonly StreamQuery[],
     wasReady: boolean,
   ): void {
     this.#connections = this.#connections.filter((other) => other !== connection);
@@ -198,4 +199,13 @@ export class StreamTransport implements Transport {
       this.#send(entry);
     }
   }
+}
+
+/** In the words of CoreDNS's logs that people search for. @param names as Node lists them: `DNS:localhost, IP Address:127.0.0.1` */
+function otherNameError(names: string, expected: string): Error {
+  const kind = isIP(expected) === 0 ? 'DNS:' : 'IP Address:';
+  const valid = names.split(', ').flatMap((name) => (name.startsWith(kind) ? name.slice(kind.length) : []));
+  return new Error(
+    `tls: failed to verify certificate: x509: certificate is valid for ${valid.join(', ')}, not ${expected}`,
+  );
 }

@@ -8,7 +8,14 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { QueryMessage } from './query-message.ts';
 import { continueBy } from './taken-over-exchange.ts';
-import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
+import type {
+  DirectServer,
+  DroppedPackets,
+  Exchange,
+  ExchangeEvents,
+  Transport,
+  TransportProtocol,
+} from './transport.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
 /** Milliseconds for TCP, including connecting, before UDP is used too. */
@@ -23,7 +30,7 @@ export interface TcpFirstOptions {
   readonly udp: Transport;
   readonly clock: Clock;
   /** Called when queries switch to the other protocol. */
-  readonly onSwitch: (protocol: 'tcp' | 'udp') => void;
+  readonly onSwitch: (protocol: TransportProtocol) => void;
 }
 
 export class TcpFirstTransport implements Transport {
@@ -76,7 +83,7 @@ export class TcpFirstTransport implements Transport {
   }
 
   /** @internal */
-  use(protocol: 'tcp' | 'udp'): void {
+  use(protocol: TransportProtocol): void {
     const usesTcp = protocol === 'tcp';
     if (usesTcp === this.#usesTcp) return;
     this.#usesTcp = usesTcp;

@@ -36,14 +36,17 @@ export interface Exchange {
   cancel(): void;
 }
 
+export type TransportProtocol = 'udp' | 'tcp';
+
 /** How connections to a server are kept. Times in milliseconds. */
 export interface StreamTerms {
   /** For which an idle connection is kept. */
   readonly idle: number;
-  /** After which a connection accepts no more queries; 0: never. */
+  /** After which a connection accepts no more queries, however busy it is; 0: never. */
   readonly maxAge: number;
-  /** Connections to spread simultaneous queries over, and the maximum to keep. */
+  /** Connections to spread simultaneous queries over, 1 to 4. */
   readonly minConnections: number;
+  /** The maximum to keep, at most 4. */
   readonly maxConnections: number;
 }
 

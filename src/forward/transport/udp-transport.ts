@@ -16,10 +16,12 @@ import { openQuerySocket, type QuerySocket } from '../../socket/query-socket.ts'
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
 import { CaseSupport, mixCase } from './name-case.ts';
-import { type Asked, Outstanding } from './outstanding.ts';
+import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
+import { continueBy } from './taken-over-exchange.ts';
 import {
   codeOf,
+  type DirectServer,
   type DroppedPackets,
   type Exchange,
   type ExchangeEvents,
@@ -38,8 +40,8 @@ export interface UdpTransportOptions {
   /** The source address; undefined: the system's choice. */
   readonly sourceAddress: string | undefined;
   readonly sourcePorts: SourcePorts;
-  /** Octets of the largest reply to accept. */
-  readonly udpSize: number;
+  /** Octets of the largest reply; a larger one counts as truncated. */
+  readonly maxReply: number;
   /** Replies with such an address are ignored; the wait continues. */
   readonly ignoredAddresses: readonly AddressRange[];
   /** Whether to send names in random case, as long as the server preserves it. */
@@ -73,6 +75,7 @@ export const FORGERY_SUSPECTED = 'forgery suspected';
 const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
 
 export class UdpTransport implements Transport {
+  readonly direct: DirectServer | undefined;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: UdpTransportOptions;
   readonly #case = new CaseSupport();
@@ -90,9 +93,12 @@ export class UdpTransport implements Transport {
 
   constructor(options: UdpTransportOptions) {
     this.#options = options;
-    this.#isForged = recogniseForged(options.ignoredAddresses);
-    const isFixed = options.sourcePorts.kind === 'fixed';
-    this.#seats = Array.from({ length: isFixed ? 1 : SOCKETS }, () => undefined);
+    const { peer, sourceAddress, sourcePorts, ignoredAddresses, mixesCase } = options;
+    this.#isForged = recogniseForged(ignoredAddresses);
+    this.#seats = Array.from({ length: sourcePorts.kind === 'fixed' ? 1 : SOCKETS }, () => undefined);
+    const isAny = sourcePorts.kind === 'any' && sourceAddress === undefined;
+    if (isAny && ignoredAddresses.length === 0 && !mixesCase)
+      this.direct = { peer, stream: undefined, takeOver: continueBy(this) };
   }
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
@@ -244,7 +250,7 @@ export class UdpTransport implements Transport {
     onPacket: (octets: Uint8Array, start: number, length: number, isCut: boolean) => void,
     onError: (code: string, id: number | undefined) => void,
   ): QuerySocket {
-    const { peer, sourceAddress, sourcePorts, udpSize } = this.#options;
+    const { peer, sourceAddress, sourcePorts, maxReply } = this.#options;
     const open = (port: number | undefined) =>
       openQuerySocket({
         peer,
@@ -253,7 +259,7 @@ export class UdpTransport implements Transport {
             ? undefined
             : { address: sourceAddress ?? anyAddress(peer), port: port ?? 0 },
         shared: sourcePorts.kind === 'fixed',
-        replyOctets: udpSize,
+        replyOctets: maxReply,
         onPacket,
         onError,
       });
@@ -269,7 +275,7 @@ export class UdpTransport implements Transport {
   }
 }
 
-class UdpExchange implements Exchange, Asked {
+class UdpExchange implements Exchange, OutstandingQuery {
   readonly query: QueryMessage;
   readonly events: ExchangeEvents;
   id = 0;

@@ -39,7 +39,7 @@ const PROBES_UNTIL_DOWN = 7;
 export const UNTRIED: UpstreamState = { kind: 'untried' };
 const WELL: UpstreamState = { kind: 'well' };
 
-type Moves = {
+type UpstreamMoves = {
   readonly [Kind in UpstreamState['kind']]: {
     readonly [Event in UpstreamEvent]?: (
       state: Extract<UpstreamState, { readonly kind: Kind }>,
@@ -48,7 +48,7 @@ type Moves = {
 };
 
 /** Missing combinations leave a state unchanged. */
-const MOVES: Moves = {
+const MOVES: UpstreamMoves = {
   untried: { replied: () => WELL, failed: () => failing(1), gone: down, looped },
   well: { failed: () => failing(1), gone: down, looped },
   failing: {

@@ -33,7 +33,7 @@ export interface DerivedService {
 }
 
 /** Input for the zone's own names. */
-export interface ZoneView {
+export interface ZoneFacts {
   readonly domain: NameKey;
   readonly ttl: number;
   readonly pods: PodMode;
@@ -75,9 +75,9 @@ export interface Dialect {
   /** Whether we are the authority for all names of the reverse zones, or only for those that we hold. */
   readonly ownsReverseZones: boolean;
 
-  zone(apex: NameKey, view: ZoneView): Zone;
+  zone(apex: NameKey, view: ZoneFacts): Zone;
   /** The nodes of a zone besides those of services and namespaces: the apex first. */
-  apexNodes(zone: Zone, view: ZoneView): readonly ZoneNode[];
+  apexNodes(zone: Zone, view: ZoneFacts): readonly ZoneNode[];
   derive(view: ServiceView): DerivedService;
   /** The node of an existing namespace. `name`: its name below `svc`. */
   namespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode;

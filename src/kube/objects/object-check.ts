@@ -21,12 +21,12 @@ export function isClusterObject(value: unknown): value is ClusterObject {
   }
 }
 
-type Fields = { readonly [field: string]: unknown };
+type ObjectFields = { readonly [field: string]: unknown };
 
 /** The fields of an object; empty for any other value. */
-function fieldsOf(value: unknown): Fields {
+function fieldsOf(value: unknown): ObjectFields {
   // Safe: each field is treated as unknown.
-  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+  return typeof value === 'object' && value !== null ? (value as ObjectFields) : {};
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

@@ -101,15 +101,15 @@ export class Cursor {
   }
 }
 
-type Fields = { [name: string]: unknown };
+type MessageFields = { [name: string]: unknown };
 
 /**
  * The message between the cursor's position and its end.
  *
  * @throws ProtobufError
  */
-export function readMessage(cursor: Cursor, schema: Schema): Fields {
-  const message: Fields = {};
+export function readMessage(cursor: Cursor, schema: Schema): MessageFields {
+  const message: MessageFields = {};
   while (cursor.position < cursor.end) {
     const tag = cursor.readNumber();
     const wireType = tag % 8;
@@ -125,7 +125,7 @@ function wireTypeOf(kind: FieldKind): number {
   return kind === 'number' || kind === 'flag' ? VARINT : DELIMITED;
 }
 
-function readField(cursor: Cursor, field: Field, message: Fields): void {
+function readField(cursor: Cursor, field: Field, message: MessageFields): void {
   const { name, kind } = field;
   if (kind === 'number' || kind === 'flag') {
     const value = cursor.readNumber();
@@ -156,7 +156,7 @@ function readField(cursor: Cursor, field: Field, message: Fields): void {
 }
 
 /** As `within`, but without creating a function for each inner message. */
-function readInner(cursor: Cursor, start: number, end: number, schema: Schema): Fields {
+function readInner(cursor: Cursor, start: number, end: number, schema: Schema): MessageFields {
   const outer = cursor.end;
   cursor.position = start;
   cursor.end = end;
@@ -179,7 +179,7 @@ function within<Value>(cursor: Cursor, start: number, end: number, read: () => V
 
 const NO_FIELDS: Schema = new Map();
 
-function listIn(message: Fields, name: string): unknown[] {
+function listIn(message: MessageFields, name: string): unknown[] {
   const list = message[name];
   if (Array.isArray(list)) return list;
   const made: unknown[] = [];
@@ -191,7 +191,7 @@ const KEY = 1;
 const VALUE = 2;
 
 /** An entry of a map is a message with a key and a value. */
-function readEntry(cursor: Cursor, { name, kind, keys }: Field, message: Fields): void {
+function readEntry(cursor: Cursor, { name, kind, keys }: Field, message: MessageFields): void {
   let key = '';
   let value = '';
   while (cursor.position < cursor.end) {

@@ -6,7 +6,7 @@ import type { RecordWriter } from '../../records/record-writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
-import type { ClusterDirectory, ServiceView, ZoneView } from '../dialects/dialect.ts';
+import type { ClusterDirectory, ServiceView, ZoneFacts } from '../dialects/dialect.ts';
 import { canonicalAddresses } from '../names/endpoints.ts';
 import type { PodMode } from '../names/pods.ts';
 import { labelOf, serviceKey } from '../records/fill-drafts.ts';
@@ -137,7 +137,7 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
    */
   renewZones(serial: number): void {
     const { domain, ttl, pods, dialect, reverseZones } = this.options;
-    const view: ZoneView = { domain, ttl, pods, nameservers: this.#nameservers(), serial };
+    const view: ZoneFacts = { domain, ttl, pods, nameservers: this.#nameservers(), serial };
     this.#zones = [domain, ...reverseZones].map((apex) => dialect.zone(apex, view));
     const nodes = this.#zones.flatMap((zone) => dialect.apexNodes(zone, view));
     this.#ownNodes = new Map(nodes.map((node) => [node.name, node]));

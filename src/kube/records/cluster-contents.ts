@@ -9,7 +9,7 @@ import { parseAddress } from '../../wire/address.ts';
 import { type Endpoint, mergeEndpoints } from '../names/endpoints.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { labelOf, serviceKey } from './fill-drafts.ts';
-import { formatValue, RecordViews, type ServiceNames } from './record-views.ts';
+import { formatValue, type NamespacedName, RecordViews } from './record-views.ts';
 
 export interface ServiceEndpoint {
   /** Canonical. */
@@ -25,7 +25,7 @@ export interface ServiceEndpoints {
   readonly terminating: readonly ServiceEndpoint[];
 }
 
-export interface HashedService extends ServiceNames {
+export interface HashedService extends NamespacedName {
   readonly bucket: number;
   /** Valid until the next service. */
   readonly hash: ServiceHasher;
@@ -83,13 +83,13 @@ export class ClusterContents {
   }
 
   /** The first services that have an address, their own or that of a ready endpoint. @param address canonical */
-  servicesAt(address: string): readonly ServiceNames[] {
+  servicesAt(address: string): readonly NamespacedName[] {
     const octets = parseAddress(address);
     const owners = octets === undefined ? [] : this.#writer.claims.ownersOf(octets, MAX_OWNERS);
     return owners.map((entry) => this.#views.namesOf(entry));
   }
 
-  *services(): Iterable<ServiceNames> {
+  *services(): Iterable<NamespacedName> {
     for (const namespace of this.#writer.namespaces())
       for (const entry of this.#writer.servicesOf(namespace))
         if (this.#views.service(entry) !== undefined) yield this.#views.namesOf(entry);
@@ -123,7 +123,7 @@ export class ClusterContents {
   }
 
   /** Services of type ExternalName, with the names that they lead to. */
-  *externalNames(): Iterable<ServiceNames & { readonly target: string }> {
+  *externalNames(): Iterable<NamespacedName & { readonly target: string }> {
     for (const namespace of this.#writer.namespaces())
       for (const entry of this.#writer.servicesOf(namespace)) {
         const service = this.#views.service(entry);

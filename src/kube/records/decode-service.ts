@@ -18,7 +18,7 @@ import {
   delimited,
   isText,
   newRange,
-  type Range,
+  type OctetSpan,
   readFields,
   readInner,
   readRange,
@@ -109,7 +109,7 @@ class ServiceDecoder {
     this.#addAddress(this.#one);
   }
 
-  #addAddress(range: Range): void {
+  #addAddress(range: OctetSpan): void {
     if (isText(this.#octets, range, NONE)) this.#isHeadless = true;
     else this.#draft.addAddress(this.#octets.toString('latin1', range.start, range.end));
   }

@@ -18,7 +18,7 @@ import {
   delimited,
   isText,
   newRange,
-  type Range,
+  type OctetSpan,
   readFields,
   readInner,
   readIpv4Octets,
@@ -54,7 +54,7 @@ class SliceDecoder {
   readonly #ports = new PortDecoder(this.#draft.ports);
   readonly #addressType = newRange();
   /** Of the endpoint that is being read. */
-  readonly #addresses: readonly Range[] = Array.from({ length: MAX_ADDRESSES }, newRange);
+  readonly #addresses: readonly OctetSpan[] = Array.from({ length: MAX_ADDRESSES }, newRange);
   #addressCount = 0;
   readonly #hostname = newRange();
   readonly #target = newRange();
@@ -180,7 +180,7 @@ class SliceDecoder {
     return true;
   };
 
-  #addAddress(range: Range | undefined, state: number, name: Range): void {
+  #addAddress(range: OctetSpan | undefined, state: number, name: OctetSpan): void {
     if (range === undefined) return;
     const octets = this.#octets;
     const ipv4 = readIpv4Octets(octets, range);

@@ -10,7 +10,7 @@ import {
 } from '../../records/drafts.ts';
 import type { ObjectNames } from './drafted.ts';
 import type { MetadataReader } from './metadata.ts';
-import type { Range } from './protobuf-fields.ts';
+import type { OctetSpan } from './protobuf-fields.ts';
 
 /** The names of an object; undefined if one is missing. */
 export function textsOf(octets: Buffer, { name, namespace }: MetadataReader): ObjectNames | undefined {
@@ -45,7 +45,7 @@ export function writeSliceKeys(
   appendRange(draft.service, octets, namespace);
 }
 
-const isLabel = (octets: Uint8Array, { start, end }: Range): boolean => isObjectLabel(octets, start, end);
+const isLabel = (octets: Uint8Array, { start, end }: OctetSpan): boolean => isObjectLabel(octets, start, end);
 
-const appendRange = (to: Octets, octets: Uint8Array, { start, end }: Range): void =>
+const appendRange = (to: Octets, octets: Uint8Array, { start, end }: OctetSpan): void =>
   appendLabel(to, octets, start, end);

@@ -4,20 +4,20 @@
 import type { Cursor } from '../protobuf/message.ts';
 
 /** Octets from `start` to `end`; empty where the field is missing. */
-export interface Range {
+export interface OctetSpan {
   start: number;
   end: number;
 }
 
-export const newRange = (): Range => ({ start: 0, end: 0 });
+export const newRange = (): OctetSpan => ({ start: 0, end: 0 });
 
-export function clearRange(range: Range): void {
+export function clearRange(range: OctetSpan): void {
   range.start = 0;
   range.end = 0;
 }
 
 /** Reads a field with a length into a range. @throws ProtobufError */
-export function readRange(cursor: Cursor, range: Range): void {
+export function readRange(cursor: Cursor, range: OctetSpan): void {
   const end = cursor.readLength();
   range.start = cursor.position;
   range.end = end;
@@ -25,7 +25,7 @@ export function readRange(cursor: Cursor, range: Range): void {
 }
 
 /** Whether a range has exactly these octets. */
-export function isText(octets: Uint8Array, { start, end }: Range, text: Uint8Array): boolean {
+export function isText(octets: Uint8Array, { start, end }: OctetSpan, text: Uint8Array): boolean {
   if (end - start !== text.length) return false;
   for (let index = 0; index < text.length; index++) if (octets[start + index] !== text[index]) return false;
   return true;
@@ -59,7 +59,7 @@ export const delimited = (field: number): number => field * 8 + 2;
 export const varint = (field: number): number => field * 8;
 
 /** An IPv4 address in a range, as an unsigned number; -1 if it is none, or not in its canonical form. */
-export function readIpv4Octets(octets: Uint8Array, { start, end }: Range): number {
+export function readIpv4Octets(octets: Uint8Array, { start, end }: OctetSpan): number {
   let address = 0;
   let parts = 0;
   let value = 0;

@@ -24,8 +24,8 @@ import { formatAddress } from '../../wire/address.ts';
 import type { Endpoint } from '../names/endpoints.ts';
 import type { ServiceObject, ServicePort } from '../objects/objects.ts';
 
-/** The names of a service. */
-export interface ServiceNames {
+/** A namespace, and the name of an object in it. */
+export interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -42,7 +42,7 @@ export class RecordViews {
   }
 
   /** @param entry of a service */
-  namesOf(entry: number): ServiceNames {
+  namesOf(entry: number): NamespacedName {
     const name = this.labelAt(entry + SERVICE.KEY);
     return { name, namespace: this.labelAt(entry + SERVICE.KEY + 1 + name.length) };
   }

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { peerUserOf } from '../../socket/peer-user.ts';
-import { addressOfPlace, type ControlPlace, describePlace, placesToAsk } from './control-place.ts';
+import { addressOfPlace, describePlace, type OpenPlace, placesToAsk } from './control-place.ts';
 import { type ControlRequest, ProtocolError, readReply, writeRequest } from './protocol.ts';
 
 /** No server can be asked. */
@@ -16,8 +16,6 @@ export class NoServerError extends Error {
 export class RequestFailedError extends Error {
   override readonly name = 'RequestFailedError';
 }
-
-type OpenPlace = Exclude<ControlPlace, { kind: 'none' }>;
 
 /**
  * Sends a request to the server at a place, and yields its data.

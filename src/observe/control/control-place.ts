@@ -16,6 +16,8 @@ export type ControlPlace =
   | { readonly kind: 'file'; readonly path: string; readonly isDefault: boolean }
   | { readonly kind: 'abstract'; readonly name: string };
 
+export type OpenPlace = Exclude<ControlPlace, { kind: 'none' }>;
+
 /** A folder in memory or an `emptyDir`, which the manifests mount. */
 export const RUN_FOLDER = '/run/portolan';
 /** The value of flags that turns the socket off. */

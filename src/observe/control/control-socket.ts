@@ -5,7 +5,13 @@ import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Log } from '../../base/log.ts';
 import { peerUserOf } from '../../socket/peer-user.ts';
-import { abstractPlaceOf, addressOfPlace, type ControlPlace, describePlace } from './control-place.ts';
+import {
+  abstractPlaceOf,
+  addressOfPlace,
+  type ControlPlace,
+  describePlace,
+  type OpenPlace,
+} from './control-place.ts';
 import {
   type ControlReply,
   type ControlRequest,
@@ -48,8 +54,6 @@ const REQUEST_TIMEOUT = 5_000;
 const MAX_WAITING = 256 * 1024;
 /** Owner may read and write, which connecting requires. */
 const OWNER_ONLY = 0o600;
-
-type OpenPlace = Exclude<ControlPlace, { kind: 'none' }>;
 
 export class ControlSocket {
   readonly #options: ControlSocketOptions;

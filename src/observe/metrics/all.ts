@@ -1,19 +1,94 @@
 /**
  * All metrics, in output order.
  */
+import { countRejectedItems } from '../../base/item-fence.ts';
 import { CLUSTER_METRICS } from './cluster.ts';
-import { CONFIG_METRICS } from './config.ts';
 import { ETCD_METRICS } from './etcd.ts';
 import { FILE_METRICS } from './files.ts';
 import { FINDING_METRICS } from './findings.ts';
-import { ITEM_METRICS } from './items.ts';
-import type { HistogramMetric, Metric } from './metric.ts';
+import { type HistogramMetric, type Metric, one, type Sample, seconds } from './metric.ts';
 import { PROCESS_METRICS } from './process.ts';
-import { PROGRAM_METRICS } from './program.ts';
 import { QUERY_METRICS } from './queries.ts';
 import { RESOLVER_HISTOGRAMS, RESOLVER_METRICS } from './resolver.ts';
 import { SOCKET_METRICS } from './sockets.ts';
-import { TABLE_METRICS } from './table.ts';
+
+const TABLE_METRICS: readonly Metric[] = [
+  {
+    kind: 'gauge',
+    name: 'portolan_table_entries',
+    help: 'Entries of the answer table: names of our zones, records of clusters, and cached answers.',
+    labels: ['kind'],
+    read: (stats) => [
+      [{ kind: 'name' }, stats.table.nodes],
+      [{ kind: 'record' }, stats.table.records],
+      [{ kind: 'cached' }, stats.table.cached],
+    ],
+  },
+  {
+    kind: 'gauge',
+    name: 'portolan_table_bytes',
+    help: 'Bytes of those entries, and of all memory that the table has ever used.',
+    labels: ['kind'],
+    read: (stats) => [
+      [{ kind: 'name' }, stats.table.nodeOctets],
+      [{ kind: 'record' }, stats.table.recordOctets],
+      [{ kind: 'cached' }, stats.table.cachedOctets],
+      [{ kind: 'touched' }, stats.table.touchedOctets],
+    ],
+  },
+];
+
+const PROGRAM_METRICS: readonly Metric[] = [
+  {
+    kind: 'gauge',
+    name: 'portolan_code_caches',
+    help: 'Bundles of the program by the state of their V8 code caches. rejected: made with another version or other flags of Node.js.',
+    labels: ['state'],
+    read: ({ codeCaches = {} }) =>
+      Object.entries(codeCaches).map(([state, count]): Sample => [{ state }, count]),
+  },
+];
+
+const ITEM_METRICS: readonly Metric[] = [
+  {
+    kind: 'counter',
+    name: 'portolan_rejected_items_total',
+    help: 'Keys, objects, files and lines that were passed over, by source and reason.',
+    labels: ['source', 'reason'],
+    read: () => countRejectedItems().map(({ source, reason, count }) => [{ source, reason }, count] as const),
+  },
+];
+
+const CONFIG_METRICS: readonly Metric[] = [
+  {
+    kind: 'counter',
+    name: 'portolan_config_errors_total',
+    help: 'Rejected changes of the ConfigMap, by the key that was invalid.',
+    labels: ['key'],
+    read: ({ config }) => Array.from(config?.errors ?? [], ([key, count]) => [{ key }, count] as const),
+  },
+  {
+    kind: 'gauge',
+    name: 'portolan_config_last_good',
+    help: '1 while the last good settings are used because the ConfigMap is invalid, else 0.',
+    labels: [],
+    read: ({ config }) => one(config && Number(config.isLastGood)),
+  },
+  {
+    kind: 'counter',
+    name: 'portolan_config_changes_total',
+    help: 'Applied changes of the ConfigMap, the first reading included.',
+    labels: [],
+    read: ({ config }) => one(config?.changes),
+  },
+  {
+    kind: 'gauge',
+    name: 'portolan_config_timestamp_seconds',
+    help: 'Time of the last applied change, in seconds since the epoch.',
+    labels: [],
+    read: ({ config }) => one(seconds(config?.changedAt)),
+  },
+];
 
 export const METRICS: readonly Metric[] = [
   ...QUERY_METRICS,

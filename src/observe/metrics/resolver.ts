@@ -6,9 +6,9 @@ import { rcodeName } from '../../wire/mnemonics.ts';
 import type { Stats } from '../stats.ts';
 import { type HistogramMetric, type Metric, one, type Sample } from './metric.ts';
 
-type Upstream = Stats['forward']['upstreams'][number];
+type UpstreamCounts = Stats['forward']['upstreams'][number];
 
-const perUpstream = (read: (upstream: Upstream) => number | undefined) => (stats: Stats) =>
+const perUpstream = (read: (upstream: UpstreamCounts) => number | undefined) => (stats: Stats) =>
   stats.forward.upstreams.flatMap((each): readonly Sample[] => {
     const value = read(each);
     return value === undefined ? [] : [[{ upstream: each.upstream }, value]];

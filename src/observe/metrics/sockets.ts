@@ -2,12 +2,12 @@
  * Metrics of sockets and threads: packets, connections, drops and errors.
  */
 
-import type { ReaderCounts } from '../../listen/reader-counters.ts';
+import type { ReaderCounters } from '../../listen/reader-counters.ts';
 import { DROP_REASONS } from '../http-connections.ts';
 import type { Stats } from '../stats.ts';
 import { type Metric, one } from './metric.ts';
 
-const sumOfReaders = (field: keyof ReaderCounts) => (stats: Stats) =>
+const sumOfReaders = (field: keyof ReaderCounters) => (stats: Stats) =>
   one(stats.udp?.readers.reduce((sum, reader) => sum + reader[field], 0));
 
 /** The counter of dropped HTTP connections, in a server and in a sidecar. */

@@ -53,7 +53,7 @@ export async function encodeProfile(profile: ProfileData): Promise<Buffer> {
 
 /** The message before compression. */
 export function writeProfile({ types, samples, time, duration, period }: ProfileData): Uint8Array {
-  const texts = new Numbers<string>(['']);
+  const texts = new FirstUseNumbers<string>(['']);
   const functions = new Map<string, { readonly id: number; readonly frame: Frame }>();
   const idOf = (frame: Frame): number => {
     const key = `${frame.name}\n${frame.file}\n${frame.line}`;
@@ -61,19 +61,22 @@ export function writeProfile({ types, samples, time, duration, period }: Profile
     functions.set(key, known);
     return known.id;
   };
-  const message = new Message();
+  const message = new ProfileMessage();
   const valueType = ([type, unit]: ValueType) =>
-    new Message().number(VALUE_TYPE.type, texts.of(type)).number(VALUE_TYPE.unit, texts.of(unit));
+    new ProfileMessage().number(VALUE_TYPE.type, texts.of(type)).number(VALUE_TYPE.unit, texts.of(unit));
   for (const type of types) message.message(PROFILE.sampleType, valueType(type));
   for (const { stack, values } of samples)
     message.message(
       PROFILE.sample,
-      new Message().numbers(SAMPLE.location, stack.map(idOf)).numbers(SAMPLE.value, values),
+      new ProfileMessage().numbers(SAMPLE.location, stack.map(idOf)).numbers(SAMPLE.value, values),
     );
   // One location per function: the profile does not tell lines within functions.
   for (const { id, frame } of functions.values()) {
-    const line = new Message().number(LINE.function, id).number(LINE.line, frame.line);
-    message.message(PROFILE.location, new Message().number(LOCATION.id, id).message(LOCATION.line, line));
+    const line = new ProfileMessage().number(LINE.function, id).number(LINE.line, frame.line);
+    message.message(
+      PROFILE.location,
+      new ProfileMessage().number(LOCATION.id, id).message(LOCATION.line, line),
+    );
     message.message(PROFILE.function, functionOf(id, frame, texts));
   }
   const last = types.at(-1);
@@ -85,8 +88,8 @@ export function writeProfile({ types, samples, time, duration, period }: Profile
   return message.octets();
 }
 
-function functionOf(id: number, { name, file, line }: Frame, texts: Numbers<string>): Message {
-  return new Message()
+function functionOf(id: number, { name, file, line }: Frame, texts: FirstUseNumbers<string>): ProfileMessage {
+  return new ProfileMessage()
     .number(FUNCTION.id, id)
     .number(FUNCTION.name, texts.of(name))
     .number(FUNCTION.systemName, texts.of(name))
@@ -95,7 +98,7 @@ function functionOf(id: number, { name, file, line }: Frame, texts: Numbers<stri
 }
 
 /** Numbers values in order of first use. */
-class Numbers<Value> {
+class FirstUseNumbers<Value> {
   readonly #numbers = new Map<Value, number>();
 
   constructor(first: readonly Value[]) {
@@ -114,7 +117,7 @@ class Numbers<Value> {
 }
 
 /** Writes a message field by field. Numbers are non-negative integers. */
-class Message {
+class ProfileMessage {
   readonly #octets: number[] = [];
   readonly #parts: Uint8Array[] = [];
 
@@ -125,7 +128,7 @@ class Message {
   }
 
   numbers(field: number, values: readonly number[]): this {
-    const packed = new Message();
+    const packed = new ProfileMessage();
     for (const value of values) packed.#varint(value);
     return this.#bytes(field, packed.octets());
   }
@@ -134,7 +137,7 @@ class Message {
     return this.#bytes(field, Buffer.from(value));
   }
 
-  message(field: number, value: Message): this {
+  message(field: number, value: ProfileMessage): this {
     return this.#bytes(field, value.octets());
   }
 

@@ -77,13 +77,13 @@ function questionsOf(rules: readonly CompiledRule[]): Questions {
 
 const isOf = (types: Match['types'], type: number): boolean => types === 'all' || types.has(type);
 
-interface Decision {
+interface AclDecision {
   readonly action: AclPolicy['action'];
   /** The zone of the rule, for metrics. */
   readonly zone: string;
 }
 
-function decide(query: Query, rules: readonly CompiledRule[]): Decision {
+function decide(query: Query, rules: readonly CompiledRule[]): AclDecision {
   const { type } = query.question;
   for (const { zones, policies } of rules) {
     const zone = closestOf(query.key, zones);

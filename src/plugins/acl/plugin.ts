@@ -11,8 +11,8 @@ import type { AddressRange } from '../../wire/address-range.ts';
 import { createAclHandler } from './acl.ts';
 import type { AclOptions, AclPolicy } from './options.ts';
 
-type Action = AclPolicy['action'];
-const ACTIONS: readonly Action[] = ['allow', 'block', 'filter', 'drop'];
+type AclAction = AclPolicy['action'];
+const ACTIONS: readonly AclAction[] = ['allow', 'block', 'filter', 'drop'];
 const SECTIONS = ['type', 'net'];
 
 /** `acl [ZONES…] { ACTION [type TYPE…] [net ADDRESS…] }`. Source: plugin/acl of CoreDNS 1.14.7. */

@@ -11,7 +11,7 @@ import { NO_QUESTIONS } from '../../chain/match.ts';
 import { toKey } from '../../wire/name.ts';
 import { RCODE, type ResourceRecord } from '../../wire/types.ts';
 
-type Alias = Extract<Answer, { kind: 'alias' }>;
+type AliasAnswer = Extract<Answer, { kind: 'alias' }>;
 
 /** Maximum length of an alias chain that is followed for one question. */
 const MAX_STEPS = 8;
@@ -40,13 +40,17 @@ export function createAliasFollower(log: Log, clock: Clock): Handler {
 }
 
 /** The answer if the aliases do not lead to one. */
-function withoutEnd(first: Alias, records: readonly ResourceRecord[]): Answer {
+function withoutEnd(first: AliasAnswer, records: readonly ResourceRecord[]): Answer {
   const { authoritative, soa } = first;
   if (first.unanswered === 'nodata') return { kind: 'nodata', aliases: [], soa, authoritative };
   return { kind: 'records', records, additionals: [], authoritative };
 }
 
-function join(first: Alias, aliases: readonly ResourceRecord[], end: Exclude<Answer, Alias>): Answer {
+function join(
+  first: AliasAnswer,
+  aliases: readonly ResourceRecord[],
+  end: Exclude<Answer, AliasAnswer>,
+): Answer {
   const { authoritative } = first;
   switch (end.kind) {
     case 'records':

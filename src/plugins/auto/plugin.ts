@@ -3,7 +3,12 @@
  */
 import { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import {
+  type DirectiveContext,
+  type Draft,
+  resolvePath,
+  zonesOrBlock,
+} from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';
@@ -14,15 +19,13 @@ import type { AutoOptions } from './options.ts';
 const DEFAULT_RELOAD = 60_000;
 const DEFAULT_PATTERN = 'db\\.(.*)';
 
-type Draft = { -readonly [Name in keyof AutoOptions]: AutoOptions[Name] };
-
 /** `auto [ZONES…] { directory DIR [REGEX ORIGIN]; reload DURATION }`. Source: plugin/auto of CoreDNS 1.14.7. */
 export const auto = definePlugin({
   name: 'auto',
   answers: true,
   syntax: ['auto [ZONES…] {', '    directory DIR [REGEX ORIGIN]', '    reload DURATION', '}'],
   read(cursor, context): AutoOptions {
-    const draft: Draft = {
+    const draft: Draft<AutoOptions> = {
       zones: [],
       directory: undefined,
       pattern: new Pattern(DEFAULT_PATTERN),
@@ -59,7 +62,7 @@ export const auto = definePlugin({
   },
 });
 
-function readDirectory(cursor: DirectiveCursor, context: DirectiveContext, draft: Draft): void {
+function readDirectory(cursor: DirectiveCursor, context: DirectiveContext, draft: Draft<AutoOptions>): void {
   const remedy = 'Write directory DIR, or directory DIR REGEX ORIGIN, as in directory zones db\\.(.*) {1}.';
   const named = cursor.requiredArgument();
   const directory = resolvePath(named, context);

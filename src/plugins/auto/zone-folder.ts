@@ -3,7 +3,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { AutoOptions } from './options.ts';
 
@@ -75,10 +75,5 @@ function originOf(
   const groups = pattern.match(name);
   if (groups === undefined) return undefined;
   const groupOf = (word: string): string => groups[pattern.groupNames.get(word) ?? Number(word)] ?? '';
-  try {
-    return toKey(parseName(origin.replace(/\{(\w+)\}/g, (_, word: string) => groupOf(word))));
-  } catch (error) {
-    if (error instanceof NameError) return 'bad';
-    throw error;
-  }
+  return tryParseKey(origin.replace(/\{(\w+)\}/g, (_, word: string) => groupOf(word))) ?? 'bad';
 }

@@ -14,7 +14,7 @@ import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { parseSearchDomains } from '../../forward/resolv-conf.ts';
 import type { PublicationId } from '../../table/types.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { parseName, toKey, tryParseName } from '../../wire/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -226,23 +226,13 @@ async function search(
   behind: Next,
 ): Promise<Answer | undefined> {
   for (const candidate of candidates) {
-    const name = readCandidate(candidate);
+    const name = tryParseName(candidate);
     if (name === undefined) continue;
     const answer = await behind(query.about({ ...query.question, name }));
     // A client stops at a failure too. Without the answer of a server, a look ends here.
     if (!isMissing(answer) || query.look?.open !== undefined) return withAlias(answer, query, name);
   }
   return undefined;
-}
-
-/** Undefined: too long for a name. */
-function readCandidate(text: string): AbsoluteName | undefined {
-  try {
-    return parseName(text);
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
 }
 
 function isMissing(answer: Answer): boolean {

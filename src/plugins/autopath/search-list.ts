@@ -2,7 +2,7 @@
  * The search list of a pod, as the kubelet writes it into the resolv.conf of its containers.
  */
 import type { SearchingPod } from '../../kube/names/pod-searches.ts';
-import { isWithin, NameError, parentOf, parseName, ROOT, toKey } from '../../wire/name.ts';
+import { isWithin, parentOf, ROOT, tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** A resolver may ignore what lies beyond (resolv.conf(5)), and kubelets differ in what they leave out. */
@@ -55,10 +55,6 @@ export function candidatesOf(name: string, domains: readonly NameKey[]): readonl
 }
 
 function readNames(texts: readonly string[]): readonly NameKey[] | undefined {
-  try {
-    return texts.map((text) => toKey(parseName(text)));
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
+  const names = texts.flatMap((text) => tryParseKey(text) ?? []);
+  return names.length === texts.length ? names : undefined;
 }

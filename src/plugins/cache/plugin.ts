@@ -4,7 +4,7 @@
 
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
-import { zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
@@ -19,8 +19,6 @@ const DENIAL: CacheLimits = { capacity: DEFAULT_CAPACITY, maxTtl: 1800, minTtl: 
 const MAX_SERVFAIL = 300_000;
 const MAX_RECHECK = 300_000;
 const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
-
-type Draft = { -readonly [Name in keyof CoreDnsRules]: CoreDnsRules[Name] };
 
 /** The properties, and their ranges and defaults, are those of plugin/cache of CoreDNS 1.14.7. */
 export const cache = definePlugin({
@@ -38,7 +36,7 @@ export const cache = definePlugin({
     '}',
   ],
   read(cursor, context): CacheRules {
-    const draft: Draft = {
+    const draft: Draft<CoreDnsRules> = {
       kind: 'coredns',
       zones: context.zones,
       success: SUCCESS,
@@ -72,7 +70,7 @@ export const cache = definePlugin({
     ),
 });
 
-function readProperties(cursor: DirectiveCursor, draft: Draft): void {
+function readProperties(cursor: DirectiveCursor, draft: Draft<CoreDnsRules>): void {
   let policies = 0;
   const known = {
     success: () => {

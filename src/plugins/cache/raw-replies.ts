@@ -22,11 +22,11 @@ export interface WaitingQuery extends RawQuery {
   readonly question: Omit<ForwardQuestion, 'name'>;
 }
 
-type AnswerStore = Pick<TableWriter, 'cache' | 'dropCached'>;
+type ReplyStore = Pick<TableWriter, 'cache' | 'dropCached'>;
 
 export class RawResponses {
   readonly #answer = new RawAnswer();
-  readonly #table: AnswerStore;
+  readonly #table: ReplyStore;
   readonly #clock: Clock;
   readonly #udpSize: number;
   /** Of a fill. */
@@ -35,7 +35,7 @@ export class RawResponses {
   /** The name of the question that is being answered, in lower case. */
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
 
-  constructor(table: AnswerStore, clock: Clock, udpSize: number) {
+  constructor(table: ReplyStore, clock: Clock, udpSize: number) {
     this.#table = table;
     this.#clock = clock;
     this.#udpSize = udpSize;

@@ -11,12 +11,12 @@ import { type ClusterSource, createKubernetesHandler } from '../kubernetes/kuber
 import { StubZones } from '../stub-zones/stub-zones.ts';
 import type { ClusterZoneOptions } from './options.ts';
 
-export class ClusterZone implements Plugin {
+export class ClusterZonePlugin implements Plugin {
   readonly handler: Handler;
   readonly #lasting: Lasting<Cluster>;
 
   /** @throws RangeError for a domain that leaves no room for services */
-  constructor(options: ClusterZoneOptions, context: PluginContext, former: ClusterZone | undefined) {
+  constructor(options: ClusterZoneOptions, context: PluginContext, former: ClusterZonePlugin | undefined) {
     this.#lasting = (former === undefined ? lastingCluster(options, context) : former.#lasting).retain();
     this.handler = createKubernetesHandler(this.cluster);
   }
@@ -40,7 +40,7 @@ function lastingCluster(options: ClusterZoneOptions, { table, clock, log }: Plug
 
 /** The cluster of a complete block. @throws TypeError if it has none */
 export function clusterOf({ find }: PluginContext): ClusterSource {
-  const zone = find(ClusterZone);
+  const zone = find(ClusterZonePlugin);
   if (zone === undefined) throw new TypeError('a block without cluster-zone');
   return zone.cluster;
 }
@@ -48,5 +48,5 @@ export function clusterOf({ find }: PluginContext): ClusterSource {
 /** Whether the cluster of the block answers a name. */
 export function isOfCluster({ find }: PluginContext): (name: NameKey) => boolean {
   return (name) =>
-    find(StubZones)?.has(name) !== true && find(ClusterZone)?.cluster.names.owns(name) === true;
+    find(StubZones)?.has(name) !== true && find(ClusterZonePlugin)?.cluster.names.owns(name) === true;
 }

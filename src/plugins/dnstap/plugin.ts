@@ -2,6 +2,7 @@
  * `dnstap`: queries and responses to collectors, in the format of dnstap.info.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
+import type { Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger, splitAddress } from '../../corefile/directive/go-values.ts';
 import type { TlsOptions } from '../tls/options.ts';
@@ -40,8 +41,6 @@ export const dnstap = definePlugin({
   create: (options, context) => new Dnstap(options, context),
 });
 
-type Draft = { -readonly [Name in keyof TapOptions]: TapOptions[Name] };
-
 function readTap(cursor: DirectiveCursor): TapOptions {
   const words = cursor.remainingArguments();
   const isListening = words[0] === 'listen';
@@ -50,7 +49,7 @@ function readTap(cursor: DirectiveCursor): TapOptions {
     throw isListening
       ? cursor.error('dnstap listen requires an endpoint argument', REMEDY)
       : cursor.argumentError(REMEDY);
-  const draft: Draft = {
+  const draft: Draft<TapOptions> = {
     endpoint: readEndpoint(cursor, place),
     isFull: full === 'full',
     maxOctets: readMultiple(cursor, buffers, MAX_BUFFERS, WRITE_BUFFER_NAMES) * OCTETS_PER_BUFFER,

@@ -23,13 +23,13 @@ export function readClientQuery(frame: Buffer): Buffer | undefined {
   return type === TAP_TYPE.CLIENT_QUERY ? query : undefined;
 }
 
-interface Fields {
+interface TapFields {
   readonly type?: number;
   readonly message?: Buffer;
 }
 
 /** The last number and the last octets under two numbers of fields. */
-function readFields(cursor: Cursor, wanted: { readonly type?: number; readonly message: number }): Fields {
+function readFields(cursor: Cursor, wanted: { readonly type?: number; readonly message: number }): TapFields {
   let [type, message]: [number | undefined, Buffer | undefined] = [undefined, undefined];
   while (cursor.position < cursor.end) {
     const tag = cursor.readNumber();

@@ -27,17 +27,17 @@ export interface TapListenerDependencies {
 }
 
 /** The open listeners: those of a plan and of the next one share a socket. */
-const listeners = new Map<string, Lasting<TapListener>>();
+const listeners = new Map<string, Lasting<DnstapListener>>();
 
 /** @returns the listener of these options; release it once */
 export function shareTapListener(
   options: TapListenerOptions,
   dependencies: TapListenerDependencies,
-): Lasting<TapListener> {
+): Lasting<DnstapListener> {
   const key = JSON.stringify(options);
   const known = listeners.get(key);
   if (known !== undefined) return known.retain();
-  const made = new Lasting(new TapListener(options, dependencies), async (listener) => {
+  const made = new Lasting(new DnstapListener(options, dependencies), async (listener) => {
     listeners.delete(key);
     await listener.stop();
   });
@@ -45,7 +45,7 @@ export function shareTapListener(
   return made.retain();
 }
 
-export class TapListener {
+export class DnstapListener {
   readonly #options: TapListenerOptions;
   readonly #dependencies: TapListenerDependencies;
   readonly #server: Server;

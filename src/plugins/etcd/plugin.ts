@@ -11,7 +11,7 @@ import {
 } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
-import { type Endpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
+import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { Credentials, TlsFiles } from '../../sources/etcd/client/settings.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -24,8 +24,8 @@ const MAX_LEASE = 86_400;
 const MAX_TTL = 2 ** 32 - 1;
 const MAX_SNAPSHOT_AGE = '24h';
 
-interface Draft {
-  endpoints: readonly Endpoint[];
+interface EtcdDraft {
+  endpoints: readonly EtcdEndpoint[];
   credentials: Credentials | undefined;
   tls: TlsFiles | undefined;
   path: string;
@@ -55,7 +55,7 @@ export const etcd = definePlugin({
   ],
   read(cursor, context): EtcdOptions {
     const endpoint = parseEndpoint(DEFAULT_ENDPOINT);
-    const draft: Draft = {
+    const draft: EtcdDraft = {
       endpoints: endpoint === undefined ? [] : [endpoint],
       credentials: undefined,
       tls: undefined,
@@ -80,7 +80,7 @@ export const etcd = definePlugin({
   },
 });
 
-function readProperties(cursor: DirectiveCursor, draft: Draft, context: DirectiveContext): void {
+function readProperties(cursor: DirectiveCursor, draft: EtcdDraft, context: DirectiveContext): void {
   const ignored = (name: string) => () => {
     cursor.remainingArguments();
     cursor.warn(`"${name}" has no effect. Take it out.`);
@@ -121,7 +121,7 @@ function readProperties(cursor: DirectiveCursor, draft: Draft, context: Directiv
   });
 }
 
-function readEndpoint(cursor: DirectiveCursor, text: string): Endpoint {
+function readEndpoint(cursor: DirectiveCursor, text: string): EtcdEndpoint {
   const endpoint = parseEndpoint(text);
   if (endpoint === undefined)
     throw cursor.error(`invalid endpoint '${text}'`, 'Give a URL such as http://192.0.2.1:2379.');

@@ -18,13 +18,13 @@ export interface NodeWatch {
 }
 
 /** Notifies the current plan when the names of federations change. */
-interface Followed {
+interface FollowedFederations {
   readonly federations: Federations<NodeWatch>;
   changed: () => boolean;
 }
 
 export class FederationZones implements Plugin {
-  readonly #lasting: Lasting<Followed>;
+  readonly #lasting: Lasting<FollowedFederations>;
   readonly #options: FederationsOptions;
   readonly #context: PluginContext;
   #handler: Handler | undefined;
@@ -77,8 +77,11 @@ export class FederationZones implements Plugin {
   }
 }
 
-function lastingFederations({ domain }: FederationsOptions, changed: Followed['changed']): Lasting<Followed> {
-  const followed: Followed = {
+function lastingFederations(
+  { domain }: FederationsOptions,
+  changed: FollowedFederations['changed'],
+): Lasting<FollowedFederations> {
+  const followed: FollowedFederations = {
     federations: new Federations(domain, () => void followed.changed()),
     changed,
   };

@@ -10,9 +10,9 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import type { Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { federationNode } from '../../kube/dialects/kube-dns/federation-node.ts';
+import { federationNode } from '../../kube/dialects/kube-dns/derive.ts';
 import type { ClusterPlace } from '../../kube/objects/node-places.ts';
-import { NameError, parentOf, parseName } from '../../wire/name.ts';
+import { parentOf, parseName, tryParseName } from '../../wire/name.ts';
 import type { AbsoluteName, NameKey } from '../../wire/types.ts';
 import { lookUp } from '../../zone/lookup.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
@@ -93,12 +93,7 @@ function nameIn(
   { zone, region }: Extract<ClusterPlace, { kind: 'place' }>,
   domain: NameKey,
 ): AbsoluteName | undefined {
-  try {
-    return parseName(`${service}.${namespace}.${federation}.svc.${zone}.${region}.${domain}`);
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
+  return tryParseName(`${service}.${namespace}.${federation}.svc.${zone}.${region}.${domain}`);
 }
 
 function answerWith(

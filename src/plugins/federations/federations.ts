@@ -9,15 +9,15 @@ import type { NameKey } from '../../wire/types.ts';
 import type { Federation, FederationSource } from './federation.ts';
 
 /** A watch that can be stopped. */
-interface Stoppable {
+interface StoppableWatch {
   stop(): Promise<void>;
 }
 
 /** @returns undefined if the server cannot follow nodes */
-export type FollowNodes<Watch extends Stoppable> = (places: NodePlaces) => Watch | undefined;
+export type FollowNodes<Watch extends StoppableWatch> = (places: NodePlaces) => Watch | undefined;
 
 /** @typeParam Watch the caller's type of the watch of nodes, for its statistics */
-export class Federations<Watch extends Stoppable> implements FederationSource {
+export class Federations<Watch extends StoppableWatch> implements FederationSource {
   readonly domain: NameKey;
   readonly #onChange: () => void;
   #questions: Questions = NO_QUESTIONS;

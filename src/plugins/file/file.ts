@@ -30,7 +30,7 @@ export interface FileDependencies {
   readonly handlerNames?: () => readonly string[];
 }
 
-interface FollowedZone {
+interface ZoneInFile {
   readonly plan: FileZone;
   names: ZoneNames | undefined;
   /** Modification time of the file that was read last, in milliseconds since the epoch. */
@@ -43,7 +43,7 @@ export class File implements TransferSource {
   readonly #dependencies: FileDependencies;
   readonly #notifies: NotifyLog;
   readonly #fence: ItemFence;
-  readonly #zones: ReadonlyMap<NameKey, FollowedZone>;
+  readonly #zones: ReadonlyMap<NameKey, ZoneInFile>;
   readonly #fallthrough: ReadonlySet<NameKey>;
   #isStopped = false;
 
@@ -87,7 +87,7 @@ export class File implements TransferSource {
     this.#notifies.stop();
   }
 
-  #lookAgain(zone: FollowedZone): void {
+  #lookAgain(zone: ZoneInFile): void {
     const { clock } = this.#dependencies;
     const { reload } = zone.plan;
     if (reload === 0 || this.#isStopped) return;
@@ -97,7 +97,7 @@ export class File implements TransferSource {
     });
   }
 
-  #reload(zone: FollowedZone): void {
+  #reload(zone: ZoneInFile): void {
     const { log } = this.#dependencies;
     const { origin, path } = zone.plan;
     const reading = this.#read(zone, zone.names?.serial);
@@ -111,7 +111,7 @@ export class File implements TransferSource {
   }
 
   /** @param serial the serial of an unchanged zone */
-  #read(zone: FollowedZone, serial: number | undefined): ZoneReading {
+  #read(zone: ZoneInFile, serial: number | undefined): ZoneReading {
     const { isStrict } = this.#dependencies;
     const { path } = zone.plan;
     const reading = this.#fence.take(
@@ -143,7 +143,7 @@ export class File implements TransferSource {
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : presentZoneAnswer(answer);
   }
 
-  #zoneOf(name: NameKey): FollowedZone | undefined {
+  #zoneOf(name: NameKey): ZoneInFile | undefined {
     for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at)) {
       const zone = this.#zones.get(at);
       if (zone !== undefined) return zone;

@@ -16,7 +16,7 @@ import type { FileOptions, FileZone } from './options.ts';
 const DEFAULT_RELOAD = 60_000;
 
 /** Settings of one use apply to later uses too, as in CoreDNS. */
-interface Draft {
+interface FileDraft {
   reload: number;
   reloadByMtime: boolean;
   fallthrough: readonly NameKey[];
@@ -35,7 +35,7 @@ export const file = definePlugin({
     '}',
   ],
   read(cursor, context): FileOptions {
-    const draft: Draft = { reload: DEFAULT_RELOAD, reloadByMtime: false, fallthrough: [] };
+    const draft: FileDraft = { reload: DEFAULT_RELOAD, reloadByMtime: false, fallthrough: [] };
     const zones = new Map<NameKey, FileZone>();
     let openFault: string | undefined;
     cursor.eachUse(() => {
@@ -80,7 +80,7 @@ function noteMissingFile(openFault: string, reload: number, cursor: DirectiveCur
     );
 }
 
-function readProperties(cursor: DirectiveCursor, draft: Draft): void {
+function readProperties(cursor: DirectiveCursor, draft: FileDraft): void {
   cursor.properties({
     fallthrough: () => {
       draft.fallthrough = fallthroughZones(cursor.remainingArguments());

@@ -7,7 +7,7 @@ import type { FileZone } from './options.ts';
 import { ZoneNames } from './zone-names.ts';
 
 /** The zone as it was read last. */
-export interface KnownZone {
+export interface KnownFile {
   /** Undefined: not read yet. */
   readonly serial: number | undefined;
   /** Milliseconds since the epoch. */
@@ -27,7 +27,7 @@ const STRICT_GENERATED_TTL = 3600;
 /** @param isStrict whether the TTLs of `$GENERATE` are those of CoreDNS */
 export function readZone(
   { origin, path, reloadByMtime }: FileZone,
-  known: KnownZone,
+  known: KnownFile,
   isStrict = false,
 ): ZoneReading {
   let text: string;

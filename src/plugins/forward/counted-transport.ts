@@ -2,14 +2,19 @@
  * A transport that counts the main thread's queries to a server, and its replies.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { Exchange, ExchangeEvents, Transport } from '../../forward/transport/transport.ts';
+import type {
+  Exchange,
+  ExchangeEvents,
+  Transport,
+  TransportProtocol,
+} from '../../forward/transport/transport.ts';
 import { rcodeOf } from '../../forward/transport/upstream-reply.ts';
 import type { ServerEvents } from './forward-metrics.ts';
 
 export interface CountedOptions {
   /** In metrics: its address and port. */
   readonly server: string;
-  readonly protocol: 'udp' | 'tcp';
+  readonly protocol: TransportProtocol;
   /** Milliseconds after which an idle connection counts as closed. */
   readonly expire: number;
   readonly counts: Pick<ServerEvents, 'asked' | 'replied'>;

@@ -54,11 +54,11 @@ export function countForwarding(metrics: PluginMetrics): ForwardMetrics {
     'Counter of the number of queries rejected because the concurrent queries were at maximum.',
   );
   const of = (to: string) => ({ proxy_name: 'forward', to });
-  const servers = new Map<string, ServerCounts>();
-  const countsOf = (to: string): ServerCounts => {
+  const servers = new Map<string, CollectedCounts>();
+  const countsOf = (to: string): CollectedCounts => {
     const known = servers.get(to);
     if (known !== undefined) return known;
-    const added = new ServerCounts((rcode) => duration.observer({ ...of(to), rcode: rcodeName(rcode) }));
+    const added = new CollectedCounts((rcode) => duration.observer({ ...of(to), rcode: rcodeName(rcode) }));
     servers.set(to, added);
     return added;
   };
@@ -84,7 +84,7 @@ export function countForwarding(metrics: PluginMetrics): ForwardMetrics {
 }
 
 /** Counts of one server until metrics are shown: it would be too slow to look up labels for each query. */
-class ServerCounts {
+class CollectedCounts {
   readonly #observerOf: (rcode: number) => (seconds: number) => void;
   readonly #observers = new Map<number, (seconds: number) => void>();
   #connections = noConnections();

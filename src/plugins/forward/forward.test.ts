@@ -86,7 +86,7 @@ async function forwardTo(
       log,
       isOurselves: (address, port) => address === '127.0.0.53' && port === 53,
       random: () => 0,
-      openTransports: ({ address }) => ({ udp: transport(address, 'udp'), tcp: transport(address, 'tcp') }),
+      tap: (_, { address }, protocol) => transport(address, protocol),
     },
   );
   await forward.start();

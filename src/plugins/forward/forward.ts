@@ -11,12 +11,12 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
-import { formatSocketAddress } from '../../forward/network-errors.ts';
+import { formatSocketAddress } from '../../socket/addresses.ts';
 import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
 import { countForwarding, type ForwardMetrics } from './forward-metrics.ts';
-import { findServers, type IsOurselves, type OpenTransports, type TapServer } from './open-upstreams.ts';
+import { findServers, type IsOurselves, type TapServer } from './open-upstreams.ts';
 import type { ForwardDirective, ForwardOptions, ForwardUpstream } from './options.ts';
 import { type RuleOutcome, RuleServers } from './rule-servers.ts';
 
@@ -29,8 +29,6 @@ export interface ForwardDependencies {
   readonly isOurselves?: IsOurselves;
   /** Whether each query is sent on by itself, as in CoreDNS. */
   readonly isStrict: boolean;
-  /** How servers are reached. Default: by sockets. */
-  readonly openTransports?: OpenTransports;
   /** Shows what goes to servers. Default: nothing does. */
   readonly tap?: TapServer | undefined;
   /** From 0 to below 1, for the choice of servers. */
@@ -75,7 +73,6 @@ export class Forward {
     const {
       clock,
       metrics,
-      openTransports,
       isOurselves,
       isStrict,
       log,
@@ -89,7 +86,7 @@ export class Forward {
       const { rule } = running;
       const places = await findServers(rule, { isOurselves, log });
       running.servers = new RuleServers({
-        ...{ rule, places, isStrict, openTransports, tap, counts, tally, clock, log, random },
+        ...{ rule, places, isStrict, tap, counts, tally, clock, log, random },
       });
     }
   }

@@ -7,18 +7,13 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
-import { formatSocketAddress } from '../../forward/network-errors.ts';
-import { readTlsPeer } from '../../forward/read-tls-peer.ts';
+import { type Connect, connectBySockets } from '../../forward/connect.ts';
 import { parseResolvConf } from '../../forward/resolv-conf.ts';
-import { HttpsTransport } from '../../forward/transport/https-transport.ts';
-import { PlainTransport } from '../../forward/transport/plain-transport.ts';
-import { StreamTransport, type TlsPeer } from '../../forward/transport/stream-transport.ts';
-import { TcpFirstTransport } from '../../forward/transport/tcp-first-transport.ts';
-import type { Transport } from '../../forward/transport/transport.ts';
-import { UdpTransport } from '../../forward/transport/udp-transport.ts';
+import type { Transport, TransportProtocol } from '../../forward/transport/transport.ts';
+import { formatSocketAddress } from '../../socket/addresses.ts';
 import { CountedTransport } from './counted-transport.ts';
 import type { ServerEvents } from './forward-metrics.ts';
-import type { ForwardDirective, ForwardScheme, ForwardUpstream } from './options.ts';
+import type { ForwardDirective, ForwardUpstream } from './options.ts';
 
 /** A server of a rule cannot be used. The start fails with the message. */
 export class UpstreamError extends Error {
@@ -31,24 +26,15 @@ export type UpstreamPlace = Extract<ForwardUpstream, { kind: 'address' }> & {
   readonly host?: string;
 };
 
-export type ServerProtocol = 'udp' | 'tcp';
-
-/** Encrypted transports are the same for both protocols. */
-export type OpenTransports = (
-  place: UpstreamPlace,
-  rule: ForwardDirective,
-  clock: Clock,
-) => Readonly<Record<ServerProtocol, Transport>>;
-
 export interface OpenServerOptions {
-  readonly clock: Clock;
+  readonly place: UpstreamPlace;
+  readonly rule: ForwardDirective;
   readonly counts: Pick<ServerEvents, 'asked' | 'replied'>;
+  readonly tap: TapServer | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
   /** Called when a server is asked over another protocol from now on. */
   readonly onSwitch: () => void;
-  /** Default: by sockets. */
-  readonly openTransports?: OpenTransports | undefined;
-  readonly tap?: TapServer | undefined;
-  readonly log: Log;
 }
 
 export interface FindServersOptions {
@@ -61,13 +47,10 @@ export interface FindServersOptions {
 export type TapServer = (
   transport: Transport,
   place: Pick<UpstreamPlace, 'address' | 'port'>,
-  protocol: ServerProtocol,
+  protocol: TransportProtocol,
 ) => Transport;
 
 export type IsOurselves = (address: string, port: number) => boolean;
-
-/** Maximum octets of a reply over UDP; a larger reply counts as truncated. */
-const MAX_UDP_REPLY = 4096;
 
 /** The servers of a rule. @throws UpstreamError if a name has no address */
 export async function findServers(
@@ -83,40 +66,35 @@ export async function findServers(
   return found.flat();
 }
 
-/** The transport to a server, with all that a rule says about it. */
+/** The transport to a server, counted and shown. */
 export function openServer(
-  place: UpstreamPlace,
-  rule: ForwardDirective,
-  { clock, counts, openTransports, tap, log, onSwitch }: OpenServerOptions,
+  { place, rule, counts, tap, clock, log, onSwitch }: OpenServerOptions,
+  ...[address, ...terms]: Parameters<Connect>
 ): Transport {
   const server = formatSocketAddress(place);
-  const wrap = (transport: Transport, protocol: ServerProtocol) =>
-    tap?.(transport, place, protocol) ?? transport;
-  const counted = (transport: Transport, protocol: ServerProtocol) =>
-    new CountedTransport(transport, { server, protocol, expire: rule.expire, counts, clock });
-  const { udp, tcp } = (openTransports ?? openSockets)(place, rule, clock);
-  const stream = wrap(tcp, 'tcp');
-  if (place.scheme !== 'dns') return counted(stream, 'tcp');
-  const datagrams = wrap(udp, 'udp');
-  if (!rule.forceTcp) {
-    // Readers cannot be tapped, and have no sockets but those of the system.
-    const isDirect = rule.sourceAddress === undefined && tap === undefined && openTransports === undefined;
-    const peer = { address: place.address, port: place.port };
-    const [byUdp, byTcp] = [counted(datagrams, 'udp'), counted(stream, 'tcp')];
-    return new PlainTransport(byUdp, byTcp, clock, isDirect ? peer : undefined);
-  }
-  if (rule.streams?.fallsBackToUdp !== true) {
-    udp.close();
-    return counted(stream, 'tcp');
-  }
   const warnings = new RateLimitedWarnings(log, clock);
-  const changed = (protocol: ServerProtocol) => {
-    onSwitch();
-    if (protocol === 'udp')
-      warnings.warn(`plugin/forward: ${server} does not answer over TCP: asking it over UDP`);
-    else warnings.warn(`plugin/forward: ${server} answers over TCP again`);
-  };
-  return counted(new TcpFirstTransport({ tcp: stream, udp: datagrams, clock, onSwitch: changed }), 'tcp');
+  const show = (transport: Transport, protocol: TransportProtocol) =>
+    tap?.(transport, place, protocol) ?? transport;
+  const count = (transport: Transport, protocol: TransportProtocol) =>
+    new CountedTransport(transport, { server, protocol, expire: rule.expire, counts, clock });
+  // A query counts once, though it may go over both protocols.
+  const countsWhole = address.transport === 'tcp' && rule.streams?.fallsBackToUdp === true;
+  const opened = connectBySockets({ ...address, serverName: serverNameOf(place, rule) }, ...terms, {
+    wrap: (transport, protocol) =>
+      countsWhole ? show(transport, protocol) : count(show(transport, protocol), protocol),
+    onSwitch(protocol) {
+      onSwitch();
+      if (protocol === 'udp')
+        warnings.warn(`plugin/forward: ${server} does not answer over TCP: asking it over UDP`);
+      else warnings.warn(`plugin/forward: ${server} answers over TCP again`);
+    },
+  });
+  return countsWhole ? count(opened, 'tcp') : opened;
+}
+
+/** Logs and metrics do not show it, because it need not be a part of the address. */
+function serverNameOf({ serverName, host }: UpstreamPlace, { tls }: ForwardDirective): string | undefined {
+  return serverName ?? tls.serverName ?? host;
 }
 
 async function findPlaces(
@@ -194,46 +172,4 @@ async function lookUp(name: string, resolvers: readonly string[]): Promise<reado
   if (addresses.length > 0) return addresses;
   const quoted = JSON.stringify(name);
   throw new UpstreamError(`plugin/forward: failed to resolve ${quoted}: no addresses found for ${quoted}`);
-}
-
-const openSockets: OpenTransports = (place, rule, clock) => {
-  const { sourceAddress, expire: idle, maxAge, maxIdleConnections, streams } = rule;
-  const peer = { address: place.address, port: place.port };
-  if (place.scheme === 'https') {
-    const transport = new HttpsTransport({
-      peer,
-      tls: tlsOf(place, rule),
-      method: rule.dohMethod,
-      sourceAddress,
-    });
-    return { udp: transport, tcp: transport };
-  }
-  const stream = (scheme: ForwardScheme) =>
-    new StreamTransport({
-      ...{ peer, sourceAddress, idle, clock },
-      ...(maxAge > 0 && { maxAge }),
-      ...(maxIdleConnections > 0 && { maxConnections: maxIdleConnections }),
-      minConnections: streams?.minConnections ?? 1,
-      tls: scheme === 'tls' ? tlsOf(place, rule) : undefined,
-    });
-  if (place.scheme === 'tls') {
-    const transport = stream('tls');
-    return { udp: transport, tcp: transport };
-  }
-  const udp = new UdpTransport({
-    ...{
-      peer,
-      sourceAddress,
-      sourcePorts: { kind: 'any' },
-      udpSize: MAX_UDP_REPLY,
-      ignoredAddresses: [],
-      mixesCase: false,
-      clock,
-    },
-  });
-  return { udp, tcp: stream('dns') };
-};
-
-function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardDirective): TlsPeer {
-  return readTlsPeer(serverName ?? tls.serverName ?? host, tls);
 }

@@ -2,7 +2,7 @@
  * The properties in the block of a `forward`.
  */
 import { formatGoDuration } from '../../base/duration.ts';
-import { type DirectiveContext, resolvePath } from '../../corefile/directive/directive.ts';
+import { type DirectiveContext, type Draft, resolvePath } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import {
   isAddress,
@@ -16,15 +16,13 @@ import { parseZone, parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { ForwardDirective } from './options.ts';
 
-type Draft = { -readonly [Name in keyof ForwardDirective]: ForwardDirective[Name] };
-
 const DURATION_REMEDY = 'Give a duration such as 10s.';
 const POLICIES: readonly ForwardDirective['policy'][] = ['random', 'round_robin', 'sequential'];
 
 export function readForwardProperties(
   cursor: DirectiveCursor,
   context: DirectiveContext,
-  draft: Draft,
+  draft: Draft<ForwardDirective>,
 ): void {
   cursor.properties({
     ...connectionProperties(cursor, context, draft),
@@ -36,7 +34,7 @@ export function readForwardProperties(
 function connectionProperties(
   cursor: DirectiveCursor,
   context: DirectiveContext,
-  draft: Draft,
+  draft: Draft<ForwardDirective>,
 ): Readonly<Record<string, () => void>> {
   return {
     force_tcp: () => {
@@ -80,7 +78,10 @@ function connectionProperties(
   };
 }
 
-function healthProperties(cursor: DirectiveCursor, draft: Draft): Readonly<Record<string, () => void>> {
+function healthProperties(
+  cursor: DirectiveCursor,
+  draft: Draft<ForwardDirective>,
+): Readonly<Record<string, () => void>> {
   const readUnsigned = () =>
     cursor.bare(parseUnsigned(cursor.requiredArgument(), 10, 32), 'Give a whole number from 0.');
   return {
@@ -100,7 +101,10 @@ function healthProperties(cursor: DirectiveCursor, draft: Draft): Readonly<Recor
   };
 }
 
-function routeProperties(cursor: DirectiveCursor, draft: Draft): Readonly<Record<string, () => void>> {
+function routeProperties(
+  cursor: DirectiveCursor,
+  draft: Draft<ForwardDirective>,
+): Readonly<Record<string, () => void>> {
   return {
     except: () => {
       const words = cursor.remainingArguments();
@@ -192,7 +196,10 @@ function readResolvers(cursor: DirectiveCursor): readonly string[] {
   return words;
 }
 
-function readHealthCheck(cursor: DirectiveCursor, draft: Draft): ForwardDirective['healthCheck'] {
+function readHealthCheck(
+  cursor: DirectiveCursor,
+  draft: Draft<ForwardDirective>,
+): ForwardDirective['healthCheck'] {
   const interval = cursor.bare(parseGoDuration(cursor.requiredArgument()), DURATION_REMEDY);
   if (interval < 0)
     throw cursor.bareError(

@@ -8,8 +8,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { DirectServers } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
-import type { Connect } from '../../forward/connect.ts';
-import { MAX_SEPARATE, profileOfCoreDns } from '../../forward/coredns-profile.ts';
+import type { Connect, TransportTerms } from '../../forward/connect.ts';
+import { MAX_SEPARATE, profileOfCoreDns, TRANSPORT_OF_COREDNS } from '../../forward/coredns-profile.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   defaultRule,
@@ -19,23 +19,26 @@ import {
 import { extendedErrorOfFailure } from '../../forward/forward-reply.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import { Forwarder, type ForwardQuestion, type ForwardReply } from '../../forward/forwarder.ts';
-import { describeFailure, findLocalAddress, formatSocketAddress } from '../../forward/network-errors.ts';
+import { describeFailure, findLocalAddress } from '../../forward/network-errors.ts';
+import { readTlsTrust } from '../../forward/read-tls-trust.ts';
 import { type PassedOnBy, writeReceived } from '../../forward/transport/query-message.ts';
-import type { Transport } from '../../forward/transport/transport.ts';
+import type { Transport, TransportProtocol } from '../../forward/transport/transport.ts';
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
+import { formatSocketAddress } from '../../socket/addresses.ts';
 import type { ExtendedErrorCode } from '../../wire/extended-error.ts';
 import { CLASS, type Message, OPCODE } from '../../wire/types.ts';
 import type { ForwardMetrics } from './forward-metrics.ts';
-import { type OpenServerOptions, openServer, type UpstreamPlace } from './open-upstreams.ts';
+import { openServer, type TapServer, type UpstreamPlace } from './open-upstreams.ts';
 import type { ForwardDirective } from './options.ts';
 
-export interface RuleServersOptions extends Pick<OpenServerOptions, 'openTransports' | 'tap'> {
+export interface RuleServersOptions {
   readonly rule: ForwardDirective;
   readonly places: readonly UpstreamPlace[];
   /** Whether each query is sent on by itself, as in CoreDNS. */
   readonly isStrict: boolean;
   readonly counts: ForwardMetrics;
   readonly tally: ForwardTally;
+  readonly tap: TapServer | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** From 0 to below 1. */
@@ -62,11 +65,11 @@ const POLICIES: { readonly [Name in ForwardDirective['policy']]: Policy } = {
 };
 
 /** A server as it is asked and counted. */
-interface Peer {
+interface CountedServer {
   readonly place: UpstreamPlace;
   /** In metrics: its address and port. */
   readonly label: string;
-  readonly protocol: 'udp' | 'tcp';
+  readonly protocol: TransportProtocol;
   /** As `Forwarder` knows it. */
   readonly address: UpstreamAddress;
 }
@@ -75,7 +78,7 @@ export class RuleServers {
   readonly forwarder: Forwarder;
   readonly #options: RuleServersOptions;
   /** By their addresses in the form of `Forwarder`. */
-  readonly #peers: ReadonlyMap<string, Peer>;
+  readonly #peers: ReadonlyMap<string, CountedServer>;
 
   constructor(options: RuleServersOptions) {
     this.#options = options;
@@ -136,13 +139,12 @@ export class RuleServers {
     return { ...question, asReceived: writeReceived(query, passedOnBy, keepsReply) };
   }
 
-  #connect(...[server]: Parameters<Connect>): Transport {
-    const { rule, counts, tap, clock, log, openTransports } = this.#options;
-    const text = formatUpstream(server);
+  #connect(...server: Parameters<Connect>): Transport {
+    const text = formatUpstream(server[0]);
     const peer = this.#peers.get(text);
     if (peer === undefined) throw new RangeError(`no transport to ${text}`);
     const onSwitch = () => this.forwarder.onRouteChange();
-    return openServer(peer.place, rule, { clock, counts, tap, log, openTransports, onSwitch });
+    return openServer({ ...this.#options, place: peer.place, onSwitch }, ...server);
   }
 
   async #fail(
@@ -184,7 +186,7 @@ function asksForRecords({ question, header }: Query): boolean {
   return header.opcode === OPCODE.QUERY && isOfRecords;
 }
 
-function toPeer(place: UpstreamPlace, rule: ForwardDirective): Peer {
+function toPeer(place: UpstreamPlace, rule: ForwardDirective): CountedServer {
   const address = toUpstreamAddress(place, rule);
   const protocol = address.transport === 'udp' ? 'udp' : 'tcp';
   return { place, label: formatSocketAddress(place), protocol, address };
@@ -206,7 +208,23 @@ function toUpstreamAddress(
   };
 }
 
-function planOf({ rule, isStrict }: RuleServersOptions, peers: readonly Peer[]): ForwardPlan {
+function termsOf({ rule, places }: RuleServersOptions): Partial<TransportTerms> {
+  const { expire: idle, maxAge, maxIdleConnections, streams, tls, dohMethod } = rule;
+  const { minConnections = 1, fallsBackToUdp = false } = streams ?? {};
+  const isEncrypted = places.some(({ scheme }) => scheme !== 'dns');
+  return {
+    ...TRANSPORT_OF_COREDNS,
+    streams: {
+      ...{ idle, maxAge, minConnections },
+      ...(maxIdleConnections > 0 && { maxConnections: maxIdleConnections }),
+    },
+    ...(isEncrypted && { tls: readTlsTrust(tls) }),
+    ...{ fallsBackToUdp, httpsMethod: dohMethod },
+  };
+}
+
+function planOf(options: RuleServersOptions, peers: readonly CountedServer[]): ForwardPlan {
+  const { rule, isStrict } = options;
   const { policy, failoverRcodes, maxConcurrent, admission, hedges = true, maxConnectAttempts } = rule;
   const { limits, timing } = DEFAULT_FORWARD_PLAN;
   const ours = {
@@ -226,6 +244,7 @@ function planOf({ rule, isStrict }: RuleServersOptions, peers: readonly Peer[]):
   const separate = { ...limits, inFlight: MAX_SEPARATE, perClient: MAX_SEPARATE, queued: 0 };
   return {
     ...DEFAULT_FORWARD_PLAN,
+    ...termsOf(options),
     rules: [defaultRule(peers.map(({ address }) => address))],
     policy: POLICIES[policy],
     tryNextOn: failoverRcodes,

@@ -35,28 +35,28 @@ export function createHeaderHandler({ query: queryRules, response: responseRules
 
 const BITS = { authoritative: 0x0400, recursionDesired: 0x0100, recursionAvailable: 0x0080 } as const;
 
-function changeOf(flags: Flags): FlagChange {
+function changeOf(flags: HeaderFlags): FlagChange {
   const change = { clear: 0, set: 0 };
   for (const [flag, value] of Object.entries(flags))
-    change[value ? 'set' : 'clear'] |= BITS[flag as keyof Flags];
+    change[value ? 'set' : 'clear'] |= BITS[flag as keyof HeaderFlags];
   return change;
 }
 
-type Flags = Partial<Pick<Header, (typeof FIELDS)[keyof typeof FIELDS]>>;
+type HeaderFlags = Partial<Pick<Header, (typeof FIELDS)[keyof typeof FIELDS]>>;
 
 /** If two rules set one flag, the last one counts. */
-function flagsOf(rules: readonly HeaderFlagRule[]): Flags {
+function flagsOf(rules: readonly HeaderFlagRule[]): HeaderFlags {
   return Object.fromEntries(rules.map(({ flag, value }) => [FIELDS[flag], value]));
 }
 
 /** The response repeats the flags of the changed query, as in CoreDNS. */
-function changeQuery(query: Query, flags: Flags): Query {
+function changeQuery(query: Query, flags: HeaderFlags): Query {
   const header = { ...query.header, ...flags };
   query.repeat({ header });
   return query.with({ header });
 }
 
-function changeResponse(answer: Answer, flags: Flags): Answer {
+function changeResponse(answer: Answer, flags: HeaderFlags): Answer {
   if (answer.kind === 'drop' || !isResponse(answer)) return answer;
   return { ...wholeAnswerOf(answer), ...flags };
 }

@@ -5,14 +5,17 @@
  */
 import { readItem } from '../../base/item-fence.ts';
 import { formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
-import { isWithin, NameError, parentOf, parseName, splitLabels, toKey } from '../../wire/name.ts';
+import { isWithin, parentOf, splitLabels, tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-export type Family = 'ipv4' | 'ipv6';
+export type HostsFamily = 'ipv4' | 'ipv6';
 
 /** The content of one text: addresses by name, and names by address, each in the order of its lines. */
 class HostsText {
-  readonly addresses: Readonly<Record<Family, Map<NameKey, string[]>>> = { ipv4: new Map(), ipv6: new Map() };
+  readonly addresses: Readonly<Record<HostsFamily, Map<NameKey, string[]>>> = {
+    ipv4: new Map(),
+    ipv6: new Map(),
+  };
   /** By reverse names. */
   readonly pointers = new Map<NameKey, NameKey[]>();
   size = 0;
@@ -31,7 +34,7 @@ class HostsText {
     const address = readAddress(first);
     if (address === undefined) return;
     for (const word of words) {
-      const name = readName(word);
+      const name = tryParseKey(word);
       if (name !== undefined && zones.some((zone) => isWithin(name, zone)))
         this.#add(name, address, hasReverse);
     }
@@ -78,7 +81,7 @@ export class HostsNames {
   }
 
   /** Those of the file first. If a text does not have the name, its wildcard counts, with `*` as the first label. */
-  addressesOf(name: NameKey, family: Family): readonly string[] {
+  addressesOf(name: NameKey, family: HostsFamily): readonly string[] {
     const wildcard = wildcardOf(name);
     return this.#texts.flatMap(({ addresses }) => {
       const own = addresses[family].get(name);
@@ -140,16 +143,6 @@ function readAddress(word: string): string | undefined {
 /** RFC 4291 section 2.5.5.2. */
 function isMapped(octets: Uint8Array): boolean {
   return octets.length === 16 && octets.subarray(0, 12).every((octet, at) => octet === (at < 10 ? 0 : 0xff));
-}
-
-/** Undefined: the word is not a valid name. */
-function readName(word: string): NameKey | undefined {
-  try {
-    return toKey(parseName(word));
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
 }
 
 function isWildcard(name: NameKey): boolean {

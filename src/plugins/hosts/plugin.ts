@@ -5,6 +5,7 @@
 import { definePlugin } from '../../contract/define-plugin.ts';
 import {
   type DirectiveContext,
+  type Draft,
   fallthroughZones,
   resolvePath,
   zonesOrBlock,
@@ -22,7 +23,7 @@ const DEFAULT_RELOAD = 5000;
 const MAX_TTL = 65_535;
 const PROPERTIES = ['fallthrough', 'fallthrough_unsupported', 'no_reverse', 'ttl', 'reload'];
 
-type Draft = { -readonly [Name in keyof HostsOptions]: HostsOptions[Name] } & { inline: string[] };
+type HostsDraft = Draft<HostsOptions> & { inline: string[] };
 
 /** Source: plugin/hosts of CoreDNS 1.14.7. */
 export const hosts = definePlugin({
@@ -40,7 +41,7 @@ export const hosts = definePlugin({
     '}',
   ],
   read(cursor, context): HostsOptions {
-    const draft: Draft = {
+    const draft: HostsDraft = {
       path: DEFAULT_PATH,
       zones: context.zones,
       inline: [],
@@ -72,7 +73,7 @@ function findFile(path: string, cursor: DirectiveCursor, context: DirectiveConte
   return resolved;
 }
 
-function readLine(cursor: DirectiveCursor, draft: Draft): void {
+function readLine(cursor: DirectiveCursor, draft: HostsDraft): void {
   switch (cursor.word) {
     case 'fallthrough':
       draft.fallthrough = fallthroughZones(cursor.remainingArguments());
@@ -96,7 +97,7 @@ function readLine(cursor: DirectiveCursor, draft: Draft): void {
   }
 }
 
-function readHostsLine(cursor: DirectiveCursor, draft: Draft): void {
+function readHostsLine(cursor: DirectiveCursor, draft: HostsDraft): void {
   const [address, names] = [cursor.word, cursor.remainingArguments()];
   if (draft.fallthrough.length > 0) {
     if (!isAddress(address)) throw cursor.unknownProperty(address, PROPERTIES);

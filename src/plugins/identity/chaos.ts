@@ -29,7 +29,7 @@ export interface ServerStats {
   readonly failed: number;
 }
 
-export interface ChaosOptions {
+export interface ChaosAnswers {
   /** Whether it answers the class at all. */
   readonly identifies: boolean;
   /** Undefined: it is not known. */
@@ -51,7 +51,7 @@ export interface ChaosOptions {
 const MAX_OCTETS = 255;
 
 /** Answers questions of class CHAOS; passes on other classes. */
-export function createChaosHandler(options: ChaosOptions): Handler {
+export function createChaosHandler(options: ChaosAnswers): Handler {
   const { identifies, hasCounts = true, ttl, stats } = options;
   const constants = constantsOf(options);
   const handle: Handler['handle'] = (query, next): Answer | Promise<Answer> => {
@@ -72,7 +72,7 @@ export function createChaosHandler(options: ChaosOptions): Handler {
 }
 
 /** RFC 4892, and the names of BIND before it. */
-function constantsOf(options: ChaosOptions): ReadonlyMap<string, string> {
+function constantsOf(options: ChaosAnswers): ReadonlyMap<string, string> {
   const { version, authors, copyright, hostName, knowsVersionServer = false } = options;
   const all: readonly (readonly [name: string, text: string | undefined])[] = [
     ['version.bind.', version],

@@ -1,9 +1,9 @@
 /**
  * Answers of servers that identify themselves in class CHAOS, without their counts.
  */
-import type { ChaosOptions } from './chaos.ts';
+import type { ChaosAnswers } from './chaos.ts';
 
-export function identityOf(version: string): Pick<ChaosOptions, 'version' | 'authors' | 'copyright'> {
+export function identityOf(version: string): Pick<ChaosAnswers, 'version' | 'authors' | 'copyright'> {
   return {
     version: `portolan-${version}`,
     authors: 'The authors of Portolan',

@@ -1,7 +1,7 @@
 /**
  * The records of the names in an external zone.
  */
-import { NameError, parseName } from '../../wire/name.ts';
+import { tryParseName } from '../../wire/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -39,12 +39,7 @@ export function addressRecord(name: AbsoluteName, ttl: number, address: string):
 
 /** A name below a zone; undefined: it is too long. */
 export function nameIn(labels: string, zone: NameKey): AbsoluteName | undefined {
-  try {
-    return parseName(zone === '.' ? `${labels}.` : `${labels}.${zone}`);
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
+  return tryParseName(zone === '.' ? `${labels}.` : `${labels}.${zone}`);
 }
 
 /** The addresses of one family, each once. */

@@ -3,7 +3,7 @@
  */
 import type { Answer } from '../../chain/answer.ts';
 import { canonicalAddresses } from '../../kube/names/endpoints.ts';
-import type { ServiceNames } from '../../kube/records/record-views.ts';
+import type { NamespacedName } from '../../kube/records/record-views.ts';
 import { countLabels, isWithin, parseName, splitLabels } from '../../wire/name.ts';
 import {
   type AbsoluteName,
@@ -127,7 +127,7 @@ export class ExternalZone {
     return [...new Set(found)].map((address) => addressRecord(name, ttls.own, address));
   }
 
-  #addressesOf({ namespace, name }: ServiceNames): readonly string[] {
+  #addressesOf({ namespace, name }: NamespacedName): readonly string[] {
     const { exposed, options } = this.#parts;
     const { contents } = exposed.cluster;
     if (options.hasEndpoints && contents.service(namespace, name)?.address.kind === 'headless')

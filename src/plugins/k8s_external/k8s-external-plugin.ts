@@ -35,7 +35,7 @@ export interface K8sExternalDependencies extends Pick<PluginContext, 'find' | 'c
 }
 
 /** The names of external zones, once their cluster is found. */
-interface Running {
+interface RunningZones {
   readonly exposed: ExposedCluster;
   readonly finder: ServiceFinder;
   readonly ttls: ExternalTtls;
@@ -51,7 +51,7 @@ export class K8sExternal implements Plugin, TransferSource {
   readonly #options: K8sExternalOptions;
   readonly #dependencies: K8sExternalDependencies;
   readonly #fallthrough: ReadonlySet<NameKey>;
-  #running: Running | undefined;
+  #running: RunningZones | undefined;
   readonly #notices: ChangeNotices;
   #unfollow: () => void = () => {};
 
@@ -130,7 +130,7 @@ export class K8sExternal implements Plugin, TransferSource {
   }
 
   #answerPointer(
-    { finder, ttls }: Running,
+    { finder, ttls }: RunningZones,
     zone: ExternalZone,
     { question }: Query,
     address: string,
@@ -145,7 +145,7 @@ export class K8sExternal implements Plugin, TransferSource {
     return zone.denial(services.length > 0 ? 'nodata' : 'nxdomain');
   }
 
-  async #answer({ finder, ttls }: Running, zone: ExternalZone, query: Query): Promise<Answer> {
+  async #answer({ finder, ttls }: RunningZones, zone: ExternalZone, query: Query): Promise<Answer> {
     const { question } = query;
     const found = finder.find(zone.labelsOf(query.key));
     if (found.kind !== 'found') return zone.denial(found.kind === 'empty' ? 'nodata' : 'nxdomain');

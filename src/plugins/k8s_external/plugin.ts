@@ -2,15 +2,13 @@
  * `k8s_external`: services of a cluster for clients outside it.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { type Draft, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { tryParseKey } from '../../wire/name.ts';
 import type { K8sExternalOptions } from './options.ts';
 
 const MAX_TTL = 3600;
-
-type Draft = { -readonly [Name in keyof K8sExternalOptions]: K8sExternalOptions[Name] };
 
 /** Source: plugin/k8s_external of CoreDNS 1.14.7. The zones are those of the last use. */
 export const k8s_external = definePlugin({
@@ -25,7 +23,7 @@ export const k8s_external = definePlugin({
     '}',
   ],
   read(cursor, context): K8sExternalOptions {
-    const draft: Draft = {
+    const draft: Draft<K8sExternalOptions> = {
       ...{ zones: context.zones, apex: 'dns', ttl: 5, hasEndpoints: false, fallthrough: [] },
     };
     cursor.eachUse(() => {
@@ -66,12 +64,9 @@ function readApex(cursor: DirectiveCursor): string {
   const [text] = cursor.remainingArguments();
   const remedy = 'Give a label, as in apex dns.';
   if (text === undefined) throw cursor.argumentError(remedy);
-  try {
-    return toKey(parseName(text)).slice(0, -1);
-  } catch (error) {
-    if (error instanceof NameError) throw cursor.error(`invalid apex ${JSON.stringify(text)}`, remedy);
-    throw error;
-  }
+  const apex = tryParseKey(text);
+  if (apex === undefined) throw cursor.error(`invalid apex ${JSON.stringify(text)}`, remedy);
+  return apex.slice(0, -1);
 }
 
 function readTtl(cursor: DirectiveCursor): number {

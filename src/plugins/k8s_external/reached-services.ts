@@ -3,7 +3,7 @@
  */
 import { type Endpoint, endpointLabel } from '../../kube/names/endpoints.ts';
 import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
-import type { ServiceNames } from '../../kube/records/record-views.ts';
+import type { NamespacedName } from '../../kube/records/record-views.ts';
 import type { ExternalHost } from '../kubernetes/external-services.ts';
 import type { ExposedCluster } from '../kubernetes/kubernetes-plugin.ts';
 
@@ -55,7 +55,7 @@ export class ServiceFinder {
   }
 
   /** The services that are shown and reached at an address. @param address canonical */
-  at(address: string): readonly ServiceNames[] {
+  at(address: string): readonly NamespacedName[] {
     return this.#exposed.services.servicesAt(address);
   }
 
@@ -75,7 +75,7 @@ export class ServiceFinder {
         yield* this.#namesOf(service);
   }
 
-  *#namesOf({ namespace, name }: ServiceNames): Iterable<readonly string[]> {
+  *#namesOf({ namespace, name }: NamespacedName): Iterable<readonly string[]> {
     const ports = this.#portsOf({ namespace, name }, NO_PARTS);
     const own = [name, namespace];
     const below = new Set<string>();
@@ -89,7 +89,7 @@ export class ServiceFinder {
     for (const labels of below) yield labels.split('.');
   }
 
-  #portsOf({ namespace, name }: ServiceNames, parts: AskedParts): readonly ReachedPort[] {
+  #portsOf({ namespace, name }: NamespacedName, parts: AskedParts): readonly ReachedPort[] {
     const { cluster, services } = this.#exposed;
     const service = cluster.contents.service(namespace, name);
     if (service === undefined) return [];

@@ -35,7 +35,7 @@ export interface ClusterZonesOptions {
   readonly isStrict?: boolean;
 }
 
-interface ClusterZone extends ZoneTranslation {
+interface TranslatedZone extends ZoneTranslation {
   readonly apex: NameKey;
 }
 
@@ -48,7 +48,7 @@ export class ClusterZones {
   readonly #domain: NameKey;
   readonly #chain: Chain;
   /** The longest first. */
-  readonly #zones: readonly ClusterZone[];
+  readonly #zones: readonly TranslatedZone[];
   readonly #ttl: number;
   readonly #namespaces: ReadonlySet<string>;
   readonly #selectsNamespaces: boolean;
@@ -105,7 +105,7 @@ export class ClusterZones {
     return { soa, serial: own.soa.serial, records: take };
   }
 
-  async #answer(zone: ClusterZone, query: Query, question: Question, aliases: number): Promise<Answer> {
+  async #answer(zone: TranslatedZone, query: Query, question: Question, aliases: number): Promise<Answer> {
     const asked = { ...question, name: zone.toCluster(question.name) };
     const key = toKey(asked.name);
     const { names } = this.#cluster;
@@ -123,7 +123,7 @@ export class ClusterZones {
     return this.#present(zone, toAnswer(found));
   }
 
-  #answerWhileUnknown({ fromCluster }: ClusterZone, own: Zone, query: Query): Answer {
+  #answerWhileUnknown({ fromCluster }: TranslatedZone, own: Zone, query: Query): Answer {
     const answer = answerWhileUnknown(this.#cluster.names, query);
     const [soa] = this.#isStrict ? fromCluster([negativeSoa(own)]) : [];
     return soa === undefined ? answer : strictAnswerWhileUnknown(answer, soa);
@@ -133,7 +133,7 @@ export class ClusterZones {
    * Whether a name of the reverse tree exists only because of names below it: others may know it. SOA is not asked of them, as in
    * CoreDNS: the zone is ours.
    */
-  #isOnlyAbove({ toCluster }: ClusterZone, { question }: Query): boolean {
+  #isOnlyAbove({ toCluster }: TranslatedZone, { question }: Query): boolean {
     const key = toKey(toCluster(question.name));
     return !isWithin(key, this.#domain) && this.#cluster.names.findStanding(key) === undefined;
   }
@@ -167,7 +167,7 @@ export class ClusterZones {
   }
 
   async #follow(
-    zone: ClusterZone,
+    zone: TranslatedZone,
     query: Query,
     question: Question,
     { records, target, soa }: Extract<ZoneAnswer, { kind: 'alias' }>,
@@ -191,7 +191,7 @@ export class ClusterZones {
     return answer.kind === 'drop' ? [] : (replyOf(answer).answers ?? []);
   }
 
-  #present({ fromCluster }: ClusterZone, answer: Answer): Answer {
+  #present({ fromCluster }: TranslatedZone, answer: Answer): Answer {
     if (answer.kind === 'records')
       return {
         ...answer,

@@ -12,12 +12,12 @@ import {
   type ServiceObject,
 } from '../../kube/objects/objects.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
-import type { ServiceNames } from '../../kube/records/record-views.ts';
+import type { NamespacedName } from '../../kube/records/record-views.ts';
 
 /** An address or a name at which a service is reached. */
 export type ExternalHost = Exclude<ExternalTarget, { kind: 'unusable' }>;
 
-interface Reached extends ServiceNames {
+interface Reached extends NamespacedName {
   readonly hosts: readonly ExternalHost[];
   /** The fields as they are written. */
   readonly texts: string;
@@ -87,11 +87,11 @@ export class ExternalServices {
   }
 
   /** The services that are reached at an address. @param address canonical */
-  servicesAt(address: string): readonly ServiceNames[] {
+  servicesAt(address: string): readonly NamespacedName[] {
     return [...(this.#owners.get(address) ?? [])].flatMap((key) => this.#services.get(key) ?? []);
   }
 
-  services(): Iterable<ServiceNames> {
+  services(): Iterable<NamespacedName> {
     return this.#services.values();
   }
 

@@ -4,13 +4,18 @@
 
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind, type PluginContext } from '../../contract/plugin.ts';
-import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import {
+  type DirectiveContext,
+  type Draft,
+  fallthroughZones,
+  zonesOrBlock,
+} from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { findSelectorFault } from '../../corefile/directive/label-selector.ts';
 import { isReverseZone, parseZones } from '../../corefile/keys/zone-name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { Metadata } from '../metadata/metadata.ts';
+import { MetadataPlugin } from '../metadata/metadata.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import type { ClusterNeed } from './followed-cluster.ts';
 import type { KubernetesDependencies } from './kubernetes-plugin.ts';
@@ -27,8 +32,7 @@ const NEEDS: readonly (readonly [plugin: string, need: ClusterNeed])[] = [
   ['metadata', 'identities'],
 ];
 
-type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
-type Draft = Omit<Writable<KubernetesOptions>, 'api'> & { api: Writable<KubernetesApi> };
+type KubernetesDraft = Omit<Draft<KubernetesOptions>, 'api'> & { api: Draft<KubernetesApi> };
 
 /** Source: plugin/kubernetes of CoreDNS 1.14.7. */
 export const kubernetes = definePlugin({
@@ -71,7 +75,7 @@ export const kubernetes = definePlugin({
     return {
       create(options, context, former) {
         const made = new Kubernetes(options, dependenciesOf(context), ofKind(Kubernetes, former));
-        context.find(Metadata)?.add(made.facts);
+        context.find(MetadataPlugin)?.add(made.facts);
         context.find(Transfer)?.add(made);
         return made;
       },
@@ -110,12 +114,12 @@ export function readStanza(
   checkTogether(cursor, draft);
 }
 
-function optionsOf(draft: Draft): KubernetesOptions {
+function optionsOf(draft: KubernetesDraft): KubernetesOptions {
   const isOwn = (zone: NameKey) => !isReverseZone(zone) && !draft.multicluster.includes(zone);
   return { ...draft, primaryZone: draft.zones.find(isOwn) ?? draft.primaryZone };
 }
 
-function emptyDraft(zones: readonly NameKey[]): Draft {
+function emptyDraft(zones: readonly NameKey[]): KubernetesDraft {
   return {
     zones,
     primaryZone: zones[0] ?? ('.' as NameKey), // The root is a key by inspection.
@@ -147,7 +151,7 @@ function warnOfUnservedZones(
   }
 }
 
-function readProperties(cursor: DirectiveCursor, draft: Draft): void {
+function readProperties(cursor: DirectiveCursor, draft: KubernetesDraft): void {
   const remove = (name: string, version: string) => () => {
     const { message, position } = cursor.unknownProperty(name, []);
     throw new DirectiveError(message, position, `CoreDNS ${version} removed it. Take the line out.`);
@@ -167,7 +171,10 @@ function readProperties(cursor: DirectiveCursor, draft: Draft): void {
 
 const PROPERTIES = kubernetes.syntax.slice(1, -1).map((line) => line.trim().split(' ')[0] ?? '');
 
-function apiProperties(cursor: DirectiveCursor, api: Draft['api']): Readonly<Record<string, () => void>> {
+function apiProperties(
+  cursor: DirectiveCursor,
+  api: KubernetesDraft['api'],
+): Readonly<Record<string, () => void>> {
   return {
     endpoint: () => {
       const [first, ...others] = cursor.remainingArguments();
@@ -209,7 +216,10 @@ function readLimit(cursor: DirectiveCursor, name: string, parse: typeof parseInt
   return limit.value;
 }
 
-function answerProperties(cursor: DirectiveCursor, draft: Draft): Readonly<Record<string, () => void>> {
+function answerProperties(
+  cursor: DirectiveCursor,
+  draft: KubernetesDraft,
+): Readonly<Record<string, () => void>> {
   return {
     ...selectionProperties(cursor, draft),
     pods: () => {
@@ -250,7 +260,10 @@ function answerProperties(cursor: DirectiveCursor, draft: Draft): Readonly<Recor
   };
 }
 
-function selectionProperties(cursor: DirectiveCursor, draft: Draft): Readonly<Record<string, () => void>> {
+function selectionProperties(
+  cursor: DirectiveCursor,
+  draft: KubernetesDraft,
+): Readonly<Record<string, () => void>> {
   return {
     namespaces: () => {
       const words = cursor.remainingArguments();
@@ -306,7 +319,7 @@ function readStartupTimeout(cursor: DirectiveCursor): number {
   throw cursor.bareError(`failed to parse startup_timeout: ${text}, ${timeout.fault}`, remedy);
 }
 
-function checkTogether(cursor: DirectiveCursor, draft: Draft): void {
+function checkTogether(cursor: DirectiveCursor, draft: KubernetesDraft): void {
   if (draft.namespaces.length > 0 && draft.namespaceLabels !== undefined)
     throw cursor.error('namespaces and namespace_labels cannot both be set', 'Take one of the two out.');
   const foreign = draft.multicluster.find((zone) => !draft.zones.includes(zone));

@@ -3,13 +3,12 @@
  * own, and of no others.
  */
 
-import type { Endpoint } from '../../kube/names/endpoints.ts';
-import { endpointLabel } from '../../kube/names/endpoints.ts';
+import { type Endpoint, endpointLabel } from '../../kube/names/endpoints.ts';
 import { externalTarget } from '../../kube/names/external-target.ts';
 import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
 import type { ClusterContents } from '../../kube/records/cluster-contents.ts';
-import type { ServiceNames } from '../../kube/records/record-views.ts';
-import { NameError, parseName } from '../../wire/name.ts';
+import type { NamespacedName } from '../../kube/records/record-views.ts';
+import { tryParseName } from '../../wire/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -70,14 +69,14 @@ export class TransferredZone {
   }
 
   /** Clients find the ports of a service at its own name too. */
-  #clusterPort(service: ServiceNames, target: AbsoluteName, port: ServicePort): readonly ResourceRecord[] {
+  #clusterPort(service: NamespacedName, target: AbsoluteName, port: ServicePort): readonly ResourceRecord[] {
     const data = { kind: 'SRV', priority: 0, weight: 100, port: port.port, target } as const;
     const named = this.#nameOfPort(service, port);
     return [target, ...(named === undefined ? [] : [named])].map((owner) => this.#record(owner, data));
   }
 
   *#ofSlice(
-    service: ServiceNames,
+    service: NamespacedName,
     owner: AbsoluteName,
     endpoints: readonly Endpoint[],
   ): Iterable<ResourceRecord> {
@@ -95,20 +94,15 @@ export class TransferredZone {
     }
   }
 
-  #nameOfPort(service: ServiceNames, { name, protocol }: ServicePort): AbsoluteName | undefined {
+  #nameOfPort(service: NamespacedName, { name, protocol }: ServicePort): AbsoluteName | undefined {
     return name === '' ? undefined : this.#nameOf(service, `_${name}._${protocol}`.toLowerCase());
   }
 
   /** Undefined: it is no name, or too long. @param below labels below that of the service */
-  #nameOf({ namespace, name }: ServiceNames, below?: string): AbsoluteName | undefined {
+  #nameOf({ namespace, name }: NamespacedName, below?: string): AbsoluteName | undefined {
     const { apex } = this.#parts;
     const labels = [...(below === undefined ? [] : [below]), name, namespace, 'svc'];
-    try {
-      return parseName(`${labels.join('.')}.${apex === '.' ? '' : apex}`);
-    } catch (error) {
-      if (error instanceof NameError) return undefined;
-      throw error;
-    }
+    return tryParseName(`${labels.join('.')}.${apex === '.' ? '' : apex}`);
   }
 
   #address(owner: AbsoluteName, address: string): ResourceRecord {

@@ -2,7 +2,7 @@
  * Weights of addresses, from a file: a line with a name, then lines with an address and its weight.
  */
 import { parseAddress } from '../../wire/address.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { toKey, tryParseKey } from '../../wire/name.ts';
 import type { NameKey, ResourceRecord } from '../../wire/types.ts';
 
 /** A fault in the file, in CoreDNS's words. */
@@ -57,13 +57,9 @@ function readName(word: string, path: string): NameKey {
     throw new WeightsError(
       `wrong domain name:"${word}" in weight file ${path}. (Maybe a missing weight value?)`,
     );
-  try {
-    return toKey(parseName(word));
-  } catch (error) {
-    if (error instanceof NameError)
-      throw new WeightsError(`wrong domain name:"${word}" in weight file ${path}`);
-    throw error;
-  }
+  const name = tryParseKey(word);
+  if (name === undefined) throw new WeightsError(`wrong domain name:"${word}" in weight file ${path}`);
+  return name;
 }
 
 function readAddress(word: string, path: string): string {

@@ -13,28 +13,28 @@ import { LocalHandlers, type LocalSettings } from './local-handlers.ts';
 import type { LocalNamesOptions } from './options.ts';
 
 /** A cache whose answers may become outdated when a name becomes known. */
-export interface AnswerKeeper {
+export interface ForgettingCache {
   forget(domain: NameKey): void;
   /** Called when the exceptions of readers may have changed. */
   updateRoute(): void;
 }
 
 /** The names, and the plugin of the current plan. */
-interface Followed {
+interface FollowedNames {
   readonly handlers: LocalHandlers;
-  plugin: Pick<LocalNames, 'changed' | 'forgetKept'>;
+  plugin: Pick<LocalNamesPlugin, 'changed' | 'forgetKept'>;
 }
 
-export class LocalNames implements Plugin {
+export class LocalNamesPlugin implements Plugin {
   readonly handler: Handler;
   readonly #options: LocalNamesOptions;
   /** Updates views that show this plugin. @returns false if the views stay as they were */
   readonly changed: () => boolean;
-  readonly #lasting: Lasting<Followed>;
-  #keeper: AnswerKeeper | undefined;
+  readonly #lasting: Lasting<FollowedNames>;
+  #keeper: ForgettingCache | undefined;
   #isNew: boolean;
 
-  constructor(options: LocalNamesOptions, context: PluginContext, former: LocalNames | undefined) {
+  constructor(options: LocalNamesOptions, context: PluginContext, former: LocalNamesPlugin | undefined) {
     this.#options = options;
     this.changed = context.changed;
     const kept = former === undefined ? undefined : former.#lastingFor(options);
@@ -44,7 +44,7 @@ export class LocalNames implements Plugin {
   }
 
   /** From now on, the keeper drops its answers for names that become known. */
-  keepInStep(keeper: AnswerKeeper): void {
+  keepInStep(keeper: ForgettingCache): void {
     this.#keeper = keeper;
   }
 
@@ -86,7 +86,7 @@ export class LocalNames implements Plugin {
     else await this.#lasting.release();
   }
 
-  #lastingFor({ settings }: LocalNamesOptions): Lasting<Followed> | undefined {
+  #lastingFor({ settings }: LocalNamesOptions): Lasting<FollowedNames> | undefined {
     return isSameLocal(settings, this.#options.settings) ? this.#lasting : undefined;
   }
 }
@@ -94,8 +94,8 @@ export class LocalNames implements Plugin {
 function lastingNames(
   { settings, networks }: LocalNamesOptions,
   { table, clock, log }: PluginContext,
-  plugin: Followed['plugin'],
-): Lasting<Followed> {
+  plugin: FollowedNames['plugin'],
+): Lasting<FollowedNames> {
   const handlers = new LocalHandlers({
     settings,
     table,
@@ -105,7 +105,7 @@ function lastingNames(
     clock,
     log,
   });
-  const followed: Followed = { handlers, plugin };
+  const followed: FollowedNames = { handlers, plugin };
   return new Lasting(followed, () => retire(handlers, table));
 }
 

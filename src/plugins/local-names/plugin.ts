@@ -3,11 +3,11 @@
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
-import { LocalNames } from './local-names.ts';
+import { LocalNamesPlugin } from './local-names.ts';
 import type { LocalNamesOptions } from './options.ts';
 
 export const localNames = definePlainPlugin({
   name: 'local-names',
   create: (options: LocalNamesOptions, context, former) =>
-    new LocalNames(options, context, ofKind(LocalNames, former)),
+    new LocalNamesPlugin(options, context, ofKind(LocalNamesPlugin, former)),
 });

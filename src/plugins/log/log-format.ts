@@ -34,12 +34,12 @@ export interface LoggedQuery {
   readonly metadata: (label: string) => string | undefined;
 }
 
-type WriteWord = (logged: LoggedQuery) => string;
+type WriteQueryWord = (logged: LoggedQuery) => string;
 
 /** The text for unknown values. */
 const NOTHING = '-';
 
-const WORDS: ReadonlyMap<string, WriteWord> = new Map<string, WriteWord>([
+const WORDS: ReadonlyMap<string, WriteQueryWord> = new Map<string, WriteQueryWord>([
   ['type', ({ type }) => typeName(type)],
   ['name', ({ name }) => presentNameAsGo(name)],
   ['class', ({ dnsClass }) => knownClassName(dnsClass)],
@@ -59,8 +59,8 @@ const WORDS: ReadonlyMap<string, WriteWord> = new Map<string, WriteWord>([
 ]);
 
 /** Unknown words stay as they are. */
-export function compileLogFormat(format: string): WriteWord {
-  const parts = format.split(/(\{[^{}]*\})/).map((part): string | WriteWord => {
+export function compileLogFormat(format: string): WriteQueryWord {
+  const parts = format.split(/(\{[^{}]*\})/).map((part): string | WriteQueryWord => {
     if (!part.startsWith('{') || !part.endsWith('}')) return part;
     const word = part.slice(1, -1);
     if (!word.startsWith('/')) return WORDS.get(word) ?? part;

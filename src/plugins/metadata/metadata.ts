@@ -6,7 +6,7 @@ import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { FactSource } from '../../chain/query.ts';
 import type { Plugin } from '../../contract/plugin.ts';
 
-export class Metadata implements Plugin {
+export class MetadataPlugin implements Plugin {
   readonly handler: Handler;
   readonly #sources: FactSource[] = [];
 

@@ -3,7 +3,7 @@
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
-import { Metadata } from './metadata.ts';
+import { MetadataPlugin } from './metadata.ts';
 import type { MetadataOptions } from './options.ts';
 
 /** `metadata [ZONES…]`. Plugins note facts in the query or are asked for them; this one lets others read them. */
@@ -21,5 +21,5 @@ export const metadata = definePlugin({
     });
     return { zones };
   },
-  create: () => new Metadata(),
+  create: () => new MetadataPlugin(),
 });

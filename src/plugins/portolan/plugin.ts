@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import type { Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
@@ -15,8 +16,6 @@ import type { PortolanOptions } from './options.ts';
 const DAY = 86_400_000;
 const MAX_NUMBER = 1_000_000;
 const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
-type Draft = { -readonly [Name in keyof PortolanOptions]: PortolanOptions[Name] };
-type ClientsDraft = { -readonly [Name in keyof ClientRules]: ClientRules[Name] };
 
 const NO_RULES: ClientRules = {
   access: [],
@@ -47,7 +46,7 @@ export const portolan = definePlugin({
     '}',
   ],
   read(cursor): PortolanOptions {
-    const draft: Draft = {
+    const draft: Draft<PortolanOptions> = {
       snapshot: undefined,
       endpointRanges: undefined,
       learnsRanges: false,
@@ -69,8 +68,8 @@ export const portolan = definePlugin({
   },
 });
 
-function readFeatures(cursor: DirectiveCursor, draft: Draft): void {
-  const rules: ClientsDraft = { ...NO_RULES };
+function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): void {
+  const rules: Draft<ClientRules> = { ...NO_RULES };
   let features = 0;
   const count = (read: () => void) => () => {
     features += 1;
@@ -123,7 +122,7 @@ function readSnapshot(cursor: DirectiveCursor): KubernetesSnapshot {
 }
 
 /** `nodes` stands for what the nodes of the cluster say. */
-function readEndpointRanges(cursor: DirectiveCursor, draft: Draft): void {
+function readEndpointRanges(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): void {
   const words = cursor.remainingArguments();
   const prefixes = words.filter((word) => word !== 'nodes');
   if (prefixes.length < words.length) draft.learnsRanges = true;
@@ -153,7 +152,7 @@ function readPrefixes(cursor: DirectiveCursor, prefixes: readonly string[]): rea
   });
 }
 
-function readRate(cursor: DirectiveCursor, rules: ClientsDraft): void {
+function readRate(cursor: DirectiveCursor, rules: Draft<ClientRules>): void {
   const [what = '', first = '', second] = cursor.remainingBetween(2, 3);
   const isPair = what === 'prefix';
   if ((second !== undefined) !== isPair)

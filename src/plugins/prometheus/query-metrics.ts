@@ -10,7 +10,7 @@ import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import type { Edns } from '../../wire/types.ts';
 
 /** A query with its response. */
-export interface CountedQuery {
+export interface CompletedQuery {
   readonly site: QuerySite;
   readonly client: Client;
   readonly type: number;
@@ -25,7 +25,7 @@ export interface CountedQuery {
 }
 
 type ReaderSite = { readonly server: string; readonly zone: string; readonly view: string };
-type ReaderPath = { readonly proto: 'udp' | 'tcp'; readonly family: '1' | '2' };
+type PathLabels = { readonly proto: 'udp' | 'tcp'; readonly family: '1' | '2' };
 type ReaderSums = { readonly times: number; readonly octets: number; readonly milliseconds: number };
 interface ReaderRequests {
   readonly octets: number;
@@ -33,7 +33,7 @@ interface ReaderRequests {
   /** By the buckets of `QUERY_SIZE_BOUNDS`, and one for larger sizes. */
   readonly sizes: readonly number[];
 }
-interface ReaderAnswers extends Pick<CountedQuery, 'type' | 'rcode' | 'plugin'> {
+interface ReaderAnswers extends Pick<CompletedQuery, 'type' | 'rcode' | 'plugin'> {
   readonly times: number;
 }
 
@@ -88,7 +88,7 @@ export class QueryMetrics {
     );
   }
 
-  count({ site, client, type, edns, rcode, responseSize, plugin, seconds }: CountedQuery): void {
+  count({ site, client, type, edns, rcode, responseSize, plugin, seconds }: CompletedQuery): void {
     const { server, zone, view, octets } = site;
     const labels = { server, zone, view };
     const proto = client.transport === 'udp' ? 'udp' : 'tcp';
@@ -102,20 +102,20 @@ export class QueryMetrics {
   }
 
   /** Counts the queries that readers answered. */
-  addRequests(site: ReaderSite, { proto }: ReaderPath, { octets, dnssecOk, sizes }: ReaderRequests): void {
+  addRequests(site: ReaderSite, { proto }: PathLabels, { octets, dnssecOk, sizes }: ReaderRequests): void {
     if (dnssecOk > 0) this.#dnssecOk.inc(site, dnssecOk);
     if (octets > 0) this.#requestSizes.add({ ...site, proto }, sizes, octets);
   }
 
   /** Counts answers that readers gave. */
-  addAnswers(site: ReaderSite, path: ReaderPath, { type, rcode, plugin, times }: ReaderAnswers): void {
+  addAnswers(site: ReaderSite, path: PathLabels, { type, rcode, plugin, times }: ReaderAnswers): void {
     if (times === 0) return;
     this.#requests.inc({ ...site, ...path, type: typeLabel(type) }, times);
     this.#responses.inc({ ...site, rcode: rcodeName(rcode), plugin }, times);
   }
 
   /** Counts their sizes and times, of which only the sums are known. */
-  addMeans(site: ReaderSite, { proto }: ReaderPath, sums: ReaderSums): void {
+  addMeans(site: ReaderSite, { proto }: PathLabels, sums: ReaderSums): void {
     const { times, octets, milliseconds } = sums;
     this.#durations.observe(site, milliseconds / 1000 / times, times);
     this.#responseSizes.observe({ ...site, proto }, octets / times, times);

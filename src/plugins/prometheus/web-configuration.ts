@@ -19,7 +19,7 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   ...['min_version', 'max_version', 'cipher_suites', 'prefer_server_cipher_suites', 'curve_preferences'],
 ]);
 
-type Fields = ReadonlyMap<string, unknown>;
+type YamlFields = ReadonlyMap<string, unknown>;
 
 /** Undefined: the file asks for no TLS. @param path of the file, from which paths in it begin @throws Error with the reason */
 export function readWebConfiguration(text: string, path: string): TlsOptions | undefined {
@@ -35,7 +35,7 @@ export function readWebConfiguration(text: string, path: string): TlsOptions | u
   return readTls(fieldsOf(tls, 'tls_server_config'), path);
 }
 
-function readTls(fields: Fields, path: string): TlsOptions {
+function readTls(fields: YamlFields, path: string): TlsOptions {
   const left = new Map(fields);
   const take = (name: string): string | undefined => {
     const value = left.get(name);
@@ -60,7 +60,7 @@ function readTls(fields: Fields, path: string): TlsOptions {
   return { certificate, key, authorities, clientAuthentication, keyLog: undefined };
 }
 
-function fieldsOf(value: unknown, what: string): Fields {
+function fieldsOf(value: unknown, what: string): YamlFields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error(`${what} is not a mapping`);
   return new Map(Object.entries(value));

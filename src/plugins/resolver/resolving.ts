@@ -18,7 +18,7 @@ import { countAnswered } from '../../table/counter-sums.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { Question } from '../../wire/types.ts';
 import { Cache } from '../cache/cache.ts';
-import { LocalNames } from '../local-names/local-names.ts';
+import { LocalNamesPlugin } from '../local-names/local-names.ts';
 import { createNameResolver } from './name-resolver.ts';
 import type { ResolverOptions } from './options.ts';
 import { Resolver, type ResolverSettings } from './resolver.ts';
@@ -50,7 +50,7 @@ export class Resolving implements Plugin {
       questions: ALL_QUESTIONS,
       handle: (query) => resolver.answer(query),
     };
-    context.find(LocalNames)?.keepInStep({
+    context.find(LocalNamesPlugin)?.keepInStep({
       forget: (domain) => context.find(Cache)?.forget(domain),
       updateRoute: () => this.updateRoute(),
     });
@@ -119,7 +119,7 @@ export class Resolving implements Plugin {
 
 /** The settings of the resolver, with the reply filters of local names. */
 function settingsOf(options: ResolverOptions, { find }: PluginContext): ResolverSettings {
-  const local = find(LocalNames)?.handlers;
+  const local = find(LocalNamesPlugin)?.handlers;
   if (local === undefined) return { ...options, changes: NO_CHANGES };
   const { replyChanges, leavesAddresses, mayExist } = local;
   return { ...options, changes: replyChanges, leavesAddresses, mayExist };
@@ -146,7 +146,7 @@ function lastingResolver(settings: ResolverSettings, context: PluginContext): La
     ...(connect && { connect }),
     resolveName: createNameResolver(() => chain),
   });
-  const local = () => block.context.find(LocalNames)?.handlers;
+  const local = () => block.context.find(LocalNamesPlugin)?.handlers;
   resolver.openRoute(readerPath, {
     exceptions: () =>
       local()?.isPublished === false ? undefined : addressesAnsweredBefore(block.context.handlers()),

@@ -3,7 +3,7 @@
  */
 import type { Pattern } from '../../base/pattern.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
-import { NameError, parseName } from '../../wire/name.ts';
+import { tryParseName } from '../../wire/name.ts';
 import type { AbsoluteName, EdnsOption, RecordData, ResourceRecord } from '../../wire/types.ts';
 import { fillInGroups, replaceName } from './name-match.ts';
 import type { RewriteCname } from './options.ts';
@@ -122,7 +122,7 @@ class ResponseDraft {
   /** Changes the target of the alias, and replaces the records behind it by the answer for the new target. */
   async #replaceTarget(data: RecordData, change: Extract<ResponseChange, { kind: 'cname' }>): Promise<void> {
     if (data.kind !== 'CNAME') return;
-    const target = tryParseName(replaceName(change.rule.match, change.rule.to, data.target));
+    const target = tryParseName(replaceName(change.rule.match, change.rule.to, data.target) ?? '');
     if (target === undefined) return;
     const further = await change.lookUp(target);
     if (further === undefined) return;
@@ -170,16 +170,5 @@ function changeTarget(data: RecordData, rename: Rename): RecordData {
       return { ...data, replacement: renamed(data.replacement, rename) };
     default:
       return data;
-  }
-}
-
-/** Undefined if the text is not a name, so that the old value stays. */
-export function tryParseName(text: string | undefined): AbsoluteName | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return parseName(text);
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { toKey } from '../../wire/name.ts';
+import { toKey, tryParseName } from '../../wire/name.ts';
 import type { AbsoluteName } from '../../wire/types.ts';
 import { changeEdns } from './edns-rules.ts';
 import { matchesName, replaceName } from './name-match.ts';
@@ -20,7 +20,6 @@ import {
   renameSuffix,
   renameWithin,
   revertOption,
-  tryParseName,
 } from './response-changes.ts';
 
 /** @param chain answers questions for targets that `cname` rules insert */

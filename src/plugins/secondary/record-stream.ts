@@ -21,7 +21,7 @@ export type TransferResult =
   /** The known zone is the newest. */
   | { readonly kind: 'current' };
 
-type State =
+type TransferState =
   | 'first'
   /** The record behind the first SOA record tells whether changes come, or a whole zone. */
   | 'second'
@@ -32,7 +32,7 @@ type State =
 
 export class RecordStream {
   readonly #known: KnownRecords | undefined;
-  #state: State = 'first';
+  #state: TransferState = 'first';
   #soa: ResourceRecord | undefined;
   #serial = 0;
   /** By their texts. A whole zone may have a record twice. */

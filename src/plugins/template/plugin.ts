@@ -4,12 +4,17 @@
 
 import type { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import {
+  type DirectiveContext,
+  type Draft,
+  fallthroughZones,
+  zonesOrBlock,
+} from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';
 import { exactClassOf, exactRcodeOf, exactTypeOf } from '../../corefile/directive/type-names.ts';
-import type { ValueType } from '../../corefile/expression/built-in-functions.ts';
+import type { ExpressionType } from '../../corefile/expression/built-in-functions.ts';
 import { readTypedExpression, type VariableTypes } from '../../corefile/expression/check-expression.ts';
 import { type Expression, ExpressionError } from '../../corefile/expression/expression.ts';
 import type { TemplateOptions, TemplateRule, TemplateVariable } from './options.ts';
@@ -17,8 +22,7 @@ import { createTemplateHandler } from './template.ts';
 import { isReservedName, TEMPLATE_FUNCTIONS } from './template-expressions.ts';
 import { TextTemplate, TextTemplateError } from './text-template/text-template.ts';
 
-type Section = 'answer' | 'additional' | 'authority';
-type Draft = { -readonly [Name in keyof TemplateRule]: TemplateRule[Name] };
+type TemplateSection = 'answer' | 'additional' | 'authority';
 
 /** Source: plugin/template of CoreDNS 1.14.7. */
 export const template = definePlugin({
@@ -60,7 +64,7 @@ function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): Templ
   // CoreDNS writes "class" here too.
   if (type === undefined)
     throw cursor.error(`invalid RR class ${typeText}`, 'Give a type in capitals, as in AAAA.');
-  const draft: Draft = {
+  const draft: Draft<TemplateRule> = {
     class: recordClass,
     type,
     zones: zonesOrBlock(cursor.remainingArguments(), context),
@@ -78,9 +82,9 @@ function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): Templ
   return draft;
 }
 
-function readProperties(cursor: DirectiveCursor, draft: Draft): void {
-  const types = new Map<string, ValueType>();
-  const section = (name: Section) => () => {
+function readProperties(cursor: DirectiveCursor, draft: Draft<TemplateRule>): void {
+  const types = new Map<string, ExpressionType>();
+  const section = (name: TemplateSection) => () => {
     draft[name] = [...draft[name], ...readRecords(name, cursor)];
   };
   const known = {
@@ -121,7 +125,7 @@ const EXPRESSION_REMEDY =
   "Write an expression of expr-lang, as in int(group('n')) > 1 or incidr(client_ip(), '10.0.0.0/8').";
 
 /** @param types of the variables so far; the new one is added */
-function readVariable(cursor: DirectiveCursor, types: Map<string, ValueType>): TemplateVariable {
+function readVariable(cursor: DirectiveCursor, types: Map<string, ExpressionType>): TemplateVariable {
   const [name = '', ...words] = cursor.remainingArguments();
   if (words.length === 0) throw cursor.argumentError('Give a name and an expression, as in var ttl 60.');
   if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name))
@@ -169,7 +173,7 @@ function readPatterns(cursor: DirectiveCursor): readonly Pattern[] {
   );
 }
 
-function readRecords(name: Section, cursor: DirectiveCursor): readonly TextTemplate[] {
+function readRecords(name: TemplateSection, cursor: DirectiveCursor): readonly TextTemplate[] {
   const sources = cursor.remainingArguments();
   if (sources.length === 0)
     throw cursor.argumentError('Give a record in quotation marks, as in "{{ .Name }} 60 IN A 192.0.2.1".');

@@ -18,7 +18,7 @@ export interface TemplateMatch {
 }
 
 /** What a rule found in a question. */
-export interface RuleMatch {
+export interface MatchedRule {
   /** The zone of the rule that contains the name. */
   readonly zone: NameKey;
   readonly match: TemplateMatch;
@@ -29,7 +29,7 @@ export interface RuleMatch {
 export function templateDataOf(
   query: Query,
   rule: TemplateRule,
-  { zone, match, variables }: RuleMatch,
+  { zone, match, variables }: MatchedRule,
 ): TemplateStruct {
   const { key } = query;
   const { class: dnsClass, type } = classAndTypeOf(query, rule);

@@ -4,7 +4,7 @@ import type { Answer } from '../../chain/answer.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
-import type { ValueType } from '../../corefile/expression/built-in-functions.ts';
+import type { ExpressionType } from '../../corefile/expression/built-in-functions.ts';
 import { readTypedExpression } from '../../corefile/expression/check-expression.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
@@ -173,11 +173,11 @@ describe('the questions of template', () => {
 });
 
 describe('expressions of a template', () => {
-  const types = new Map<string, ValueType>();
+  const types = new Map<string, ExpressionType>();
   const read = (text: string, known = types) => readTypedExpression(text, TEMPLATE_FUNCTIONS, known);
   /** The parts of a rule with these variables and conditions. */
   function withExpressions(variables: Readonly<Record<string, string>>, ...conditions: readonly string[]) {
-    const known = new Map<string, ValueType>();
+    const known = new Map<string, ExpressionType>();
     const made = Object.entries(variables).map(([name, text]) => {
       const { expression, type } = read(text, known);
       known.set(name, type);

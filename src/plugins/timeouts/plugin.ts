@@ -4,6 +4,7 @@
 
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
+import type { Draft } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import type { TimeoutsOptions } from './options.ts';
@@ -11,8 +12,6 @@ import type { TimeoutsOptions } from './options.ts';
 const MIN_TIMEOUT = 1000;
 const MAX_TIMEOUT = 24 * 3_600_000;
 const TIMEOUTS = ['read', 'write', 'idle'] as const;
-
-type Draft = { -readonly [Name in keyof TimeoutsOptions]: TimeoutsOptions[Name] };
 
 /** `timeouts { read D; write D; idle D; maxtcpqueries N }`. Source: plugin/timeouts of CoreDNS 1.14.7. */
 export const timeouts = definePlugin({
@@ -26,7 +25,12 @@ export const timeouts = definePlugin({
     '}',
   ],
   read(cursor): TimeoutsOptions {
-    const draft: Draft = { read: undefined, write: undefined, idle: undefined, maxTcpQueries: undefined };
+    const draft: Draft<TimeoutsOptions> = {
+      read: undefined,
+      write: undefined,
+      idle: undefined,
+      maxTcpQueries: undefined,
+    };
     cursor.eachUse(() => {
       if (cursor.remainingArguments().length > 0) throw twiceNamed(cursor.argumentError());
       let lines = 0;
@@ -51,7 +55,7 @@ function twiceNamed({ message, position, remedy }: DirectiveError): DirectiveErr
   return new DirectiveError(`plugin/timeouts: ${message}`, position, remedy);
 }
 
-function readLine(cursor: DirectiveCursor, draft: Draft): void {
+function readLine(cursor: DirectiveCursor, draft: Draft<TimeoutsOptions>): void {
   const name = cursor.word;
   const [text = ''] = cursor.remainingBetween(1, 1);
   if (name === 'maxtcpqueries') {

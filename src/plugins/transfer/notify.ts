@@ -31,7 +31,7 @@ export async function notifySecondary(options: NotifyOptions): Promise<string | 
   const { secondary, source, clock, zone } = options;
   const transport = new UdpTransport({
     ...{ peer: secondary, sourceAddress: source, sourcePorts: { kind: 'any' }, mixesCase: false },
-    ...{ udpSize: MAX_REPLY_OCTETS, ignoredAddresses: [], clock },
+    ...{ maxReply: MAX_REPLY_OCTETS, ignoredAddresses: [], clock },
   });
   const refused = (reason: string) =>
     `notify for zone "${zone}" was not accepted by "${formatSocketAddress(secondary)}": ${JSON.stringify(reason)}`;

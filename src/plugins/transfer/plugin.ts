@@ -2,7 +2,7 @@
  * `transfer`: whole zones for secondary servers.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { isAddress } from '../../corefile/directive/go-values.ts';
 import { readServerAddress } from '../../corefile/directive/server-address.ts';
@@ -12,8 +12,6 @@ import type { TransferOptions, TransferRule } from './options.ts';
 import { Transfer } from './transfer.ts';
 
 const REMEDY = 'Write to *, or to with addresses of secondary servers, as in to 192.0.2.53.';
-
-type Draft = { -readonly [Name in keyof TransferRule]: TransferRule[Name] };
 
 /**
  * `transfer [ZONES…] { to *|ADDRESS…; source ADDRESS; key NAME }`. Source: plugin/transfer of CoreDNS 1.14.7, which has no `key`.
@@ -34,7 +32,13 @@ export const transfer = definePlugin({
 
 function readRule(cursor: DirectiveCursor, context: DirectiveContext): TransferRule {
   const zones = zonesOrBlock(cursor.remainingArguments(), context);
-  const draft: Draft = { zones, toAll: false, secondaries: [], source: undefined, key: undefined };
+  const draft: Draft<TransferRule> = {
+    zones,
+    toAll: false,
+    secondaries: [],
+    source: undefined,
+    key: undefined,
+  };
   let isFaulty = false;
   const guard = (read: () => void) => () => {
     isFaulty = true;
@@ -68,7 +72,7 @@ function twiceNamed({ message, position, remedy }: DirectiveError): DirectiveErr
   return new DirectiveError(`plugin/transfer: ${message}`, position, remedy);
 }
 
-function readSecondaries(cursor: DirectiveCursor, draft: Draft): void {
+function readSecondaries(cursor: DirectiveCursor, draft: Draft<TransferRule>): void {
   const words = cursor.remainingArguments();
   if (words.length === 0) throw cursor.argumentError(REMEDY);
   for (const word of words)

@@ -2,23 +2,13 @@
  * Names of keys, in the directives that use them.
  */
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
+import { tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-
-/** Undefined: the text is no name. */
-export function parseKeyName(text: string): NameKey | undefined {
-  try {
-    return toKey(parseName(text));
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
-}
 
 /** The only word of a line. @throws DirectiveError */
 export function readKeyName(cursor: DirectiveCursor): NameKey {
   const [text = ''] = cursor.remainingBetween(1, 1);
-  const name = parseKeyName(text);
+  const name = tryParseKey(text);
   if (name === undefined)
     throw cursor.error(`invalid key name ${JSON.stringify(text)}`, 'Give the name of a key of tsig.');
   return name;

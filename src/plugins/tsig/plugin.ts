@@ -2,17 +2,20 @@
  * `tsig`: signatures of queries and responses by shared secrets.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import {
+  type DirectiveContext,
+  type Draft,
+  resolvePath,
+  zonesOrBlock,
+} from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { exactTypeOf } from '../../corefile/directive/type-names.ts';
+import { tryParseKey } from '../../wire/name.ts';
 import { DEFAULT_ALGORITHM, isKnownAlgorithm } from '../../wire/tsig.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { KeyFileError, readKeyFile, type WrittenKey } from './key-file.ts';
-import { parseKeyName } from './key-name.ts';
 import type { NamedSecret, TsigOptions } from './options.ts';
 import { Tsig } from './tsig.ts';
-
-type Draft = { -readonly [Name in keyof TsigOptions]: TsigOptions[Name] };
 
 const OPCODES: ReadonlyMap<string, number> = new Map(
   ['QUERY', 'IQUERY', 'STATUS', '', 'NOTIFY', 'UPDATE'].map((name, number) => [name, number]),
@@ -30,7 +33,12 @@ export const tsig = definePlugin({
     '}',
   ],
   read(cursor, context): TsigOptions {
-    const draft: Draft = { zones: context.zones, keys: [], types: new Set(), opcodes: new Set() };
+    const draft: Draft<TsigOptions> = {
+      zones: context.zones,
+      keys: [],
+      types: new Set(),
+      opcodes: new Set(),
+    };
     cursor.onlyUse(() => {
       draft.zones = zonesOrBlock(cursor.remainingArguments(), context);
       readProperties(cursor, draft, context);
@@ -40,7 +48,7 @@ export const tsig = definePlugin({
   create: (options, context) => new Tsig(options, context),
 });
 
-function readProperties(cursor: DirectiveCursor, draft: Draft, context: DirectiveContext): void {
+function readProperties(cursor: DirectiveCursor, draft: Draft<TsigOptions>, context: DirectiveContext): void {
   cursor.properties(
     {
       secret: () => {
@@ -79,8 +87,8 @@ function readKeys(cursor: DirectiveCursor, path: string, { files }: DirectiveCon
   }
 }
 
-function addKey(cursor: DirectiveCursor, draft: Draft, written: WrittenKey): void {
-  const name = parseKeyName(written.name);
+function addKey(cursor: DirectiveCursor, draft: Draft<TsigOptions>, written: WrittenKey): void {
+  const name = tryParseKey(written.name);
   if (name === undefined) throw cursor.argumentError(`${written.name} is not a name. Give each key one.`);
   if (draft.keys.some((key) => key.name === name))
     throw cursor.argumentError(`The key ${name} is there already. Give each key once.`);

@@ -42,8 +42,8 @@ export class Autoscaler {
   readonly #outage: OutageLog;
   #fail: (error: Error) => void = () => {};
   /** The input of the last poll. */
-  #polled: Seen = {};
-  #seen: Seen = {};
+  #polled: WatchNews = {};
+  #seen: WatchNews = {};
   #isPolling = false;
   #hasNews = false;
   #running: Promise<void> | undefined;
@@ -130,7 +130,7 @@ export class Autoscaler {
   }
 
   /** Called with news of a watch. During a poll the news is considered at the end of the poll. */
-  #onNews(news: Seen): void {
+  #onNews(news: WatchNews): void {
     this.#seen = { ...this.#seen, ...news };
     if (this.#isPolling) this.#hasNews = true;
     else this.#hurryIfNew();
@@ -147,7 +147,7 @@ export class Autoscaler {
 }
 
 /** The news of the watches; without `data` until it is known whether the ConfigMap exists. */
-type Seen = Partial<Pick<PollResult, 'counts' | 'data'>>;
+type WatchNews = Partial<Pick<PollResult, 'counts' | 'data'>>;
 
 function isSameData(one: PollResult['data'], other: PollResult['data']): boolean {
   if (one === undefined || other === undefined) return one === other;

@@ -11,12 +11,12 @@ export interface FetchedParameters {
   readonly wasCreated: boolean;
 }
 
-type Place = Pick<AutoscalerPlan, 'namespace' | 'configMap' | 'defaultParameters' | 'isDryRun'>;
+type ParametersPlace = Pick<AutoscalerPlan, 'namespace' | 'configMap' | 'defaultParameters' | 'isDryRun'>;
 
 /** @throws RestError. Creates the ConfigMap only if it does not exist, not after any other refusal. */
 export async function fetchParameters(
   rest: RestClient,
-  { namespace, configMap: name, defaultParameters, isDryRun }: Place,
+  { namespace, configMap: name, defaultParameters, isDryRun }: ParametersPlace,
 ): Promise<FetchedParameters> {
   const collection = `/api/v1/namespaces/${namespace}/configmaps`;
   try {

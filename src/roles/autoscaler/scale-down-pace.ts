@@ -4,7 +4,7 @@
  */
 import type { ScaleDownPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 
-interface Wanted {
+interface WantedReplicas {
   /** Milliseconds of the monotonic clock. */
   readonly at: number;
   readonly replicas: number;
@@ -15,7 +15,7 @@ export class ScaleDownPace {
   readonly #period: number;
   readonly #startedAt: number;
   /** In descending order: an entry stays only while later ones are lower. */
-  #wanted: Wanted[] = [];
+  #wanted: WantedReplicas[] = [];
   /** When each target was last scaled down. */
   readonly #scaledDown = new Map<string, number>();
 

@@ -6,11 +6,11 @@ import type { AskedQuestion } from './asked-question.ts';
 
 export interface Answerer {
   /** Asks once. Never rejects. @param byStream over TCP, for a reply that did not fit */
-  ask(question: AskedQuestion, byStream: boolean): Promise<Reply>;
+  ask(question: AskedQuestion, byStream: boolean): Promise<AnswererReply>;
   close(): void | Promise<void>;
 }
 
-export type Reply =
+export type AnswererReply =
   /** @property milliseconds from sending to receiving */
   | { readonly kind: 'replied'; readonly message: Message; readonly milliseconds: number }
   | { readonly kind: 'failed'; readonly reason: UnansweredReason };

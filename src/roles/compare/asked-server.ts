@@ -5,7 +5,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { FrameParser, frame } from '../../wire/frames.ts';
-import type { Answerer, Reply } from './answerer.ts';
+import type { Answerer, AnswererReply } from './answerer.ts';
 import { type AskedQuestion, encodeQuestion } from './asked-question.ts';
 import { PendingReplies } from './pending-replies.ts';
 
@@ -17,7 +17,7 @@ export interface AskedPlace {
   readonly port: number;
 }
 
-interface Settings {
+interface AskingTerms {
   readonly place: AskedPlace;
   /** Milliseconds until a question counts as not replied to. */
   readonly timeout: number;
@@ -41,7 +41,7 @@ export class AskedServer implements Answerer {
     this.#stream = new StreamChannel(settings);
   }
 
-  async ask(question: AskedQuestion, byStream: boolean): Promise<Reply> {
+  async ask(question: AskedQuestion, byStream: boolean): Promise<AnswererReply> {
     this.#asked += 1;
     const channel = byStream ? undefined : this.#datagrams[this.#asked % UDP_SOCKETS];
     if (channel !== undefined) return await channel.ask(question);
@@ -63,12 +63,12 @@ class DatagramChannel {
   readonly #pending: PendingReplies;
   #socket: Promise<UdpSocket> | undefined;
 
-  constructor({ place, timeout, clock }: Settings) {
+  constructor({ place, timeout, clock }: AskingTerms) {
     this.#place = place;
     this.#pending = new PendingReplies(clock, timeout);
   }
 
-  async ask(question: AskedQuestion): Promise<Reply> {
+  async ask(question: AskedQuestion): Promise<AnswererReply> {
     this.#socket ??= this.#open();
     const socket = await this.#socket.catch(() => undefined);
     if (socket === undefined) {
@@ -114,12 +114,12 @@ class StreamChannel {
   readonly #pending: PendingReplies;
   #socket: Socket | undefined;
 
-  constructor({ place, timeout, clock }: Settings) {
+  constructor({ place, timeout, clock }: AskingTerms) {
     this.#place = place;
     this.#pending = new PendingReplies(clock, timeout);
   }
 
-  async ask(question: AskedQuestion): Promise<Reply> {
+  async ask(question: AskedQuestion): Promise<AnswererReply> {
     const socket = this.#socket ?? this.#open();
     return await this.#pending.wait(question, (id) => socket.write(frame(encodeQuestion(question, id))));
   }

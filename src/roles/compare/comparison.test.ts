@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import type { Message, ResourceRecord } from '../../wire/types.ts';
-import type { Answerer, Reply } from './answerer.ts';
+import type { Answerer, AnswererReply } from './answerer.ts';
 import { type AskedQuestion, readListLine } from './asked-question.ts';
 import { Comparison, SilentSideError } from './comparison.ts';
 import { findDeviation } from './known-deviations.ts';
@@ -17,7 +17,7 @@ function replied(
   question: AskedQuestion,
   header: Partial<Message['header']>,
   addresses: readonly string[],
-): Reply {
+): AnswererReply {
   const answers = addresses.map(
     (address): ResourceRecord => ({ name: question.name, class: 1, ttl: 30, data: { kind: 'A', address } }),
   );
@@ -30,7 +30,7 @@ function replied(
   return { kind: 'replied', message, milliseconds: 1.5 };
 }
 
-function answererOf(ask: (question: AskedQuestion, byStream: boolean) => Reply): Answerer {
+function answererOf(ask: (question: AskedQuestion, byStream: boolean) => AnswererReply): Answerer {
   return { ask: async (question, byStream) => ask(question, byStream), close() {} };
 }
 

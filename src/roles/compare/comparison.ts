@@ -2,7 +2,7 @@
  * Asks both sides the same questions, at a bounded rate, and counts the verdicts.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { Answerer, Reply } from './answerer.ts';
+import type { Answerer, AnswererReply } from './answerer.ts';
 import type { AskedQuestion } from './asked-question.ts';
 import { type FindDeviation, judgeReplies, type ReplyVerdict, type Sides } from './judge-replies.ts';
 import type { Tally } from './tally.ts';
@@ -38,7 +38,7 @@ const FIRST_QUESTIONS = 10;
 /** Milliseconds for which missed turns are made up. */
 const CATCH_UP = 50;
 
-type Replies = readonly [Reply, Reply];
+type Replies = readonly [AnswererReply, AnswererReply];
 
 export class Comparison {
   readonly #options: ComparisonOptions;
@@ -160,6 +160,6 @@ export class Comparison {
   }
 }
 
-function isTruncated(reply: Reply): boolean {
+function isTruncated(reply: AnswererReply): boolean {
   return reply.kind === 'replied' && reply.message.header.truncated;
 }

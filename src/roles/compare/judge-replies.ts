@@ -2,7 +2,7 @@
  * The verdict on the replies of two servers to one question, and the reason of a difference.
  */
 import type { Question } from '../../wire/types.ts';
-import type { Reply } from './answerer.ts';
+import type { AnswererReply } from './answerer.ts';
 import { type DescribedReply, describeReply } from './described-reply.ts';
 import { differingParts, type JudgeRules, maskNameServer, maskSerials, NEAR_TTL } from './judge.ts';
 import type { DifferingReplies, KnownDeviation } from './known-deviations.ts';
@@ -14,9 +14,9 @@ export type ReplyVerdict =
   | { readonly kind: 'equal' }
   /** Only TTLs differ: answers of a cache count down. */
   | { readonly kind: 'ttl' }
-  | Difference;
+  | ReplyDifference;
 
-export interface Difference {
+export interface ReplyDifference {
   readonly kind: 'different';
   /** What differs, in a few words that many differences share. */
   readonly reason: string;
@@ -38,7 +38,7 @@ export type FindDeviation = (replies: DifferingReplies) => KnownDeviation | unde
 
 export function judgeReplies(
   question: Question,
-  replies: readonly [Reply, Reply],
+  replies: readonly [AnswererReply, AnswererReply],
   sides: Sides,
   findDeviation: FindDeviation,
 ): ReplyVerdict {
@@ -79,7 +79,7 @@ export function judgeMessages(
   };
 }
 
-function saidBy(reply: Reply): Said {
+function saidBy(reply: AnswererReply): Said {
   if (reply.kind === 'failed') return reply.reason;
   const { rcode, answer } = describeReply(reply.message);
   return { rcode, answer };

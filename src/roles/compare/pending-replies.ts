@@ -8,13 +8,13 @@ import { decodeMessage } from '../../wire/message.ts';
 import { toKey } from '../../wire/name.ts';
 import type { Message, Question } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
-import type { Reply, UnansweredReason } from './answerer.ts';
+import type { AnswererReply, UnansweredReason } from './answerer.ts';
 
 interface Pending {
   readonly question: Question;
   readonly sentAt: number;
   readonly timer: Timer;
-  readonly resolve: (reply: Reply) => void;
+  readonly resolve: (reply: AnswererReply) => void;
 }
 
 export class PendingReplies {
@@ -29,7 +29,7 @@ export class PendingReplies {
   }
 
   /** Waits for the reply to a question. @param send gets the id of the query */
-  wait(question: Question, send: (id: number) => void): Promise<Reply> {
+  wait(question: Question, send: (id: number) => void): Promise<AnswererReply> {
     let id = randomId();
     while (this.#byId.has(id)) id = randomId();
     return new Promise((resolve) => {
@@ -61,7 +61,7 @@ export class PendingReplies {
     for (const id of [...this.#byId.keys()]) this.#end(id, { kind: 'failed', reason });
   }
 
-  #end(id: number, reply: Reply): void {
+  #end(id: number, reply: AnswererReply): void {
     const pending = this.#byId.get(id);
     if (pending === undefined) return;
     this.#byId.delete(id);

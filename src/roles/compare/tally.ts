@@ -4,7 +4,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Question } from '../../wire/types.ts';
 import { textOfQuestion } from './asked-question.ts';
-import type { Difference, ReplyVerdict, Said } from './judge-replies.ts';
+import type { ReplyDifference, ReplyVerdict, Said } from './judge-replies.ts';
 
 export interface DifferenceKind {
   readonly reason: string;
@@ -107,7 +107,7 @@ export class Tally {
     return { ...this.#counts, kinds, roundTrips: [roundTripOf(one), roundTripOf(other)] };
   }
 
-  #addDifference(question: Question, { reason, deviation, said }: Difference): void {
+  #addDifference(question: Question, { reason, deviation, said }: ReplyDifference): void {
     this.#counts.different += 1;
     if (deviation !== undefined) this.#counts.known += 1;
     const kind = this.#kindOf(reason, deviation);
@@ -116,7 +116,7 @@ export class Tally {
     kind.examples.push({ question: textOfQuestion(question), said: [shorten(said[0]), shorten(said[1])] });
   }
 
-  #kindOf(reason: string, deviation: Difference['deviation']): GrowingKind {
+  #kindOf(reason: string, deviation: ReplyDifference['deviation']): GrowingKind {
     const isFurther = this.#kinds.size >= MAX_KINDS;
     const key = `${deviation?.name ?? ''} ${reason}`;
     const known = this.#kinds.get(key) ?? (isFurther ? this.#kinds.get(FURTHER) : undefined);

@@ -9,7 +9,7 @@ import type { ClusterEvidence, EndpointsByState, ServiceName } from '../../reaso
 import { describeReason, listRemedies } from '../../reasons/describe-reason.ts';
 import type { Finding } from '../../reasons/finding.ts';
 
-export interface ProbeDependencies {
+export interface SelectorProbeDependencies {
   /** What the server keeps of its clusters now. */
   readonly clusters: () => readonly ClusterEvidence[];
   readonly rest: Pick<RestClient, 'get'>;
@@ -33,13 +33,13 @@ interface EmptyService extends ServiceName {
 }
 
 export class SelectorProbe {
-  readonly #dependencies: ProbeDependencies;
+  readonly #dependencies: SelectorProbeDependencies;
   readonly #empty = new Map<string, EmptyService>();
   /** Services that are still to be looked at in this round. */
   #left: (readonly [ClusterEvidence, ServiceName])[] = [];
   #isReading = false;
 
-  constructor(dependencies: ProbeDependencies) {
+  constructor(dependencies: SelectorProbeDependencies) {
     this.#dependencies = dependencies;
   }
 

@@ -7,16 +7,16 @@
 
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { CheckPlan, HealthzPlan } from '../../config/healthz/healthz-plan.ts';
+import type { HealthzCheck, HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import type { CommandEnd, RunningCommand } from './shell-command.ts';
 
 export type ProbeVerdict = { readonly kind: 'healthy' | 'unhealthy'; readonly text: string };
 
 /** @param timeout milliseconds after which it is killed */
-export type RunCommand = (command: string, timeout: number) => RunningCommand;
+export type StartCommand = (command: string, timeout: number) => RunningCommand;
 
 export interface CheckDependencies {
-  readonly run: RunCommand;
+  readonly run: StartCommand;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -27,7 +27,7 @@ interface Result extends CommandEnd {
 }
 
 export class ProbeCommand {
-  readonly plan: CheckPlan;
+  readonly plan: HealthzCheck;
   readonly #settings: HealthzPlan;
   readonly #dependencies: CheckDependencies;
   #result: Result;
@@ -35,7 +35,7 @@ export class ProbeCommand {
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(plan: CheckPlan, settings: HealthzPlan, dependencies: CheckDependencies) {
+  constructor(plan: HealthzCheck, settings: HealthzPlan, dependencies: CheckDependencies) {
     this.plan = plan;
     this.#settings = settings;
     this.#dependencies = dependencies;

@@ -2,7 +2,7 @@
  * The statements of the Dockerfile that say how images are put together from layers.
  */
 
-export interface Statement {
+export interface DockerfileInstruction {
   /** In upper case, as in the file. */
   readonly instruction: string;
   readonly words: string;
@@ -11,12 +11,12 @@ export interface Statement {
 interface Stage {
   readonly name: string;
   readonly from: string;
-  readonly statements: readonly Statement[];
+  readonly statements: readonly DockerfileInstruction[];
 }
 
 export class Dockerfile {
   /** All, with continued lines joined and comments left out. */
-  readonly statements: readonly Statement[];
+  readonly statements: readonly DockerfileInstruction[];
   /** In their order. */
   readonly stages: ReadonlyMap<string, Stage>;
 
@@ -35,7 +35,7 @@ export class Dockerfile {
   }
 
   /** The statements of a stage, after those of the stages that it builds on. */
-  allOf(name: string): readonly Statement[] {
+  allOf(name: string): readonly DockerfileInstruction[] {
     const stage = this.stages.get(name);
     return stage === undefined ? [] : [...this.allOf(stage.from), ...stage.statements];
   }
@@ -46,7 +46,7 @@ export class Dockerfile {
   }
 
   /** The layers of a target, from the lowest: what is copied, and to where. */
-  layersOf(target: string): readonly Layer[] {
+  layersOf(target: string): readonly CopiedLayer[] {
     return this.allOf(target).flatMap(({ instruction, words }) => {
       const [, from = '', source = '', to = ''] = /^--from=(\S+) (\S+) (\S+)$/.exec(words) ?? [];
       return instruction === 'COPY' ? [{ from, source, to }] : [];
@@ -86,7 +86,7 @@ export class Dockerfile {
   }
 }
 
-interface Layer {
+interface CopiedLayer {
   /** The stage. */
   readonly from: string;
   /** Of a folder the content is copied: it ends with a slash. */
@@ -94,8 +94,8 @@ interface Layer {
   readonly to: string;
 }
 
-function readStages(statements: readonly Statement[]): ReadonlyMap<string, Stage> {
-  const read: { name: string; from: string; statements: Statement[] }[] = [];
+function readStages(statements: readonly DockerfileInstruction[]): ReadonlyMap<string, Stage> {
+  const read: { name: string; from: string; statements: DockerfileInstruction[] }[] = [];
   for (const statement of statements) {
     if (statement.instruction !== 'FROM') read.at(-1)?.statements.push(statement);
     else {

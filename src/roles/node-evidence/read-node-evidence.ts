@@ -31,7 +31,7 @@ export interface NodeReading {
   readonly clock: Clock;
 }
 
-interface Counters {
+interface KernelCounters {
   readonly conntrack: ReadonlyMap<string, number> | undefined;
   readonly udp: ReadonlyMap<string, number> | undefined;
   readonly udp6: ReadonlyMap<string, number> | undefined;
@@ -58,18 +58,18 @@ export async function readNodeEvidence(reading: NodeReading): Promise<NodeEviden
   return { conntrack, udp: udpEvidence(before, after), listeners, rules, resolvConf, nameservers };
 }
 
-type Read = (path: string) => Promise<string | undefined>;
+type ReadNodeFile = (path: string) => Promise<string | undefined>;
 
 async function readIfThere(path: string): Promise<string | undefined> {
   return await readFile(path, 'utf8').catch(() => undefined);
 }
 
-async function readListeners(read: Read): Promise<NodeEvidence['listeners']> {
+async function readListeners(read: ReadNodeFile): Promise<NodeEvidence['listeners']> {
   const [trie, sockets] = await Promise.all([read('proc/net/fib_trie'), read('proc/net/udp')]);
   return trie === undefined || sockets === undefined ? undefined : findLocalListeners(trie, sockets);
 }
 
-async function readCounters(read: Read): Promise<Counters> {
+async function readCounters(read: ReadNodeFile): Promise<KernelCounters> {
   const [conntrack, udp, udp6] = await Promise.all([
     read('proc/net/stat/nf_conntrack'),
     read('proc/net/snmp'),
@@ -83,9 +83,9 @@ async function readCounters(read: Read): Promise<Counters> {
 }
 
 async function conntrackEvidence(
-  before: Counters,
-  after: Counters,
-  read: Read,
+  before: KernelCounters,
+  after: KernelCounters,
+  read: ReadNodeFile,
 ): Promise<ConntrackEvidence | undefined> {
   const folder = 'proc/sys/net/netfilter/nf_conntrack';
   const [entries, maxEntries] = await Promise.all([read(`${folder}_count`), read(`${folder}_max`)]);
@@ -98,7 +98,7 @@ async function conntrackEvidence(
 }
 
 /** Both families together: tools of the system show them apart, and a cause is seldom in one of them alone. */
-function udpEvidence(before: Counters, after: Counters): UdpEvidence | undefined {
+function udpEvidence(before: KernelCounters, after: KernelCounters): UdpEvidence | undefined {
   if (after.udp === undefined) return undefined;
   const growth = (...names: readonly string[]) =>
     names
@@ -116,17 +116,18 @@ function udpEvidence(before: Counters, after: Counters): UdpEvidence | undefined
   return { received: growth('InDatagrams'), bufferErrors, checksumErrors, refused };
 }
 
-type Reading = readonly (ReadonlyMap<string, number> | undefined)[];
+type CountersReading = readonly (ReadonlyMap<string, number> | undefined)[];
 
-function growthOf(name: string, before: Reading, after: Reading): Growth {
-  const sum = (reading: Reading) => reading.reduce((total, each) => total + (each?.get(name) ?? 0), 0);
+function growthOf(name: string, before: CountersReading, after: CountersReading): Growth {
+  const sum = (reading: CountersReading) =>
+    reading.reduce((total, each) => total + (each?.get(name) ?? 0), 0);
   const total = sum(after);
   return { total, recent: Math.max(0, total - sum(before)) };
 }
 
 /** The file of kubelet's configuration, else `/etc/resolv.conf`. */
 async function readNodeResolvConf(
-  read: Read,
+  read: ReadNodeFile,
   localAddresses: readonly string[],
 ): Promise<NodeResolvConf | undefined> {
   const [, configured] = /^resolvConf: *"?([^"\n#]+?)"? *$/m.exec((await read(KUBELET_CONFIG)) ?? '') ?? [];

@@ -24,7 +24,7 @@ interface SavedOption {
   readonly value: string;
 }
 
-interface SavedRule {
+interface ParsedRule {
   readonly line: string;
   readonly options: readonly SavedOption[];
   readonly target: string | undefined;
@@ -32,7 +32,7 @@ interface SavedRule {
 
 interface SavedTable {
   readonly policies: ReadonlyMap<string, string>;
-  readonly chains: ReadonlyMap<string, readonly SavedRule[]>;
+  readonly chains: ReadonlyMap<string, readonly ParsedRule[]>;
 }
 
 const DROPPING_TARGETS: ReadonlySet<string> = new Set(['DROP', 'REJECT']);
@@ -172,7 +172,7 @@ function isInRange(port: number, text: string): boolean {
 
 function parseTable(text: string): SavedTable {
   const policies = new Map<string, string>();
-  const chains = new Map<string, SavedRule[]>();
+  const chains = new Map<string, ParsedRule[]>();
   for (const line of text.split('\n')) {
     const [, policyChain, policy] = /^:(\S+) (\S+)/.exec(line) ?? [];
     if (policyChain !== undefined && policy !== undefined) policies.set(policyChain, policy);
@@ -186,7 +186,7 @@ function parseTable(text: string): SavedTable {
   return { policies, chains };
 }
 
-function parseRule(line: string, text: string): SavedRule {
+function parseRule(line: string, text: string): ParsedRule {
   const words = text.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? [];
   const options: SavedOption[] = [];
   let target: string | undefined;

@@ -4,10 +4,10 @@
 import { readFile } from 'node:fs/promises';
 import { ProgramError, type RunProgram } from './run-program.ts';
 
-export type AddressFamily = 4 | 6;
+export type IpVersion = 4 | 6;
 
 /** Of an IP address as text. */
-export const familyOf = (address: string): AddressFamily => (address.includes(':') ? 6 : 4);
+export const familyOf = (address: string): IpVersion => (address.includes(':') ? 6 : 4);
 
 /** The programs of one variant and family. */
 export interface IptablesPrograms {
@@ -15,14 +15,14 @@ export interface IptablesPrograms {
   readonly program: string;
   readonly save: string;
   readonly restore: string;
-  readonly family: AddressFamily;
+  readonly family: IpVersion;
   /** File with the existing tables of the legacy variant: reading another table creates it. Undefined if reading creates none. */
   readonly tablesFile?: string;
 }
 
 /** The programs of the variant that has kube-proxy's rules: packets never pass the rules of the other variant first. */
 export async function chooseIptables(
-  family: AddressFamily,
+  family: IpVersion,
   installed: readonly IptablesPrograms[],
   run: RunProgram,
 ): Promise<IptablesPrograms> {
@@ -46,7 +46,7 @@ export async function chooseIptables(
 
 /** The installed variants, each once: under the generic name if the system links it to the variant, else under its own name. */
 export async function findInstalled(
-  family: AddressFamily,
+  family: IpVersion,
   run: RunProgram,
 ): Promise<readonly IptablesPrograms[]> {
   const name = nameOf(family);
@@ -68,7 +68,7 @@ export async function hasTable({ tablesFile }: IptablesPrograms, table: string):
 
 async function findPrograms(
   program: string,
-  family: AddressFamily,
+  family: IpVersion,
   run: RunProgram,
 ): Promise<IptablesPrograms | undefined> {
   try {
@@ -84,4 +84,4 @@ async function findPrograms(
   }
 }
 
-const nameOf = (family: AddressFamily): string => (family === 4 ? 'iptables' : 'ip6tables');
+const nameOf = (family: IpVersion): string => (family === 4 ? 'iptables' : 'ip6tables');

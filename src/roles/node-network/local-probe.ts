@@ -14,7 +14,7 @@ const MAX_SILENT = 10;
 const HEADER_OCTETS = 12;
 const OPCODE_STATUS = 2;
 
-type Outcome = 'answered' | 'closed' | 'silent';
+type ProbeOutcome = 'answered' | 'closed' | 'silent';
 
 /** The message of a query with this id. */
 export type WriteProbe = (id: number) => Buffer;
@@ -38,12 +38,12 @@ export async function isServedAt(address: string, port: number, clock: Clock): P
   return false;
 }
 
-function probe(address: string, port: number, clock: Clock, write: WriteProbe): Promise<Outcome> {
+function probe(address: string, port: number, clock: Clock, write: WriteProbe): Promise<ProbeOutcome> {
   return new Promise((resolve) => {
     const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
     const id = randomId();
     let isDone = false;
-    const end = (outcome: Outcome) => {
+    const end = (outcome: ProbeOutcome) => {
       if (isDone) return;
       isDone = true;
       timer.cancel();

@@ -31,7 +31,7 @@ interface NftChain {
 type Chains = ReadonlyMap<string, NftChain>;
 
 /** What a packet meets: the chain that decides. */
-type Verdict = { readonly kind: 'drop'; readonly where: string } | { readonly kind: 'accept' };
+type PacketVerdict = { readonly kind: 'drop'; readonly where: string } | { readonly kind: 'accept' };
 
 /** The hooks that a packet of the node passes. */
 const HOOKS = { query: ['prerouting', 'input'], answer: ['output', 'postrouting'] } as const;
@@ -87,9 +87,9 @@ function mayHold({ name }: NftChain, address: string): boolean {
   return family === 'inet' || family === (isIP(address) === 6 ? 'ip6' : 'ip');
 }
 
-function judge(packet: Packet, base: NftChain, chains: Chains): Verdict | undefined {
+function judge(packet: Packet, base: NftChain, chains: Chains): PacketVerdict | undefined {
   const visited = new Set<NftChain>();
-  const search = (chain: NftChain): Verdict | undefined => {
+  const search = (chain: NftChain): PacketVerdict | undefined => {
     if (visited.has(chain)) return undefined;
     visited.add(chain);
     for (const { expressions } of chain.rules) {
@@ -110,8 +110,8 @@ function verdictOf(
   expressions: readonly Json[],
   chain: NftChain,
   chains: Chains,
-  search: (chain: NftChain) => Verdict | undefined,
-): Verdict | undefined {
+  search: (chain: NftChain) => PacketVerdict | undefined,
+): PacketVerdict | undefined {
   for (const expression of expressions) {
     if ('accept' in expression) return { kind: 'accept' };
     const word = ['drop', 'reject'].find((each) => each in expression);

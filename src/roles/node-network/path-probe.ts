@@ -43,7 +43,7 @@ export interface PathProbeOptions {
   readonly clock: Clock;
 }
 
-interface Pair {
+interface PairEnd {
   /** The end that is in the place of the node's end of a pod. */
   readonly name: string;
   readonly socket: PacketSocket;
@@ -62,7 +62,7 @@ export type PathOutcome = 'answered' | 'silent' | 'impossible';
 
 export class PathProbe {
   readonly #options: PathProbeOptions;
-  #pair: Pair | undefined;
+  #pair: PairEnd | undefined;
   #retryAt = Number.NEGATIVE_INFINITY;
   /** Why there is no pair. */
   #fault: string | undefined;
@@ -106,7 +106,7 @@ export class PathProbe {
     await this.#ip(`link delete ${pair.name}`).catch(() => {});
   }
 
-  async #prepare(addresses: readonly string[]): Promise<Pair | undefined> {
+  async #prepare(addresses: readonly string[]): Promise<PairEnd | undefined> {
     if (this.#pair !== undefined) return this.#pair;
     if (this.#options.clock.monotonic() < this.#retryAt) return undefined;
     await this.#removeAbandoned();
@@ -115,7 +115,7 @@ export class PathProbe {
     return this.#pair;
   }
 
-  async #makePair(addresses: readonly string[]): Promise<Pair> {
+  async #makePair(addresses: readonly string[]): Promise<PairEnd> {
     const random = randomBytes(7);
     const name = `portolan${random.toString('hex', 0, 2)}`;
     const [near, far] = [`${name}n`, `${name}f`];
@@ -155,7 +155,7 @@ export class PathProbe {
     }
   }
 
-  async #exchange({ socket, sources }: Pair, addresses: readonly string[]): Promise<boolean> {
+  async #exchange({ socket, sources }: PairEnd, addresses: readonly string[]): Promise<boolean> {
     const { port, clock } = this.#options;
     // Of an earlier probe.
     while (socket.receive() !== undefined);

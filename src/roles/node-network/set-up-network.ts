@@ -9,11 +9,11 @@ import { FamilyFilters } from './family-filters.ts';
 import { IptablesFilter } from './iptables-filter.ts';
 import { IptablesLeftovers } from './iptables-leftovers.ts';
 import {
-  type AddressFamily,
   chooseIptables,
   familyOf,
   findInstalled,
   type IptablesPrograms,
+  type IpVersion,
 } from './iptables-programs.ts';
 import { isAnsweredAt, isServedAt } from './local-probe.ts';
 import { NftFilter } from './nft-filter.ts';
@@ -85,7 +85,7 @@ const isLinkLocal = (address: string): boolean => /^169\.254\.|^fe[89ab]/i.test(
 
 type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & {
   readonly endpoints: LocalEndpoints;
-  readonly families: readonly AddressFamily[];
+  readonly families: readonly IpVersion[];
   readonly installed: readonly IptablesPrograms[];
   readonly run: RunProgram;
   readonly findBlocked: () => Promise<string | undefined>;

@@ -9,7 +9,7 @@ import { metricsPlaces } from './check-configuration.ts';
 import { nodeInfo, runtimeOf } from './check-rights.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
 import { type PodTemplate, partsOf, textsOf } from './pod-template.ts';
-import type { NodeNetwork } from './read-running.ts';
+import type { PodNetwork } from './read-running.ts';
 
 export interface Scraped {
   readonly original: Original;
@@ -161,7 +161,7 @@ function isBefore(version: string, major: number, minor: number): boolean {
 
 /** The traps of a cache on every node: who sees the packets before the node's network does. */
 export function checkNodeNetwork(
-  { daemonSets, cilium, kubeProxy, calicoUsesBpf }: NodeNetwork,
+  { daemonSets, cilium, kubeProxy, calicoUsesBpf }: PodNetwork,
   words: readonly string[],
 ): readonly PreflightFinding[] {
   const findings = new CheckFindings('node-network');

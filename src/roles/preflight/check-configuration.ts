@@ -60,7 +60,7 @@ export function checkConfiguration(
   configMaps: ConfigMaps,
   settings: ReadSettings,
 ): ReadConfiguration {
-  const reader = new ConfigurationReader(settings);
+  const reader = new ConfigurationChecks(settings);
   for (const part of parts) {
     const mounts = configMapMounts(template, part.container);
     reader.read({ ...part, mounts, texts: mountedTexts(mounts, configMaps) });
@@ -69,7 +69,7 @@ export function checkConfiguration(
   return { findings: [...flags.all, ...configuration.all], plugins, blocks };
 }
 
-class ConfigurationReader {
+class ConfigurationChecks {
   readonly flags = new CheckFindings('flags');
   readonly configuration = new CheckFindings('configuration');
   plugins: Readonly<Record<string, number>> = {};

@@ -96,14 +96,14 @@ function countOf(value: unknown, replicas: number, round: (number: number) => nu
 }
 
 interface Owner {
-  readonly owns: (metadata: Metadata) => boolean;
+  readonly owns: (metadata: WorkloadMetadata) => boolean;
   /** `first`: it surely sets the former image again. */
   readonly severity: 'first' | 'risk';
   readonly sentence: string;
   readonly remedy: string;
 }
 
-interface Metadata {
+interface WorkloadMetadata {
   readonly labels: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
   /** Names of the field managers. */
@@ -179,7 +179,7 @@ export function checkOwner(workload: JsonRecord): readonly PreflightFinding[] {
   return findings.all;
 }
 
-function readMetadata(workload: JsonRecord): Metadata {
+function readMetadata(workload: JsonRecord): WorkloadMetadata {
   const metadata = asRecord(workload['metadata']) ?? {};
   const records = (field: string) => asRecords(metadata[field]);
   return {

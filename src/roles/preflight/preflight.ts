@@ -16,7 +16,7 @@ import {
   type Seen,
 } from './finding.ts';
 import { type Part, partsOf, readPodTemplate } from './pod-template.ts';
-import type { Running } from './read-running.ts';
+import type { RunningServer } from './read-running.ts';
 
 /** What does not come from the cluster. */
 export interface PreflightMachine {
@@ -26,7 +26,7 @@ export interface PreflightMachine {
 
 export function makePreflight(
   { original, namespace }: WorkloadPlan,
-  running: Running,
+  running: RunningServer,
   machine: PreflightMachine,
 ): PreflightReport {
   const template = readPodTemplate(running.workload);
@@ -121,10 +121,10 @@ function missingContainers(
   }));
 }
 
-function bothSeen({
-  service,
-  monitors,
-}: Running): Seen<{ readonly service: JsonRecord | undefined; readonly monitors: readonly JsonRecord[] }> {
+function bothSeen({ service, monitors }: RunningServer): Seen<{
+  readonly service: JsonRecord | undefined;
+  readonly monitors: readonly JsonRecord[];
+}> {
   if (service.kind === 'unseen') return service;
   if (monitors.kind === 'unseen') return monitors;
   return { kind: 'seen', value: { service: service.value, monitors: monitors.value } };

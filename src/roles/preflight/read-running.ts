@@ -7,7 +7,7 @@ import { asList, asRecord, asRecords, asText, type JsonRecord } from '../../kube
 import type { Seen } from './finding.ts';
 import { type ConfigMaps, configMapMounts, partsOf, readPodTemplate, textsOf } from './pod-template.ts';
 
-export interface Running {
+export interface RunningServer {
   readonly workload: JsonRecord;
   readonly service: Seen<JsonRecord | undefined>;
   /** Those that the replaced containers mount; the missing ones are left out. */
@@ -18,11 +18,11 @@ export interface Running {
   readonly rules: Seen<readonly JsonRecord[]>;
   /** ServiceMonitors and PodMonitors of all namespaces; empty where there are no such kinds. */
   readonly monitors: Seen<readonly JsonRecord[]>;
-  readonly network: Seen<NodeNetwork>;
+  readonly network: Seen<PodNetwork>;
 }
 
 /** What handles the packets of pods. */
-export interface NodeNetwork {
+export interface PodNetwork {
   /** Names of the DaemonSets in kube-system. */
   readonly daemonSets: readonly string[];
   /** The data of the ConfigMaps of Cilium and kube-proxy; empty where there are none. */
@@ -37,7 +37,7 @@ const MAX_PAGES = 40;
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
 /** @throws RestError if the Deployment or DaemonSet cannot be read */
-export async function readRunning(rest: RestClient, plan: WorkloadPlan): Promise<Running> {
+export async function readRunning(rest: RestClient, plan: WorkloadPlan): Promise<RunningServer> {
   const { original, namespace } = plan;
   const cluster = new ClusterReader(rest);
   const workload = await rest.get(workloadPath(plan));
@@ -66,7 +66,7 @@ export function workloadPath({ original, namespace }: WorkloadPlan): string {
   return `/apis/apps/v1/namespaces/${pathPart(namespace)}/${plural}/${pathPart(original.workload)}`;
 }
 
-interface Account {
+interface ServiceAccount {
   readonly namespace: string;
   readonly name: string;
 }
@@ -128,7 +128,7 @@ class ClusterReader {
     return found;
   }
 
-  async rulesOf(account: Account): Promise<readonly JsonRecord[]> {
+  async rulesOf(account: ServiceAccount): Promise<readonly JsonRecord[]> {
     const own = `${RBAC}/namespaces/${pathPart(account.namespace)}`;
     const bindings = [
       ...(await this.list(`${RBAC}/clusterrolebindings`)),
@@ -159,7 +159,7 @@ class ClusterReader {
     ];
   }
 
-  async network(): Promise<NodeNetwork> {
+  async network(): Promise<PodNetwork> {
     const system = 'kube-system';
     const daemonSets = await this.list(`/apis/apps/v1/namespaces/${system}/daemonsets`);
     const configMaps = await this.configMaps(system, new Set(['cilium-config', 'kube-proxy']));
@@ -173,7 +173,7 @@ class ClusterReader {
   }
 }
 
-function isBoundTo(binding: JsonRecord, account: Account): boolean {
+function isBoundTo(binding: JsonRecord, account: ServiceAccount): boolean {
   const groups = [
     'system:serviceaccounts',
     `system:serviceaccounts:${account.namespace}`,

@@ -6,7 +6,7 @@ import type { Client } from '../../chain/query.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { Answerer, Reply } from '../compare/answerer.ts';
+import type { Answerer, AnswererReply } from '../compare/answerer.ts';
 import { type AskedQuestion, encodeQuestion } from '../compare/asked-question.ts';
 
 export interface OwnServer {
@@ -29,7 +29,7 @@ export class OwnAnswerer implements Answerer {
     this.#clock = clock;
   }
 
-  async ask(question: AskedQuestion, byStream: boolean): Promise<Reply> {
+  async ask(question: AskedQuestion, byStream: boolean): Promise<AnswererReply> {
     const began = this.#clock.monotonic();
     const client: Client = { ...CLIENT, transport: byStream ? 'tcp' : 'udp' };
     const answered = this.#server.answer(toKey(question.name), encodeQuestion(question, 0), client);

@@ -3,7 +3,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { ServerPlace } from '../../config/sidecar/sidecar-plan.ts';
+import type { ProbedServer } from '../../config/sidecar/sidecar-plan.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { QUERY_TIMEOUT, type ServerEndpoint } from './server-question.ts';
 
@@ -18,14 +18,14 @@ export type LookUpHost = (host: string) => Promise<string>;
 export const lookUpBySystem: LookUpHost = async (host) => (await lookup(host)).address;
 
 export class ServerAddress {
-  readonly #place: ServerPlace;
+  readonly #place: ProbedServer;
   readonly #isAddress: boolean;
   readonly #lookUp: LookUpHost;
   readonly #clock: Clock;
   /** The in-flight look-up: system look-ups cannot be cancelled, so only one runs at a time. */
   #inflight: Promise<FoundServer> | undefined;
 
-  constructor(place: ServerPlace, lookUp: LookUpHost, clock: Clock) {
+  constructor(place: ProbedServer, lookUp: LookUpHost, clock: Clock) {
     this.#place = place;
     this.#isAddress = parseAddress(place.host.split('%')[0] ?? '') !== undefined;
     this.#lookUp = lookUp;

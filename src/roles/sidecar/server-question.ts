@@ -37,7 +37,7 @@ export interface ServerEndpoint {
 /** Asks once, without EDNS, as the original does. Never rejects. */
 export function askServer(server: ServerEndpoint, question: Question, clock: Clock): Promise<ServerReply> {
   const query = writeQuery({ ...question, ...PLAIN }, undefined);
-  return new Promise((resolve) => new Exchange(server, query, clock, resolve).begin());
+  return new Promise((resolve) => new SocketExchange(server, query, clock, resolve).begin());
 }
 
 const PLAIN: Pick<ForwardQuestion, 'dnssecOk' | 'checkingDisabled' | 'recursionDesired'> = {
@@ -46,7 +46,7 @@ const PLAIN: Pick<ForwardQuestion, 'dnssecOk' | 'checkingDisabled' | 'recursionD
   recursionDesired: true,
 };
 
-class Exchange {
+class SocketExchange {
   readonly #server: ServerEndpoint;
   readonly #query: QueryMessage;
   readonly #clock: Clock;

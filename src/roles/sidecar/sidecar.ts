@@ -8,7 +8,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { ServerPlace, SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
+import type { ProbedServer, SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
 import { METRICS_TEXT } from '../../observe/health.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { HttpServer } from '../../observe/http-server.ts';
@@ -75,7 +75,7 @@ export class Sidecar {
     return writeSidecarMetrics(this.#plan.http.namespace, this.#probes, this.#counts);
   }
 
-  #pendingQueryOf(place: ServerPlace): AskQuestion {
+  #pendingQueryOf(place: ProbedServer): AskQuestion {
     const { clock, lookUp = lookUpBySystem } = this.#dependencies;
     const address = new ServerAddress(place, lookUp, clock);
     return async (question) => {

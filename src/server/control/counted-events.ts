@@ -20,7 +20,7 @@ const MAX_KEPT = 2_048;
 /** The cause of an answer without records, until its reason is looked for. */
 export const NO_DATA = 'NODATA';
 
-interface Parts extends Pick<ReadEvent, 'namespace' | 'isSearched' | 'isOfCluster'> {
+interface EventParts extends Pick<ReadEvent, 'namespace' | 'isSearched' | 'isOfCluster'> {
   readonly question: string;
   /** Of a name that does not exist. */
   readonly failure: string;
@@ -28,8 +28,8 @@ interface Parts extends Pick<ReadEvent, 'namespace' | 'isSearched' | 'isOfCluste
 
 export class CountedEvents {
   /** Of names that do not exist, and of all others. */
-  readonly #missing = new Map<string, Parts>();
-  readonly #others = new Map<string, Parts>();
+  readonly #missing = new Map<string, EventParts>();
+  readonly #others = new Map<string, EventParts>();
   readonly #clients = new Map<number, string>();
   readonly #domain: string;
 
@@ -54,7 +54,7 @@ export class CountedEvents {
   }
 
   /** Names repeat, and reading one costs more than all else. */
-  #partsOf(event: QueryEvent, isMissing: boolean): Parts {
+  #partsOf(event: QueryEvent, isMissing: boolean): EventParts {
     const { buffer, byteOffset, length } = event.question;
     const kept = isMissing ? this.#missing : this.#others;
     const key = Buffer.from(buffer, byteOffset, length).toString('latin1');

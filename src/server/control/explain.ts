@@ -38,7 +38,7 @@ import { KeptEvidence } from './kept-evidence.ts';
 import { joinEvidence, RawEvidence } from './raw-evidence.ts';
 
 /** The server that is asked. */
-export interface Explained {
+export interface ExplainedServer {
   readonly engine: Pick<Engine, 'serverBlocks'>;
   readonly plan: ServerPlan;
   /** What the server waits for before it may deny names of the cluster; undefined: nothing. */
@@ -66,10 +66,10 @@ interface AnswerSettings {
 }
 
 export class Explainer {
-  readonly #server: Explained;
+  readonly #server: ExplainedServer;
   readonly #evidence = new WeakMap<InspectedCluster['cluster'], KeptEvidence>();
 
-  constructor(server: Explained) {
+  constructor(server: ExplainedServer) {
     this.#server = server;
   }
 

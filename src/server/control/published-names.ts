@@ -15,14 +15,14 @@ export interface ZoneDigest {
   readonly digest: string;
 }
 
-export interface ZoneNames extends ZoneDigest {
+export interface ZoneBuckets extends ZoneDigest {
   /** Digests that it had before, the latest first; each until `age` milliseconds ago. */
   readonly former: readonly FormerDigest[];
   /** The digests of 256 parts of the services. */
   readonly buckets: readonly string[];
 }
 
-export interface NamedService {
+export interface HashedName {
   readonly domain: string;
   /** `cart.shop`. */
   readonly name: string;
@@ -44,11 +44,11 @@ export function readZones(server: Inspected): readonly ZoneDigest[] {
 export async function* listNames(
   server: Inspected,
   bucket: number | undefined,
-): AsyncIterable<ZoneNames | NamedService> {
+): AsyncIterable<ZoneBuckets | HashedName> {
   for (const { cluster, domain } of clustersOf(server)) {
     const zone = { ...zoneOf(cluster, domain), former: cluster.log.formerDigests };
     const buckets = makeBuckets();
-    const found: NamedService[] = [];
+    const found: HashedName[] = [];
     let seen = 0;
     for (const namespace of [...cluster.contents.namespaces()]) {
       for (const { name, bucket: own, hash } of cluster.contents.hashedServices(namespace)) {

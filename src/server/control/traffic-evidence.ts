@@ -3,11 +3,9 @@
  */
 
 import type { ClusterEvidence } from '../../reasons/cluster-evidence.ts';
-import type { CheckEvidence } from '../../reasons/finding.ts';
+import type { TrafficEvidence } from '../../reasons/finding.ts';
 import { findNearServices } from '../../reasons/near-names.ts';
 import type { WatchedQuery } from './watched-queries.ts';
-
-type Traffic = NonNullable<CheckEvidence['traffic']>;
 
 /** Keys that are counted; further ones are left out. */
 const MAX_KEYS = 2_000;
@@ -74,7 +72,7 @@ export class TrafficCounts {
   }
 
   /** @param evidence for names that are near */
-  read(seconds: number, evidence: ClusterEvidence | undefined): Traffic {
+  read(seconds: number, evidence: ClusterEvidence | undefined): TrafficEvidence {
     const missing = Array.from(this.#missing, ([name, times]) => {
       const [service = '', namespace = ''] = name
         .slice(0, -this.#domain.length - '.svc.'.length)

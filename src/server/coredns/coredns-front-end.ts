@@ -6,7 +6,7 @@ import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { compileCorefile, findOptions } from '../../config/corefile/compile-corefile.ts';
-import type { CorefileReading } from '../../config/corefile/read-corefile.ts';
+import type { CorefileReading, GoodCorefile } from '../../config/corefile/read-corefile.ts';
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
@@ -14,10 +14,8 @@ import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
 import { EndpointError, Endpoints } from './endpoints.ts';
 import { HealthRequests } from './health-requests.ts';
 
-type GoodReading = Extract<CorefileReading, { readonly kind: 'good' }>;
-
 export interface CoreDnsFrontEndOptions {
-  readonly reading: GoodReading;
+  readonly reading: GoodCorefile;
   /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   /** The query log unless the Corefile has one; undefined: none. */
@@ -51,7 +49,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   readonly isSettled = true;
   readonly #options: CoreDnsFrontEndOptions;
   readonly #endpoints: Endpoints;
-  #reading: GoodReading;
+  #reading: GoodCorefile;
   #plan: ServerPlan;
   #onChange: PlanListener = async () => {};
   #timer: Timer | undefined;
@@ -212,7 +210,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     return undefined;
   }
 
-  async #replace(reading: GoodReading): Promise<void> {
+  async #replace(reading: GoodCorefile): Promise<void> {
     const plan = compileCorefile(reading.blocks, this.#options);
     const { endpoints } = this.#plan;
     await this.#openEndpoints(plan.endpoints);

@@ -46,7 +46,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'permission denied'],
 ]);
 
-interface Endpoint {
+interface HttpEndpoint {
   readonly routes: Map<string, HttpRoute>;
   kinds: ReadonlySet<EndpointPlan['kind']>;
 }
@@ -54,7 +54,7 @@ interface Endpoint {
 export class Endpoints {
   readonly #dependencies: EndpointsDependencies;
   readonly #host: HttpHost;
-  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #endpoints = new Map<string, HttpEndpoint>();
   readonly #profiles: ReadonlyMap<string, HttpRoute>;
   readonly #certificates: ListenerCertificates<HttpServer>;
   #wasReady = false;
@@ -118,7 +118,7 @@ export class Endpoints {
     await this.#close([...this.#endpoints.keys()]);
   }
 
-  async #open(address: string, kinds: Endpoint['kinds'], plans: readonly EndpointPlan[]): Promise<void> {
+  async #open(address: string, kinds: HttpEndpoint['kinds'], plans: readonly EndpointPlan[]): Promise<void> {
     const { takeover } = this.#dependencies;
     const routes = new Map<string, HttpRoute>();
     const { host, port } = splitHostPort(address);
@@ -129,7 +129,7 @@ export class Endpoints {
       ...{ address: host, port, ...sharing, flag: address, answersAsGo: true, takesTime },
       makeTlsServer,
     };
-    const endpoint: Endpoint = { routes, kinds };
+    const endpoint: HttpEndpoint = { routes, kinds };
     this.#route(endpoint, kinds, plans);
     try {
       await this.#certificates.open(address, readTlsOf(address, plans), (encryption) =>
@@ -141,7 +141,7 @@ export class Endpoints {
     this.#endpoints.set(address, endpoint);
   }
 
-  #route(endpoint: Endpoint, kinds: Endpoint['kinds'], plans: readonly EndpointPlan[]): void {
+  #route(endpoint: HttpEndpoint, kinds: HttpEndpoint['kinds'], plans: readonly EndpointPlan[]): void {
     const goesBack = plans.some((plan) => plan.kind === 'ready' && plan.goesBack);
     const { metricsText } = this.#dependencies;
     endpoint.kinds = kinds;

@@ -14,7 +14,7 @@ import {
   mergeTraffic,
   type Point,
   pointOf,
-  type Sample,
+  type ReplicaSample,
 } from './merge-replicas.ts';
 import type { Change, Health, PageState, ReplicaState } from './page-state.ts';
 import type { FindReplicas, ShownReplica } from './replica.ts';
@@ -40,7 +40,7 @@ const ROWS = 50;
 const MAX_CHANGES = 500;
 export const MAX_REPLICAS = 32;
 
-interface Followed {
+interface FollowedReplica {
   readonly replica: ShownReplica;
   readonly abort: AbortController;
   status?: ServerStatus;
@@ -52,11 +52,11 @@ export class Collector {
   readonly #find: FindReplicas;
   readonly #clock: Clock;
   readonly #pace: Pace;
-  #followed = new Map<string, Followed>();
+  #followed = new Map<string, FollowedReplica>();
   #abort: AbortController | undefined;
   #idle: Timer | undefined;
   readonly #names = new NameComparison();
-  #samples: Sample[] = [];
+  #samples: ReplicaSample[] = [];
   #points: Point[] = [];
   #changes: Change[] = [];
   #findError: string | undefined;
@@ -130,7 +130,7 @@ export class Collector {
   }
 
   #follow(replica: ShownReplica): void {
-    const followed: Followed = { replica, abort: new AbortController() };
+    const followed: FollowedReplica = { replica, abort: new AbortController() };
     const { signal } = followed.abort;
     this.#followed.set(replica.name, followed);
     void this.#repeat(this.#pace.status, signal, () => this.#askStatus(followed));
@@ -151,7 +151,7 @@ export class Collector {
     }));
   }
 
-  async #askStatus(followed: Followed): Promise<void> {
+  async #askStatus(followed: FollowedReplica): Promise<void> {
     const { replica, abort } = followed;
     const former = followed.status;
     try {
@@ -170,7 +170,7 @@ export class Collector {
     }
   }
 
-  async #diagnose(followed: Followed): Promise<void> {
+  async #diagnose(followed: FollowedReplica): Promise<void> {
     const { replica, abort } = followed;
     const former = followed.diagnosis;
     for await (const data of replica.ask({ verb: 'doctor', words: [] }, abort.signal)) {
@@ -188,7 +188,7 @@ export class Collector {
     }
   }
 
-  async #watchTop({ replica, abort }: Followed): Promise<void> {
+  async #watchTop({ replica, abort }: FollowedReplica): Promise<void> {
     const words = [`interval=${this.#pace.interval}ms`, `rows=${ROWS}`];
     for await (const data of replica.ask({ verb: 'top', words }, abort.signal)) {
       const snapshot = readTop(data);

@@ -1,7 +1,7 @@
 /**
  * Compares the services that replicas publish, where their digests differ.
  */
-import type { NamedService, ZoneNames } from '../control/published-names.ts';
+import type { HashedName, ZoneBuckets } from '../control/published-names.ts';
 import type { ReplicaFinding, ReplicaState } from './page-state.ts';
 import type { ShownReplica } from './replica.ts';
 import { readNamedService, readZoneNames } from './replica-answers.ts';
@@ -23,14 +23,14 @@ export interface NameDifference {
 }
 
 /** A replica, and one with the digest that most replicas have. */
-interface Pair {
+interface ComparedReplicas {
   readonly domain: string;
   readonly replica: string;
   readonly other: string;
 }
 
 /** Replicas of one version whose digest of a zone is not that of most others. */
-export function findPairs(replicas: readonly ReplicaState[]): readonly Pair[] {
+export function findPairs(replicas: readonly ReplicaState[]): readonly ComparedReplicas[] {
   const zones = new Map<string, { readonly name: string; readonly digest: string }[]>();
   // Another version may keep its records in another form.
   for (const { name, status } of replicas)
@@ -55,17 +55,14 @@ function mostFrequent(digests: readonly string[]): string | undefined {
 }
 
 /** For how many milliseconds one of them has been behind the other. Infinity: they have had no digest in common. */
-export function lagBetween(one: ZoneNames, other: ZoneNames): number {
+export function lagBetween(one: ZoneBuckets, other: ZoneBuckets): number {
   if (one.digest === other.digest) return 0;
-  const agesIn = ({ former }: ZoneNames, digest: string) =>
+  const agesIn = ({ former }: ZoneBuckets, digest: string) =>
     former.find((each) => each.digest === digest)?.age ?? Number.POSITIVE_INFINITY;
   return Math.min(agesIn(one, other.digest), agesIn(other, one.digest));
 }
 
-export function compareServices(
-  one: readonly NamedService[],
-  other: readonly NamedService[],
-): NameDifference {
+export function compareServices(one: readonly HashedName[], other: readonly HashedName[]): NameDifference {
   const own = new Map(one.map(({ name, hash }) => [name, hash]));
   const others = new Map(other.map(({ name, hash }) => [name, hash]));
   return {
@@ -79,7 +76,7 @@ export function compareServices(
 }
 
 export function describeDifference(
-  { domain, replica, other }: Pair,
+  { domain, replica, other }: ComparedReplicas,
   { lacks, hasBesides, differs }: NameDifference,
 ): ReplicaFinding {
   const parts = [
@@ -144,7 +141,7 @@ export class NameComparison {
 
 /** Undefined: they are at most a few seconds apart. */
 async function compareTwo(
-  { domain }: Pair,
+  { domain }: ComparedReplicas,
   one: ShownReplica,
   other: ShownReplica,
   signal: AbortSignal,
@@ -154,7 +151,7 @@ async function compareTwo(
   const buckets = own.buckets.flatMap((digest, bucket) =>
     digest === others.buckets[bucket] ? [] : [bucket],
   );
-  const [ownNames, otherNames]: [NamedService[], NamedService[]] = [[], []];
+  const [ownNames, otherNames]: [HashedName[], HashedName[]] = [[], []];
   for (const bucket of buckets.slice(0, MAX_BUCKETS)) {
     ownNames.push(...(await readBucket(one, domain, bucket, signal)));
     otherNames.push(...(await readBucket(other, domain, bucket, signal)));
@@ -166,7 +163,7 @@ async function readZone(
   replica: ShownReplica,
   domain: string,
   signal: AbortSignal,
-): Promise<ZoneNames | undefined> {
+): Promise<ZoneBuckets | undefined> {
   for await (const data of replica.ask({ verb: 'names', words: [] }, signal)) {
     const zone = readZoneNames(data);
     if (zone.domain === domain) return zone;
@@ -179,9 +176,9 @@ async function readBucket(
   domain: string,
   bucket: number,
   signal: AbortSignal,
-): Promise<readonly NamedService[]> {
+): Promise<readonly HashedName[]> {
   const words = [bucket.toString(16).padStart(2, '0')];
-  const found: NamedService[] = [];
+  const found: HashedName[] = [];
   for await (const data of replica.ask({ verb: 'names', words }, signal)) {
     const service = readNamedService(data);
     if (service.domain === domain) found.push(service);

@@ -65,7 +65,7 @@ export function createDashboardServer(
 ): HttpServer {
   const explaining = new Explanations(collector, clock);
   const live = new LiveQueries(collector, clock);
-  const state = new SharedState(collector, clock);
+  const state = new StateReply(collector, clock);
   const names = new Set([...LOOPBACK_HOSTS, hostOf(place.address), ...hosts]);
   const routes = new Map<string, HttpRoute>([
     ...Array.from(files, ([path, reply]) => [path, () => reply] as const),
@@ -112,7 +112,7 @@ function isEqual(one: string, other: string): boolean {
 }
 
 /** Made at most twice a second, whatever the number of requests. */
-class SharedState {
+class StateReply {
   readonly #collector: Collector;
   readonly #clock: Clock;
   #reply: HttpReply | undefined;

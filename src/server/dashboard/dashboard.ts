@@ -2,12 +2,16 @@
  * A dashboard: its collector, its port and its token. The same for all servers of a cluster and for one that shows itself.
  */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { CarryOut } from '../../observe/control/control-socket.ts';
+import type { HttpReply } from '../../observe/http-route.ts';
 import type { HttpServer } from '../../observe/http-server.ts';
 import { Collector } from './collector.ts';
 import { createDashboardServer, type DashboardPlace, hostOf } from './dashboard-server.ts';
-import { readPageFiles } from './page-files.ts';
 import type { FindReplicas } from './replica.ts';
 
 const TOKEN_OCTETS = 24;
@@ -49,4 +53,35 @@ export class Dashboard {
     this.#collector.stop();
     await this.#server.stop();
   }
+}
+
+const FILES = [
+  { path: '/', file: 'index.html', type: 'text/html; charset=utf-8' },
+  { path: '/page.js', file: 'page.js', type: 'text/javascript; charset=utf-8' },
+  { path: '/page.css', file: 'page.css', type: 'text/css; charset=utf-8' },
+  { path: '/LICENSES.txt', file: 'LICENSES.txt', type: 'text/plain; charset=utf-8' },
+];
+
+/** The files of the page by path, as `scripts/build.mjs` makes them from `dashboard/`. @throws Error if the build lacks them */
+function readPageFiles(folder: string): ReadonlyMap<string, HttpReply> {
+  return new Map(
+    FILES.map(({ path, file, type }) => [
+      path,
+      { status: 200, type, body: readFileSync(join(folder, file)) },
+    ]),
+  );
+}
+
+export interface OwnDashboardSettings extends Omit<DashboardSettings, 'find' | 'flag'> {
+  readonly carryOut: CarryOut;
+}
+
+/**
+ * The dashboard that a server shows of itself, in its own process: it asks itself what others ask over the control socket.
+ *
+ * @throws Error if the build lacks the files of the page
+ */
+export function createOwnDashboard({ carryOut, ...settings }: OwnDashboardSettings): Dashboard {
+  const replica = { name: hostname(), ask: carryOut };
+  return new Dashboard({ ...settings, flag: '--dashboard', find: async () => [replica] });
 }

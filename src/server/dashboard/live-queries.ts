@@ -77,7 +77,7 @@ function filterWords(query: URLSearchParams): readonly string[] {
   return [`rate=${RATE}`, ...filters];
 }
 
-interface Watching {
+interface WatchedReplica {
   readonly abort: AbortController;
   /** Why its stream has ended. */
   reason?: string;
@@ -86,7 +86,7 @@ interface Watching {
 class WatchedReplicas {
   readonly #words: readonly string[];
   readonly #clock: Clock;
-  readonly #watching = new Map<string, Watching>();
+  readonly #watching = new Map<string, WatchedReplica>();
   #queries: LiveQuery[] = [];
   #leftOut = 0;
 
@@ -122,7 +122,7 @@ class WatchedReplicas {
 
   async #watch(replica: ShownReplica): Promise<void> {
     const { name } = replica;
-    const watching: Watching = { abort: new AbortController() };
+    const watching: WatchedReplica = { abort: new AbortController() };
     const { signal } = watching.abort;
     this.#watching.set(name, watching);
     try {

@@ -17,7 +17,7 @@ const BROKEN_FROM = 0.2;
 const MIN_QUERIES = 20;
 
 /** A counted interval of one replica. */
-export interface Sample {
+export interface ReplicaSample {
   readonly replica: string;
   /** Its end: milliseconds since 1970. */
   readonly at: number;
@@ -34,7 +34,7 @@ export interface Point {
 }
 
 /** Per second. */
-export function pointOf({ replica, at, snapshot: { seconds, queries, rcodes } }: Sample): Point {
+export function pointOf({ replica, at, snapshot: { seconds, queries, rcodes } }: ReplicaSample): Point {
   const missing = countOf(rcodes, (rcode) => rcode === 'NXDOMAIN');
   const failed = countOf(rcodes, isFailure);
   const span = Math.max(seconds, 0.001);
@@ -71,7 +71,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-export function mergeTraffic(samples: readonly Sample[]): Traffic {
+export function mergeTraffic(samples: readonly ReplicaSample[]): Traffic {
   const spans = new Map<string, number>();
   for (const { replica, snapshot } of samples)
     spans.set(replica, (spans.get(replica) ?? 0) + snapshot.seconds);
@@ -89,7 +89,7 @@ export function mergeTraffic(samples: readonly Sample[]): Traffic {
   };
 }
 
-function countsOf({ snapshot }: Sample): CountedQueries {
+function countsOf({ snapshot }: ReplicaSample): CountedQueries {
   const { queries, lost, searched, sampling, unlisted } = snapshot;
   return {
     ...{ queries, lost, searched, sampling },
@@ -101,7 +101,7 @@ function countsOf({ snapshot }: Sample): CountedQueries {
 }
 
 /** Rows of `failures` are a cause, a name and a type. Counts are those that are certain. */
-export function groupFailures(samples: readonly Sample[]): readonly FailureGroup[] {
+export function groupFailures(samples: readonly ReplicaSample[]): readonly FailureGroup[] {
   const groups = new Map<string, { count: number; names: FailureGroup['names'][number][] }>();
   const { failures } = mergeCounts(samples.map(countsOf), MAX_ROWS).summaries;
   for (const row of failures.rows) {

@@ -2,16 +2,16 @@
  * Answers of replicas, which may be of another version than the dashboard: one that lacks what the pages show is refused whole.
  */
 import type { Diagnosis } from '../../reasons/finding.ts';
-import type { NamedService, ZoneNames } from '../control/published-names.ts';
+import type { HashedName, ZoneBuckets } from '../control/published-names.ts';
 import type { ServerStatus } from '../control/status.ts';
 import type { TopSnapshot } from '../control/watch-verbs.ts';
 import type { WatchedQuery } from '../control/watched-queries.ts';
 
 type Kind = 'string' | 'number' | 'boolean' | 'list';
 /** The fields that there must be, each by its path from the answer. */
-type Shape = ReadonlyMap<string, Kind>;
+type AnswerShape = ReadonlyMap<string, Kind>;
 
-const STATUS: Shape = new Map<string, Kind>([
+const STATUS: AnswerShape = new Map<string, Kind>([
   ['version', 'string'],
   ['role', 'string'],
   ['ready', 'boolean'],
@@ -28,23 +28,23 @@ const STATUS: Shape = new Map<string, Kind>([
   ['readers.down', 'number'],
   ['readers.kernelDrops', 'number'],
 ]);
-const ZONE_NAMES: Shape = new Map<string, Kind>([
+const ZONE_NAMES: AnswerShape = new Map<string, Kind>([
   ['domain', 'string'],
   ['digest', 'string'],
   ['former', 'list'],
   ['buckets', 'list'],
 ]);
-const NAMED_SERVICE: Shape = new Map<string, Kind>([
+const NAMED_SERVICE: AnswerShape = new Map<string, Kind>([
   ['domain', 'string'],
   ['name', 'string'],
   ['hash', 'string'],
 ]);
-const DIAGNOSIS: Shape = new Map<string, Kind>([
+const DIAGNOSIS: AnswerShape = new Map<string, Kind>([
   ['findings', 'list'],
   ['checked', 'list'],
   ['notChecked', 'list'],
 ]);
-const TOP: Shape = new Map<string, Kind>([
+const TOP: AnswerShape = new Map<string, Kind>([
   ['seconds', 'number'],
   ['queries', 'number'],
   ['lost', 'number'],
@@ -67,7 +67,7 @@ const TOP: Shape = new Map<string, Kind>([
   ['upstreams', 'list'],
 ]);
 
-const QUERY: Shape = new Map<string, Kind>([
+const QUERY: AnswerShape = new Map<string, Kind>([
   ['time', 'string'],
   ['client', 'string'],
   ['name', 'string'],
@@ -77,7 +77,7 @@ const QUERY: Shape = new Map<string, Kind>([
   ['milliseconds', 'number'],
   ['source', 'string'],
 ]);
-const LOST: Shape = new Map<string, Kind>([['lost', 'number']]);
+const LOST: AnswerShape = new Map<string, Kind>([['lost', 'number']]);
 
 /** @throws Error for people */
 export const readStatus = (answer: unknown): ServerStatus => read<ServerStatus>(answer, STATUS);
@@ -86,10 +86,10 @@ export const readStatus = (answer: unknown): ServerStatus => read<ServerStatus>(
 export const readDiagnosis = (answer: unknown): Diagnosis => read<Diagnosis>(answer, DIAGNOSIS);
 
 /** @throws Error for people */
-export const readZoneNames = (answer: unknown): ZoneNames => read<ZoneNames>(answer, ZONE_NAMES);
+export const readZoneNames = (answer: unknown): ZoneBuckets => read<ZoneBuckets>(answer, ZONE_NAMES);
 
 /** @throws Error for people */
-export const readNamedService = (answer: unknown): NamedService => read<NamedService>(answer, NAMED_SERVICE);
+export const readNamedService = (answer: unknown): HashedName => read<HashedName>(answer, NAMED_SERVICE);
 
 /** @throws Error for people */
 export const readTop = (answer: unknown): TopSnapshot => read<TopSnapshot>(answer, TOP);
@@ -100,7 +100,7 @@ export function readTail(answer: unknown): WatchedQuery | { readonly lost: numbe
   return read<WatchedQuery>(answer, QUERY);
 }
 
-function read<Answer>(answer: unknown, shape: Shape): Answer {
+function read<Answer>(answer: unknown, shape: AnswerShape): Answer {
   const missing = findMissing(answer, shape);
   if (missing !== undefined)
     throw new Error(
@@ -111,7 +111,7 @@ function read<Answer>(answer: unknown, shape: Shape): Answer {
 }
 
 /** @returns the first field that is missing, or of another kind */
-function findMissing(answer: unknown, shape: Shape): string | undefined {
+function findMissing(answer: unknown, shape: AnswerShape): string | undefined {
   if (typeof answer !== 'object' || answer === null) return 'fields';
   for (const [path, kind] of shape) {
     const found = path.split('.').reduce<unknown>(readField, answer);

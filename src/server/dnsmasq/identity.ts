@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 
 /** An existing user and group. */
-export interface Identity {
+export interface UserAndGroup {
   readonly user: number | undefined;
   readonly group: number | undefined;
 }
@@ -28,7 +28,7 @@ const DEFAULT_GROUP = 'dip';
  *
  * @throws IdentityError
  */
-export function findIdentity({ user, group }: ProcessPlan, readFile = readSystemFile): Identity {
+export function findIdentity({ user, group }: ProcessPlan, readFile = readSystemFile): UserAndGroup {
   const users = readEntries(readFile('/etc/passwd'));
   const groups = readEntries(readFile('/etc/group'));
   const entry = user === undefined ? undefined : users.get(user);
@@ -50,7 +50,7 @@ function groupOf(
 }
 
 /** Drops root privileges permanently. A process that is not root stays as it is. */
-export function assumeIdentity({ user, group }: Identity): void {
+export function assumeIdentity({ user, group }: UserAndGroup): void {
   if (process.getuid?.() !== 0 || user === 0) return;
   if (group !== undefined) {
     process.setgroups?.([]);

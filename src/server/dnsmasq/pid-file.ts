@@ -3,7 +3,7 @@
  */
 import { chownSync, unlinkSync } from 'node:fs';
 import { PidFile } from '../pid-file.ts';
-import type { Identity } from './identity.ts';
+import type { UserAndGroup } from './identity.ts';
 
 export class PidFileError extends Error {
   override readonly name = 'PidFileError';
@@ -25,7 +25,7 @@ export class PidFileError extends Error {
  *
  * @throws PidFileError for root
  */
-export function writePidFile(path: string, owner: Identity): PidFile | undefined {
+export function writePidFile(path: string, owner: UserAndGroup): PidFile | undefined {
   removeOld(path);
   try {
     const file = PidFile.write(path, 'new');
@@ -46,7 +46,7 @@ function removeOld(path: string): void {
 }
 
 /** Changes the owner if possible: the process may have to remove the file after it drops root. */
-function giveAway(path: string, { user, group }: Identity): void {
+function giveAway(path: string, { user, group }: UserAndGroup): void {
   if (process.getuid?.() !== 0 || user === undefined) return;
   try {
     chownSync(path, user, group ?? user);

@@ -31,7 +31,7 @@ export interface DnsmasqQueryLogOptions extends Pick<ObservingLog, 'fileOf'> {
 }
 
 /** The data shared by the lines of one query. */
-interface LoggedQuery {
+interface NumberedQuery {
   readonly client: Pick<Client, 'address' | 'port'>;
   readonly number: number;
   /** Whether an upstream server was queried. */
@@ -42,7 +42,7 @@ export class DnsmasqQueryLog implements ObservingLog {
   readonly lines: LineRules;
   readonly fileOf: ObservingLog['fileOf'];
   readonly #isNumbered: boolean;
-  readonly #queries = new AsyncLocalStorage<LoggedQuery>();
+  readonly #queries = new AsyncLocalStorage<NumberedQuery>();
   #note: (line: string, query: number) => void = () => {};
   #count = 0;
 
@@ -62,7 +62,7 @@ export class DnsmasqQueryLog implements ObservingLog {
     if (question === undefined) return await answer();
     // A word of a note, which is not 0.
     this.#count = (this.#count % MAX_NUMBER) + 1;
-    const query: LoggedQuery = { client, number: this.#count, wasForwarded: false };
+    const query: NumberedQuery = { client, number: this.#count, wasForwarded: false };
     this.#add(query, describeQuery(question, client.address));
     const response = await this.#queries.run(query, answer);
     if (response === undefined) return undefined;
@@ -81,7 +81,7 @@ export class DnsmasqQueryLog implements ObservingLog {
     this.#add(query, `forwarded ${textOf(name)} to ${server}`);
   }
 
-  #add({ client, number }: LoggedQuery, line: string): void {
+  #add({ client, number }: NumberedQuery, line: string): void {
     this.#note(this.#isNumbered ? `${clientText(client)} ${line}` : line, number);
   }
 }

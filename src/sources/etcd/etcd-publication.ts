@@ -18,7 +18,7 @@ import { type KeyNode, type KeyTree, NO_NODE } from './names/key-tree.ts';
 import { namesBelow, publishableName } from './names/publishable-names.ts';
 import { nameOfPath, octetsOf, pathOfName, type ServiceLookup, type ServiceNames } from './names/services.ts';
 import { Evaluation } from './rules/evaluation.ts';
-import { isReverseZone, type NameRules } from './rules/rules.ts';
+import { isReverseZone, type ZoneRules } from './rules/rules.ts';
 
 export interface EtcdZone {
   readonly zone: Zone;
@@ -30,7 +30,7 @@ export interface EtcdZone {
 export interface EtcdPublicationOptions {
   readonly table: TableWriter;
   readonly names: ServiceNames;
-  readonly rules: NameRules;
+  readonly rules: ZoneRules;
   readonly zones: readonly EtcdZone[];
   /** The counter for hits, 16 bits. */
   readonly outcome: number;
@@ -38,7 +38,7 @@ export interface EtcdPublicationOptions {
   readonly log: Log;
 }
 
-interface PublishedZone {
+interface PublishedEtcdZone {
   readonly id: ZoneId;
   readonly zone: Zone;
   readonly apex: NameKey;
@@ -69,7 +69,7 @@ export class EtcdPublication {
   readonly #options: EtcdPublicationOptions;
   readonly #tree: KeyTree;
   /** Zones with more labels first. */
-  readonly #zones: readonly PublishedZone[];
+  readonly #zones: readonly PublishedEtcdZone[];
   #isFull = false;
 
   constructor(options: EtcdPublicationOptions) {
@@ -145,7 +145,7 @@ export class EtcdPublication {
     table.collect();
   }
 
-  #defineZone({ zone, missing, any }: EtcdZone): PublishedZone {
+  #defineZone({ zone, missing, any }: EtcdZone): PublishedEtcdZone {
     const { table } = this.#options;
     const state = { known: false, askWildcards: true, any };
     const settings = { ...settingsOf(zone, state), missing, cachesOpenTypes: true };
@@ -155,7 +155,7 @@ export class EtcdPublication {
   }
 
   /** Leaves a name to the chain if compiling its answers fails. */
-  #tryCompile(node: KeyNode, name: NameKey, zone: PublishedZone): NameNode {
+  #tryCompile(node: KeyNode, name: NameKey, zone: PublishedEtcdZone): NameNode {
     const compiled = this.#options.fence.take(
       () => name,
       () => this.#compile(node, name, zone),
@@ -163,7 +163,7 @@ export class EtcdPublication {
     return compiled ?? this.#emptyNode(name, zone, 'ask');
   }
 
-  #compile(node: KeyNode, name: NameKey, zone: PublishedZone): NameNode {
+  #compile(node: KeyNode, name: NameKey, zone: PublishedEtcdZone): NameNode {
     const { names, rules } = this.#options;
     const isBad = this.#tree.badCount(node) > 0 && !rules.skipsBadValues;
     if (isBad || this.#tree.count(node) > MAX_KEYS) return this.#emptyNode(name, zone, 'ask');
@@ -181,7 +181,7 @@ export class EtcdPublication {
   #answer(
     name: AbsoluteName,
     type: number,
-    { zone }: PublishedZone,
+    { zone }: PublishedEtcdZone,
     services: ServiceLookup,
   ): AnswerBody | 'none' | 'ask' {
     const evaluation = new Evaluation(services);
@@ -194,7 +194,7 @@ export class EtcdPublication {
     return writeAnswerBody({ name, type, class: CLASS.IN }, reply)?.body ?? 'ask';
   }
 
-  #emptyNode(name: NameKey, { id: zone }: PublishedZone, otherTypes: NameNode['otherTypes']): NameNode {
+  #emptyNode(name: NameKey, { id: zone }: PublishedEtcdZone, otherTypes: NameNode['otherTypes']): NameNode {
     const { outcome } = this.#options;
     return {
       name: encodeName(name),

@@ -26,7 +26,7 @@ import { PrefixedKeys } from './names/prefixed-keys.ts';
 import { checkValue } from './names/service-record.ts';
 import { octetsOf, type ServiceLookup, ServiceNames } from './names/services.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
-import type { NameRules, QuestionOfRules } from './rules/rules.ts';
+import type { QuestionOfRules, ZoneRules } from './rules/rules.ts';
 import { UnlistedLookup, UnlistedNames } from './unlisted-names.ts';
 
 export interface EtcdSourceSettings {
@@ -36,7 +36,7 @@ export interface EtcdSourceSettings {
   /** The first parts of all keys, without slashes around them: `skydns`. */
   readonly prefix: string;
   readonly zones: readonly EtcdZone[];
-  readonly rules: NameRules;
+  readonly rules: ZoneRules;
   /** The counter for hits of the table. */
   readonly outcome: number;
   /** Where to keep the keys in a file, for a start without etcd. Default: nowhere. */

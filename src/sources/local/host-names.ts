@@ -8,7 +8,7 @@
 import { decodeReverseName, encodeReverseName } from '../../wire/reverse-wire.ts';
 import type { WireName } from '../../wire/types.ts';
 import { EntryIndex, hashOctets } from './entry-index.ts';
-import { type NameEntry, NameSet } from './name-set.ts';
+import { type NamePosition, NameSet } from './name-set.ts';
 import { WordStore } from './word-store.ts';
 
 /** The origin of an address. */
@@ -170,14 +170,14 @@ export class HostNames {
     );
   }
 
-  #list(name: WireName, entry: NameEntry, record: number): WireName {
+  #list(name: WireName, entry: NamePosition, record: number): WireName {
     this.#listed = name;
     this.#listedEntry = entry;
     this.#listedRecord = record;
     return name;
   }
 
-  #entryOf(name: WireName): NameEntry {
+  #entryOf(name: WireName): NamePosition {
     return name === this.#listed ? this.#listedEntry : this.#names.find(name);
   }
 
@@ -193,7 +193,7 @@ export class HostNames {
   }
 
   /** The first record for a name that has no records yet. */
-  #firstRecord(entry: NameEntry, address: Uint8Array, origin: number): number {
+  #firstRecord(entry: NamePosition, address: Uint8Array, origin: number): number {
     const known = this.#find(address);
     if (known === 0) return this.#make(address, origin, IS_FIRST, entry);
     const meta = this.#records.get(known);
@@ -203,7 +203,7 @@ export class HostNames {
     return known;
   }
 
-  #append(entry: NameEntry, first: number, address: Uint8Array, origin: number): void {
+  #append(entry: NamePosition, first: number, address: Uint8Array, origin: number): void {
     let last = first;
     if (this.#records.get(first) & IS_SHARED) {
       last = this.#copy(first);
@@ -218,7 +218,7 @@ export class HostNames {
   }
 
   /** @param firstName 0 if another record has it */
-  #make(address: Uint8Array, origin: number, flags: number, firstName: NameEntry): number {
+  #make(address: Uint8Array, origin: number, flags: number, firstName: NamePosition): number {
     const family = address.length === 4 ? 0 : IPV6;
     const meta = family | flags | IS_RECORD | (origin << ORIGIN_SHIFT);
     const record = this.#records.take(wordsOf(meta));

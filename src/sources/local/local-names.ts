@@ -33,7 +33,7 @@ export interface LocalAnswer {
 }
 
 /** The end of a chain of aliases. */
-interface End {
+interface AliasesEnd {
   readonly name: NameKey;
   readonly aliases: readonly ResourceRecord[];
 }
@@ -186,7 +186,7 @@ export class LocalNames {
     return parents;
   }
 
-  #followAliases(name: NameKey): End {
+  #followAliases(name: NameKey): AliasesEnd {
     const aliases: ResourceRecord[] = [];
     let at = name;
     let cname = this.#cnames.get(at);

@@ -36,7 +36,7 @@ const ZONE: Zone = {
 };
 
 /** The number of changed names, and the names while they are few. */
-export class ChangedNames {
+export class CountedNames {
   count = 0;
   readonly first: NameKey[] = [];
 
@@ -85,8 +85,8 @@ export class LocalPublication {
    *
    * @returns the names that changed
    */
-  *replace<Names extends PublishedNames>(before: Names, after: Names): Generator<void, ChangedNames> {
-    const changed = new ChangedNames();
+  *replace<Names extends PublishedNames>(before: Names, after: Names): Generator<void, CountedNames> {
+    const changed = new CountedNames();
     let count = 0;
     let isWhole = true;
     for (const name of after.names()) {

@@ -17,7 +17,7 @@ export interface LocalisedPublication {
   readonly publication: PublicationId;
 }
 
-interface Standing {
+interface LocalisedNames {
   readonly network: AddressRange;
   readonly publication: LocalPublication;
   /** The published names. */
@@ -36,7 +36,7 @@ const NO_NAMES: PublishedNames = {
 export class LocalisedPublications {
   readonly #table: TableWriter;
   readonly #log: Log;
-  readonly #standing = new Map<string, Standing>();
+  readonly #standing = new Map<string, LocalisedNames>();
 
   constructor(table: TableWriter, log: Log) {
     this.#table = table;
@@ -63,7 +63,7 @@ export class LocalisedPublications {
   ): Generator<void, void> {
     const wanted = new Map(networks.map((network) => [`${network.address}/${network.prefix}`, network]));
     const gone = [...this.#standing].filter(([text]) => !wanted.has(text));
-    const added: [string, Standing][] = [];
+    const added: [string, LocalisedNames][] = [];
     for (const [text, network] of wanted) {
       const standing = this.#standing.get(text) ?? this.#make(network);
       const seen = namesSeenFrom(names, network);
@@ -79,7 +79,7 @@ export class LocalisedPublications {
     for (const [, { publication }] of gone) yield* this.#table.dropPublication(publication.id);
   }
 
-  #make(network: AddressRange): Standing {
+  #make(network: AddressRange): LocalisedNames {
     const publication = new LocalPublication(this.#table, this.#log);
     return { network, publication, names: NO_NAMES };
   }

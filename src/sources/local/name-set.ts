@@ -7,7 +7,7 @@ import { EntryIndex, hashOctets } from './entry-index.ts';
 import { WordStore } from './word-store.ts';
 
 /** The position of a name in a set, from 1. 0 means no entry. */
-export type NameEntry = number;
+export type NamePosition = number;
 
 /** The first word of an entry is its number; then follow the length of its name and the name. */
 const LENGTH = 4;
@@ -29,12 +29,12 @@ export class NameSet {
     return this.#index.count;
   }
 
-  find(name: Uint8Array): NameEntry {
+  find(name: Uint8Array): NamePosition {
     return this.size === 0 ? 0 : this.#find(name, hashOctets(name));
   }
 
   /** The entry of the name; if missing, a new one with the number 0. @param name lower case */
-  add(name: WireName): NameEntry {
+  add(name: WireName): NamePosition {
     const hash = hashOctets(name);
     const known = this.#find(name, hash);
     if (known !== 0) return known;
@@ -45,22 +45,22 @@ export class NameSet {
     return entry;
   }
 
-  numberOf(entry: NameEntry): number {
+  numberOf(entry: NamePosition): number {
     return this.#store.get(entry);
   }
 
-  setNumber(entry: NameEntry, number: number): void {
+  setNumber(entry: NamePosition, number: number): void {
     this.#store.set(entry, number);
   }
 
   /** A view of the name. */
-  name(entry: NameEntry): WireName {
+  name(entry: NamePosition): WireName {
     // It was a WireName when it was added.
     return this.#store.octets(entry, NAME, this.#store.octet(entry, LENGTH)) as WireName;
   }
 
   /** All entries, in the order in which they were added. */
-  *entries(): Generator<NameEntry, void> {
+  *entries(): Generator<NamePosition, void> {
     const store = this.#store;
     for (let entry = 1; entry < store.end; ) {
       const length = store.roomAt(entry) < MIN_WORDS ? 0 : store.octet(entry, LENGTH);
@@ -72,7 +72,7 @@ export class NameSet {
     }
   }
 
-  #find(name: Uint8Array, hash: number): NameEntry {
+  #find(name: Uint8Array, hash: number): NamePosition {
     const index = this.#index;
     for (let slot = index.first(hash); ; slot = index.next(slot)) {
       const entry = index.at(slot);
@@ -80,7 +80,7 @@ export class NameSet {
     }
   }
 
-  #isAt(entry: NameEntry, name: Uint8Array): boolean {
+  #isAt(entry: NamePosition, name: Uint8Array): boolean {
     return this.#store.octet(entry, LENGTH) === name.length && this.#store.holds(entry, NAME, name);
   }
 }

@@ -74,7 +74,7 @@ function addHostRecords(names: HostNames, { hostRecords }: LocalNamesPlan): void
 /** Adds the domain of their address to plain names. */
 class Expander {
   readonly #domain: WireName | undefined;
-  readonly #ranges: readonly OctetRange[];
+  readonly #ranges: readonly DomainRange[];
 
   constructor({ domain, rangeDomains }: LocalNamesPlan) {
     this.#domain = domain && encodeName(domain);
@@ -93,18 +93,18 @@ class Expander {
   }
 }
 
-interface OctetRange {
+interface DomainRange {
   readonly domain: WireName;
   readonly first: Uint8Array;
   readonly last: Uint8Array;
 }
 
-function toOctetRange({ domain, ...range }: RangeDomain): OctetRange[] {
+function toOctetRange({ domain, ...range }: RangeDomain): DomainRange[] {
   const [first, last] = [parseAddress(range.first), parseAddress(range.last)];
   return first === undefined || last === undefined ? [] : [{ domain: encodeName(domain), first, last }];
 }
 
-function holds({ first, last }: OctetRange, octets: Uint8Array): boolean {
+function holds({ first, last }: DomainRange, octets: Uint8Array): boolean {
   const isSameFamily = octets.length === first.length;
   return isSameFamily && Buffer.compare(first, octets) <= 0 && Buffer.compare(octets, last) <= 0;
 }

@@ -6,12 +6,12 @@
  */
 import { createHash } from 'node:crypto';
 import type { ObjectKey } from '../../kube/objects/objects.ts';
-import type { AddressFamily } from './parse-manifest.ts';
+import type { IpFamily } from './parse-manifest.ts';
 
 /** The usual service ranges of test clusters: 10.96.0.0/12 and fd00:10:96::/108. */
 const SIZE = 2 ** 20;
 
-const WRITE: Readonly<Record<AddressFamily, (index: number) => string>> = {
+const WRITE: Readonly<Record<IpFamily, (index: number) => string>> = {
   IPv4: (index) => `10.${96 + (index >> 16)}.${(index >> 8) & 0xff}.${index & 0xff}`,
   // Groups are never zero, so the text is already canonical.
   IPv6: (index) => `fd00:10:96::${((index >> 16) + 1).toString(16)}:${((index & 0xffff) | 1).toString(16)}`,
@@ -32,7 +32,7 @@ export class MadeUpAddresses {
   }
 
   /** @param claimed addresses set in manifests */
-  addressOf(service: ObjectKey, family: AddressFamily, claimed: ReadonlySet<string>): string {
+  addressOf(service: ObjectKey, family: IpFamily, claimed: ReadonlySet<string>): string {
     const slot = `${family} ${service}`;
     const known = this.#given.get(slot);
     if (known !== undefined) return known;

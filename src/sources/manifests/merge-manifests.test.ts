@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
 import { MadeUpAddresses } from './made-up-addresses.ts';
 import { mergeManifests } from './merge-manifests.ts';
-import type { AddressFamily, ManifestObject } from './parse-manifest.ts';
+import type { IpFamily, ManifestObject } from './parse-manifest.ts';
 
 function service(name: string, addresses: readonly string[], file = 'a.yaml', line = 1): ManifestObject {
   const address = { kind: 'clusterIPs', addresses } as const;
@@ -66,7 +66,7 @@ describe('made-up addresses', () => {
   });
 
   it('are of both families where the service asks for both', () => {
-    const families: readonly AddressFamily[] = ['IPv4', 'IPv6'];
+    const families: readonly IpFamily[] = ['IPv4', 'IPv6'];
     const { objects } = merge([{ ...service('cart', []), families }]);
     expect(addressOf(objects, 'cart')).toEqual(['10.100.162.113', 'fd00:10:96::5:a271']);
   });

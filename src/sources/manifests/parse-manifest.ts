@@ -48,10 +48,10 @@ export interface ManifestObject {
   /** From 1. */
   readonly line: number;
   /** The address families of a service. Used only to make up missing addresses. */
-  readonly families: readonly AddressFamily[];
+  readonly families: readonly IpFamily[];
 }
 
-export type AddressFamily = 'IPv4' | 'IPv6';
+export type IpFamily = 'IPv4' | 'IPv6';
 
 export interface Manifest {
   readonly objects: readonly ManifestObject[];
@@ -72,7 +72,7 @@ const CORE_KIND = /^[A-Z][A-Za-z]*$/;
 const ANY_KIND = /^[A-Za-z][A-Za-z0-9-]*$/;
 
 /** An object as in the file. */
-interface Found {
+interface FoundObject {
   readonly raw: JsonRecord;
   readonly apiVersion: string;
   readonly kind: string;
@@ -107,7 +107,7 @@ export function parseManifest(file: string, text: string): Manifest {
 }
 
 /** An invalid address must not count as missing: it would be replaced by a made-up one. */
-function checkClusterIPs(file: string, { kind, raw, lineAt }: Found): void {
+function checkClusterIPs(file: string, { kind, raw, lineAt }: FoundObject): void {
   const spec = kind === 'Service' ? asRecord(raw['spec']) : undefined;
   if (spec === undefined || spec['type'] === 'ExternalName') return;
   for (const field of ['clusterIP', 'clusterIPs']) {
@@ -122,29 +122,29 @@ function checkClusterIPs(file: string, { kind, raw, lineAt }: Found): void {
   }
 }
 
-function trimSlices({ apiVersion, kind }: Found): Trim<ClusterObject> | undefined {
+function trimSlices({ apiVersion, kind }: FoundObject): Trim<ClusterObject> | undefined {
   return kind === 'EndpointSlice' && apiVersion.startsWith(SLICES) ? trimEndpointSlice : undefined;
 }
 
 /** As kubectl does, puts an object without a namespace into `default`. */
-function withNamespace({ raw, kind }: Found): JsonRecord {
+function withNamespace({ raw, kind }: FoundObject): JsonRecord {
   const metadata = asRecord(raw['metadata']);
   if (metadata === undefined || kind === 'Namespace' || asText(metadata['namespace']) !== undefined)
     return raw;
   return { ...raw, metadata: { ...metadata, namespace: 'default' } };
 }
 
-function readFamilies({ raw }: Found, object: ClusterObject): readonly AddressFamily[] {
+function readFamilies({ raw }: FoundObject, object: ClusterObject): readonly IpFamily[] {
   const wanted = object.kind === 'Service' ? asTexts(asRecord(raw['spec'])?.['ipFamilies']) : [];
   const families = (['IPv4', 'IPv6'] as const).filter((family) => wanted.includes(family));
   return families.length === 0 ? ['IPv4'] : families;
 }
 
-function findObjects(file: string, text: string): Iterable<Found> {
+function findObjects(file: string, text: string): Iterable<FoundObject> {
   return file.endsWith('.json') ? findInJson(file, text) : findInYaml(file, text);
 }
 
-function* findInJson(file: string, text: string): Generator<Found> {
+function* findInJson(file: string, text: string): Generator<FoundObject> {
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
   const items = itemOffsets(text);
   const candidate: Candidate = {
@@ -195,7 +195,7 @@ function itemOffsets(text: string): readonly number[] {
   return offsets;
 }
 
-function* findInYaml(file: string, text: string): Generator<Found> {
+function* findInYaml(file: string, text: string): Generator<FoundObject> {
   const lines = new LineCounter();
   const lineOf = (node: Node | null | undefined) => lines.linePos(node?.range?.[0] ?? 0).line;
   for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, logLevel: 'error' })) {
@@ -205,7 +205,7 @@ function* findInYaml(file: string, text: string): Generator<Found> {
     const line = lineOf(document.contents);
     const value = toValue(file, line, document);
     if (value === null) continue;
-    const nodeOf = (place: Place) =>
+    const nodeOf = (place: PlaceInDocument) =>
       place === 'document' ? document.contents : itemOf(document.contents, place);
     yield* unfold(file, { value, line, inherited: undefined, place: 'document' }, (place, path) => {
       const node = nodeOf(place);
@@ -225,20 +225,20 @@ function toValue(file: string, line: number, document: Document.Parsed): unknown
 }
 
 /** The place of an object: the document itself, or the index of an item in its list. */
-type Place = 'document' | number;
+type PlaceInDocument = 'document' | number;
 
-type LineFinder = (place: Place, path: readonly string[]) => number;
+type LineFinder = (place: PlaceInDocument, path: readonly string[]) => number;
 
 interface Candidate {
   readonly value: unknown;
   readonly line: number;
-  readonly place: Place;
+  readonly place: PlaceInDocument;
   /** Fields that items inherit from their list. */
   readonly inherited: { readonly apiVersion: string; readonly kind: string } | undefined;
 }
 
 /** An object itself, or the items of a list (`List`, `ServiceList`). */
-function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Generator<Found> {
+function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Generator<FoundObject> {
   const { value, line, inherited, place } = candidate;
   const raw = asRecord(value);
   if (raw === undefined) throw new ManifestError(file, line, 'not an object of Kubernetes');

@@ -4,7 +4,7 @@
 import { expect, it } from 'vitest';
 import { sanitise } from '../../../src/forward/sanitise.ts';
 import { mixCase } from '../../../src/forward/transport/name-case.ts';
-import { type Asked, Outstanding } from '../../../src/forward/transport/outstanding.ts';
+import { Outstanding, type OutstandingQuery } from '../../../src/forward/transport/outstanding.ts';
 import { type QueryMessage, writeQuery } from '../../../src/forward/transport/query-message.ts';
 import { messageOf } from '../../../src/forward/transport/upstream-reply.ts';
 import type { ClusterObject, ServicePort } from '../../../src/kube/objects/objects.ts';
@@ -208,13 +208,13 @@ it('a decoder reads a message or says what is wrong with it', async () => {
 it('a reply of an upstream server is taken, dropped or fails its query', async () => {
   const run: FuzzTarget['run'] = (input) => {
     for (const sent of [plain, mixCase(plain)]) {
-      const outstanding = new Outstanding<Asked>(
+      const outstanding = new Outstanding<OutstandingQuery>(
         { strange: 0, otherQuestion: 0, otherCase: 0 },
         () => false,
         1,
       );
       let calls = 0;
-      const entry: Asked = {
+      const entry: OutstandingQuery = {
         ...{ query: sent, id: 0 },
         events: {
           replied: (reply) => {

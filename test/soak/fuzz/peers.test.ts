@@ -23,7 +23,7 @@ import {
   pcapOf,
 } from '../../../src/roles/shadow/testing/sample-captures.ts';
 import { HandedRecordReader, writeRecord } from '../../../src/server/handed-records.ts';
-import { frameOf, FrameReader as GrpcFrameReader } from '../../../src/sources/etcd/client/grpc-frames.ts';
+import { frameOf, GrpcFrameReader } from '../../../src/sources/etcd/client/grpc-frames.ts';
 import { statusOf } from '../../../src/sources/etcd/client/grpc-status.ts';
 import {
   decodeAuthenticate,

@@ -1,7 +1,7 @@
 /**
  * The credentials that a request carries, read for each request.
  */
-import type { ByteSource, ClusterSettings, ExternalAuthentication } from './settings.ts';
+import type { ByteSource, ConnectionSettings, ExternalAuthentication } from './settings.ts';
 
 export interface Authentication {
   readonly headers: Readonly<Record<string, string | string[]>>;
@@ -16,7 +16,7 @@ export interface Authentication {
 }
 
 /** @throws {Error} the error of a file or a plugin; messages never contain a credential */
-export async function authenticate(settings: ClusterSettings): Promise<Authentication> {
+export async function authenticate(settings: ConnectionSettings): Promise<Authentication> {
   if (settings.server.protocol !== 'https:') return { headers: {}, tls: {} };
   const { user, authority, tlsServerName } = settings;
   const external = await user.external?.authenticate();
@@ -34,7 +34,7 @@ export async function authenticate(settings: ClusterSettings): Promise<Authentic
 }
 
 /** Makes all sources read again. */
-export function expireCredentials(settings: ClusterSettings): void {
+export function expireCredentials(settings: ConnectionSettings): void {
   const { token, certificate, external } = settings.user;
   token?.expire();
   certificate?.certificate.expire();
@@ -43,7 +43,7 @@ export function expireCredentials(settings: ClusterSettings): void {
   settings.authority?.expire();
 }
 
-async function authorization({ user }: ClusterSettings): Promise<Readonly<Record<string, string>>> {
+async function authorization({ user }: ConnectionSettings): Promise<Readonly<Record<string, string>>> {
   if (user.token !== undefined) {
     const token = (await user.token.read()).toString('utf8').trim();
     return token === '' ? {} : { authorization: `Bearer ${token}` };

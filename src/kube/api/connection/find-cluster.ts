@@ -3,13 +3,13 @@
  */
 import { delimiter, join } from 'node:path';
 import { type Clock, systemClock } from '../../../base/clock.ts';
+import type { Environment } from '../../../base/environment.ts';
 import { type LoadClientNode, loadClientNode } from './client-node-credentials.ts';
 import { openConnection } from './http-connection.ts';
 import { readInCluster, serviceAccountFolder } from './in-cluster.ts';
 import { type ClusterChoice, readCluster, readEnvironmentProxy } from './kubeconfig-cluster.ts';
-import type { Environment } from './proxy.ts';
 import { readServerAddress } from './server-address.ts';
-import type { ClusterSettings } from './settings.ts';
+import type { ConnectionSettings } from './settings.ts';
 import type { Connection } from './types.ts';
 
 export interface FindClusterOptions {
@@ -41,7 +41,10 @@ export async function findCluster(options: FindClusterOptions): Promise<Connecti
   return 'kind' in settings ? settings : await openConnection(settings, clock);
 }
 
-async function findSettings(options: FindClusterOptions, clock: Clock): Promise<ClusterSettings | NoCluster> {
+async function findSettings(
+  options: FindClusterOptions,
+  clock: Clock,
+): Promise<ConnectionSettings | NoCluster> {
   const { kubecfgFile, context, masterUrl, environment } = options;
   const load = options.loadClientNode ?? loadClientNode;
   const choice: ClusterChoice = { context, masterUrl, environment, clock, loadClientNode: load };
@@ -66,7 +69,7 @@ async function findSettings(options: FindClusterOptions, clock: Clock): Promise<
 /** Loaded late: a pod needs no kubeconfig, and the reader of YAML takes 7 MB. */
 const loadKubeconfigReader = () => import('./kubeconfig-file.ts');
 
-function alone(masterUrl: string, environment: Environment): ClusterSettings {
+function alone(masterUrl: string, environment: Environment): ConnectionSettings {
   const server = readServerAddress(masterUrl, 'cannot use --kube-master-url');
   const proxy = readEnvironmentProxy(server, environment);
   return { server, source: '--kube-master-url', verify: true, user: {}, proxy };

@@ -17,7 +17,7 @@ import type { Clock, Timer } from '../../../base/clock.ts';
 import { type Authentication, authenticate, expireCredentials } from './authentication.ts';
 import { RequestError } from './errors.ts';
 import { makeProxyAgent } from './proxy.ts';
-import type { ClusterSettings } from './settings.ts';
+import type { ConnectionSettings } from './settings.ts';
 import type { ApiResponse, Connection, RequestOptions } from './types.ts';
 
 /** Milliseconds without traffic before the kernel sends a keepalive probe. */
@@ -34,13 +34,13 @@ const NOT_CONNECTED: readonly unknown[] = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENET
 const CLOSED_MEANWHILE: readonly unknown[] = ['ECONNRESET', 'EPIPE'];
 
 /** Prepares a connection as the settings say; sends nothing yet. */
-export async function openConnection(settings: ClusterSettings, clock: Clock): Promise<HttpConnection> {
+export async function openConnection(settings: ConnectionSettings, clock: Clock): Promise<HttpConnection> {
   const { proxy } = settings;
   if (proxy === undefined) return new HttpConnection(settings, clock);
   return new HttpConnection(settings, clock, await makeProxyAgent(proxy, AGENT_OPTIONS));
 }
 
-function makeDirectAgent({ server }: ClusterSettings, clock: Clock): Agent {
+function makeDirectAgent({ server }: ConnectionSettings, clock: Clock): Agent {
   const agent = server.protocol === 'https:' ? new HttpsAgent(AGENT_OPTIONS) : new HttpAgent(AGENT_OPTIONS);
   return renewConnections(agent, clock);
 }
@@ -63,12 +63,12 @@ export class HttpConnection implements Connection {
   readonly kind = 'connection';
   readonly server: string;
   readonly source: string;
-  readonly #settings: ClusterSettings;
+  readonly #settings: ConnectionSettings;
   readonly #clock: Clock;
   readonly #agent: Agent;
 
   /** @param agent keeps the connections to the server and handles a proxy, see `openConnection` */
-  constructor(settings: ClusterSettings, clock: Clock, agent: Agent = makeDirectAgent(settings, clock)) {
+  constructor(settings: ConnectionSettings, clock: Clock, agent: Agent = makeDirectAgent(settings, clock)) {
     this.#settings = settings;
     this.#clock = clock;
     this.server = `${settings.server.origin}${basePath(settings.server)}`;

@@ -5,11 +5,11 @@ import { access } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
+import type { Environment } from '../../../base/environment.ts';
 import { RotatingFile } from './byte-source.ts';
 import { readEnvironmentProxy } from './kubeconfig-cluster.ts';
-import type { Environment } from './proxy.ts';
 import { readServerAddress } from './server-address.ts';
-import type { ClusterSettings } from './settings.ts';
+import type { ConnectionSettings } from './settings.ts';
 
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
@@ -18,7 +18,7 @@ export async function readInCluster(
   environment: Environment,
   folder: string,
   clock: Clock,
-): Promise<ClusterSettings | string> {
+): Promise<ConnectionSettings | string> {
   const host = environment['KUBERNETES_SERVICE_HOST'] ?? '';
   const port = environment['KUBERNETES_SERVICE_PORT'] ?? '';
   if (host === '' || port === '') {

@@ -2,13 +2,14 @@
  * Reads the settings of one cluster from a merged kubeconfig and a context.
  */
 import type { Clock } from '../../../base/clock.ts';
+import type { Environment } from '../../../base/environment.ts';
 import { fixedBytes, RotatingFile } from './byte-source.ts';
 import { type LoadClientNode, makeClientNodeCredentials } from './client-node-credentials.ts';
 import { ClusterConfigurationError } from './errors.ts';
 import type { Kubeconfig, KubeconfigEntry } from './kubeconfig-file.ts';
-import { chooseProxy, type Environment, readProxyAddress } from './proxy.ts';
+import { chooseProxy, readProxyAddress } from './proxy.ts';
 import { readServerAddress } from './server-address.ts';
-import type { ByteSource, ClusterSettings, UserSettings } from './settings.ts';
+import type { ByteSource, ConnectionSettings, UserSettings } from './settings.ts';
 
 export interface ClusterChoice {
   /** Instead of the kubeconfig's current context. */
@@ -21,7 +22,10 @@ export interface ClusterChoice {
 }
 
 /** @throws {ClusterConfigurationError} */
-export async function readCluster(kubeconfig: Kubeconfig, choice: ClusterChoice): Promise<ClusterSettings> {
+export async function readCluster(
+  kubeconfig: Kubeconfig,
+  choice: ClusterChoice,
+): Promise<ConnectionSettings> {
   const { name, cluster, user } = follow(kubeconfig, choice);
   const server = readServer(cluster, choice.masterUrl, kubeconfig.files);
   const verify = cluster?.flag('insecure-skip-tls-verify') !== true;

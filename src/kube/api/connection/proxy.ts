@@ -5,9 +5,7 @@
 
 import type { Agent, AgentOptions } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import { readVariable } from '../../../base/environment.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, readVariable } from '../../../base/environment.ts';
 
 /** @returns the proxy's address as written; undefined for a direct connection */
 export function chooseProxy(server: URL, environment: Environment): string | undefined {

@@ -31,7 +31,7 @@ export interface UserSettings {
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
 }
 
-export interface ClusterSettings {
+export interface ConnectionSettings {
   /** `http:` or `https:`. Over `http:` no credentials are sent, as with kubectl. */
   readonly server: URL;
   /** Origin of these settings, for messages. */

@@ -1,17 +1,19 @@
 /**
  * Names and answers as CoreDNS has them.
  */
+import { isWithin, toKey } from '../../../wire/name.ts';
 import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
 import type { Zone } from '../../../zone/zone.ts';
+import { externalTarget } from '../../names/external-target.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
-import { addressSets, namedSets } from '../../names/record-sets.ts';
-import type { DerivedService, Dialect, ServiceView, ZoneView } from '../dialect.ts';
+import { addressOfPod } from '../../names/pods.ts';
+import { ADDRESS_TYPES, addressSets, namedSets } from '../../names/record-sets.ts';
+import type { ClusterDirectory, DerivedService, Dialect, ServiceView, ZoneFacts } from '../dialect.ts';
 import { deriveClusterIp } from './cluster-ip.ts';
-import { externalNameNode } from './external-name.ts';
 import { deriveHeadless } from './headless.ts';
-import { podName, podNamespaceNode } from './pod-names.ts';
+import { serviceSets } from './service-set.ts';
 import { shortPortName } from './short-names.ts';
 
 /** Seconds: maximum TTL of the SOA record itself. */
@@ -21,7 +23,7 @@ const VERSION_TTL = 28_800;
 const SPECIFICATION_VERSION = '1.1.0';
 const outcome = OUTCOME.zone;
 
-function zone(apex: NameKey, view: ZoneView): Zone {
+function zone(apex: NameKey, view: ZoneFacts): Zone {
   const soa = {
     kind: 'SOA',
     primary: nameserverOf(apex),
@@ -38,7 +40,7 @@ function zone(apex: NameKey, view: ZoneView): Zone {
 
 const nameserverOf = (apex: NameKey) => `ns.dns.${apex}` as NameKey;
 
-function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneView): readonly ZoneNode[] {
+function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneFacts): readonly ZoneNode[] {
   const nameserver = nameserverOf(apex);
   const addresses = addressSets(view.nameservers, view.ttl);
   const nameservers: RecordData[] = [{ kind: 'NS', target: nameserver }];
@@ -111,3 +113,51 @@ export const coreDns: Dialect = {
   podName,
   wildcardName: () => undefined,
 };
+
+/**
+ * Kubernetes DNS specification, section 2.5. The CNAME is followed only for addresses.
+ *
+ * An external name that is an address has no node, as in CoreDNS. Names below an alias do not exist.
+ */
+function externalNameNode(view: ServiceView, externalName: string): ZoneNode | undefined {
+  const target = externalTarget(externalName);
+  if (target.kind !== 'name') return undefined;
+  // If the target is in the zone, CoreDNS returns the alias only together with an answer.
+  const unanswered = isWithin(toKey(target.name), view.domain) ? 'nodata' : 'alias';
+  return {
+    name: view.name,
+    sets: [recordSet(TYPE.CNAME, view.ttl, [{ kind: 'CNAME', target: target.name }])],
+    alias: { target: target.name, ttl: view.ttl, types: ADDRESS_TYPES, unanswered },
+    below: COMPLETE,
+    outcome: OUTCOME.externalName,
+  };
+}
+
+const ASK_FOR_PODS = { kind: 'ask', labels: 1 } as const;
+
+/** Pods have names only in namespaces that exist, for addresses of both families, with SRV records. */
+function podNamespaceNode(
+  name: NameKey,
+  namespace: string,
+  directory: ClusterDirectory,
+): ZoneNode | undefined {
+  if (directory.pods === 'disabled' || !directory.namespaceExists(namespace)) return undefined;
+  return { name, sets: [], alias: undefined, below: ASK_FOR_PODS, outcome: OUTCOME.pod };
+}
+
+function podName(
+  name: NameKey,
+  labels: readonly string[],
+  directory: ClusterDirectory,
+): ZoneNode | undefined {
+  const { pods, ttl } = directory;
+  const [label, namespace] = labels;
+  if (pods === 'disabled' || labels.length !== 2 || label === undefined || namespace === undefined)
+    return undefined;
+  const address = addressOfPod(label);
+  if (address === undefined || !directory.namespaceExists(namespace)) return undefined;
+  if (pods === 'verified' && !directory.hasPod(namespace, address)) return undefined;
+  const addresses = addressSets([address], ttl);
+  const services = serviceSets([{ name, port: 0, addresses: namedSets(name, addresses) }], 1, ttl);
+  return { name, sets: [...addresses, ...services], alias: undefined, below: COMPLETE, outcome: OUTCOME.pod };
+}

@@ -2,7 +2,7 @@
  * One service in the tree that kube-dns prints at `/cache`, with the field names of its Go structures.
  */
 import type { ServiceView } from '../dialect.ts';
-import type { Entry } from './entry.ts';
+import type { KubeDnsEntry } from './entry.ts';
 import { serviceEntries } from './service-entries.ts';
 
 export interface CacheNode {
@@ -35,7 +35,7 @@ export function serviceNode(view: ServiceView): CacheNode | { readonly external:
 }
 
 function portNodes(
-  ports: ReadonlyMap<string, readonly Entry[]>,
+  ports: ReadonlyMap<string, readonly KubeDnsEntry[]>,
   ttl: number,
 ): Readonly<Record<string, CacheNode>> {
   const protocols = new Map<string, [string, CacheNode][]>();
@@ -52,7 +52,7 @@ function portNodes(
 }
 
 /** Of several entries under one key only the last is shown: kube-dns holds one. */
-function entriesByKey(entries: readonly Entry[], ttl: number): Readonly<Record<string, CacheEntry>> {
+function entriesByKey(entries: readonly KubeDnsEntry[], ttl: number): Readonly<Record<string, CacheEntry>> {
   return inOrder(
     entries.map(({ name, host, port }) => {
       const text = host.kind === 'addresses' ? (host.addresses.at(-1) ?? '') : host.target;

@@ -2,7 +2,8 @@
  * Derives the names of a service from its entries.
  */
 import type { Below } from '../../../table/types.ts';
-import { TYPE } from '../../../wire/types.ts';
+import { toKey } from '../../../wire/name.ts';
+import { type AbsoluteName, type NameKey, TYPE } from '../../../wire/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
 import { canonicalAddresses } from '../../names/endpoints.ts';
@@ -11,7 +12,7 @@ import { OUTCOME } from '../../names/outcomes.ts';
 import { emptyNonTerminals } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-name.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
-import { type Entry, entriesNode } from './entry.ts';
+import { entriesNode, type KubeDnsEntry } from './entry.ts';
 import { externalEntry, headlessEntries, portalEntries, type ServiceEntries } from './service-entries.ts';
 
 const NOTHING: DerivedService = { nodes: [], reverse: [] };
@@ -58,7 +59,7 @@ function entriesNodes(
 }
 
 /** The node of an entry for an external name, or for an address written in its place. */
-export function aliasNode(entry: Entry, ttl: number): ZoneNode {
+export function aliasNode(entry: KubeDnsEntry, ttl: number): ZoneNode {
   const node = entriesNode(entry.name, [entry], ttl, OUTCOME.externalName);
   if (entry.host.kind !== 'name') return node;
   const cname = recordSet(TYPE.CNAME, ttl, [{ kind: 'CNAME', target: entry.host.target }]);
@@ -71,4 +72,12 @@ function hostnames(view: ServiceView): readonly ReverseName[] {
     const target = hostname === undefined ? undefined : nameBelow(hostname, view.name);
     return target === undefined ? [] : [{ address, target, isService: false }];
   });
+}
+
+/** Seconds: the target may change with every endpoint, so kube-dns forbids caching it. */
+const FEDERATION_TTL = 0;
+
+/** The name of a service in a federation: an alias for the local service, or for the federation's service. */
+export function federationNode(name: NameKey, target: AbsoluteName): ZoneNode {
+  return aliasNode({ name, host: { kind: 'name', target: toKey(target) }, port: 0 }, FEDERATION_TTL);
 }

@@ -6,10 +6,11 @@ import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
 import type { Zone } from '../../../zone/zone.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
-import type { ClusterDirectory, Dialect, ZoneView } from '../dialect.ts';
+import { ipv4OfPod } from '../../names/pods.ts';
+import { addressSets } from '../../names/record-sets.ts';
+import type { ClusterDirectory, Dialect, ZoneFacts } from '../dialect.ts';
 import { deriveService } from './derive.ts';
 import { entriesNode, manyEntriesNode } from './entry.ts';
-import { podName } from './pod-names.ts';
 import { entriesBelow, serviceEntries } from './service-entries.ts';
 import { namespaceEntries, wildcardNode } from './wildcards.ts';
 
@@ -19,7 +20,7 @@ const NEGATIVE_TTL = 60;
 /** kube-dns counts its serial in whole hours. */
 const HOUR = 3600;
 
-function zone(apex: NameKey, view: ZoneView): Zone {
+function zone(apex: NameKey, view: ZoneFacts): Zone {
   const soa = {
     kind: 'SOA',
     // A key: labels below an apex, whose length was checked.
@@ -34,7 +35,7 @@ function zone(apex: NameKey, view: ZoneView): Zone {
   return { apex, soa, negativeTtl: NEGATIVE_TTL, authoritativeNxdomain: false };
 }
 
-function apexNodes({ apex, soa }: Zone, view: ZoneView): readonly ZoneNode[] {
+function apexNodes({ apex, soa }: Zone, view: ZoneFacts): readonly ZoneNode[] {
   // In the reverse zones we are authoritative only for the names that we hold.
   if (apex !== view.domain) return [];
   const plain = { sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.zone };
@@ -78,3 +79,22 @@ export const kubeDns: Dialect = {
   podName,
   wildcardName: wildcardNode,
 };
+
+/** Every namespace counts as existing, and without verification every name does. */
+function podName(
+  name: NameKey,
+  labels: readonly string[],
+  directory: ClusterDirectory,
+): ZoneNode | undefined {
+  const { pods, ttl } = directory;
+  if (pods === 'disabled' || labels.includes('*')) return undefined;
+  const empty = { name, sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.pod };
+  const [label = '', namespace] = labels;
+  if (labels.length === 1) return empty;
+  if (labels.length !== 2 || namespace === undefined) return undefined;
+  const address = ipv4OfPod(label);
+  // kube-dns never denies a pod's name.
+  if (address === undefined) return pods === 'insecure' ? empty : undefined;
+  if (pods === 'verified' && !directory.hasPod(namespace, address)) return undefined;
+  return { ...empty, sets: addressSets([address], ttl) };
+}

@@ -10,7 +10,7 @@ import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
 import { ADDRESS_TYPES, addressSets } from '../../names/record-sets.ts';
 
-export interface Entry {
+export interface KubeDnsEntry {
   /** The name of the entry itself. */
   readonly name: NameKey;
   readonly host: Host;
@@ -39,7 +39,7 @@ const PRIORITY = 10;
 /** The node of a name with these entries. */
 export function entriesNode(
   name: NameKey,
-  entries: readonly Entry[],
+  entries: readonly KubeDnsEntry[],
   ttl: number,
   outcome: number,
   below: Below = COMPLETE,
@@ -57,7 +57,7 @@ export function entriesNode(
 /** The node of a name that matches many services: it cannot have CNAMEs. */
 export function manyEntriesNode(
   name: NameKey,
-  entries: readonly Entry[],
+  entries: readonly KubeDnsEntry[],
   ttl: number,
   outcome: number,
 ): ZoneNode {
@@ -68,21 +68,21 @@ export function manyEntriesNode(
 }
 
 /** The only target of all entries; undefined if they differ. */
-function onlyTarget(entries: readonly Entry[]): NameKey | undefined {
+function onlyTarget(entries: readonly KubeDnsEntry[]): NameKey | undefined {
   const [first] = entries;
   const target = first && targetOf(first);
   if (target === undefined) return undefined;
   return entries.every((entry) => targetOf(entry) === target) ? target : undefined;
 }
 
-const targetOf = ({ host }: Entry): NameKey | undefined =>
+const targetOf = ({ host }: KubeDnsEntry): NameKey | undefined =>
   host.kind === 'addresses' ? undefined : host.target;
 
-function allAddresses(entries: readonly Entry[]): readonly string[] {
+function allAddresses(entries: readonly KubeDnsEntry[]): readonly string[] {
   return entries.flatMap(({ host }) => (host.kind === 'name' ? [] : host.addresses));
 }
 
-function serviceSet(entries: readonly Entry[], ttl: number): RecordSet | undefined {
+function serviceSet(entries: readonly KubeDnsEntry[], ttl: number): RecordSet | undefined {
   if (entries.length === 0) return undefined;
   const weight = weightOf(entries);
   const data: RecordData[] = [];
@@ -104,6 +104,6 @@ function serviceSet(entries: readonly Entry[], ttl: number): RecordSet | undefin
 }
 
 /** All entries have the same weight: 100 divided by their number. */
-function weightOf(entries: readonly Entry[]): number {
+function weightOf(entries: readonly KubeDnsEntry[]): number {
   return Math.floor(100 / new Set(entries.map(({ name }) => name)).size);
 }

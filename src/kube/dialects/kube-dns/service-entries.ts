@@ -9,14 +9,13 @@ import { nameBelow } from '../../names/labels.ts';
 import { groupByPort } from '../../names/ports.ts';
 import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ServiceView } from '../dialect.ts';
-import type { Entry, Host } from './entry.ts';
-import { hashLabel } from './hash-label.ts';
+import type { Host, KubeDnsEntry } from './entry.ts';
 
 export interface ServiceEntries {
   /** Right below the service. */
-  readonly own: readonly Entry[];
+  readonly own: readonly KubeDnsEntry[];
   /** By the two labels of each named port. */
-  readonly ports: ReadonlyMap<string, readonly Entry[]>;
+  readonly ports: ReadonlyMap<string, readonly KubeDnsEntry[]>;
 }
 
 /** A service with cluster IPs: one entry per address, and one per address at each port. */
@@ -29,7 +28,7 @@ export function portalEntries(view: ServiceView, clusterIPs: readonly string[]):
   });
   const additional = namedSets(name, addressSets(ips, ttl));
   const host: Host = { kind: 'own', target: name, addresses: ips, additional };
-  const ports = new Map<string, readonly Entry[]>();
+  const ports = new Map<string, readonly KubeDnsEntry[]>();
   for (const [labels, group] of groupByPort(view.service.ports.map((port) => ({ port })))) {
     const entries = group.flatMap(({ port }) =>
       ips.flatMap((ip) => entryBelow(`${hashLabel(ip)}.${labels}`, name, host, port.port)),
@@ -41,9 +40,9 @@ export function portalEntries(view: ServiceView, clusterIPs: readonly string[]):
 
 /** The entries of endpoints that share a label. */
 interface EndpointEntries {
-  readonly own: Entry;
+  readonly own: KubeDnsEntry;
   /** With the labels of their ports. */
-  readonly ports: readonly (readonly [labels: string, entry: Entry])[];
+  readonly ports: readonly (readonly [labels: string, entry: KubeDnsEntry])[];
 }
 
 /** A hostname, or a hash of the address. */
@@ -51,8 +50,8 @@ const endpointLabel = ({ address, hostname }: Endpoint): string => hostname ?? h
 
 /** A headless service: one entry per hostname, or per address without one, and one of each at each port. */
 export function headlessEntries(view: ServiceView): ServiceEntries {
-  const own: Entry[] = [];
-  const ports = new Map<string, Entry[]>();
+  const own: KubeDnsEntry[] = [];
+  const ports = new Map<string, KubeDnsEntry[]>();
   for (const group of groupByLabel(view.endpoints, endpointLabel)) {
     const made = endpointEntries(group, view);
     if (made === undefined) continue;
@@ -90,7 +89,7 @@ function portEntries(
 }
 
 /** An entry that is not for a specific port. */
-type AddressEntry = Entry & { readonly host: Extract<Host, { kind: 'addresses' }> };
+type AddressEntry = KubeDnsEntry & { readonly host: Extract<Host, { kind: 'addresses' }> };
 
 function addressEntry(name: NameKey, addresses: readonly string[], ttl: number): AddressEntry {
   const additional = namedSets(name, addressSets(addresses, ttl));
@@ -98,7 +97,7 @@ function addressEntry(name: NameKey, addresses: readonly string[], ttl: number):
 }
 
 /** An ExternalName: the service itself is an entry of its namespace. */
-export function externalEntry(view: ServiceView, externalName: string): Entry | undefined {
+export function externalEntry(view: ServiceView, externalName: string): KubeDnsEntry | undefined {
   const target = externalTarget(externalName);
   switch (target.kind) {
     case 'address':
@@ -111,7 +110,7 @@ export function externalEntry(view: ServiceView, externalName: string): Entry | 
 }
 
 /** The entry, as a list: empty if its name would be too long. */
-function entryBelow(labels: string, service: NameKey, host: Host, port: number): Entry[] {
+function entryBelow(labels: string, service: NameKey, host: Host, port: number): KubeDnsEntry[] {
   const name = nameBelow(labels, service);
   return name === undefined ? [] : [{ name, host, port }];
 }
@@ -132,7 +131,7 @@ export function entriesBelow(
   entries: ServiceEntries,
   labels: readonly string[],
   service: NameKey,
-): readonly Entry[] {
+): readonly KubeDnsEntry[] {
   if (labels.length === 1) return withKey(entries.own, labels, service);
   if (labels.length === 2) return entries.ports.get(labels.join('.')) ?? [];
   const [key = '', ...port] = labels;
@@ -140,8 +139,33 @@ export function entriesBelow(
   return withKey(entries.ports.get(port.join('.')) ?? [], [key, ...port], service);
 }
 
-function withKey(entries: readonly Entry[], labels: readonly string[], service: NameKey): readonly Entry[] {
+function withKey(
+  entries: readonly KubeDnsEntry[],
+  labels: readonly string[],
+  service: NameKey,
+): readonly KubeDnsEntry[] {
   if (labels[0] === '*') return entries;
   const name = `${labels.join('.')}.${service}`;
   return entries.filter((entry) => entry.name === name);
+}
+
+/**
+ * The label for an address without a hostname: the FNV-1a hash of the record as Go prints it, in hexadecimal, encoded in hexadecimal
+ * a second time.
+ *
+ * @param address canonical
+ */
+function hashLabel(address: string): string {
+  // Address, port, priority, weight, text, mail, TTL, stripped labels, group, key.
+  const hash = fnv1a(`&{${address} 0 10 10  false 30 0  }`);
+  return Buffer.from(hash.toString(16), 'latin1').toString('hex');
+}
+
+/** The 32-bit FNV-1a hash of ASCII text. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
 }

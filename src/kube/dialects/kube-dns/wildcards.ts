@@ -6,7 +6,7 @@ import type { NameKey } from '../../../wire/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import type { ClusterDirectory, ServiceView } from '../dialect.ts';
-import { type Entry, manyEntriesNode } from './entry.ts';
+import { type KubeDnsEntry, manyEntriesNode } from './entry.ts';
 import { entriesBelow, externalEntry, serviceEntries } from './service-entries.ts';
 
 /** Services visited for one question. More would not fit into an answer or be worth the time. */
@@ -22,7 +22,7 @@ export function wildcardNode(
 ): ZoneNode | undefined {
   const namespace = labels.at(-1);
   if (namespace === undefined || labels.length > 5) return undefined;
-  const entries: Entry[] = [];
+  const entries: KubeDnsEntry[] = [];
   let ttl = 0;
   let visited = 0;
   for (const view of matchingServices(labels, namespace, directory)) {
@@ -53,7 +53,7 @@ function* matchingServices(
   }
 }
 
-function matchingEntries(view: ServiceView, labels: readonly string[]): readonly Entry[] {
+function matchingEntries(view: ServiceView, labels: readonly string[]): readonly KubeDnsEntry[] {
   const entries = serviceEntries(view);
   const below = labels.slice(0, -2);
   if (below.length > 0) return entries === undefined ? [] : entriesBelow(entries, below, view.name);
@@ -62,7 +62,7 @@ function matchingEntries(view: ServiceView, labels: readonly string[]): readonly
 }
 
 /** The entry of an ExternalName, as a list. */
-export function namespaceEntries(view: ServiceView): readonly Entry[] {
+export function namespaceEntries(view: ServiceView): readonly KubeDnsEntry[] {
   const { address } = view.service;
   const entry = address.kind === 'externalName' ? externalEntry(view, address.name) : undefined;
   return entry === undefined ? [] : [entry];

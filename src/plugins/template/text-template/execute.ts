@@ -39,7 +39,7 @@ export function executeTemplate(template: ParsedTemplate, data: TemplateValue): 
 }
 
 type Signal = 'done' | 'break' | 'continue';
-type Variables = Map<string, { value: TemplateValue }>;
+type TemplateVariables = Map<string, { value: TemplateValue }>;
 
 class Execution {
   readonly #template: ParsedTemplate;
@@ -56,7 +56,7 @@ class Execution {
     return this.#output;
   }
 
-  #nodes(nodes: readonly TemplateNode[], dot: TemplateValue, variables: Variables): Signal {
+  #nodes(nodes: readonly TemplateNode[], dot: TemplateValue, variables: TemplateVariables): Signal {
     for (const node of nodes) {
       const signal = this.#node(node, dot, variables);
       if (signal !== 'done') return signal;
@@ -64,7 +64,7 @@ class Execution {
     return 'done';
   }
 
-  #node(node: TemplateNode, dot: TemplateValue, variables: Variables): Signal {
+  #node(node: TemplateNode, dot: TemplateValue, variables: TemplateVariables): Signal {
     switch (node.kind) {
       case 'text':
         this.#output += node.text;
@@ -91,7 +91,7 @@ class Execution {
       throw new TemplateExecutionError('the template does not come to an end', span);
   }
 
-  #act(pipeline: Pipeline, dot: TemplateValue, variables: Variables): void {
+  #act(pipeline: Pipeline, dot: TemplateValue, variables: TemplateVariables): void {
     const value = this.#pipeline(pipeline, dot, variables);
     if (pipeline.variables.length === 0) this.#output += showValue(value);
   }
@@ -99,7 +99,7 @@ class Execution {
   #condition(
     node: Extract<TemplateNode, { kind: 'if' | 'with' | 'range' }>,
     dot: TemplateValue,
-    variables: Variables,
+    variables: TemplateVariables,
   ): Signal {
     const inner = new Map(variables);
     const value = this.#pipeline(node.pipeline, dot, inner);
@@ -110,7 +110,7 @@ class Execution {
   #range(
     node: Extract<TemplateNode, { kind: 'if' | 'with' | 'range' }>,
     dot: TemplateValue,
-    variables: Variables,
+    variables: TemplateVariables,
   ): Signal {
     const inner = new Map(variables);
     const [first, second] = node.pipeline.variables;
@@ -139,7 +139,7 @@ class Execution {
   #fillIn(
     node: Extract<TemplateNode, { kind: 'template' }>,
     dot: TemplateValue,
-    variables: Variables,
+    variables: TemplateVariables,
   ): Signal {
     this.#count(node);
     const nodes = this.#template.definitions.get(node.name);
@@ -153,7 +153,7 @@ class Execution {
     return 'done';
   }
 
-  #pipeline(pipeline: Pipeline, dot: TemplateValue, variables: Variables): TemplateValue {
+  #pipeline(pipeline: Pipeline, dot: TemplateValue, variables: TemplateVariables): TemplateValue {
     let value: TemplateValue;
     for (const [index, command] of pipeline.commands.entries()) {
       const further = index === 0 ? [] : [value];
@@ -163,7 +163,7 @@ class Execution {
     return value;
   }
 
-  #bind(pipeline: Pipeline, name: string, value: TemplateValue, variables: Variables): void {
+  #bind(pipeline: Pipeline, name: string, value: TemplateValue, variables: TemplateVariables): void {
     const known = pipeline.assigns ? variables.get(name) : undefined;
     if (known === undefined) variables.set(name, { value });
     else known.value = value;
@@ -173,7 +173,7 @@ class Execution {
     command: Command,
     further: readonly TemplateValue[],
     dot: TemplateValue,
-    variables: Variables,
+    variables: TemplateVariables,
   ): TemplateValue {
     const [first, ...operands] = command.operands;
     if (first === undefined) return undefined;
@@ -211,7 +211,7 @@ class Execution {
     operand: Operand,
     words: readonly TemplateValue[],
     dot: TemplateValue,
-    variables: Variables,
+    variables: TemplateVariables,
   ): TemplateValue {
     switch (operand.kind) {
       case 'field':

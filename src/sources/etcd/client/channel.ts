@@ -9,9 +9,9 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Clock } from '../../../base/clock.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { EtcdEndpoint } from './endpoints.ts';
 import { EtcdError } from './etcd-error.ts';
-import { FrameError, FrameReader, frameOf } from './grpc-frames.ts';
+import { FrameError, frameOf, GrpcFrameReader } from './grpc-frames.ts';
 import { CODE, errorOf, faultOfResponse, type GrpcStatus, statusOf } from './grpc-status.ts';
 import { Http2Session } from './http2-session.ts';
 import { readTlsFiles, type TlsContents, type TlsFiles } from './settings.ts';
@@ -39,12 +39,12 @@ export interface StreamHandlers {
 const MAX_MESSAGE = 64 * 1024 * 1024;
 
 export class Channel {
-  readonly endpoint: Endpoint;
+  readonly endpoint: EtcdEndpoint;
   readonly #tls: TlsContents | undefined;
   readonly #clock: Clock;
   #session: Http2Session | undefined;
 
-  private constructor(endpoint: Endpoint, tls: TlsContents | undefined, clock: Clock) {
+  private constructor(endpoint: EtcdEndpoint, tls: TlsContents | undefined, clock: Clock) {
     this.endpoint = endpoint;
     this.#tls = tls;
     this.#clock = clock;
@@ -55,7 +55,7 @@ export class Channel {
    *
    * @throws EtcdError if a TLS file cannot be read
    */
-  static async open(endpoint: Endpoint, tls: TlsFiles, clock: Clock): Promise<Channel> {
+  static async open(endpoint: EtcdEndpoint, tls: TlsFiles, clock: Clock): Promise<Channel> {
     try {
       return new Channel(endpoint, endpoint.secure ? await readTlsFiles(tls) : undefined, clock);
     } catch (error) {
@@ -138,7 +138,7 @@ class GrpcCall {
   readonly #session: Http2Session;
   readonly #stream: ClientHttp2Stream;
   readonly #handlers: CallHandlers;
-  readonly #frames = new FrameReader(MAX_MESSAGE);
+  readonly #frames = new GrpcFrameReader(MAX_MESSAGE);
   #isOpen = true;
   #error: Error | undefined;
 

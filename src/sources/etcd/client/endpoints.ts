@@ -2,7 +2,7 @@
  * The addresses of the members of an etcd cluster, and the one in use.
  */
 
-export interface Endpoint {
+export interface EtcdEndpoint {
   readonly secure: boolean;
   /** An address or a host name, without brackets. */
   readonly host: string;
@@ -18,7 +18,7 @@ const DEFAULT_PORT = 2379;
  *
  * @returns undefined for anything else
  */
-export function parseEndpoint(text: string): Endpoint | undefined {
+export function parseEndpoint(text: string): EtcdEndpoint | undefined {
   const full = text.includes('://') ? text : `http://${text}`;
   let url: URL;
   try {
@@ -47,16 +47,16 @@ function portOf({ port, protocol }: URL, text: string): number {
 
 /** Rotates over the endpoints from a random start, so that many clients spread over the members. */
 export class EndpointRotation {
-  readonly #endpoints: readonly Endpoint[];
+  readonly #endpoints: readonly EtcdEndpoint[];
   #index: number;
 
   /** @param endpoints at least one */
-  constructor(endpoints: readonly Endpoint[], random: () => number = Math.random) {
+  constructor(endpoints: readonly EtcdEndpoint[], random: () => number = Math.random) {
     this.#endpoints = endpoints;
     this.#index = Math.floor(random() * endpoints.length);
   }
 
-  get current(): Endpoint {
+  get current(): EtcdEndpoint {
     const endpoint = this.#endpoints[this.#index];
     if (endpoint === undefined) throw new RangeError('no endpoint of etcd is given');
     return endpoint;

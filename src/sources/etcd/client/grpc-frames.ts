@@ -24,7 +24,7 @@ export function frameOf(message: Uint8Array): Buffer {
 }
 
 /** Collects the pieces of frames. The pieces of a large message are joined once, when it is complete. */
-export class FrameReader {
+export class GrpcFrameReader {
   readonly #limit: number;
   #pieces: Buffer[] = [];
   #held = 0;

@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { Clock, Timer } from '../../../base/clock.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { EtcdEndpoint } from './endpoints.ts';
 import type { TlsContents } from './settings.ts';
 
 /** Milliseconds until a connection must be open. */
@@ -30,7 +30,7 @@ export class Http2Session {
   #fault: Error | undefined;
 
   /** Begins to connect. @param tls undefined: without TLS */
-  constructor({ host, port }: Endpoint, tls: TlsContents | undefined, clock: Clock) {
+  constructor({ host, port }: EtcdEndpoint, tls: TlsContents | undefined, clock: Clock) {
     this.#clock = clock;
     const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     this.#session = connect(`${tls === undefined ? 'http' : 'https'}://${authority}`, {

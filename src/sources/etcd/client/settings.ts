@@ -2,7 +2,7 @@
  * Settings to reach an etcd cluster, from flags and directives.
  */
 import { readFile } from 'node:fs/promises';
-import type { Endpoint } from './endpoints.ts';
+import type { EtcdEndpoint } from './endpoints.ts';
 
 /** Files in PEM format, read for each connection, so that renewed certificates take effect. */
 export interface TlsFiles {
@@ -20,7 +20,7 @@ export interface Credentials {
 
 export interface EtcdSettings {
   /** At least one. */
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly EtcdEndpoint[];
   readonly tls?: TlsFiles;
   readonly credentials?: Credentials;
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Clock } from '../../../base/clock.ts';
-import { type Endpoint, EndpointRotation } from './endpoints.ts';
+import { EndpointRotation, type EtcdEndpoint } from './endpoints.ts';
 import { EtcdError, toEtcdError } from './etcd-error.ts';
 import { type EtcdSettings, readTlsFiles } from './settings.ts';
 import { type FolderNode, readErrorReply, readNodes, readWatchReply, type V2Event } from './v2-messages.ts';
@@ -41,10 +41,7 @@ export interface SetOptions extends KeyConditions {
   readonly isRefresh?: boolean;
 }
 
-/** False if a condition did not hold. */
-type Outcome = boolean;
-
-interface HttpReply {
+interface V2Reply {
   readonly status: number;
   readonly index: number;
   readonly cluster: string | undefined;
@@ -111,7 +108,8 @@ export class EtcdV2Client {
     return { index: reply.index, nodes: [] };
   }
 
-  async set(key: string, value: string, options: SetOptions = {}): Promise<Outcome> {
+  /** @returns false if a condition did not hold */
+  async set(key: string, value: string, options: SetOptions = {}): Promise<boolean> {
     const { ttl, exists, isRefresh = false } = options;
     const form = new URLSearchParams(isRefresh ? { refresh: 'true' } : { value });
     if (ttl !== undefined) form.set('ttl', String(ttl));
@@ -123,7 +121,8 @@ export class EtcdV2Client {
     return false;
   }
 
-  async remove(key: string, conditions: KeyConditions = {}): Promise<Outcome> {
+  /** @returns false if a condition did not hold */
+  async remove(key: string, conditions: KeyConditions = {}): Promise<boolean> {
     const query = new URLSearchParams();
     addConditions(query, conditions);
     const path = query.size === 0 ? pathOf(key) : `${pathOf(key)}?${query}`;
@@ -134,7 +133,7 @@ export class EtcdV2Client {
   }
 
   /** @returns false if the folder is not empty or does not exist */
-  async removeFolder(folder: string): Promise<Outcome> {
+  async removeFolder(folder: string): Promise<boolean> {
     const reply = await this.#ask({
       method: 'DELETE',
       path: `${pathOf(folder)}?dir=true`,
@@ -185,7 +184,7 @@ export class EtcdV2Client {
   }
 
   /** @param allowed error codes that the caller handles. @throws EtcdError for all others */
-  #check({ status, body }: HttpReply, allowed: readonly number[]): void {
+  #check({ status, body }: V2Reply, allowed: readonly number[]): void {
     const error = readErrorReply(body);
     const text = `${this.endpoint}: ${error?.message ?? `HTTP ${status}`}`;
     if (error === undefined && status === 404)
@@ -199,7 +198,7 @@ export class EtcdV2Client {
     throw new EtcdError('unavailable', text);
   }
 
-  async #ask(call: Call): Promise<HttpReply> {
+  async #ask(call: Call): Promise<V2Reply> {
     if (this.#isClosed) throw new EtcdError('closed', 'the client of etcd is closed');
     const endpoint = this.#endpoints.current;
     try {
@@ -214,7 +213,7 @@ export class EtcdV2Client {
     }
   }
 
-  async #send(endpoint: Endpoint, call: Call): Promise<HttpReply> {
+  async #send(endpoint: EtcdEndpoint, call: Call): Promise<V2Reply> {
     const agent = await this.#getAgent(endpoint);
     const { credentials } = this.#settings;
     const { host, port, secure } = endpoint;
@@ -237,7 +236,7 @@ export class EtcdV2Client {
   }
 
   /** Certificates are read again after each failure. */
-  async #getAgent({ secure }: Endpoint): Promise<HttpAgent> {
+  async #getAgent({ secure }: EtcdEndpoint): Promise<HttpAgent> {
     if (this.#agent !== undefined && secure === this.#agent instanceof HttpsAgent) return this.#agent;
     this.#agent?.destroy();
     this.#agent = undefined;
@@ -270,7 +269,7 @@ class SilenceError extends Error {
   }
 }
 
-function exchange(request: ClientRequest, { form, onHead }: Call): Promise<HttpReply> {
+function exchange(request: ClientRequest, { form, onHead }: Call): Promise<V2Reply> {
   return new Promise((resolve, reject) => {
     request.on('error', reject);
     request.on('response', (response: IncomingMessage) => {

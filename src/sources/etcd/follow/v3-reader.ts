@@ -19,7 +19,7 @@ const MAX_KEYS = 100_000;
 
 const ZERO = Buffer.of(0);
 
-interface Page extends RangePage {
+interface KeyPage extends RangePage {
   /** Keys requested. */
   readonly limit: number;
   readonly isWithoutValues: boolean;
@@ -107,7 +107,7 @@ export class V3Reader implements KeyReader {
    *
    * @param revision to read at; 0: the latest
    */
-  async #readPage(key: Buffer, limit: number, revision: number): Promise<Page> {
+  async #readPage(key: Buffer, limit: number, revision: number): Promise<KeyPage> {
     const end = endOfPrefix(this.#prefix);
     const request = { key, end, limit, ...(revision > 0 && { revision }) };
     try {
@@ -120,7 +120,7 @@ export class V3Reader implements KeyReader {
     }
   }
 
-  async #putPage(sink: KeySink, { keyValues, isWithoutValues }: Page): Promise<void> {
+  async #putPage(sink: KeySink, { keyValues, isWithoutValues }: KeyPage): Promise<void> {
     const slice = new TimeSlice(this.#clock);
     for (const keyValue of keyValues()) {
       put(sink, keyValue, isWithoutValues);
@@ -147,7 +147,7 @@ export class V3Reader implements KeyReader {
 }
 
 /** The limit of the next page, by the size of this page's keys. It grows slowly: the next keys may be larger. */
-function nextLimit({ limit, octets }: Page): number {
+function nextLimit({ limit, octets }: KeyPage): number {
   const fitting = Math.floor((PAGE_OCTETS / octets) * limit);
   return Math.max(1, Math.min(MAX_KEYS, fitting, limit * 10));
 }

@@ -2,13 +2,13 @@
  * The services of a name: the records of the keys at it and below it.
  */
 import { parseAddress } from '../../../wire/address.ts';
-import { parseName, splitLabels } from '../../../wire/name.ts';
+import { splitLabels, tryParseName } from '../../../wire/name.ts';
 import type { AbsoluteName } from '../../../wire/types.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './key-tree.ts';
 import { parseServiceRecord, type ServiceRecord } from './service-record.ts';
 
 /** The host of a record. */
-export type Host =
+export type ServiceHost =
   | { readonly kind: 'address'; readonly family: 4 | 6; readonly octets: Uint8Array }
   | { readonly kind: 'name'; readonly name: AbsoluteName }
   /** It is empty, or is not a valid name. */
@@ -19,7 +19,7 @@ export interface Service extends Omit<ServiceRecord, 'host'> {
   readonly path: readonly string[];
   /** The name of its key, if it was already known. */
   readonly name?: AbsoluteName | undefined;
-  readonly host: Host;
+  readonly host: ServiceHost;
   /** The host as written. */
   readonly hostText: string;
 }
@@ -77,7 +77,7 @@ const MAX_SERVICES = 4096;
 
 const MISSING: Services = { kind: 'missing' };
 const BAD: Services = { kind: 'bad' };
-const NO_HOST: Host = { kind: 'none' };
+const NO_HOST: ServiceHost = { kind: 'none' };
 
 export class ServiceNames implements ServiceLookup {
   readonly tree: KeyTree;
@@ -224,16 +224,7 @@ export function isWildcard(label: string): boolean {
   return label === '*' || label === 'any';
 }
 
-/** @returns undefined if the text is not a name */
-export function tryParseName(text: string): AbsoluteName | undefined {
-  try {
-    return parseName(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function readHost(text: string): Host {
+function readHost(text: string): ServiceHost {
   if (text === '') return NO_HOST;
   const octets = parseAddress(text);
   if (octets === undefined) {

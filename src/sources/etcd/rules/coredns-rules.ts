@@ -38,7 +38,7 @@ const MAX_ALIASES = 10;
 
 type FollowedType = typeof TYPE.A | typeof TYPE.AAAA | typeof TYPE.TXT;
 
-interface Zoned {
+interface ZonedByRules {
   readonly evaluation: Evaluation;
   readonly zone: NameKey;
   readonly rules: CoreDnsRules;
@@ -79,7 +79,7 @@ export function answerAsCoreDns(
 }
 
 function servicesOf(
-  { evaluation }: Zoned,
+  { evaluation }: ZonedByRules,
   name: AbsoluteName,
   type: number,
   selection: Selection = 'below-or-exact',
@@ -91,7 +91,7 @@ function servicesOf(
 }
 
 /** The services of the apex are under a special name; without that, all of the zone count. */
-function addressServices(zoned: Zoned, name: AbsoluteName, type: number = TYPE.A): readonly Service[] {
+function addressServices(zoned: ZonedByRules, name: AbsoluteName, type: number = TYPE.A): readonly Service[] {
   if (toKey(name) !== zoned.zone) return servicesOf(zoned, name, type);
   try {
     return servicesOf(zoned, specialName('apex', zoned.zone), type);
@@ -103,7 +103,7 @@ function addressServices(zoned: Zoned, name: AbsoluteName, type: number = TYPE.A
 
 /** The records of a type, with aliases followed. @param aliases followed so far */
 function follow(
-  zoned: Zoned,
+  zoned: ZonedByRules,
   name: AbsoluteName,
   type: FollowedType,
   aliases: readonly ResourceRecord[],
@@ -130,12 +130,12 @@ function ownRecord(service: Service, name: AbsoluteName, type: FollowedType) {
 }
 
 /** Whether the host of a service is a name to follow. */
-function isAlias({ rules }: Zoned, { host, text }: Service): boolean {
+function isAlias({ rules }: ZonedByRules, { host, text }: Service): boolean {
   return host.kind === 'name' && (text === '' || rules.aliasesBesideText);
 }
 
 function followAlias(
-  zoned: Zoned,
+  zoned: ZonedByRules,
   service: Service,
   name: AbsoluteName,
   type: FollowedType,
@@ -159,11 +159,11 @@ function leadsTo(aliases: readonly ResourceRecord[], target: AbsoluteName): bool
   return aliases.some(({ data }) => data.kind === 'CNAME' && data.target === target);
 }
 
-function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+function answerServices(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
   const services = servicesOf(zoned, name, TYPE.SRV);
   const weightOf = weightsOf(services, 1);
   const records: ResourceRecord[] = [];
-  const targets = new Targets(zoned);
+  const targets = new CoreDnsTargets(zoned);
   for (const service of services) {
     if (service.port === -1) continue;
     const target = targetOf(zoned, service);
@@ -175,10 +175,10 @@ function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   return { kind: 'records', records, additionals: targets.additionals };
 }
 
-function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+function answerMail(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
   const services = servicesOf(zoned, name, TYPE.MX);
   const records: ResourceRecord[] = [];
-  const targets = new Targets(zoned);
+  const targets = new CoreDnsTargets(zoned);
   for (const service of services) {
     if (!service.mail) continue;
     const exchange = targetOf(zoned, service);
@@ -192,7 +192,7 @@ function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
 }
 
 /** The target of a service; undefined without a usable host. */
-function targetOf(zoned: Zoned, service: Service): AbsoluteName | undefined {
+function targetOf(zoned: ZonedByRules, service: Service): AbsoluteName | undefined {
   if (service.host.kind === 'none' || (service.host.kind === 'name' && !isAlias(zoned, service)))
     return undefined;
   const name = targetName(service);
@@ -200,13 +200,13 @@ function targetOf(zoned: Zoned, service: Service): AbsoluteName | undefined {
 }
 
 /** Collects the addresses of targets without duplicates. */
-class Targets {
+class CoreDnsTargets {
   readonly additionals: ResourceRecord[] = [];
-  readonly #zoned: Zoned;
+  readonly #zoned: ZonedByRules;
   readonly #lookedUp = new Set<AbsoluteName>();
   readonly #records = new Set<string>();
 
-  constructor(zoned: Zoned) {
+  constructor(zoned: ZonedByRules) {
     this.#zoned = zoned;
   }
 
@@ -241,14 +241,14 @@ class Targets {
   }
 }
 
-function answerAlias(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+function answerAlias(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
   const [service] = servicesOf(zoned, name, TYPE.CNAME, 'exact');
   const { host } = service ?? {};
   if (service === undefined || host?.kind !== 'name') return { kind: 'nodata' };
   return { kind: 'records', records: [aliasRecord(service, name, host.name)], additionals: [] };
 }
 
-function answerPointer(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+function answerPointer(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
   const records: ResourceRecord[] = [];
   for (const { host, ttl } of servicesOf(zoned, name, TYPE.PTR, 'exact'))
     if (host.kind === 'name')
@@ -256,7 +256,7 @@ function answerPointer(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   return { kind: 'records', records, additionals: [] };
 }
 
-function answerNameServers(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+function answerNameServers(zoned: ZonedByRules, name: AbsoluteName): ServiceAnswer {
   const records: ResourceRecord[] = [];
   const additionals: ResourceRecord[] = [];
   const seen = new Set<AbsoluteName>();

@@ -8,7 +8,7 @@ import { answerAsCoreDns, type CoreDnsRules } from './coredns-rules.ts';
 import type { Evaluation, ServiceAnswer } from './evaluation.ts';
 import { answerAsSkyDns, answerReverseAsSkyDns } from './skydns-rules.ts';
 
-export interface NameRules extends ServiceRules {
+export interface ZoneRules extends ServiceRules {
   /** @param question within the zone; any type except SOA */
   answer(evaluation: Evaluation, zone: NameKey, question: QuestionOfRules): ServiceAnswer;
 }
@@ -24,7 +24,7 @@ export interface CoreDnsSettings extends CoreDnsRules {
   readonly maxLease: number;
 }
 
-export interface SkyDnsSettings {
+export interface SkyDnsDefaults {
   /** Seconds, for records without a TTL. */
   readonly ttl: number;
   readonly priority: number;
@@ -34,7 +34,7 @@ const COREDNS_TTL = 300;
 const DEFAULT_PRIORITY = 10;
 const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map((zone) => toKey(parseName(zone)));
 
-export function makeCoreDnsRules({ minLease, maxLease, ...rules }: CoreDnsSettings): NameRules {
+export function makeCoreDnsRules({ minLease, maxLease, ...rules }: CoreDnsSettings): ZoneRules {
   return {
     ttls: { defaultTtl: COREDNS_TTL, defaultPriority: DEFAULT_PRIORITY, minLease, maxLease },
     skipsBadValues: false,
@@ -42,7 +42,7 @@ export function makeCoreDnsRules({ minLease, maxLease, ...rules }: CoreDnsSettin
   };
 }
 
-export function makeSkyDnsRules({ ttl, priority }: SkyDnsSettings): NameRules {
+export function makeSkyDnsRules({ ttl, priority }: SkyDnsDefaults): ZoneRules {
   return {
     ttls: { defaultTtl: ttl, defaultPriority: priority, minLease: 1, maxLease: 2 ** 31 - 1 },
     skipsBadValues: true,

@@ -45,7 +45,7 @@ interface Zoned {
   readonly zone: NameKey;
 }
 
-type Family = 'A' | 'AAAA' | 'both';
+type WantedAddresses = 'A' | 'AAAA' | 'both';
 
 const MAX_ALIASES = 7;
 
@@ -102,7 +102,7 @@ function servicesOf({ evaluation }: Zoned, name: AbsoluteName): readonly Service
 function follow(
   zoned: Zoned,
   name: AbsoluteName,
-  family: Family,
+  family: WantedAddresses,
   aliases: readonly ResourceRecord[],
 ): readonly ResourceRecord[] {
   return servicesOf(zoned, name).flatMap((service) => {
@@ -117,7 +117,7 @@ function followAlias(
   zoned: Zoned,
   service: Service,
   name: AbsoluteName,
-  family: Family,
+  family: WantedAddresses,
   aliases: readonly ResourceRecord[],
 ): readonly ResourceRecord[] {
   const { evaluation, zone } = zoned;
@@ -160,7 +160,7 @@ function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   const services = servicesOf(zoned, name);
   const weightOf = weightsOf(services, 0);
   const records: ResourceRecord[] = [];
-  const targets = new Targets(zoned);
+  const targets = new SkyDnsTargets(zoned);
   for (const service of services) {
     const whole = targetName(service);
     if (service.host.kind === 'none' || whole === undefined) continue;
@@ -174,7 +174,7 @@ function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
 /** Ignores groups. */
 function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
   const records: ResourceRecord[] = [];
-  const targets = new Targets(zoned);
+  const targets = new SkyDnsTargets(zoned);
   for (const service of zoned.evaluation.services(toKey(name), 'all')) {
     const whole = targetName(service);
     if (!service.mail || service.host.kind === 'none' || whole === undefined) continue;
@@ -186,7 +186,7 @@ function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
 }
 
 /** Collects the addresses of targets, of both families. */
-class Targets {
+class SkyDnsTargets {
   readonly additionals: ResourceRecord[] = [];
   readonly #zoned: Zoned;
   readonly #lookedUp = new Set<AbsoluteName>();

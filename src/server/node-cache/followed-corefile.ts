@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { readVariable } from '../../base/environment.ts';
+import { type Environment, readVariable } from '../../base/environment.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import { replaceFile } from '../../base/replace-file.ts';
@@ -22,12 +22,11 @@ import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
 import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
 import { addressVariableOf, readServiceAddress } from '../../config/node-cache/upstream-service.ts';
 import { describeProblem } from '../../config/values/problem.ts';
-import type { Environment } from '../../corefile/syntax/environment.ts';
 import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import { FolderFollower } from '../../sources/folder-follower.ts';
 
-export interface RenderedCorefileOptions {
+export interface FollowedCorefileOptions {
   readonly plan: NodeCachePlan;
   readonly environment: Environment;
   /** The default folder of the ConfigMap if the plan names none. Default: `/etc/kube-dns`. */
@@ -45,8 +44,8 @@ const DEFAULT_CONFIG_FOLDER = '/etc/kube-dns';
 /** Milliseconds between polls of the folders, if the system does not report changes. */
 const PERIOD = 10_000;
 
-export class RenderedCorefile {
-  readonly #options: RenderedCorefileOptions;
+export class FollowedCorefile {
+  readonly #options: FollowedCorefileOptions;
   readonly #fence: ItemFence;
   readonly #templates: FolderFollower;
   readonly #folder: ConfigFolder | undefined;
@@ -58,7 +57,7 @@ export class RenderedCorefile {
   /** What is wrong with the latest ConfigMap. */
   #problems: readonly string[] = [];
 
-  constructor(options: RenderedCorefileOptions) {
+  constructor(options: FollowedCorefileOptions) {
     this.#options = options;
     const { plan, defaultConfigFolder = DEFAULT_CONFIG_FOLDER, clock, log } = options;
     this.#fence = new ItemFence({ source: 'config-map', clock, log });

@@ -1,25 +1,20 @@
 /**
- * What a client of TLS knows of its server and of itself, from files.
+ * The certificates of a client of TLS, from files.
  */
 import { readFileSync } from 'node:fs';
-import { describeOtherName } from './network-errors.ts';
-import type { TlsPeer } from './transport/stream-transport.ts';
+import type { TlsTrust } from './transport/stream-transport.ts';
 
 /** Paths of PEM files. */
-export interface TlsPeerFiles {
+export interface TlsTrustFiles {
   readonly authorities?: string | undefined;
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
 }
 
-/** @param serverName of the certificate; undefined: the address @throws Error where a file cannot be read */
-export function readTlsPeer(
-  serverName: string | undefined,
-  { authorities, certificate, key }: TlsPeerFiles,
-): TlsPeer {
+/** @throws Error where a file cannot be read */
+export function readTlsTrust({ authorities, certificate, key }: TlsTrustFiles): TlsTrust {
   const read = (path: string) => readFileSync(path, 'utf8');
   return {
-    ...{ serverName, describeOtherName },
     authorities: authorities === undefined ? undefined : [read(authorities)],
     own:
       certificate === undefined || key === undefined

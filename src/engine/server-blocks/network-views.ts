@@ -8,7 +8,7 @@ import type { Log } from '../../base/log.ts';
 import type { ClientsPlan } from '../../config/server/server-blocks-plan.ts';
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import {
-  type ClientViews as ClassViews,
+  type ClientViews,
   DEFAULT_VIEW,
   type PublicationId,
   type ViewId,
@@ -28,7 +28,7 @@ export interface ShownBlock {
 
 const EVERY_CLIENT: AddressMatch = () => true;
 
-export class ClientViews {
+export class NetworkViews {
   readonly #table: TableWriter;
   readonly #log: Log;
   /** The views of networks, by the publication that they show first. */
@@ -104,6 +104,6 @@ export class ClientViews {
   }
 }
 
-function viewOfAllNames(view: ViewId): ClassViews {
+function viewOfAllNames(view: ViewId): ClientViews {
   return { kind: 'views', zones: [{ zone: encodeName(ROOT), view }] };
 }

@@ -5,9 +5,10 @@
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
+import { ClientConnection, type ConnectionActivity } from './client-connection.ts';
 import { isQuery, readRequest } from './https/dns-request.ts';
 import { freshnessOf } from './https/freshness.ts';
 import {
@@ -16,15 +17,8 @@ import {
   type HttpExchanges,
   serveHttp2,
 } from './https/http-exchanges.ts';
-import { mainTurns, type Work } from './main-turns.ts';
 import type { MessageAnswers } from './message-answers.ts';
-import {
-  type ConnectionEvents,
-  type ConnectionLimits,
-  type EndReason,
-  SERVED_MILLISECONDS,
-  type ServedConnection,
-} from './served-connection.ts';
+import type { ConnectionEvents, ConnectionLimits, EndReason } from './served-connection.ts';
 
 export interface HttpService {
   readonly http1: Http1Parser;
@@ -42,35 +36,23 @@ const FAULTS: Readonly<Record<number, string>> = {
 };
 
 /** A query, and the exchange that asks it. */
-interface WaitingQuery {
+interface WaitingExchange {
   readonly exchange: HttpExchange;
   readonly message: Uint8Array;
 }
 
-export class HttpConnection implements ServedConnection, Work {
-  queries = 0;
-  lastActive: number;
-  heldOctets = 0;
-  readonly #socket: Socket;
+export class HttpsConnection extends ClientConnection {
+  protected override reason: EndReason = 'client';
   readonly #client: Client;
   readonly #answers: MessageAnswers;
   readonly #service: HttpService;
-  readonly #limits: ConnectionLimits;
-  readonly #clock: Clock;
-  readonly #events: ConnectionEvents;
   readonly #exchanges: HttpExchanges;
-  readonly #opened: number;
-  #maxQueries: number;
   /** Queries without an answer yet, and answers that are not sent yet. */
   #owed = 0;
   #unsent = 0;
   /** Queries that wait for their client's turn: at most `owed` of the limits. */
-  readonly #waiting: WaitingQuery[] = [];
-  #isScheduled = false;
+  readonly #waiting: WaitingExchange[] = [];
   #isEnding = false;
-  #isGone = false;
-  #reason: EndReason = 'client';
-  #timer: Timer;
 
   constructor(
     socket: Socket | TLSSocket,
@@ -81,22 +63,13 @@ export class HttpConnection implements ServedConnection, Work {
     clock: Clock,
     events: ConnectionEvents,
   ) {
-    this.#socket = socket;
+    super(socket, client, limits, clock, events);
     this.#client = client;
     this.#service = service;
     this.#answers = answers;
-    this.#limits = limits;
-    this.#clock = clock;
-    this.#events = events;
-    this.#maxQueries = limits.queries;
-    this.#opened = clock.monotonic();
-    this.lastActive = this.#opened;
-    this.#timer = this.#watchTime();
-    socket.setNoDelay(true);
     socket.on('error', () => {
-      if (!this.#isEnding) this.#reason = 'error';
+      if (!this.#isEnding) this.reason = 'error';
     });
-    socket.on('close', () => this.#onClose());
     const onExchange = (exchange: HttpExchange): void => this.#serve(exchange);
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
     this.#exchanges = isHttp2
@@ -104,33 +77,18 @@ export class HttpConnection implements ServedConnection, Work {
       : service.http1.serve(socket, onExchange);
   }
 
-  leave(): void {
-    if (this.queries > 0) this.#end('leaving');
-    else this.#maxQueries = 1;
-  }
-
-  destroy(): void {
-    this.#socket.destroy();
-  }
-
-  get isIdle(): boolean {
+  override get isIdle(): boolean {
     return this.#isEnding || this.#owed + this.#unsent === 0;
   }
 
-  endIfIdleFor(milliseconds: number): void {
-    if (this.isIdle && this.#clock.monotonic() - this.lastActive >= milliseconds) this.#end('idle');
-  }
-
-  cut(reason: EndReason): void {
-    this.#reason = reason;
-    this.#isEnding = true;
-    this.destroy();
-    // Its place is needed now, but 'close' comes later.
-    this.#onClose();
+  protected get activity(): ConnectionActivity {
+    if (this.#unsent > 0) return 'unread';
+    if (this.#owed > 0) return 'pending';
+    return this.queries === 0 ? 'new' : 'idle';
   }
 
   #serve(exchange: HttpExchange): void {
-    if (this.#owed + this.#unsent >= this.#limits.owed) {
+    if (this.#owed + this.#unsent >= this.limits.owed) {
       this.#refuse(exchange, 503);
       return;
     }
@@ -144,11 +102,11 @@ export class HttpConnection implements ServedConnection, Work {
   #collect(exchange: HttpExchange): void {
     const pieces: Uint8Array[] = [];
     let octets = 0;
-    exchange.onClose(() => this.#hold(-octets));
+    exchange.onClose(() => this.hold(-octets));
     exchange.body.on('data', (piece: Uint8Array) => {
       if (octets > MAX_MESSAGE_OCTETS) return;
       octets += piece.length;
-      this.#hold(piece.length);
+      this.hold(piece.length);
       if (octets > MAX_MESSAGE_OCTETS) this.#refuse(exchange, 400);
       else pieces.push(piece);
     });
@@ -164,37 +122,27 @@ export class HttpConnection implements ServedConnection, Work {
   #schedule(exchange: HttpExchange, message: Uint8Array): void {
     this.#owed++;
     this.#waiting.push({ exchange, message });
-    this.#await();
+    this.schedule();
   }
 
-  /** Serves it when it is its client's turn. */
-  #await(): void {
-    if (this.#isScheduled || this.#waiting.length === 0) return;
-    this.#isScheduled = true;
-    mainTurns.add(this.#client.address, this);
-  }
-
-  /** Answers the queries that wait, for the time of a turn. */
-  serve(): void {
-    this.#isScheduled = false;
-    const end = this.#clock.monotonic() + SERVED_MILLISECONDS;
+  protected override serveUntil(end: number): void {
     do {
       const query = this.#waiting.shift();
-      if (query === undefined || this.#isGone) return;
+      if (query === undefined || this.isGone) return;
       this.#owed--;
       this.#ask(query.exchange, query.message);
-    } while (this.#clock.monotonic() < end);
-    this.#await();
+    } while (this.clock.monotonic() < end);
+    if (this.#waiting.length > 0) this.schedule();
   }
 
   #ask(exchange: HttpExchange, message: Uint8Array): void {
     this.queries++;
-    this.lastActive = this.#clock.monotonic();
+    this.noteActivity();
     const answer = this.#answers.answer(message, this.#client);
-    const isLast = this.queries >= this.#maxQueries;
+    const isLast = this.queries >= this.maxQueries;
     if (answer.kind === 'later') void this.#respondLater(exchange, answer.response, isLast);
     else this.#respond(exchange, answer.kind === 'response' ? answer.response : undefined, isLast);
-    if (isLast) this.#end('queries');
+    if (isLast) this.end('queries');
   }
 
   async #respondLater(
@@ -209,7 +157,7 @@ export class HttpConnection implements ServedConnection, Work {
   }
 
   #respond(exchange: HttpExchange, response: Uint8Array | undefined, isLast: boolean): void {
-    if (this.#isGone) return;
+    if (this.isGone) return;
     if (response === undefined) {
       this.#refuse(exchange, 500);
       return;
@@ -239,66 +187,20 @@ export class HttpConnection implements ServedConnection, Work {
 
   #sending(exchange: HttpExchange, octets: number): void {
     this.#unsent++;
-    this.#hold(octets);
+    this.hold(octets);
     exchange.onClose(() => {
       this.#unsent--;
-      this.#hold(-octets);
-      this.lastActive = this.#clock.monotonic();
+      this.hold(-octets);
+      this.noteActivity();
       if (this.#isEnding && this.#owed + this.#unsent === 0) this.#exchanges.end();
     });
   }
 
-  #hold(more: number): void {
-    if (this.#isGone || more === 0) return;
-    this.heldOctets += more;
-    this.#events.onHeld(this, more);
-  }
-
-  #end(reason: EndReason): void {
+  protected override end(reason: EndReason): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    this.#reason = reason;
-    this.#timer.cancel();
-    this.#timer = this.#clock.after(this.#limits.endingMilliseconds, () => this.destroy());
+    this.reason = reason;
+    this.limitEnd();
     if (this.#owed + this.#unsent === 0) this.#exchanges.end();
-  }
-
-  #onClose(): void {
-    if (this.#isGone) return;
-    this.#timer.cancel();
-    this.#hold(-this.heldOctets);
-    this.#isGone = true;
-    this.#events.onEnd(this, this.#reason);
-  }
-
-  #watchTime(): Timer {
-    const { idleMilliseconds, writeMilliseconds = idleMilliseconds, ageMilliseconds } = this.#limits;
-    const now = this.#clock.monotonic();
-    // The state, and so the limit that applies, may change before the time is over.
-    const due = Math.min(
-      this.lastActive + this.#maxInactive,
-      now + Math.min(idleMilliseconds, writeMilliseconds),
-      this.#opened + ageMilliseconds,
-    );
-    return this.#clock.after(Math.max(1, due - now), () => this.#onTime());
-  }
-
-  /** The maximum inactivity in the current state, in milliseconds since `lastActive`. */
-  get #maxInactive(): number {
-    const { idleMilliseconds, readMilliseconds, writeMilliseconds } = this.#limits;
-    if (this.#unsent > 0) return writeMilliseconds ?? idleMilliseconds;
-    return (this.queries === 0 ? readMilliseconds : undefined) ?? idleMilliseconds;
-  }
-
-  #onTime(): void {
-    const now = this.#clock.monotonic();
-    if (now - this.#opened >= this.#limits.ageMilliseconds) this.#end('age');
-    else if (now - this.lastActive < this.#maxInactive) this.#timer = this.#watchTime();
-    else if (this.#unsent > 0) this.destroy();
-    else if (this.#owed > 0) {
-      // With answers pending, the connection is not idle.
-      this.lastActive = now;
-      this.#timer = this.#watchTime();
-    } else this.#end('idle');
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Names of lists and rules: some alone, some with all names below them.
  */
-export class NameSet {
+export class ListedNames {
   readonly #names = new Set<string>();
   /** With all names below them. */
   readonly #domains = new Set<string>();

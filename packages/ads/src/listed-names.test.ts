@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { NameSet } from './name-set.ts';
+import { ListedNames } from './listed-names.ts';
 
 it('has names alone, and domains with all names below them', () => {
-  const set = new NameSet();
+  const set = new ListedNames();
   set.add('www.example.com', false);
   set.add('ads.example', true);
   expect(

@@ -1,0 +1,150 @@
+/**
+ * A client's connection, whatever the protocol on it: its turns, the octets that it holds, its time limits and its end.
+ */
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Client } from '../chain/query.ts';
+import { mainTurns, type Work } from './main-turns.ts';
+import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } from './served-connection.ts';
+
+/** Milliseconds for which a connection answers queries at a stretch: time to send many of them in one segment. */
+const SERVED_MILLISECONDS = 2;
+
+/** `new`: no query yet. `pending`: an answer is. `unread`: the client has not read one. */
+export type ConnectionActivity = 'new' | 'idle' | 'pending' | 'unread';
+
+export abstract class ClientConnection implements ServedConnection, Work {
+  queries = 0;
+  heldOctets = 0;
+  lastActive: number;
+  abstract readonly isIdle: boolean;
+  protected readonly limits: ConnectionLimits;
+  protected readonly clock: Clock;
+  /** Whether its end was reported. */
+  protected isGone = false;
+  protected maxQueries: number;
+  protected abstract readonly activity: ConnectionActivity;
+  protected abstract reason: EndReason;
+  readonly #socket: Socket;
+  readonly #address: string;
+  readonly #events: ConnectionEvents;
+  readonly #opened: number;
+  /** Whether it waits for its client's turn. */
+  #isScheduled = false;
+  #timer: Timer;
+
+  constructor(
+    socket: Socket,
+    { address }: Client,
+    limits: ConnectionLimits,
+    clock: Clock,
+    events: ConnectionEvents,
+  ) {
+    this.#socket = socket;
+    this.#address = address;
+    this.#events = events;
+    this.limits = limits;
+    this.clock = clock;
+    this.maxQueries = limits.queries;
+    this.#opened = clock.monotonic();
+    this.lastActive = this.#opened;
+    this.#timer = this.#watch('new');
+    socket.setNoDelay(true);
+    socket.on('close', () => this.onClose());
+  }
+
+  /** Answers queries, as far as the limits allow, until `end` by the monotonic clock. */
+  protected abstract serveUntil(end: number): void;
+  protected abstract end(reason: EndReason): void;
+
+  leave(): void {
+    if (this.queries > 0) this.end('leaving');
+    else this.maxQueries = 1;
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  endIfIdleFor(milliseconds: number): void {
+    if (this.isIdle && this.#hasBeenInactiveFor(milliseconds)) this.end('idle');
+  }
+
+  cut(reason: EndReason): void {
+    this.reason = reason;
+    this.destroy();
+    // Its place is needed now, but 'close' comes later.
+    this.onClose();
+  }
+
+  serve(): void {
+    this.#isScheduled = false;
+    this.serveUntil(this.clock.monotonic() + SERVED_MILLISECONDS);
+  }
+
+  /** Serves it when it is its client's turn. */
+  protected schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    mainTurns.add(this.#address, this);
+  }
+
+  protected noteActivity(): void {
+    this.lastActive = this.clock.monotonic();
+  }
+
+  protected hold(more: number): void {
+    if (this.isGone || more === 0) return;
+    this.heldOctets += more;
+    this.#events.onHeld(this, more);
+  }
+
+  /** From now on only the time of an ending connection counts. */
+  protected limitEnd(): void {
+    this.#timer.cancel();
+    if (!this.isGone) this.#timer = this.clock.after(this.limits.endingMilliseconds, () => this.destroy());
+  }
+
+  protected onClose(): void {
+    if (this.isGone) return;
+    this.#timer.cancel();
+    this.hold(-this.heldOctets);
+    this.isGone = true;
+    this.#events.onEnd(this, this.reason);
+  }
+
+  #hasBeenInactiveFor(milliseconds: number): boolean {
+    return this.clock.monotonic() - this.lastActive >= milliseconds;
+  }
+
+  #watch(activity: ConnectionActivity): Timer {
+    const { idleMilliseconds, writeMilliseconds = idleMilliseconds, ageMilliseconds } = this.limits;
+    const now = this.clock.monotonic();
+    // The activity, and so the limit that applies, may change before the time is over.
+    const due = Math.min(
+      this.lastActive + this.#maxInactive(activity),
+      now + Math.min(idleMilliseconds, writeMilliseconds),
+      this.#opened + ageMilliseconds,
+    );
+    return this.clock.after(Math.max(1, due - now), () => this.#onTime());
+  }
+
+  /** In milliseconds since `lastActive`. */
+  #maxInactive(activity: ConnectionActivity): number {
+    const { idleMilliseconds, readMilliseconds, writeMilliseconds } = this.limits;
+    if (activity === 'unread') return writeMilliseconds ?? idleMilliseconds;
+    return (activity === 'new' ? readMilliseconds : undefined) ?? idleMilliseconds;
+  }
+
+  #onTime(): void {
+    const { activity } = this;
+    if (this.clock.monotonic() - this.#opened >= this.limits.ageMilliseconds) this.end('age');
+    else if (!this.#hasBeenInactiveFor(this.#maxInactive(activity))) this.#timer = this.#watch(activity);
+    else if (activity === 'unread') this.destroy();
+    else if (activity === 'pending') {
+      // With answers pending, the connection is not idle.
+      this.noteActivity();
+      this.#timer = this.#watch(activity);
+    } else this.end('idle');
+  }
+}
