@@ -4,7 +4,7 @@
  */
 import { type GroupPlan, optionsOf, type ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
-import type { LineRules, ZoneRules } from '../observe/query-events/event-lines.ts';
+import type { LineRules, LoggedZone } from '../observe/query-events/event-lines.ts';
 import { COREDNS_NOTES, type LoggedRings } from '../observe/query-events/query-log.ts';
 import type { NameKey } from '../wire/types.ts';
 
@@ -70,7 +70,7 @@ function linesOf(
   { address = '', sites }: GroupPlan,
   blocks: ServerBlocksPlan['blocks'],
 ): LineRules | undefined {
-  const zones = new Map<NameKey, ZoneRules | undefined>();
+  const zones = new Map<NameKey, LoggedZone | undefined>();
   for (const { zone, block } of sites) {
     const rules = optionsOf(blocks[block], 'log')?.rules;
     const maxUdpSize = optionsOf(blocks[block], 'bufsize')?.size ?? Number.POSITIVE_INFINITY;

@@ -8,7 +8,7 @@ import { formatAddress } from '../../wire/address.ts';
 import { isWithin, parentOf, toKey } from '../../wire/name.ts';
 import { readName } from '../../wire/name-wire.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { EventLines, Note, QueryLine, ZoneRules } from './event-lines.ts';
+import type { EventLines, LoggedZone, QueryLine, QueryNote } from './event-lines.ts';
 import { readResponseShape } from './response-shape.ts';
 
 type WriteEvent = (event: QueryEvent, name: NameKey) => string | undefined;
@@ -17,7 +17,7 @@ type WriteEvent = (event: QueryEvent, name: NameKey) => string | undefined;
 export class CoreDnsLines implements EventLines {
   readonly #zones: ReadonlyMap<NameKey, WriteEvent | undefined>;
 
-  constructor(zones: readonly (readonly [NameKey, ZoneRules | undefined])[]) {
+  constructor(zones: readonly (readonly [NameKey, LoggedZone | undefined])[]) {
     this.#zones = new Map(zones.map(([zone, rules]) => [zone, rules && compileRules(rules)]));
   }
 
@@ -30,7 +30,7 @@ export class CoreDnsLines implements EventLines {
     return [];
   }
 
-  ofNote({ line, number }: Note): QueryLine {
+  ofNote({ line, number }: QueryNote): QueryLine {
     return number === ERROR_NOTE ? { error: line } : line;
   }
 }
@@ -54,7 +54,7 @@ export function* joinLines(
 }
 
 /** The first rule whose zone contains the name decides. */
-function compileRules({ rules, address, maxUdpSize }: ZoneRules): WriteEvent {
+function compileRules({ rules, address, maxUdpSize }: LoggedZone): WriteEvent {
   const local = address === '' ? '::' : address;
   const compiled = rules.map(({ zone, format, classes }) => ({
     zone,

@@ -16,7 +16,7 @@ import {
   TYPE,
 } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
-import type { EventLines, Note, QueryLine } from './event-lines.ts';
+import type { EventLines, QueryLine, QueryNote } from './event-lines.ts';
 
 /** The source of an answer; `config` includes hosts files. */
 export type DnsmasqSource = 'reply' | 'cached' | 'config';
@@ -51,7 +51,7 @@ export class DnsmasqLines implements EventLines {
     );
   }
 
-  ofNote({ line, number }: Note): string {
+  ofNote({ line, number }: QueryNote): string {
     return this.#isNumbered ? `${this.#numberOf(number)} ${line}` : line;
   }
 

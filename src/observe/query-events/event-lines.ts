@@ -8,11 +8,11 @@ import type { NameKey, ResourceRecord } from '../../wire/types.ts';
 
 export type LineRules =
   /** By zone; undefined: its block has no `log`. */
-  | { readonly kind: 'coredns'; readonly zones: readonly (readonly [NameKey, ZoneRules | undefined])[] }
+  | { readonly kind: 'coredns'; readonly zones: readonly (readonly [NameKey, LoggedZone | undefined])[] }
   /** `isNumbered`: lines begin with the number of their query and its client. */
   | { readonly kind: 'dnsmasq'; readonly isNumbered: boolean };
 
-export interface ZoneRules {
+export interface LoggedZone {
   readonly rules: readonly LogRule[];
   /** The listen address; empty: all addresses. */
   readonly address: string;
@@ -27,10 +27,10 @@ export type QueryLine =
   /** A line of the level `error`. */
   | { readonly error: string };
 
-export type Note = NonNullable<QueryEvent['note']>;
+export type QueryNote = NonNullable<QueryEvent['note']>;
 
 export interface EventLines {
   /** Empty: the rules want none. */
   ofEvent(event: QueryEvent): readonly QueryLine[];
-  ofNote(note: Note): QueryLine;
+  ofNote(note: QueryNote): QueryLine;
 }

@@ -11,7 +11,7 @@ import type { Look } from '../../chain/look.ts';
 import type { Query } from '../../chain/query.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
 import { QuestionTable } from '../../forward/question-table.ts';
-import type { CacheAnswers, Found, Refreshed, RefreshReason } from './cache-answers.ts';
+import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
 
 /** A question that is asked again for a cached answer. */
 interface Refresh {
@@ -24,7 +24,7 @@ interface Refresh {
 const REFRESH_CHAINS = 256;
 const FAILED: Refreshed = { answer: undefined, isFresh: false };
 
-export class Answering<Kept extends Found> {
+export class Answering<Kept extends FoundAnswer> {
   readonly #answers: CacheAnswers<Kept>;
   readonly #clock: Clock;
   readonly #refreshes = new QuestionTable<Refresh>(REFRESH_CHAINS);

@@ -8,7 +8,7 @@ import type { Query } from '../../chain/query.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** A cached answer found for a question. */
-export interface Found {
+export interface FoundAnswer {
   /** Seconds since it was stored. */
   readonly age: number;
   /** Seconds that it has left; 0 or less: it is stale. */
@@ -30,7 +30,7 @@ export interface RefreshReason {
   readonly isStale: boolean;
 }
 
-export interface CacheAnswers<Kept extends Found> extends AnswerKeeper {
+export interface CacheAnswers<Kept extends FoundAnswer> extends AnswerKeeper {
   /** Grows with every change of the sources of answers. */
   readonly generation: number;
   /** Whether clients wait for a refresh that another one has caused, and get its answer. */

@@ -9,9 +9,9 @@ import { TableWriter } from '../../table/writer.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { Cache } from './cache.ts';
-import type { CacheServeStale, CoreDnsRules } from './options.ts';
+import type { CacheServeStale, CoreDnsCacheRules } from './options.ts';
 
-const OPTIONS: CoreDnsRules = {
+const OPTIONS: CoreDnsCacheRules = {
   kind: 'coredns',
   zones: [ROOT],
   success: { capacity: 9984, maxTtl: 3600, minTtl: 5 },
@@ -44,7 +44,7 @@ function whole(answers: readonly ResourceRecord[], parts: Partial<WholeAnswer> =
 
 const a = (name: string, ttl: number) => record(name, { kind: 'A', address: '192.0.2.1' }, ttl);
 
-function cacheOf(options: Partial<CoreDnsRules> = {}) {
+function cacheOf(options: Partial<CoreDnsCacheRules> = {}) {
   const clock = new ManualClock();
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const metrics = new PluginMetrics();

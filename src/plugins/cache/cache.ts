@@ -11,7 +11,7 @@ import { toCachedQuestion } from '../../forward/question-key.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { Answering } from './answering.ts';
 import { boundTtls } from './bound-ttls.ts';
-import type { CacheAnswers, Found } from './cache-answers.ts';
+import type { CacheAnswers, FoundAnswer } from './cache-answers.ts';
 import { CoreDnsAnswers, type CoreDnsAnswersDependencies } from './coredns-answers.ts';
 import type { CacheRules, OwnRules } from './options.ts';
 import { OwnAnswers, type OwnAnswersDependencies } from './own-answers.ts';
@@ -30,7 +30,7 @@ export class Cache implements Plugin {
   /** The answers by own rules, which outlive plans; undefined: those of CoreDNS apply. */
   readonly own: OwnAnswers | undefined;
   readonly #coreDns: CoreDnsAnswers | undefined;
-  readonly #answering: Pick<Answering<Found>, 'answer'>;
+  readonly #answering: Pick<Answering<FoundAnswer>, 'answer'>;
   /** Undefined: answers are refreshed only when a query finds them due. */
   readonly #prefetching: Prefetching | undefined;
   /** Queries of prefetching on their way through the chain. */
@@ -79,7 +79,7 @@ export class Cache implements Plugin {
     };
   }
 
-  get #answers(): CacheAnswers<Found> | undefined {
+  get #answers(): CacheAnswers<FoundAnswer> | undefined {
     return this.own ?? this.#coreDns;
   }
 

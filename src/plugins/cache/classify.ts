@@ -14,7 +14,7 @@ import {
   type ResourceRecord,
   TYPE,
 } from '../../wire/types.ts';
-import type { CoreDnsRules } from './options.ts';
+import type { CoreDnsCacheRules } from './options.ts';
 
 /**
  * `success` and `denial` are cached separately; `failure` is a denial with its own lifetime. Answers of class `none` are never
@@ -59,7 +59,7 @@ export function mayKeep(
 }
 
 /** Seconds, 0 or more: lifetime of the entry, and TTL of each record. */
-export function lifetimeOf(answer: WholeAnswer, answerClass: AnswerClass, rules: CoreDnsRules): number {
+export function lifetimeOf(answer: WholeAnswer, answerClass: AnswerClass, rules: CoreDnsCacheRules): number {
   if (answerClass === 'failure') return Math.floor(rules.servfailTtl / 1000);
   const { minTtl, maxTtl } = answerClass === 'denial' ? rules.denial : rules.success;
   const ttl = answerClass === 'success' || answerClass === 'denial' ? minTtlOf(answer, maxTtl) : SHORT_TTL;

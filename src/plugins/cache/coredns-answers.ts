@@ -21,12 +21,12 @@ import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
-import type { CacheAnswers, Found, Refreshed, RefreshReason } from './cache-answers.ts';
+import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
 import { CACHE_KINDS, CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { CacheStore, isReadAsStored, type StoredAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
 import { Interest } from './interest.ts';
-import { type CachePrefetch, type CoreDnsRules, patienceOf } from './options.ts';
+import { type CachePrefetch, type CoreDnsCacheRules, patienceOf } from './options.ts';
 
 export interface CoreDnsAnswersDependencies {
   readonly clock: Clock;
@@ -47,7 +47,7 @@ interface Fetched {
   readonly isKept: boolean;
 }
 
-interface Hit extends StoredAnswer, Found {
+interface Hit extends StoredAnswer, FoundAnswer {
   /** For the client: it may be cut. */
   readonly answer: WholeAnswer;
 }
@@ -57,7 +57,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   readonly generation = 0;
   readonly joinsRefreshes = false;
   readonly eachRefreshes: boolean;
-  readonly #rules: CoreDnsRules;
+  readonly #rules: CoreDnsCacheRules;
   readonly #clock: Clock;
   readonly #store: CacheStore;
   readonly #zones: ReadonlySet<NameKey>;
@@ -76,7 +76,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   #isStopped = false;
 
   /** @param former those of another cache, whose entries it takes over */
-  constructor(rules: CoreDnsRules, dependencies: CoreDnsAnswersDependencies, former?: CoreDnsAnswers) {
+  constructor(rules: CoreDnsCacheRules, dependencies: CoreDnsAnswersDependencies, former?: CoreDnsAnswers) {
     const { clock, table, metrics } = dependencies;
     this.#rules = rules;
     this.eachRefreshes = (rules.serveStale?.recheck ?? 0) === 0;

@@ -4,7 +4,7 @@
 import type { CachingRules } from '../../forward/caching/caching-rules.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-export type CacheRules = CoreDnsRules | OwnRules;
+export type CacheRules = CoreDnsCacheRules | OwnRules;
 
 interface CommonRules {
   /** Undefined: expired answers are not served. */
@@ -17,7 +17,7 @@ interface CommonRules {
  * A question may have two answers: one with records, and a denial. Each kind has a number of entries, of which the oldest is evicted. All
  * records of an answer have the same TTL.
  */
-export interface CoreDnsRules extends CommonRules {
+export interface CoreDnsCacheRules extends CommonRules {
   readonly kind: 'coredns';
   /** Names below one of these are cached. */
   readonly zones: readonly NameKey[];

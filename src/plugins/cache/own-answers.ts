@@ -27,12 +27,12 @@ import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 import { MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type NameKey, RCODE } from '../../wire/types.ts';
-import type { CacheAnswers, Found, Refreshed } from './cache-answers.ts';
+import type { CacheAnswers, FoundAnswer, Refreshed } from './cache-answers.ts';
 import { type OwnRules, patienceOf } from './options.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 import { RawResponses } from './raw-replies.ts';
 
-interface OwnFound extends Found {
+interface OwnFound extends FoundAnswer {
   readonly entry: CachedEntry;
   /** With the TTLs of a stale answer; undefined: it is fresh. */
   readonly staleBody: AnswerBody | undefined;

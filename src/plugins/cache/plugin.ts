@@ -11,7 +11,13 @@ import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { Cache } from './cache.ts';
-import type { CacheLimits, CachePrefetch, CacheRules, CacheServeStale, CoreDnsRules } from './options.ts';
+import type {
+  CacheLimits,
+  CachePrefetch,
+  CacheRules,
+  CacheServeStale,
+  CoreDnsCacheRules,
+} from './options.ts';
 
 const DEFAULT_CAPACITY = 9984;
 const SUCCESS: CacheLimits = { capacity: DEFAULT_CAPACITY, maxTtl: 3600, minTtl: 5 };
@@ -36,7 +42,7 @@ export const cache = definePlugin({
     '}',
   ],
   read(cursor, context): CacheRules {
-    const draft: Draft<CoreDnsRules> = {
+    const draft: Draft<CoreDnsCacheRules> = {
       kind: 'coredns',
       zones: context.zones,
       success: SUCCESS,
@@ -70,7 +76,7 @@ export const cache = definePlugin({
     ),
 });
 
-function readProperties(cursor: DirectiveCursor, draft: Draft<CoreDnsRules>): void {
+function readProperties(cursor: DirectiveCursor, draft: Draft<CoreDnsCacheRules>): void {
   let policies = 0;
   const known = {
     success: () => {

@@ -196,13 +196,13 @@ export async function readSnapshot(
   return judge(head, await owner, found);
 }
 
-interface Found {
+interface FoundContent {
   readonly content: SnapshotContent;
   readonly count: number;
 }
 
 /** @returns undefined if it has not what its ends say */
-function readContent(head: Head, octets: Buffer, { lines }: Foot): Found | undefined {
+function readContent(head: Head, octets: Buffer, { lines }: Foot): FoundContent | undefined {
   if (head.version === VERSION.lines)
     return countLines(octets) === lines
       ? { content: { kind: 'lines', lines: splitLines(octets) }, count: lines }
@@ -212,7 +212,7 @@ function readContent(head: Head, octets: Buffer, { lines }: Foot): Found | undef
   return { content: { kind: 'octets', octets: octets.subarray(0, -1) }, count: head.objects };
 }
 
-function judge(head: Head, owner: SnapshotOwner, found: Found): SnapshotReading {
+function judge(head: Head, owner: SnapshotOwner, found: FoundContent): SnapshotReading {
   if (head.domain !== owner.domain) return unusable(`it is of another zone: ${head.domain}`);
   if (head.source !== owner.source) return unusable(`it is of another cluster: ${head.source}`);
   const isKnown = head.cluster !== undefined && owner.cluster !== undefined;
