@@ -63,10 +63,11 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
   #stale = 0;
   #prefetched = 0;
 
-  constructor(rules: OwnRules, dependencies: OwnAnswersDependencies) {
+  constructor(rules: OwnRules, { table, clock, readerPath }: OwnAnswersDependencies) {
     this.#rules = rules;
-    this.#dependencies = dependencies;
-    this.#responses = new RawResponses(dependencies.table, dependencies.clock, MAX_UDP_SIZE);
+    // Nothing else of the block that it is made for, which it outlives.
+    this.#dependencies = { table, clock, ...(readerPath && { readerPath }) };
+    this.#responses = new RawResponses(table, clock, MAX_UDP_SIZE);
   }
 
   get rules(): OwnRules {
