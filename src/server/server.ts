@@ -22,7 +22,7 @@ import type { StartThread } from '../listen/udp-reader.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
 import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
-import { ERROR_NOTE, joinLines } from '../observe/query-events/coredns-lines.ts';
+import { ERROR_NOTE } from '../observe/query-events/coredns-lines.ts';
 import { completeLine } from '../observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
@@ -385,8 +385,10 @@ export class Server {
   #say(lines: readonly QueryLine[]): void {
     const { log } = this.#dependencies;
     const fileOf = this.#frontEnd.watching?.queryLog.fileOf;
-    if (fileOf !== undefined) for (const line of lines) log.info(completeLine(line, fileOf));
-    else for (const { level, text } of joinLines(lines)) log[level](text);
+    for (const line of lines)
+      if (typeof line !== 'string' && 'error' in line) log.error(line.error);
+      else if (fileOf === undefined) log.info(completeLine(line, () => undefined));
+      else for (const text of completeLine(line, fileOf).split('\n')) log.info(text);
   }
 
   /** Applies a new plan when interfaces change, if answers depend on them. */

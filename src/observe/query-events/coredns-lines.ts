@@ -15,6 +15,8 @@ type WriteEvent = (event: QueryEvent, name: NameKey) => string | undefined;
 
 /** Lines by the rules of the longest zone that holds the name; none if its block has no rules. */
 export class CoreDnsLines implements EventLines {
+  /** Each line begins with its level, the first by the log itself. */
+  readonly separator = '\n[INFO] ';
   readonly #zones: ReadonlyMap<NameKey, WriteEvent | undefined>;
 
   constructor(zones: readonly (readonly [NameKey, LoggedZone | undefined])[]) {
@@ -38,21 +40,6 @@ export class CoreDnsLines implements EventLines {
 /** The number of notes of the level `error`. */
 export const ERROR_NOTE = 1;
 
-/** Joins lines to log messages, so that there is one for many lines: each line begins with its level. */
-export function* joinLines(
-  lines: readonly QueryLine[],
-): Iterable<{ readonly level: 'info' | 'error'; readonly text: string }> {
-  let joined: string[] = [];
-  for (const line of [...lines, undefined]) {
-    if (typeof line === 'string') joined.push(line);
-    else {
-      if (joined.length > 0) yield { level: 'info', text: joined.join('\n[INFO] ') };
-      joined = [];
-      if (line !== undefined && 'error' in line) yield { level: 'error', text: line.error };
-    }
-  }
-}
-
 /** The first rule whose zone contains the name decides. */
 function compileRules({ rules, address, maxUdpSize }: LoggedZone): WriteEvent {
   const local = address === '' ? '::' : address;
@@ -67,28 +54,97 @@ function compileRules({ rules, address, maxUdpSize }: LoggedZone): WriteEvent {
     const { octets, hasSoa } = readResponseShape(event.response);
     const responseClass = classOfCounts(event.responseFlags & 0x0f, event.answers, hasSoa);
     if (!rule.classes.has('all') && !rule.classes.has(responseClass)) return undefined;
-    const ednsSize = Math.min(event.ednsSize ?? 0, maxUdpSize);
-    return rule.write({ ...describeQuery(event), name, local, ednsSize, responseOctets: octets });
+    return rule.write(new LoggedEvent(event, { name, local, maxUdpSize, responseOctets: octets }));
   };
 }
 
-function describeQuery(
-  event: QueryEvent,
-): Omit<LoggedQuery, 'name' | 'local' | 'ednsSize' | 'responseOctets'> {
-  const { question } = event;
-  const number = (at: number) => ((question[at] ?? 0) << 8) | (question[at + 1] ?? 0);
-  const fixed = question.length - 4;
-  return {
-    ...{ type: number(fixed), dnsClass: number(fixed + 2), transport: event.transport },
-    ...{ octets: event.queryOctets, id: event.id, dnssecOk: event.dnssecOk },
-    ...{ remote: formatAddress(event.client), port: event.clientPort },
-    opcode: (event.queryFlags >> 11) & 0x0f,
-    rcode: event.responseFlags & 0x0f,
-    flags: flagsOf(event.responseFlags),
-    milliseconds: event.sent - event.received,
-    // Readers do not know it: queries of such formats go to the chain.
-    metadata: () => undefined,
-  };
+interface EventFacts extends Pick<LoggedQuery, 'name' | 'local' | 'responseOctets'> {
+  readonly maxUdpSize: number;
+}
+
+/** Words are made when the format asks for them: there may be a hundred thousand events in a second. */
+class LoggedEvent implements LoggedQuery {
+  readonly #event: QueryEvent;
+  readonly #facts: EventFacts;
+
+  constructor(event: QueryEvent, facts: EventFacts) {
+    this.#event = event;
+    this.#facts = facts;
+  }
+
+  get name(): NameKey {
+    return this.#facts.name;
+  }
+
+  get type(): number {
+    return this.#number(this.#event.question.length - 4);
+  }
+
+  get dnsClass(): number {
+    return this.#number(this.#event.question.length - 2);
+  }
+
+  get transport(): LoggedQuery['transport'] {
+    return this.#event.transport;
+  }
+
+  get octets(): number {
+    return this.#event.queryOctets;
+  }
+
+  get remote(): string {
+    return formatAddress(this.#event.client);
+  }
+
+  get local(): string {
+    return this.#facts.local;
+  }
+
+  get port(): number {
+    return this.#event.clientPort;
+  }
+
+  get id(): number {
+    return this.#event.id;
+  }
+
+  get opcode(): number {
+    return (this.#event.queryFlags >> 11) & 0x0f;
+  }
+
+  get dnssecOk(): boolean {
+    return this.#event.dnssecOk;
+  }
+
+  get ednsSize(): number {
+    return Math.min(this.#event.ednsSize ?? 0, this.#facts.maxUdpSize);
+  }
+
+  get rcode(): number {
+    return this.#event.responseFlags & 0x0f;
+  }
+
+  get responseOctets(): number {
+    return this.#facts.responseOctets;
+  }
+
+  get flags(): string {
+    return flagsOf(this.#event.responseFlags);
+  }
+
+  get milliseconds(): number {
+    return this.#event.sent - this.#event.received;
+  }
+
+  /** Readers know none: queries of such formats go to the chain. */
+  metadata(): undefined {
+    return undefined;
+  }
+
+  #number(at: number): number {
+    const { question } = this.#event;
+    return ((question[at] ?? 0) << 8) | (question[at + 1] ?? 0);
+  }
 }
 
 /** Cached by the flags that have names: 128 combinations. */

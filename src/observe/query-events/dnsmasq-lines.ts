@@ -28,6 +28,7 @@ const MAX_NUMBERS = 10_000;
 
 /** Lines of what readers answered, and of notes. */
 export class DnsmasqLines implements EventLines {
+  readonly separator = '\n';
   readonly #isNumbered: boolean;
   /** By the number that the main thread gave the query: that of its first line. */
   readonly #numbers = new Map<number, number>();

@@ -21,6 +21,7 @@ export interface LoggedZone {
 }
 
 export type QueryLine =
+  /** One line, or several with the separator of `EventLines` between them. */
   | string
   /** A local record between two texts: in its place is the file that it comes from. */
   | { readonly before: string; readonly record: ResourceRecord; readonly after: string }
@@ -30,6 +31,8 @@ export type QueryLine =
 export type QueryNote = NonNullable<QueryEvent['note']>;
 
 export interface EventLines {
+  /** Between lines that are given to the log together. */
+  readonly separator: string;
   /** Empty: the rules want none. */
   ofEvent(event: QueryEvent): readonly QueryLine[];
   ofNote(note: QueryNote): QueryLine;

@@ -22,9 +22,14 @@ export class EventOrder<Event> {
     this.#waiting.push(event);
   }
 
-  /** Removes and returns events older than the window, oldest first. @param now on the clock of the events */
-  release(now: number): readonly Event[] {
-    return this.#releaseUntil(now - ORDER_WINDOW);
+  /**
+   * Removes and returns events older than the window, oldest first.
+   *
+   * @param now on the clock of the events
+   * @param bound the time of the latest event before which all are known. Default: the window
+   */
+  release(now: number, bound = Number.POSITIVE_INFINITY): readonly Event[] {
+    return this.#releaseUntil(Math.min(now - ORDER_WINDOW, bound));
   }
 
   /** Removes and returns all events. */

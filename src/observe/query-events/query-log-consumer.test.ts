@@ -257,7 +257,10 @@ describe("lines of the server's own log", () => {
     const consumer = new QueryLogConsumer({
       ...{ sources: sourcesOf(rings, lines), settings, hasSaid },
       write: (text) => written.push(...text.split('\n').slice(0, -1)),
-      say: (batch) => said.push(...batch),
+      say: (batch) => {
+        for (const line of batch)
+          said.push(...(typeof line === 'string' ? line.split(/\n(?:\[INFO\] )?/) : [line]));
+      },
       now: () => EPOCH,
       monotonic: () => 1_000,
       random: () => 0.9,

@@ -28,7 +28,7 @@ export interface QueryLogConsumerOptions {
   readonly write: (lines: string) => void;
   /** Writes lines of the server's own log. */
   readonly say?: (lines: readonly QueryLine[]) => void;
-  /** Whether it has written the last lines; until then, events stay in their rings. Default: at once. */
+  /** Whether it has written most of these lines; until then, events stay in their rings. Default: at once. */
   readonly hasSaid?: () => boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -44,8 +44,10 @@ export interface QueryLogConsumerOptions {
 const MAX_QUESTIONS = 20;
 const KEPT_FOR = 1_000;
 const MAX_WAIT = 1_000;
-/** Events outside their rings. More stay there, until the rings are full. */
-const MAX_HELD = 20_000;
+/** Events of a ring that are taken out together. Few do not outlive a collection of garbage, which is most of the cost of many. */
+const CHUNK = 500;
+/** In one poll, so that the thread hears its orders. */
+const MAX_CHUNKS = 40;
 
 interface FollowedRing {
   readonly reader: QueryEventReader;
@@ -99,14 +101,17 @@ export class QueryLogConsumer {
     this.#rules = this.#compile(settings);
   }
 
-  /** Writes events older than the ordering window. Those after events that wait for explanations wait too. */
+  /** Writes events older than the ordering window. Those after events that wait for explanations stay in their rings. */
   poll(): void {
-    this.#drain(MAX_HELD);
-    const now = this.#monotonic();
-    if (this.#options.hasSaid?.() === false) return;
-    if (this.#waiting !== undefined && now - this.#waiting.since < MAX_WAIT) return;
-    this.#writeWaiting();
-    this.#take(this.#order.release(now), true);
+    for (let chunk = 0; chunk < MAX_CHUNKS; chunk++) {
+      const now = this.#monotonic();
+      if (this.#options.hasSaid?.() === false) return;
+      if (this.#waiting !== undefined && now - this.#waiting.since < MAX_WAIT) return;
+      this.#writeWaiting();
+      const bound = this.#drain(CHUNK);
+      this.#take(this.#order.release(now, bound), true);
+      if (bound === Number.POSITIVE_INFINITY) return;
+    }
   }
 
   /** Whether lines wait for explanations. */
@@ -127,13 +132,24 @@ export class QueryLogConsumer {
     return { settings, isSampled, isSelected: selectEvents(settings) };
   }
 
-  /** @param max how many events may be held then */
-  #drain(max: number): void {
+  /** @param max events of each ring @returns the time before which all events are taken out; infinite: all are */
+  #drain(max: number): number {
+    let bound = Number.POSITIVE_INFINITY;
     for (const { reader, lines } of this.#rings) {
       // The sample is drawn before an event is read, since that is most of its cost, unless it may have other lines.
       const isWanted = lines === undefined ? this.#rules?.isSampled : undefined;
-      reader.drain((event) => this.#order.add({ event, lines }), isWanted, max - this.#order.size);
+      let last = Number.NEGATIVE_INFINITY;
+      const isMore = reader.drain(
+        (event) => {
+          last = event.received;
+          this.#order.add({ event, lines });
+        },
+        isWanted,
+        max,
+      );
+      if (isMore) bound = Math.min(bound, last);
     }
+    return bound;
   }
 
   #take(entries: readonly Entry[], explains: boolean): void {
@@ -149,11 +165,27 @@ export class QueryLogConsumer {
   }
 
   #say(entries: readonly Entry[]): void {
-    const said = entries.flatMap(({ event, lines }) =>
-      event.note === undefined
-        ? (lines?.ofEvent(event) ?? [])
-        : (lines?.ofNote(event.note) ?? event.note.line),
-    );
+    const said: QueryLine[] = [];
+    let joined: string[] = [];
+    let separator = '';
+    // One text costs less than its lines on the way to the main thread.
+    const flush = (): void => {
+      if (joined.length > 0) said.push(joined.join(separator));
+      joined = [];
+    };
+    for (const { event, lines } of entries) {
+      if (lines === undefined) continue;
+      separator = lines.separator;
+      const own = event.note === undefined ? lines.ofEvent(event) : [lines.ofNote(event.note)];
+      for (const line of own) {
+        if (typeof line === 'string') joined.push(line);
+        else {
+          flush();
+          said.push(line);
+        }
+      }
+    }
+    flush();
     if (said.length > 0) this.#options.say?.(said);
   }
 

@@ -31,7 +31,7 @@ export interface LoggedQuery {
   readonly flags: string;
   readonly milliseconds: number;
   /** Facts that plugins know. */
-  readonly metadata: (label: string) => string | undefined;
+  metadata(label: string): string | undefined;
 }
 
 type WriteQueryWord = (logged: LoggedQuery) => string;
@@ -64,7 +64,7 @@ export function compileLogFormat(format: string): WriteQueryWord {
     if (!part.startsWith('{') || !part.endsWith('}')) return part;
     const word = part.slice(1, -1);
     if (!word.startsWith('/')) return WORDS.get(word) ?? part;
-    return ({ metadata }) => metadata(word.slice(1)) ?? NOTHING;
+    return (logged) => logged.metadata(word.slice(1)) ?? NOTHING;
   });
   return (logged) => {
     let line = '';

@@ -40,7 +40,7 @@ function makeQueryLog(extent: 'plain' | 'extra') {
     sources: rings.all.map((memory) => ({ memory, lines: queryLog.lines })),
     settings: undefined,
     write: () => {},
-    say: (lines) => said.push(...lines.map((line) => completeLine(line, queryLog.fileOf))),
+    say: (lines) => said.push(...lines.flatMap((line) => completeLine(line, queryLog.fileOf).split('\n'))),
     now: () => 0,
     random: () => 0,
   });
