@@ -25,7 +25,7 @@ export interface LogSettings {
 const URGENCY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3 };
 
 /** Whether a line is written at a level of the log. */
-export function isWritten(level: LogLevel, at: LogLevel): boolean {
+function isWritten(level: LogLevel, at: LogLevel): boolean {
   return URGENCY[level] <= URGENCY[at];
 }
 
@@ -33,11 +33,20 @@ type FormatLine = (time: string, level: LogLevel, message: string, fields: LogFi
 
 export function createLog({ level, format, colours = false, clock, write }: LogSettings): AdjustableLog {
   const render = format === 'json' ? renderJson : colours ? renderColours : renderText;
+  return createLogOf(level, (urgency, message, fields) =>
+    write(`${render(new Date(clock.now()).toISOString(), urgency, message, fields)}\n`),
+  );
+}
+
+/** A log in another form. @param write called for each message that is urgent enough */
+export function createLogOf(
+  level: LogLevel,
+  write: (level: LogLevel, message: string, fields: LogFields) => void,
+): AdjustableLog {
   const writerOf =
     (urgency: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
-      if (!isWritten(urgency, log.level)) return;
-      write(`${render(new Date(clock.now()).toISOString(), urgency, message, fields)}\n`);
+      if (isWritten(urgency, log.level)) write(urgency, message, fields);
     };
   const log: AdjustableLog = {
     level,

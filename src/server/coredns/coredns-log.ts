@@ -1,8 +1,8 @@
 /**
  * The log in CoreDNS's format: `[INFO] plugin/reload: …`, without a time.
  */
-import type { LogFields, LogLevel } from '../../base/log.ts';
-import { type AdjustableLog, isWritten } from '../../observe/log.ts';
+import type { LogLevel } from '../../base/log.ts';
+import { type AdjustableLog, createLogOf } from '../../observe/log.ts';
 
 export interface CoreDnsLogOptions {
   /** Whether to write debug lines: the plugin `debug`. */
@@ -19,21 +19,10 @@ const LEVELS: Readonly<Record<LogLevel, string>> = {
 };
 
 export function createCoreDnsLog({ isDebug, write }: CoreDnsLogOptions): AdjustableLog {
-  const writerOf =
-    (level: LogLevel) =>
-    (message: string, fields: LogFields = {}) => {
-      if (!isWritten(level, log.level)) return;
-      const words = Object.entries(fields).flatMap(([key, value]) =>
-        value === undefined ? [] : `${key}=${String(value).replaceAll(/\p{Cc}+/gu, ' ')}`,
-      );
-      write(`[${LEVELS[level]}] ${[message, ...words].join(' ')}\n`);
-    };
-  const log: AdjustableLog = {
-    level: isDebug ? 'debug' : 'info',
-    error: writerOf('error'),
-    warn: writerOf('warn'),
-    info: writerOf('info'),
-    debug: writerOf('debug'),
-  };
-  return log;
+  return createLogOf(isDebug ? 'debug' : 'info', (level, message, fields) => {
+    const words = Object.entries(fields).flatMap(([key, value]) =>
+      value === undefined ? [] : `${key}=${String(value).replaceAll(/\p{Cc}+/gu, ' ')}`,
+    );
+    write(`[${LEVELS[level]}] ${[message, ...words].join(' ')}\n`);
+  });
 }

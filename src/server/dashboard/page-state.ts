@@ -4,7 +4,7 @@
 import type { Explanation } from '../../reasons/explanation.ts';
 import type { Finding } from '../../reasons/finding.ts';
 import type { ServerStatus } from '../control/status.ts';
-import type { TopRow } from '../control/top-counts.ts';
+import type { TopSnapshot } from '../control/watch-verbs.ts';
 import type { WatchedQuery } from '../control/watched-queries.ts';
 
 export interface PageState {
@@ -46,23 +46,7 @@ export interface Series {
 }
 
 /** Of the last minute. */
-export interface Traffic {
-  readonly seconds: number;
-  readonly queries: number;
-  /** Queries that were not counted: there were too many. */
-  readonly lost: number;
-  /** One query of so many was counted, for as many; 1: all. */
-  readonly sampling: number;
-  /** Of all queries, the share that search lists made for nothing: 0 to 1. */
-  readonly searched: number;
-  /** By the namespace of the pod, the names that its search list made. */
-  readonly searches: readonly TopRow[];
-  readonly clients: readonly TopRow[];
-  readonly namespaces: readonly TopRow[];
-  readonly names: readonly TopRow[];
-  readonly rcodes: readonly TopRow[];
-  readonly sources: readonly TopRow[];
-}
+export type Traffic = Omit<TopSnapshot, 'isPast' | 'unlisted' | 'failures' | 'upstreams'>;
 
 /** Failures of the last minute with one cause. */
 export interface FailureGroup {

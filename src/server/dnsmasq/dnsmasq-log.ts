@@ -8,7 +8,7 @@ import { writeSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { LogFields, LogLevel } from '../../base/log.ts';
 import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import { type AdjustableLog, isWritten } from '../../observe/log.ts';
+import { type AdjustableLog, createLogOf } from '../../observe/log.ts';
 import { connectUnixDatagram } from '../../socket/unix-datagram.ts';
 import { LogFile } from './log-file.ts';
 import { formatPriority, formatTimestamp, onOneLine } from './log-line.ts';
@@ -43,21 +43,11 @@ export function openDnsmasqLog(options: DnsmasqLogOptions): DnsmasqLog {
   const sinks = [openSink(options, file), ...(mode === 'debug' ? [echoTo(options)] : [])].filter(
     (sink) => sink !== undefined,
   );
-  const say = (level: LogLevel) => (message: string, fields?: LogFields) => {
-    if (!isWritten(level, log.level)) return;
+  const log = createLogOf(plan.debug ? 'debug' : 'info', (level, message, fields) => {
     const text = onOneLine(`${message}${textOf(fields)}`);
     for (const sink of sinks) sink(level, text);
-  };
-  const log: DnsmasqLog = {
-    level: plan.debug ? 'debug' : 'info',
-    error: say('error'),
-    warn: say('warn'),
-    info: say('info'),
-    debug: say('debug'),
-    reopen: () => file?.reopen(),
-    flush: () => file?.flush(),
-  };
-  return log;
+  });
+  return Object.assign(log, { reopen: () => file?.reopen(), flush: () => file?.flush() });
 }
 
 function openSink(options: DnsmasqLogOptions, file: LogFile | undefined): Sink | undefined {
@@ -101,8 +91,7 @@ function echoTo({ writeError }: DnsmasqLogOptions): Sink {
   return (_level, text) => writeError(`dnsmasq: ${text}\n`);
 }
 
-function textOf(fields: LogFields | undefined): string {
-  if (fields === undefined) return '';
+function textOf(fields: LogFields): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${String(value)}`)
