@@ -98,9 +98,9 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: a snapshot', (dialect) => {
         after.cluster.settle();
         const byTable = portrait(after);
         const byChain = await chainPortrait(after);
-        // The chain refuses texts that the API server does not allow.
+        // A record has an external name twice: as text for the chain, and in wire form for the table.
         for (const [index, message] of byTable.entries())
-          if (message !== undefined && byChain[index]?.rcode !== 'SERVFAIL')
+          if (message?.answer.some((record) => record.includes(' CNAME ')) === false)
             expect(message).toEqual(byChain[index]);
         // A copy of it is one too.
         const again = new AskableCluster(dialect);

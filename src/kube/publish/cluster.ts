@@ -373,8 +373,8 @@ export class Cluster {
       loadSegment(this.#writer, segment);
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
-      const { octets: wanted } = error;
-      this.#log.error('names of the snapshot not published, the answer table is full', { octets: wanted });
+      const fields = { of: 'the snapshot', octets: error.octets };
+      this.#log.error('names not published, the answer table is full', fields);
     }
     this.#pods.restore(octets.subarray(segment.length), this.#fenceOfSnapshot());
     this.#knowEndpoints();
