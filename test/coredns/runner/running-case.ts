@@ -18,11 +18,20 @@ import { ScriptedUpstream } from './scripted-upstream.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../dist/portolan.js', import.meta.url));
 const FIRST_ID = 1000;
+/** Milliseconds for recorded lines to come. */
+const MAX_WAIT = 5_000;
 const NO_KUBECONFIG = '/nonexistent/kubeconfig';
 
-/** @param cluster undefined: there is no API server */
-export async function runCase(spec: RecordedCase, cluster: CaseCluster | undefined): Promise<CaseResult> {
-  const running = new RunningCase(spec, cluster);
+/**
+ * @param cluster undefined: there is no API server
+ * @param expected what was recorded: lines of the log come after the answers, and are waited for
+ */
+export async function runCase(
+  spec: RecordedCase,
+  cluster: CaseCluster | undefined,
+  expected?: CaseResult,
+): Promise<CaseResult> {
+  const running = new RunningCase(spec, cluster, expected);
   try {
     return await running.run();
   } finally {
@@ -37,14 +46,16 @@ class RunningCase {
   readonly #clientPorts = new Set<number>();
   readonly #closers: (() => void)[] = [];
   readonly #upstreams: ScriptedUpstream[] = [];
+  readonly #expected: CaseResult | undefined;
   readonly #applied: string[] = [];
   #places: CasePlaces;
   #child: ChildProcess | undefined;
   #ended: number | string | null | undefined;
   #output = '';
 
-  constructor(spec: RecordedCase, cluster: CaseCluster | undefined) {
+  constructor(spec: RecordedCase, cluster: CaseCluster | undefined, expected: CaseResult | undefined) {
     this.#spec = spec;
+    this.#expected = expected;
     this.#cluster = cluster;
     const folder = join(this.#base, 'd');
     mkdirSync(folder);
@@ -176,7 +187,7 @@ class RunningCase {
     if (step.upstream !== undefined) return await this.#changeUpstream(step.upstream);
     if (step.seen !== undefined) return this.#seen(step.seen);
     if (step.object !== undefined) return await this.#changeObjects(step.object);
-    if (step.log !== undefined) return await this.#log(step.log);
+    if (step.log !== undefined) return await this.#log(step.log, number);
     throw new Error(`unknown step: ${JSON.stringify(step)}`);
   }
 
@@ -237,9 +248,10 @@ class RunningCase {
     return {};
   }
 
-  async #log(step: string | LogStep): Promise<StepResult> {
+  async #log(step: string | LogStep, number: number): Promise<StepResult> {
     const { match, count, last, sorted, wait = 1.5 } = typeof step === 'string' ? { match: step } : step;
-    const until = performance.now() + wait * 1000 + 200;
+    const least = this.#recordedLines(number);
+    const until = performance.now() + (least === undefined ? wait * 1000 : MAX_WAIT);
     const pattern = new RegExp(match);
     let found: readonly string[] = [];
     let changed = 0;
@@ -251,12 +263,18 @@ class RunningCase {
       // Lines about queries come some time after their answers.
       if (found.length > before) changed = performance.now();
       const isQuiet = performance.now() > changed + 200;
-      if ((found.length > 0 && isQuiet) || performance.now() > until) break;
+      if ((found.length >= (least ?? 1) && isQuiet) || performance.now() > until) break;
       await sleep(50);
     }
     if (count === true) return { count: found.length };
     const lines = last === undefined ? found : found.slice(-last);
     return { log: sorted === true ? [...lines].sort() : lines };
+  }
+
+  /** How many lines a step has at least; undefined: none are recorded. */
+  #recordedLines(number: number): number | undefined {
+    const { log, count } = this.#expected?.steps?.[number]?.result ?? {};
+    return Number(Array.isArray(log) ? log.length : count) || undefined;
   }
 
   #port(text: string | number): number {

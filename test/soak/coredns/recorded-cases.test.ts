@@ -84,7 +84,7 @@ function isForeign(what: string, answer: string): boolean {
 
 async function check({ spec, expected }: RecordedPair): Promise<void> {
   const differencesOf = async (flags: RecordedPair['spec']) =>
-    compareResults(expected, await runCase(flags, cluster), isStrict(flags)).filter(
+    compareResults(expected, await runCase(flags, cluster, expected), isStrict(flags)).filter(
       (difference) => !isKnown(spec.name, difference),
     );
   const ours = await differencesOf(withFlags(spec));
