@@ -20,6 +20,9 @@ describe('forms', () => {
     [['-p=54'], ['port==54']],
     [['-kqp54'], ['keep-in-foreground', 'log-queries', 'port=54']],
     [['--serv=1.2.3.4'], ['--serv: the beginning of several options. Give one of --servers-file, --server.']],
+    // An abbreviation of dnsmasq's, although options of our own begin like it.
+    [['--query=54'], ['query-port=54']],
+    [['--query-log-f=json'], ['query-log-format=json']],
     [['--domain-suffix=a'], ['domain=a']],
     [['--domain-s', 'a'], ['domain=a']],
     [['--server', '-k'], ['server=-k']],

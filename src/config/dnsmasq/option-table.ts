@@ -57,10 +57,11 @@ export function findShortOption(letter: string): Option | undefined {
   return byShort.get(letter);
 }
 
-/** All options with a long form of this prefix; an option counts once. */
+/** All options with a long form of this prefix; an option counts once. What abbreviates dnsmasq's own options names only those. */
 export function findByPrefix(prefix: string): readonly Option[] {
   const found = [...byName].filter(([name]) => name.startsWith(prefix)).map(([, option]) => option);
-  return [...new Set(found)];
+  const theirs = found.filter(({ name }) => !ownOptions.has(name));
+  return [...new Set(theirs.length > 0 ? theirs : found)];
 }
 
 /** The long form nearest to an unknown one, for suggestions. */
