@@ -126,6 +126,8 @@ function buildSplit(entryPoints) {
     chunkNames: '[name]-[hash]',
     format: 'esm',
     define: DEFINED,
+    // Packages of CommonJS require modules of Node.js.
+    banner: { js: "const require=process.getBuiltinModule('node:module').createRequire(import.meta.url);" },
     plugins: [separate([...SHARED, ...SERVERS].filter((name) => !own.includes(name)))],
   });
 }
