@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { countCores, quota, readersAtOnceFor } from './cores.ts';
 
 function controlGroup(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'cgroup-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, 'cpu'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
