@@ -98,9 +98,13 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: a snapshot', (dialect) => {
         after.cluster.settle();
         const byTable = portrait(after);
         const byChain = await chainPortrait(after);
-        // A record has an external name twice: as text for the chain, and in wire form for the table.
+        // A record has an external name twice: as text for the chain, and in wire form for the table. And the chain refuses what no
+        // API server can say, such as an endpoint whose label is not that of its address.
         for (const [index, message] of byTable.entries())
-          if (message?.answer.some((record) => record.includes(' CNAME ')) === false)
+          if (
+            byChain[index]?.rcode !== 'SERVFAIL' &&
+            message?.answer.some((record) => record.includes(' CNAME ')) === false
+          )
             expect(message).toEqual(byChain[index]);
         // A copy of it is one too.
         const again = new AskableCluster(dialect);

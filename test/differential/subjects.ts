@@ -13,7 +13,7 @@ import { ApiServerDouble } from '../api-server/api-server.ts';
 import { YesUpstream } from '../engine/yes-upstream.ts';
 import { serveInProcess } from '../faults/in-process-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleServerThreads } from '../support/bundle-thread.ts';
 import type { Compared } from './comparison.ts';
 
 // A constructor cannot wait.
@@ -112,7 +112,7 @@ async function makeNodeCache(): Promise<Subject> {
 
 async function makeServe(): Promise<Subject> {
   const upstream = `127.0.0.1:${await startUpstream()}`;
-  const readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  const readerEntry = await bundleServerThreads();
   const { server } = await serveInProcess({ example: true, upstream: [upstream] }, { readerEntry });
   return { engine: server.engine, server: PLAIN_GROUP, names: EXAMPLE_NAMES };
 }

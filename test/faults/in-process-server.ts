@@ -58,7 +58,7 @@ export async function serveInProcess(
     clock,
     log,
     startReader: startThreadOf(readerEntry),
-    queryLogEntry: new URL('query-log.js', readerEntry),
+    queryLogEntry: new URL('query-log.mjs', readerEntry),
     version: 'test',
     plugins: plainPlugins,
   };

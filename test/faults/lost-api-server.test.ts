@@ -10,7 +10,7 @@ import { askShort } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { type InProcessServer, serveInProcess } from './in-process-server.ts';
 
 const SECOND = 1000;
@@ -25,7 +25,7 @@ const OBJECTS = [
 
 let readerEntry: URL;
 beforeAll(async () => {
-  readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  readerEntry = await bundleServerThreads();
 });
 
 class Scene {

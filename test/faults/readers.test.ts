@@ -5,7 +5,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
-import { bundleBurstLoad, bundleThread } from '../support/bundle-thread.ts';
+import { bundleBurstLoad, bundleServerThreads, bundleThread } from '../support/bundle-thread.ts';
 import { BurstLoad, type BurstPlan } from '../support/burst-load.ts';
 import { type InProcessServer, serveInProcess } from './in-process-server.ts';
 
@@ -13,7 +13,7 @@ let readerEntry: URL;
 let mortalEntry: URL;
 let loadEntry: URL;
 beforeAll(async () => {
-  readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  readerEntry = await bundleServerThreads();
   mortalEntry = await bundleThread('test/faults/mortal-reader-thread.ts');
   loadEntry = await bundleBurstLoad();
 });

@@ -23,7 +23,7 @@ import {
 import { type ClientViews, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { frame } from '../../src/wire/frames.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleServerThreads, bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';
@@ -36,7 +36,7 @@ const DROPPED: ClientViews = { kind: 'dropped' };
 let threadEntry: URL;
 let loadEntry: URL;
 beforeAll(async () => {
-  threadEntry = await bundleThread('src/listen/reader-thread.ts');
+  threadEntry = await bundleServerThreads();
   loadEntry = await bundleThread('test/listen/load-thread.ts');
 });
 

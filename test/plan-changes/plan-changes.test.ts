@@ -9,7 +9,7 @@ import { Cache } from '../../src/plugins/cache/cache.ts';
 import { TableFullError } from '../../src/table/arena.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { ReaderSubject } from '../coredns/reader-subject.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { bundleDouble } from '../support/double-process.ts';
 import { itWithTool } from '../support/tools.ts';
 import { FRONT_ENDS, startChanging } from './changing-servers.ts';
@@ -23,7 +23,7 @@ const CHANGES = 4;
 let surroundings: Surroundings;
 
 beforeAll(async () => {
-  const readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  const readerEntry = await bundleServerThreads();
   surroundings = { readerEntry, doubleEntry: await bundleDouble() };
 });
 

@@ -93,7 +93,7 @@ export class Scene {
       clock: systemClock,
       log: silentLog,
       startReader: startThreadOf(readerEntry),
-      queryLogEntry: new URL('query-log.js', readerEntry),
+      queryLogEntry: new URL('query-log.mjs', readerEntry),
       version: 'test',
       plugins: allPlugins,
     };

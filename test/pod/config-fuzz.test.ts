@@ -10,7 +10,7 @@ import { askShort } from '../../src/chain/testing/ask.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { type InProcessServer, serveInProcess } from '../faults/in-process-server.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { arbitraryFiles, arbitraryTexts } from './arbitrary-config-map.ts';
 import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
 import { readGoldenCluster, startTestUpstreams, type TestUpstreams } from './pod.ts';
@@ -20,7 +20,7 @@ const REFUSED = /^configuration rejected/;
 
 let readerEntry: URL;
 beforeAll(async () => {
-  readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  readerEntry = await bundleServerThreads();
 });
 
 /** A ConfigMap, and how it gets to the server. */

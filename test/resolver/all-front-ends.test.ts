@@ -12,7 +12,7 @@ import { RCODE } from '../../src/wire/types.ts';
 import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { ADDRESS, Scene, type Surroundings } from '../plan-changes/scene.ts';
 import { startSkyDns } from '../plan-changes/view-servers.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { bundleDouble } from '../support/double-process.ts';
 import { itWithTool } from '../support/tools.ts';
 import { NAMES, nameOf, startUpstream } from './forwarding-programs.ts';
@@ -20,7 +20,7 @@ import { NAMES, nameOf, startUpstream } from './forwarding-programs.ts';
 let surroundings: Surroundings;
 
 beforeAll(async () => {
-  const readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  const readerEntry = await bundleServerThreads();
   surroundings = { readerEntry, doubleEntry: await bundleDouble() };
 });
 

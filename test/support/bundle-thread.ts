@@ -10,10 +10,28 @@ import { afterFile } from './after-file.ts';
 
 /** @param entry the module, relative to the repository; the bundle goes when the test file ends */
 export async function bundleThread(entry: string): Promise<URL> {
+  return bundleInto(await makeFolder(), 'thread.mjs', entry);
+}
+
+/** The thread of a `BurstLoad`. */
+export const bundleBurstLoad = (): Promise<URL> => bundleThread('test/support/burst-load-thread.ts');
+
+/** The threads of a server: a reader, and beside it `query-log.mjs`. @returns the reader */
+export async function bundleServerThreads(): Promise<URL> {
+  const folder = await makeFolder();
+  await bundleInto(folder, 'query-log.mjs', 'src/observe/query-events/query-log-thread.ts');
+  return bundleInto(folder, 'reader.mjs', 'src/listen/reader-thread.ts');
+}
+
+async function makeFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'portolan-thread-'));
   afterFile(() => rm(folder, { recursive: true }));
   await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
-  const outfile = join(folder, 'thread.mjs');
+  return folder;
+}
+
+async function bundleInto(folder: string, name: string, entry: string): Promise<URL> {
+  const outfile = join(folder, name);
   await build({
     entryPoints: [entry],
     outfile,
@@ -24,6 +42,3 @@ export async function bundleThread(entry: string): Promise<URL> {
   });
   return pathToFileURL(outfile);
 }
-
-/** The thread of a `BurstLoad`. */
-export const bundleBurstLoad = (): Promise<URL> => bundleThread('test/support/burst-load-thread.ts');

@@ -20,7 +20,7 @@ import { FRONT_ENDS, startChanging } from '../../plan-changes/changing-servers.t
 import { changePlans } from '../../plan-changes/former-plans.ts';
 import { countInstances, findGrown, heapUsed } from '../../plan-changes/heap.ts';
 import type { Surroundings } from '../../plan-changes/scene.ts';
-import { bundleThread } from '../../support/bundle-thread.ts';
+import { bundleServerThreads } from '../../support/bundle-thread.ts';
 import { bundleDouble } from '../../support/double-process.ts';
 import { soakLength } from '../../support/soak-length.ts';
 import { itWithTool } from '../../support/tools.ts';
@@ -40,7 +40,7 @@ const CLASSES = [
 let surroundings: Surroundings;
 
 beforeAll(async () => {
-  const readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  const readerEntry = await bundleServerThreads();
   surroundings = { readerEntry, doubleEntry: await bundleDouble() };
 });
 

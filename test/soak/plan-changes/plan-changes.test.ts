@@ -19,7 +19,7 @@ import { ServeFrontEnd } from '../../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../../src/server/server.ts';
 import { parseName, toKey } from '../../../src/wire/name.ts';
 import { CLASS } from '../../../src/wire/types.ts';
-import { bundleBurstLoad, bundleThread } from '../../support/bundle-thread.ts';
+import { bundleBurstLoad, bundleServerThreads } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 
 const CHANGES = 200;
@@ -105,7 +105,7 @@ it('loses nothing, and holds no more memory after it', { timeout: 180_000 }, asy
     memorySources(),
   );
   if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
-  const readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  const readerEntry = await bundleServerThreads();
   const dependencies = {
     environment: {},
     home: undefined,
@@ -113,7 +113,7 @@ it('loses nothing, and holds no more memory after it', { timeout: 180_000 }, asy
     clock: systemClock,
     log: new RecordingLog(),
     startReader: startThreadOf(readerEntry),
-    queryLogEntry: new URL('query-log.js', readerEntry),
+    queryLogEntry: new URL('query-log.mjs', readerEntry),
     version: 'test',
     plugins: plainPlugins,
   };
