@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ClusterConfigurationError } from '../../src/kube/api/connection/errors.ts';
@@ -37,6 +38,14 @@ describe('kubeconfig', () => {
     expect(connection.server).toBe(server.url);
     expect(connection.source).toBe(`kubeconfig ${file}, context here`);
     expect(server.requests.at(-1)?.user).toMatch(/^portolan/);
+  });
+
+  test('reads JSON', async () => {
+    const server = await startServer({ access: tokens });
+    const folder = await makeTemporaryFolder();
+    const yaml = kubeconfig({ server: server.url, user: { token: 'a-secret' } });
+    const file = await folder.write('config', JSON.stringify(parse(yaml)));
+    expect(await ask(await connect({ kubecfgFile: file }))).toBe(200);
   });
 
   test('sends basic authentication and impersonation as kubectl does', async () => {

@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
+import { stringify } from 'yaml';
 import {
   type FindClusterOptions,
   findCluster,
@@ -53,7 +54,7 @@ export interface KubeconfigParts {
 
 /** JSON is YAML. */
 export function kubeconfig({ server, cluster, user, context = 'here' }: KubeconfigParts): string {
-  return JSON.stringify({
+  return stringify({
     'current-context': context,
     clusters: [
       {

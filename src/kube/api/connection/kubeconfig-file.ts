@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { type Document, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { ClusterConfigurationError } from './errors.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -114,7 +114,7 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
     if (mayLack && error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw new ClusterConfigurationError(`cannot read kubeconfig: ${file}: ${describeReadFault(error)}`, file);
   }
-  const fields = parse(file, text);
+  const fields = parseJson(text) ?? parse(file, text, await import('yaml'));
   const current = fields['current-context'];
   return {
     files: [file],
@@ -134,7 +134,17 @@ function describeReadFault(error: unknown): string {
   return `${code}. Give a file that this user can read.`;
 }
 
-function parse(file: string, text: string): Fields {
+/** A start then does not load the library for YAML. @returns undefined if it is not JSON */
+function parseJson(text: string): Fields | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(file: string, text: string, { parseDocument }: typeof import('yaml')): Fields {
   // A warning would show keys of the file, which may be secrets.
   const document = parseDocument(text, { logLevel: 'error' });
   const [error] = document.errors;
