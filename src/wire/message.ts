@@ -11,6 +11,16 @@ import { MAX_MESSAGE_OCTETS, MIN_UDP_SIZE } from './response-size.ts';
 import { type Edns, type Message, type Question, type ResourceRecord, TYPE } from './types.ts';
 import { WireError } from './wire-error.ts';
 
+/** As `decodeMessage`. @returns undefined if it throws */
+export function tryDecodeMessage(bytes: Uint8Array): Message | undefined {
+  try {
+    return decodeMessage(bytes);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Reads a message. Octets after its last record are ignored, as in BIND.
  *

@@ -3,10 +3,9 @@
  */
 
 import { HEADER_OCTETS } from '../../wire/header.ts';
-import { decodeMessage } from '../../wire/message.ts';
+import { tryDecodeMessage } from '../../wire/message.ts';
 import { type ParsedQuery, parseQuery } from '../../wire/query.ts';
 import { type Header, type Message, OPCODE, RCODE } from '../../wire/types.ts';
-import { WireError } from '../../wire/wire-error.ts';
 
 /** `empty`: a header that announces one question, and nothing behind it. The server blocks see it, and none of them answers. */
 export type AcceptedQuery = ParsedQuery | { readonly kind: 'empty'; readonly header: Header };
@@ -17,7 +16,7 @@ export function acceptQuery(packet: Uint8Array): AcceptedQuery {
   if (strict.kind !== 'error') return strict;
   if (packet.length === HEADER_OCTETS && strict.rcode === RCODE.FORMERR && announcesOne(packet))
     return { kind: 'empty', header: strict.header };
-  const message = decode(packet);
+  const message = tryDecodeMessage(packet);
   const question = message?.questions[0];
   if (message === undefined || question === undefined || !isAccepted(message)) return rejectionOf(strict);
   const { header, edns, answers, authorities } = message;
@@ -33,15 +32,6 @@ function rejectionOf(strict: ParsedQuery): ParsedQuery {
 /** Whether the header counts one question. */
 function announcesOne(packet: Uint8Array): boolean {
   return packet[4] === 0 && packet[5] === 1;
-}
-
-function decode(packet: Uint8Array): Message | undefined {
-  try {
-    return decodeMessage(packet);
-  } catch (error) {
-    if (error instanceof WireError) return undefined;
-    throw error;
-  }
 }
 
 function isAccepted({ header, questions, answers, authorities, additionals, edns }: Message): boolean {

@@ -1,8 +1,7 @@
 /**
  * Outstanding queries of one socket or connection, by id; judges incoming packets.
  */
-import { decodeMessage } from '../../wire/message.ts';
-import { WireError } from '../../wire/wire-error.ts';
+import { tryDecodeMessage } from '../../wire/message.ts';
 import { repeatsCase, restoreCase } from './name-case.ts';
 import {
   idOfReply,
@@ -186,12 +185,8 @@ export function replyFrom(
 }
 
 function decode(packet: Uint8Array, isCut: boolean): UpstreamReply | undefined {
-  try {
-    return { kind: 'message', message: decodeMessage(isCut ? headOf(packet) : packet) };
-  } catch (error) {
-    if (error instanceof WireError) return undefined;
-    throw error;
-  }
+  const message = tryDecodeMessage(isCut ? headOf(packet) : packet);
+  return message && { kind: 'message', message };
 }
 
 /** Only the header and the question, with TC. */

@@ -2,10 +2,9 @@
  * How long HTTP caches may keep a response (RFC 8484 section 5.1), as CoreDNS computes it.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
-import { decodeMessage } from '../../wire/message.ts';
+import { tryDecodeMessage } from '../../wire/message.ts';
 import { skipName } from '../../wire/query-records.ts';
 import { type Message, OPCODE, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
-import { WireError } from '../../wire/wire-error.ts';
 
 /** Seconds, for responses that are errors, referrals, or without records. */
 const SHORT = 5;
@@ -44,13 +43,8 @@ function answerFreshness(response: Uint8Array): number | undefined {
 }
 
 function freshnessOfMessage(response: Uint8Array): number {
-  let message: Message;
-  try {
-    message = decodeMessage(response);
-  } catch (error) {
-    if (error instanceof WireError) return 0;
-    throw error;
-  }
+  const message = tryDecodeMessage(response);
+  if (message === undefined) return 0;
   const { answers, authorities, additionals } = message;
   const records = [...answers, ...authorities, ...additionals];
   if (records.length === 0 || !isKept(message)) return SHORT;

@@ -3,7 +3,7 @@
  */
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
 import { addressOfReverseName, formatAddress } from '../../wire/address.ts';
-import { decodeMessage } from '../../wire/message.ts';
+import { tryDecodeMessage } from '../../wire/message.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { toKey } from '../../wire/name.ts';
 import { typeOfData } from '../../wire/record-data.ts';
@@ -15,7 +15,6 @@ import {
   type ResourceRecord,
   TYPE,
 } from '../../wire/types.ts';
-import { WireError } from '../../wire/wire-error.ts';
 import type { EventLines, QueryLine, QueryNote } from './event-lines.ts';
 
 /** The source of an answer; `config` includes hosts files. */
@@ -40,7 +39,7 @@ export class DnsmasqLines implements EventLines {
 
   ofEvent({ source, client, clientPort: port, response }: QueryEvent): readonly DnsmasqLine[] {
     // Of what the chain answers there are notes.
-    const message = source === 'table' ? readMessage(response) : undefined;
+    const message = source === 'table' ? tryDecodeMessage(response) : undefined;
     const question = message?.questions[0];
     if (message === undefined || question === undefined) return [];
     const address = formatAddress(client);
@@ -71,16 +70,6 @@ export class DnsmasqLines implements EventLines {
 
 export function clientText({ address, port }: { readonly address: string; readonly port: number }): string {
   return `${address}/${port}`;
-}
-
-/** Undefined: it cannot be read. */
-export function readMessage(octets: Uint8Array): Message | undefined {
-  try {
-    return decodeMessage(octets);
-  } catch (error) {
-    if (error instanceof WireError) return undefined;
-    throw error;
-  }
 }
 
 export function describeQuery({ name, type }: Question, client: string): string {

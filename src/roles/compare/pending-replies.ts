@@ -4,10 +4,9 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { randomId } from '../../forward/transport/random-ids.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
-import { decodeMessage } from '../../wire/message.ts';
+import { tryDecodeMessage } from '../../wire/message.ts';
 import { toKey } from '../../wire/name.ts';
 import type { Message, Question } from '../../wire/types.ts';
-import { WireError } from '../../wire/wire-error.ts';
 import type { AnswererReply, UnansweredReason } from './answerer.ts';
 
 interface Pending {
@@ -48,13 +47,9 @@ export class PendingReplies {
     const pending = this.#byId.get(id);
     if (pending === undefined) return;
     const milliseconds = this.#clock.monotonic() - pending.sentAt;
-    try {
-      const message = decodeMessage(packet);
-      if (isReplyTo(message, pending.question)) this.#end(id, { kind: 'replied', message, milliseconds });
-    } catch (error) {
-      if (!(error instanceof WireError)) throw error;
-      this.#end(id, { kind: 'failed', reason: 'malformed reply' });
-    }
+    const message = tryDecodeMessage(packet);
+    if (message === undefined) this.#end(id, { kind: 'failed', reason: 'malformed reply' });
+    else if (isReplyTo(message, pending.question)) this.#end(id, { kind: 'replied', message, milliseconds });
   }
 
   failAll(reason: UnansweredReason): void {

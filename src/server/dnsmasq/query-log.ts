@@ -16,12 +16,11 @@ import {
   completeLine,
   describeQuery,
   describeResponse,
-  readMessage,
   sourceOf,
   textOf,
 } from '../../observe/query-events/dnsmasq-lines.ts';
 import type { LineRules } from '../../observe/query-events/event-lines.ts';
-import { decodeMessage } from '../../wire/message.ts';
+import { decodeMessage, tryDecodeMessage } from '../../wire/message.ts';
 import type { AbsoluteName } from '../../wire/types.ts';
 import type { ObservingLog } from '../front-end.ts';
 import type { ObserveQuery } from '../observed-queries.ts';
@@ -58,7 +57,7 @@ export class DnsmasqQueryLog implements ObservingLog {
 
   /** Logs a query that the main thread answers. */
   readonly observe: ObserveQuery = async (octets, client, answer) => {
-    const question = readMessage(octets)?.questions[0];
+    const question = tryDecodeMessage(octets)?.questions[0];
     if (question === undefined) return await answer();
     // A word of a note, which is not 0.
     this.#count = (this.#count % MAX_NUMBER) + 1;
