@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseAddress } from './address.ts';
-import { matchRanges } from './address-range.ts';
+import { matchRanges, parseAddressRange } from './address-range.ts';
 
 function holds(ranges: readonly string[], address: string): boolean {
   const parsed = ranges.map((range) => {
@@ -28,4 +28,17 @@ describe('a range of addresses', () => {
   ])('%j with %s: %s', (ranges, address, expected) => {
     expect(holds(ranges, address)).toBe(expected);
   });
+});
+
+it.each([
+  ['10.0.0.0/8', { address: '10.0.0.0', prefix: 8 }],
+  ['10.0.0.1', { address: '10.0.0.1', prefix: 32 }],
+  ['2001:db8::/0', { address: '2001:db8::', prefix: 0 }],
+  ['10.0.0.0/33', undefined],
+  ['10.0.0.0/', undefined],
+  ['10.0.0.0/8/9', undefined],
+  ['ten/8', undefined],
+  ['', undefined],
+])('%s is read', (text, range) => {
+  expect(parseAddressRange(text)).toEqual(range);
 });

@@ -9,6 +9,15 @@ export interface AddressRange {
   readonly prefix: number;
 }
 
+/** Reads `10.0.0.0/8`; an address without prefix length is a range of itself alone. @returns undefined if it is neither */
+export function parseAddressRange(text: string): AddressRange | undefined {
+  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const octets = parseAddress(address);
+  const max = (octets?.length ?? 0) * 8;
+  const prefix = bits === undefined ? max : Number(bits);
+  return octets === undefined || prefix > max ? undefined : { address, prefix };
+}
+
 /** Whether octets, 4 or 16, are an address of a range. A range whose text is not an address is empty. */
 export type AddressMatch = (octets: Uint8Array) => boolean;
 

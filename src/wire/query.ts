@@ -175,6 +175,6 @@ export function respond(asked: Asked, reply: Reply = {}): Message {
 }
 
 /** RFC 6840 section 5.8: AD is for clients that set AD or DO. */
-function wantsAuthenticData({ header, edns }: Asked): boolean {
+export function wantsAuthenticData({ header, edns }: Pick<Asked, 'header' | 'edns'>): boolean {
   return header.authenticData || edns?.dnssecOk === true;
 }

@@ -1,8 +1,7 @@
 /**
  * Reads the plan of a query log from flags, from orders on the control socket, or from a feature of a Corefile.
  */
-import { parseAddress } from '../../wire/address.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
+import { type AddressRange, parseAddressRange } from '../../wire/address-range.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import type { NameIn } from '../flags/flag-reader.ts';
 import {
@@ -122,11 +121,8 @@ function readRcode(read: ValueReader, where: string, text: string): number {
 }
 
 function readPrefix(read: ValueReader, where: string, text: string): AddressRange | undefined {
-  const [address = '', bits] = text.split('/', 2);
-  const octets = parseAddress(address);
-  const max = (octets?.length ?? 0) * 8;
-  const prefix = bits === undefined ? max : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
-  if (octets !== undefined && prefix <= max) return { address, prefix };
-  read.addProblem(where, 'not an address prefix', text, 'Give one such as 10.244.1.0/24 or 2001:db8::/64.');
-  return undefined;
+  const range = parseAddressRange(text);
+  if (range === undefined)
+    read.addProblem(where, 'not an address prefix', text, 'Give one such as 10.244.1.0/24 or 2001:db8::/64.');
+  return range;
 }

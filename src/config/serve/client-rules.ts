@@ -7,8 +7,7 @@ import {
   type AccessRule,
   type ClientRules,
 } from '../../listen/client-rules.ts';
-import { parseAddress } from '../../wire/address.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
+import { parseAddressRange } from '../../wire/address-range.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export function readClientRules(read: ServeFlagReader): ClientRules {
@@ -24,20 +23,11 @@ export function readClientRules(read: ServeFlagReader): ClientRules {
   };
 }
 
-/** Reads `10.0.0.0/8`; an address without prefix length is a prefix of itself alone. */
-export function parsePrefix(text: string): AddressRange | undefined {
-  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const octets = parseAddress(address);
-  const max = (octets?.length ?? 0) * 8;
-  const prefix = bits === undefined ? max : Number(bits);
-  return octets === undefined || prefix > max ? undefined : { address, prefix };
-}
-
 /** Reads `10.0.0.0/8=allow`. */
 function readAccess(read: ServeFlagReader, text: string): AccessRule | undefined {
   const equals = text.indexOf('=');
   const action = text.slice(equals + 1);
-  const range = equals < 0 ? undefined : parsePrefix(text.slice(0, equals));
+  const range = equals < 0 ? undefined : parseAddressRange(text.slice(0, equals));
   if (range === undefined || !isAction(action)) {
     const remedy = 'Give one such as 10.0.0.0/8=allow; actions are allow, refuse and drop.';
     read.addProblem('--access-control', 'not a prefix and an action', text, remedy);

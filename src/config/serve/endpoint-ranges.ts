@@ -2,8 +2,7 @@
  * Reads the flags that say where pods, nodes and clients are.
  */
 import { type NodesUse, nodesUseOf } from '../../kube/publish/nodes-use.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
-import { parsePrefix } from './client-rules.ts';
+import { type AddressRange, parseAddressRange } from '../../wire/address-range.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 export interface ClusterRanges {
@@ -42,7 +41,7 @@ export function readClusterRanges(read: ServeFlagReader, hasNodes: boolean): Clu
 }
 
 function readRange(read: ServeFlagReader, text: string): AddressRange | undefined {
-  const range = parsePrefix(text);
+  const range = parseAddressRange(text);
   if (range === undefined)
     read.addProblem(
       '--endpoint-ranges',

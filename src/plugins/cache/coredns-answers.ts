@@ -19,6 +19,7 @@ import type { CachedEntry, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { decodeMessage } from '../../wire/message.ts';
+import { wantsAuthenticData } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
@@ -477,9 +478,4 @@ function mayRepeat(answer: Answer): boolean {
 function withAuthenticData(query: Query): Query {
   if (query.header.opcode !== OPCODE.QUERY) return query;
   return query.with({ header: { ...query.header, authenticData: true } });
-}
-
-/** RFC 6840 section 5.8. */
-function wantsAuthenticData({ header, edns }: Query): boolean {
-  return header.authenticData || edns?.dnssecOk === true;
 }

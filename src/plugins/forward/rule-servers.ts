@@ -26,6 +26,7 @@ import type { Transport, TransportProtocol } from '../../forward/transport/trans
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { formatSocketAddress } from '../../socket/addresses.ts';
 import type { ExtendedErrorCode } from '../../wire/extended-error.ts';
+import { wantsAuthenticData } from '../../wire/query.ts';
 import { CLASS, type Message, OPCODE } from '../../wire/types.ts';
 import type { ForwardMetrics } from './forward-metrics.ts';
 import { openServer, type TapServer, type UpstreamPlace } from './open-upstreams.ts';
@@ -108,8 +109,7 @@ export class RuleServers {
     const server = this.#peers.get(reply.upstream)?.label ?? reply.upstream;
     if (question.asReceived?.keepsReply === true) return { kind: 'reply', message, server };
     // We always ask the server whether it has validated the answer, but not every client does (RFC 6840 section 5.8).
-    const wantsAd = query.header.authenticData || query.edns?.dnssecOk === true;
-    const authenticData = message.header.authenticData && wantsAd;
+    const authenticData = message.header.authenticData && wantsAuthenticData(query);
     const header = { ...message.header, authenticData };
     return { kind: 'reply', message: { ...message, header }, server };
   }

@@ -2,8 +2,7 @@
  * Node: the zone and region in its labels, and where its pods and itself ask from. The newer generation of labels takes precedence.
  */
 import { isIP } from 'node:net';
-import { parseAddress } from '../../../wire/address.ts';
-import type { AddressRange } from '../../../wire/address-range.ts';
+import { type AddressRange, parseAddressRange } from '../../../wire/address-range.ts';
 import type { NodeObject, NodeRangesObject } from '../objects.ts';
 import { asList, asRecord, asText, asTexts } from './fields.ts';
 import { nameless, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
@@ -49,13 +48,9 @@ export function trimNodeRanges(raw: unknown): Trimmed<NodeRangesObject> {
 
 /** `10.244.1.0/24`, or an address. */
 function parseRange(text: string): AddressRange | undefined {
-  const [address = '', bits, ...others] = text.split('/');
-  const octets = parseAddress(address);
-  if (octets === undefined || others.length > 0) return undefined;
-  const all = octets.length * 8;
-  const prefix = bits === undefined ? all : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+  const range = parseAddressRange(text);
   // A range of all addresses does not tell where a client is.
-  return prefix > 0 && prefix <= all ? { address, prefix } : undefined;
+  return range?.prefix === 0 ? undefined : range;
 }
 
 function readFirstLabel(raw: unknown, labels: readonly string[]): string | undefined {
