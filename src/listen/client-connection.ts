@@ -11,19 +11,23 @@ import type { ConnectionEvents, ConnectionLimits, EndReason, ServedConnection } 
 const SERVED_MILLISECONDS = 2;
 
 /** `new`: no query yet. `pending`: an answer is. `unread`: the client has not read one. */
-export type ConnectionActivity = 'new' | 'idle' | 'pending' | 'unread';
+type ConnectionActivity = 'new' | 'idle' | 'pending' | 'unread';
 
 export abstract class ClientConnection implements ServedConnection, Work {
   queries = 0;
   heldOctets = 0;
   lastActive: number;
-  abstract readonly isIdle: boolean;
+  /** Queries without an answer. */
+  protected owed = 0;
   protected readonly limits: ConnectionLimits;
   protected readonly clock: Clock;
   /** Whether its end was reported. */
   protected isGone = false;
   protected maxQueries: number;
-  protected abstract readonly activity: ConnectionActivity;
+  /** Whether it reads no further queries. */
+  protected abstract readonly isEnding: boolean;
+  /** Whether the client has answers to read. */
+  protected abstract readonly hasUnread: boolean;
   protected abstract reason: EndReason;
   readonly #socket: Socket;
   readonly #address: string;
@@ -56,6 +60,16 @@ export abstract class ClientConnection implements ServedConnection, Work {
   /** Answers queries, as far as the limits allow, until `end` by the monotonic clock. */
   protected abstract serveUntil(end: number): void;
   protected abstract end(reason: EndReason): void;
+
+  get isIdle(): boolean {
+    return this.isEnding || (this.owed === 0 && !this.hasUnread);
+  }
+
+  get #activity(): ConnectionActivity {
+    if (this.hasUnread) return 'unread';
+    if (this.owed > 0) return 'pending';
+    return this.queries === 0 ? 'new' : 'idle';
+  }
 
   leave(): void {
     if (this.queries > 0) this.end('leaving');
@@ -137,7 +151,7 @@ export abstract class ClientConnection implements ServedConnection, Work {
   }
 
   #onTime(): void {
-    const { activity } = this;
+    const activity = this.#activity;
     if (this.clock.monotonic() - this.#opened >= this.limits.ageMilliseconds) this.end('age');
     else if (!this.#hasBeenInactiveFor(this.#maxInactive(activity))) this.#timer = this.#watch(activity);
     else if (activity === 'unread') this.destroy();

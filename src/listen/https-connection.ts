@@ -8,7 +8,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
-import { ClientConnection, type ConnectionActivity } from './client-connection.ts';
+import { ClientConnection } from './client-connection.ts';
 import { isQuery, readRequest } from './https/dns-request.ts';
 import { freshnessOf } from './https/freshness.ts';
 import {
@@ -43,16 +43,15 @@ interface WaitingExchange {
 
 export class HttpsConnection extends ClientConnection {
   protected override reason: EndReason = 'client';
+  protected override isEnding = false;
   readonly #client: Client;
   readonly #answers: MessageAnswers;
   readonly #service: HttpService;
   readonly #exchanges: HttpExchanges;
-  /** Queries without an answer yet, and answers that are not sent yet. */
-  #owed = 0;
+  /** Answers that are not sent yet. */
   #unsent = 0;
   /** Queries that wait for their client's turn: at most `owed` of the limits. */
   readonly #waiting: WaitingExchange[] = [];
-  #isEnding = false;
 
   constructor(
     socket: Socket | TLSSocket,
@@ -68,7 +67,7 @@ export class HttpsConnection extends ClientConnection {
     this.#service = service;
     this.#answers = answers;
     socket.on('error', () => {
-      if (!this.#isEnding) this.reason = 'error';
+      if (!this.isEnding) this.reason = 'error';
     });
     const onExchange = (exchange: HttpExchange): void => this.#serve(exchange);
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
@@ -77,18 +76,12 @@ export class HttpsConnection extends ClientConnection {
       : service.http1.serve(socket, onExchange);
   }
 
-  override get isIdle(): boolean {
-    return this.#isEnding || this.#owed + this.#unsent === 0;
-  }
-
-  protected get activity(): ConnectionActivity {
-    if (this.#unsent > 0) return 'unread';
-    if (this.#owed > 0) return 'pending';
-    return this.queries === 0 ? 'new' : 'idle';
+  protected override get hasUnread(): boolean {
+    return this.#unsent > 0;
   }
 
   #serve(exchange: HttpExchange): void {
-    if (this.#owed + this.#unsent >= this.limits.owed) {
+    if (this.owed + this.#unsent >= this.limits.owed) {
       this.#refuse(exchange, 503);
       return;
     }
@@ -120,7 +113,7 @@ export class HttpsConnection extends ClientConnection {
 
   /** Answers a query when it is its client's turn. */
   #schedule(exchange: HttpExchange, message: Uint8Array): void {
-    this.#owed++;
+    this.owed++;
     this.#waiting.push({ exchange, message });
     this.schedule();
   }
@@ -129,7 +122,7 @@ export class HttpsConnection extends ClientConnection {
     do {
       const query = this.#waiting.shift();
       if (query === undefined || this.isGone) return;
-      this.#owed--;
+      this.owed--;
       this.#ask(query.exchange, query.message);
     } while (this.clock.monotonic() < end);
     if (this.#waiting.length > 0) this.schedule();
@@ -150,9 +143,9 @@ export class HttpsConnection extends ClientConnection {
     coming: Promise<Uint8Array | undefined>,
     isLast: boolean,
   ): Promise<void> {
-    this.#owed++;
+    this.owed++;
     const response = await coming;
-    this.#owed--;
+    this.owed--;
     this.#respond(exchange, response, isLast);
   }
 
@@ -169,7 +162,7 @@ export class HttpsConnection extends ClientConnection {
       'content-length': response.length,
     };
     this.#service.onResponse(200);
-    exchange.respond(200, headers, response, isLast || this.#isEnding);
+    exchange.respond(200, headers, response, isLast || this.isEnding);
   }
 
   /** A request that is no query leaves the connection open. */
@@ -182,7 +175,7 @@ export class HttpsConnection extends ClientConnection {
       'x-content-type-options': 'nosniff',
       'content-length': body.length,
     };
-    exchange.respond(status, headers, body, this.#isEnding);
+    exchange.respond(status, headers, body, this.isEnding);
   }
 
   #sending(exchange: HttpExchange, octets: number): void {
@@ -192,15 +185,15 @@ export class HttpsConnection extends ClientConnection {
       this.#unsent--;
       this.hold(-octets);
       this.noteActivity();
-      if (this.#isEnding && this.#owed + this.#unsent === 0) this.#exchanges.end();
+      if (this.isEnding && this.owed + this.#unsent === 0) this.#exchanges.end();
     });
   }
 
   protected override end(reason: EndReason): void {
-    if (this.#isEnding) return;
-    this.#isEnding = true;
+    if (this.isEnding) return;
+    this.isEnding = true;
     this.reason = reason;
     this.limitEnd();
-    if (this.#owed + this.#unsent === 0) this.#exchanges.end();
+    if (this.owed + this.#unsent === 0) this.#exchanges.end();
   }
 }

@@ -11,7 +11,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { FrameParser, frame, prefixOf } from '../wire/frames.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
-import { ClientConnection, type ConnectionActivity } from './client-connection.ts';
+import { ClientConnection } from './client-connection.ts';
 import type { MessageAnswers } from './message-answers.ts';
 import type { ConnectionEvents, ConnectionLimits, EndReason } from './served-connection.ts';
 
@@ -37,7 +37,6 @@ export class StreamConnection extends ClientConnection {
   readonly #answers: MessageAnswers;
   readonly #parser = new FrameParser();
   #state: StreamState = 'open';
-  #owed = 0;
   #answered = 0;
   /** The expected size of the next answer, from the last ones: a client that asks for large answers gets fewer at once. */
   #expectedOctets = FIRST_EXPECTED_OCTETS;
@@ -64,14 +63,12 @@ export class StreamConnection extends ClientConnection {
     socket.on('error', () => {});
   }
 
-  override get isIdle(): boolean {
-    return this.#state !== 'open' || (this.#owed === 0 && this.#socket.writableLength === 0);
+  protected override get isEnding(): boolean {
+    return this.#state !== 'open';
   }
 
-  protected get activity(): ConnectionActivity {
-    if (this.#socket.writableLength > 0) return 'unread';
-    if (this.#owed > 0) return 'pending';
-    return this.queries === 0 ? 'new' : 'idle';
+  protected override get hasUnread(): boolean {
+    return this.#socket.writableLength > 0;
   }
 
   #read(chunk: Uint8Array): void {
@@ -86,7 +83,7 @@ export class StreamConnection extends ClientConnection {
   /** Updates the count of held octets. */
   #account(): void {
     if (this.isGone) return;
-    const held = this.#parser.held + this.#owed * this.#expectedOctets + this.#socket.writableLength;
+    const held = this.#parser.held + this.owed * this.#expectedOctets + this.#socket.writableLength;
     this.hold(held - this.heldOctets);
   }
 
@@ -112,8 +109,8 @@ export class StreamConnection extends ClientConnection {
   }
 
   #mayServe(): boolean {
-    if (this.#owed >= Math.min(this.limits.owed, FIRST_OWED + this.#answered)) return false;
-    const untaken = this.#socket.writableLength + this.#owed * this.#expectedOctets;
+    if (this.owed >= Math.min(this.limits.owed, FIRST_OWED + this.#answered)) return false;
+    const untaken = this.#socket.writableLength + this.owed * this.#expectedOctets;
     return untaken < UNTAKEN_OCTETS && !this.#socket.writableNeedDrain;
   }
 
@@ -132,9 +129,9 @@ export class StreamConnection extends ClientConnection {
   }
 
   async #writeLater(coming: Promise<Uint8Array | undefined>): Promise<void> {
-    this.#owed++;
+    this.owed++;
     const response = await coming;
-    this.#owed--;
+    this.owed--;
     if (response !== undefined) this.#write(response);
     this.#account();
     this.#onProgress();
@@ -191,7 +188,7 @@ export class StreamConnection extends ClientConnection {
   }
 
   #endIfNothingOwed(): void {
-    if (this.#state !== 'ending' || this.#owed > 0) return;
+    if (this.#state !== 'ending' || this.owed > 0) return;
     this.#state = 'ended';
     this.#socket.end();
   }
