@@ -98,29 +98,9 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await corefile.start();
     await network.prepare();
     if (isToStop) return 0;
-    const {
-      corefile: conf,
-      blocksExtra,
-      port,
-      pidFile,
-      isQuiet,
-      compat,
-      metricsCompat,
-      plugins,
-      queryLog,
-    } = plan;
-    const run = {
-      conf,
-      blocksExtra,
-      port: String(port),
-      pidFile,
-      isQuiet,
-      compat,
-      metricsCompat,
-      plugins,
-      queryLog,
-    };
-    const command = { kind: 'run', ...run, autoscaler: undefined, events: undefined } as const;
+    const { corefile: conf } = plan;
+    const onlyOfCoreDns = { autoscaler: undefined, events: undefined };
+    const command = { ...plan, kind: 'run', conf, port: String(plan.port), ...onlyOfCoreDns } as const;
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;
       writeMetrics = write;

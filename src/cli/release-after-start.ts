@@ -24,11 +24,10 @@ export function releaseAfterStart(
   for (const milliseconds of RELEASED_AFTER_MILLISECONDS) clock.after(milliseconds, () => void release());
   let least = Number.POSITIVE_INFINITY;
   const check = async () => {
-    least = Math.min(least, resident());
-    if (resident() - least >= GROWTH_OCTETS) {
-      await release();
-      least = resident();
-    }
+    const now = resident();
+    const hasGrown = now - least >= GROWTH_OCTETS;
+    if (hasGrown) await release();
+    least = hasGrown ? resident() : Math.min(least, now);
     clock.after(CHECKED_EACH_MILLISECONDS, () => void check());
   };
   clock.after(CHECKED_EACH_MILLISECONDS, () => void check());

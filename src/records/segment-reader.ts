@@ -112,7 +112,7 @@ export class Segment {
 
   /** @param at where the label has its length */
   labelAt(at: number): Uint8Array {
-    return this.#memory.octets.subarray(at, at + 1 + (this.#memory.octets[at] ?? 0));
+    return this.#memory.octets.subarray(at, at + this.#labelLength(at));
   }
 
   #copyLabel(at: number, to: Uint8Array, start: number): number {

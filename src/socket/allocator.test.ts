@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { returnFreedMemory } from './allocator.ts';
+import { heapTrimmer, returnFreedMemory } from './allocator.ts';
 
 type Library = Parameters<typeof returnFreedMemory>[0];
 
@@ -24,4 +24,20 @@ it('does nothing where the C library has no such function', () => {
     throw new Error("Cannot find function 'mallopt' in shared library");
   });
   expect(() => returnFreedMemory(library)).not.toThrow();
+  expect(() => heapTrimmer(library)()).not.toThrow();
+});
+
+it('looks for the function that trims heaps once, and calls it each time', () => {
+  const found: string[] = [];
+  const paddings: number[] = [];
+  const trim = heapTrimmer(
+    libraryWith((prototype) => {
+      found.push(prototype);
+      return (padding) => paddings.push(padding);
+    }),
+  );
+  trim();
+  trim();
+  expect(found).toEqual(['int malloc_trim(size_t pad)']);
+  expect(paddings).toEqual([0, 0]);
 });

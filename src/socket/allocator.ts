@@ -21,11 +21,12 @@ export function returnFreedMemory(library: LibraryHandle): void {
 }
 
 /**
- * Returns free pages in the middle of all heaps. Threads that ran before the call above keep heaps of their own: V8 compiles
- * there, and its start leaves 10 MB and more free. Without effect if the library has no `malloc_trim` (musl).
+ * A function that returns free pages in the middle of all heaps. Threads that ran before the call above keep heaps of their own: V8
+ * compiles there, and its start leaves 10 MB and more free. Without effect if the library has no `malloc_trim` (musl).
  */
-export function trimHeaps(library: LibraryHandle): void {
-  find(library, 'int malloc_trim(size_t pad)')?.(0);
+export function heapTrimmer(library: LibraryHandle): () => void {
+  const trim = find(library, 'int malloc_trim(size_t pad)');
+  return () => void trim?.(0);
 }
 
 function find(library: LibraryHandle, prototype: string): ((...values: number[]) => number) | undefined {

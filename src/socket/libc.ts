@@ -7,7 +7,7 @@
 import { createRequire } from 'node:module';
 import { arch, endianness, platform } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import { returnFreedMemory, trimHeaps } from './allocator.ts';
+import { heapTrimmer, returnFreedMemory } from './allocator.ts';
 
 /** An address in this process's memory, for fields and arguments that are pointers. */
 export type Pointer = bigint;
@@ -40,7 +40,7 @@ export interface Libc {
   errno(): number;
   /** The symbol of an error number, `EADDRINUSE`. */
   errorName(errno: number): string;
-  /** Returns memory that is free to the system, see `trimHeaps`. */
+  /** Returns memory that is free to the system, see `heapTrimmer`. */
   trimHeaps(): void;
   /** The address of the octets. Keep a reference to them while the pointer is in use. */
   addressOf(memory: ArrayBuffer): Pointer;
@@ -131,7 +131,7 @@ function load(): Libc {
     ...(functions as unknown as Pick<Libc, keyof typeof PROTOTYPES>),
     errno: () => koffi.errno(),
     errorName: (errno) => names.get(errno) ?? `error ${errno}`,
-    trimHeaps: () => trimHeaps(library),
+    trimHeaps: heapTrimmer(library),
     addressOf: (memory) => koffi.address(new Uint8Array(memory)),
   };
 }

@@ -78,10 +78,14 @@ export class QueryEventWriter {
     this.#sampling = Atomics.load(this.#control, CONTROL.SAMPLING);
     // In a sample, most batches have no event: the clock is read when there is one.
     this.#received = this.#sampling === 0 ? this.#monotonic() : UNKNOWN;
+    this.#readEnds();
+    return true;
+  }
+
+  #readEnds(): void {
     this.#first = Atomics.load(this.#control, CONTROL.TAIL);
     this.#tail = this.#first;
     this.#head = Atomics.load(this.#control, CONTROL.HEAD);
-    return true;
   }
 
   /** The last result of `begin`. */
@@ -170,9 +174,7 @@ export class QueryEventWriter {
 
   /** Appends and publishes a note, between two batches. @param text at most 65,535 octets */
   note(text: Uint8Array, time: number, number: number): void {
-    this.#first = Atomics.load(this.#control, CONTROL.TAIL);
-    this.#tail = this.#first;
-    this.#head = Atomics.load(this.#control, CONTROL.HEAD);
+    this.#readEnds();
     const at = this.#reserve(MAX_FIXED_OCTETS + text.length + 4);
     if (at < 0) {
       Atomics.add(this.#control, CONTROL.DROPPED, 1);

@@ -28,7 +28,10 @@ export class CoreDnsLines implements EventLines {
     if (question.length === 0) return [];
     const name = toKey(readName(question, 0).name);
     for (let zone: NameKey | undefined = name; zone !== undefined; zone = parentOf(zone))
-      if (this.#zones.has(zone)) return [this.#zones.get(zone)?.(event, name) ?? []].flat();
+      if (this.#zones.has(zone)) {
+        const line = this.#zones.get(zone)?.(event, name);
+        return line === undefined ? [] : [line];
+      }
     return [];
   }
 

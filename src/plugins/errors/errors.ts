@@ -69,11 +69,10 @@ export class ErrorsHandler {
 
   #note({ rewrittenQuestion: { name, type } }: Query, answer: Answer, reason: string): void {
     const count = this.#counts.find((each) => each.isFor(reason));
-    const line = () =>
-      this.#queryLog.error(
-        `plugin/errors: ${codeOf(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
-      );
-    if (count?.add() ?? this.#limit?.take() ?? true) line();
+    const isLogged = count?.add() ?? this.#limit?.take() ?? true;
+    if (!isLogged) return;
+    const what = `${presentNameAsGo(toKey(name))} ${typeName(type)}`;
+    this.#queryLog.error(`plugin/errors: ${codeOf(answer)} ${what}: ${reason}`);
   }
 }
 
