@@ -10,7 +10,7 @@ export interface LineLimitOptions {
   readonly period: number;
   readonly clock: Pick<Clock, 'after'>;
   /** Logs how many more there were. */
-  readonly tellMore: (count: number) => void;
+  readonly logMore: (count: number) => void;
 }
 
 export class LineLimit {
@@ -31,7 +31,7 @@ export class LineLimit {
     return this.#count <= lines;
   }
 
-  /** Tells at once what has not been told yet. */
+  /** Reports now what the end of the period would report. */
   stop(): void {
     this.#timer?.cancel();
     this.#end();
@@ -40,6 +40,6 @@ export class LineLimit {
   #end(): void {
     const more = this.#count - this.#options.lines;
     this.#count = 0;
-    if (more > 0) this.#options.tellMore(more);
+    if (more > 0) this.#options.logMore(more);
   }
 }

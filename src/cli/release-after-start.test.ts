@@ -37,7 +37,7 @@ it('releases again after each growth, and not while memory stays', async () => {
   process.resident += 20 * MEBIOCTET;
   await passes(10_000);
   expect(process.releases).toBe(3);
-  // What is in use stays, and counts as the new floor.
+  // Memory in use stays, and is the new floor.
   await passes(10_000);
   expect(process.releases).toBe(3);
   process.resident += 7 * MEBIOCTET;

@@ -11,7 +11,7 @@ import { HEAD_OCTETS, LAYOUT, SEGMENT } from './segment.ts';
 
 /** The fewest octets of a key: a flag, a label of one octet; a number, the length of a name, the name. */
 const MIN_KEY = 3;
-/** Instead of where a record is: there is none. */
+/** The place of a record that does not exist. */
 export const NO_RECORD = -1;
 
 /** Keys by where they are in the octets of the segment, records by where they are among the records. */

@@ -47,7 +47,7 @@ it('answers for itself unless told not to', () => {
 });
 
 describe('the query log of all servers', () => {
-  it('is none, or goes where it is told, of what is selected', () => {
+  it('is off, or writes selected queries to the given file', () => {
     expect(planOf('log-queries').process.queryLog).toBeUndefined();
     expect(planOf('query-log').process.queryLog).toMatchObject({ file: undefined, settings: { sample: 1 } });
     const lines = 'query-log-zone=a.test\nquery-log=/q\nquery-log-zone=b.test\nquery-log-format=json';

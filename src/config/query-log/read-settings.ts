@@ -54,7 +54,7 @@ export function readQueryLog(read: QueryLogReader, format: LogFormat): QueryLogP
   return file === undefined ? undefined : { file: fileOf(file), settings };
 }
 
-/** The same for servers of a Corefile. @param isStrict with `-compat` there is none, as in CoreDNS */
+/** The same for servers of a Corefile. @param isStrict refuses a query log, since CoreDNS has none */
 export function readCorefileQueryLog(read: QueryLogReader, isStrict: boolean): QueryLogPlan | undefined {
   const plan = readQueryLog(read, 'text');
   const fault = 'cannot be given with -compat: CoreDNS does not have it';

@@ -77,7 +77,7 @@ it('is off when its file cannot be opened', async () => {
   expect([queryLog.plan, rings.main.isOn, rings.hasConsumer]).toEqual([undefined, false, false]);
 });
 
-it('gives lines of the thread to the log, and tells what was lost, which it counts for rings that have gone too', async () => {
+it('gives lines of the thread to the log, and reports lost lines, also of former rings', async () => {
   const { rings, said, log, queryLog } = makeQueryLog(
     `${STARTED} parentPort.on('message', ({ kind }) => {
       if (kind === 'stop') process.exit();

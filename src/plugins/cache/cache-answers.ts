@@ -17,7 +17,7 @@ export interface FoundAnswer {
 
 /** The outcome of asking again for a cached answer. */
 export interface Refreshed {
-  /** Undefined: there is none. */
+  /** Undefined: no answer came. */
   readonly answer: Answer | undefined;
   /** Whether it takes the place of an expired answer (RFC 8767 section 4). */
   readonly isFresh: boolean;

@@ -171,7 +171,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
     return true;
   }
 
-  /** The table has what is left of a refresh that has failed: see `giveStale`. */
+  /** The table notes failed refreshes: see `giveStale`. */
   endRefresh(): void {}
 
   /** Clients do not wait if the servers have just failed. */

@@ -66,7 +66,7 @@ export const cache = definePlugin({
     });
     return draft;
   },
-  // What is cached by rules of CoreDNS depends on the whole block.
+  // By rules of CoreDNS, the whole block decides which answers are cached.
   outlivesPlans: ({ kind }: CacheRules) => kind === 'own',
   create: (rules: CacheRules, context, former) =>
     new Cache(

@@ -42,9 +42,9 @@ export class ErrorsHandler {
 
   constructor({ consolidations }: ErrorsOptions, { clock, log, queryLog, isStrict }: ErrorsDependencies) {
     this.#queryLog = queryLog;
-    const tellMore = (count: number) =>
+    const logMore = (count: number) =>
       log.error(`plugin/errors: ${count} more errors in last ${formatGoDuration(LIMIT.period)}`);
-    this.#limit = isStrict ? undefined : new LineLimit({ ...LIMIT, clock, tellMore });
+    this.#limit = isStrict ? undefined : new LineLimit({ ...LIMIT, clock, logMore });
     this.#counts = consolidations.map((settings) => new ConsolidatedCount(settings, { clock, log }));
     this.handler = {
       name: 'errors',
@@ -71,8 +71,9 @@ export class ErrorsHandler {
     const count = this.#counts.find((each) => each.isFor(reason));
     const isLogged = count?.add() ?? this.#limit?.take() ?? true;
     if (!isLogged) return;
-    const what = `${presentNameAsGo(toKey(name))} ${typeName(type)}`;
-    this.#queryLog.error(`plugin/errors: ${codeOf(answer)} ${what}: ${reason}`);
+    this.#queryLog.error(
+      `plugin/errors: ${codeOf(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
+    );
   }
 }
 

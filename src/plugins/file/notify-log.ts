@@ -13,8 +13,8 @@ export class NotifyLog {
 
   constructor(log: Log, clock: Pick<Clock, 'after'>) {
     this.#log = log;
-    const tellMore = (count: number) => log.info(`plugin/file: ${count} more notifies in a minute`);
-    this.#limit = new LineLimit({ ...LIMIT, clock, tellMore });
+    const logMore = (count: number) => log.info(`plugin/file: ${count} more notifies in a minute`);
+    this.#limit = new LineLimit({ ...LIMIT, clock, logMore });
   }
 
   /** @param line what came of a notification */
