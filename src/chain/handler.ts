@@ -1,7 +1,7 @@
 /**
  * The only contract between the handlers of a server block and the answer table: what a handler does, and for which questions.
  *
- * Ask rules, the packet path and the order of look-ups are derived only from it.
+ * Ask rules, forwarding by readers and the order of look-ups are derived only from it.
  */
 import type { FlagChange, UniformCaching } from '../forward/caching/answer-form.ts';
 import type { Forwarder } from '../forward/forwarder.ts';
@@ -97,7 +97,7 @@ export type Handler = HandlerParts &
         forwardedIn(zone: NameKey): KeptReplies | undefined;
       }
     | {
-        /** Asks upstream; a query that reaches it unchanged may be forwarded as a packet. */
+        /** Asks upstream; readers may forward a query that reaches it unchanged. */
         readonly role: 'forwarder';
         /** The servers for names of a zone, if readers may ask them. Default: they may not. */
         directFor?(zone: NameKey): DirectServers | undefined;
@@ -129,21 +129,6 @@ export function composeChain(handlers: readonly Handler[], end: Chain = () => ({
     },
     end,
   );
-}
-
-/**
- * Whether a question reaches the forwarder of the block unchanged: no handler before it may answer or change it.
- *
- * @param handlers in order
- */
-export function reachesForwarder(
-  handlers: readonly Handler[],
-  ...[name, type]: Parameters<Questions['includes']>
-): boolean {
-  for (const { role, questions } of handlers) {
-    if (questions.includes(name, type)) return role === 'forwarder';
-  }
-  return false;
 }
 
 /**

@@ -10,20 +10,12 @@ import type { ResolverStats } from '../chain/resolver-stats.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { ForwardTally } from '../forward/forward-tally.ts';
 import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
-import type { PacketPath } from '../listen/types.ts';
 import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
 import type { LocalisedPublication } from '../sources/local/localised-publications.ts';
 import type { QueryCounts } from '../table/counter-sums.ts';
 import type { TableWriter } from '../table/writer.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { PluginInspection } from './inspection.ts';
-
-/**
- * @param response memory that begins with the response
- * @param length of the response in octets
- * @param milliseconds that it took to make it
- */
-export type CountAnswer = (response: Uint8Array, length: number, milliseconds: number) => void;
 
 /** Statistics of plugins, for metrics. */
 export interface PluginStats {
@@ -62,8 +54,6 @@ export interface Plugin {
   counts?(): PluginStats;
   /** What it holds, for explanations and the status. */
   inspect?(): PluginInspection;
-  /** Answers packets without the chain. */
-  readonly packetPath?: PacketPath;
   /** Holds cached answers that the process that takes over can use. */
   readonly keeper?: AnswerKeeper | undefined;
   /** Number of the route by which readers forward; views contain it. */
@@ -133,14 +123,8 @@ export interface PluginContext {
   readonly forwardTally: ForwardTally;
   /** How upstream servers are reached; undefined: by sockets. */
   readonly connectUpstream: Connect | undefined;
-  /** Maximum size of UDP responses, in octets. */
-  readonly udpSize: number;
-  /** Whether responses of our own front ends carry extended errors (RFC 8914). Default: no. */
-  readonly sendsExtendedErrors?: boolean;
   /** All queries since the start. */
   readonly countQueries: () => QueryCounts;
-  /** Counts an answer that was made without the chain. */
-  readonly countAnswer: CountAnswer;
   /** Whether names of the cluster are counted apart from all others. */
   readonly countsByDomain: boolean;
 }

@@ -18,7 +18,6 @@ import type { Plugin, PluginStats, QueryLines } from '../contract/plugin.ts';
 import type { Connect } from '../forward/connect.ts';
 import { ForwardTally } from '../forward/forward-tally.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
-import type { PacketPath } from '../listen/types.ts';
 import { composeClusters } from '../records/cluster-composer.ts';
 import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
@@ -201,9 +200,6 @@ export class Engine {
   /** Answers for listeners without a group of their own. */
   readonly handleQuery: HandleQuery = async (packet, client) =>
     await this.#blocks.handleQueryOf(PLAIN_GROUP)?.(packet, client);
-
-  readonly packetPath: PacketPath = (pending) =>
-    this.#clientViews.admits(pending.client) && this.#blocks.packetPath?.(pending) === true;
 
   /** Whether a client gets an answer. */
   admits({ address }: Pick<Client, 'address'>): boolean {

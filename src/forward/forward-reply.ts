@@ -3,7 +3,6 @@
  */
 import { EXTENDED_ERROR, type ExtendedErrorCode } from '../wire/extended-error.ts';
 import type { Message } from '../wire/types.ts';
-import { messageOf, type UpstreamReply } from './transport/upstream-reply.ts';
 
 export type FailureReason =
   /** All servers failed to reply in time. */
@@ -43,28 +42,16 @@ export function extendedErrorOfFailure(reason: FailureReason): ExtendedErrorCode
   }
 }
 
-interface Answered {
-  readonly kind: 'reply';
-  readonly upstream: string;
-  /** From sending the question to the reply, in milliseconds. */
-  readonly milliseconds: number;
-}
-
-/** A reply as it came, but only with records that belong to the question. A raw one is lent. Its id has no meaning. */
-export type LentReply = (Answered & { readonly reply: UpstreamReply }) | ForwardFailure;
-
-/** The same, in memory of its own. */
-export type ForwardReply = (Answered & { readonly message: Message }) | ForwardFailure;
-
-export function keepReply(lent: LentReply): ForwardReply {
-  if (lent.kind === 'failed') return lent;
-  const { kind, upstream, milliseconds, reply } = lent;
-  const message = messageOf(reply);
-  if (reply.kind === 'message' || reply.authenticData === message.header.authenticData)
-    return { kind, upstream, milliseconds, message };
-  const header = { ...message.header, authenticData: reply.authenticData };
-  return { kind, upstream, milliseconds, message: { ...message, header } };
-}
+export type ForwardReply =
+  | {
+      readonly kind: 'reply';
+      /** Only with records that belong to the question. Its id has no meaning. */
+      readonly message: Message;
+      readonly upstream: string;
+      /** From sending the question to the reply, in milliseconds. */
+      readonly milliseconds: number;
+    }
+  | ForwardFailure;
 
 export const STOPPED = failed('stopped', 'the forwarder was stopped');
 export const OVERLOADED = failed('overloaded', 'too many questions are under way');

@@ -18,16 +18,9 @@ import {
   type UpstreamServer,
   withoutServers,
 } from './forward-plan.ts';
-import {
-  type ForwardFailure,
-  type ForwardReply,
-  failed,
-  type LentReply,
-  OVERLOADED,
-  STOPPED,
-} from './forward-reply.ts';
+import { type ForwardFailure, type ForwardReply, failed, OVERLOADED, STOPPED } from './forward-reply.ts';
 import type { ForwardStatistics } from './forward-statistics.ts';
-import { InflightQuery, type ReplyWaiter } from './inflight-query.ts';
+import { InflightQuery } from './inflight-query.ts';
 import { NamedServers, type ResolveName } from './named-servers.ts';
 import { Probes } from './probes.ts';
 import type { QuestionKey } from './question-key.ts';
@@ -42,9 +35,8 @@ import { Upstream } from './upstream/upstream.ts';
 import type { UpstreamStatistics } from './upstream/upstream-statistics.ts';
 import { formatUpstream } from './upstream-address.ts';
 
-export { type ForwardReply, keepReply, type LentReply } from './forward-reply.ts';
+export type { ForwardReply } from './forward-reply.ts';
 export type { ForwardStatistics } from './forward-statistics.ts';
-export type { ReplyWaiter } from './inflight-query.ts';
 export type { QuestionKey } from './question-key.ts';
 export type { ForwardQuestion } from './transport/query-message.ts';
 
@@ -126,36 +118,15 @@ export class Forwarder {
   resolve(question: ForwardQuestion, client: AccountedClient): Promise<ForwardReply> {
     const asked = { ...question, name: toKey(question.name) };
     const known = this.#join(asked, client);
-    if (known !== undefined) return known.promise();
+    if (known !== undefined) return known.reply;
     const route = this.#admitTo(asked.name, client);
     if (route.kind === 'failed') {
       if (route === OVERLOADED) this.#refused += 1;
       return Promise.resolve(route);
     }
     const inflight = this.#open(asked, route);
-    const reply = inflight.promise();
     this.#admit(inflight, client);
-    return reply;
-  }
-
-  /**
-   * The same with a callback, which gets the reply as it came.
-   *
-   * @param waiter called once, perhaps before it returns
-   * @returns false if there is no server to ask; then nothing was done, and `resolve` returns the reason
-   */
-  ask(question: QuestionKey, client: AccountedClient, waiter: ReplyWaiter): boolean {
-    const known = this.#join(question, client);
-    if (known !== undefined) {
-      known.wait(waiter);
-      return true;
-    }
-    const route = this.#admitTo(question.name, client);
-    if (route.kind === 'failed') return false;
-    const inflight = this.#open(question, route);
-    inflight.wait(waiter);
-    this.#admit(inflight, client);
-    return true;
+    return inflight.reply;
   }
 
   #open(question: QuestionKey, route: ServersRoute<InflightQuery>): InflightQuery {
@@ -243,7 +214,7 @@ export class Forwarder {
 
   /**
    * The servers that other threads may ask for names that only the rule for all names matches, with their settings;
-   * undefined: every question must use `resolve` or `ask`.
+   * undefined: every question must use `resolve`.
    */
   directRoute(): DirectRoute<InflightQuery> | undefined {
     return this.#isStopped ? undefined : findDirectRoute(this.#plan, this.#routes, this.#clock.monotonic());
@@ -351,30 +322,24 @@ export class Forwarder {
     if (tried === undefined || !resolution.takeOver(tried)) resolution.start(candidates);
   }
 
-  #present({ question, startedAt }: InflightQuery, outcome: ResolutionOutcome): LentReply {
+  #present({ question, startedAt }: InflightQuery, outcome: ResolutionOutcome): ForwardReply {
     if (outcome.kind === 'failed') {
       const detail = outcome.codes.length === 0 ? 'no reply' : outcome.codes.join('; ');
       return failed(outcome.reason, detail);
     }
     const milliseconds = this.#clock.monotonic() - startedAt;
     const upstream = outcome.upstream.text;
-    // All records of a raw reply belong to its question.
-    if (outcome.reply.kind === 'raw') {
-      outcome.reply.authenticData &&= this.#plan.trustsAd;
-      return { kind: 'reply', reply: outcome.reply, upstream, milliseconds };
-    }
-    const received = outcome.reply.message;
+    const received = outcome.reply;
     const isKept = question.asReceived?.keepsReply === true;
     const { message, dropped } = isKept ? { message: received, dropped: 0 } : sanitise(question, received);
     this.#droppedRecords += dropped;
     // AD stays only if the server is trusted, and no record was dropped: it covers the whole reply.
     const authenticData = message.header.authenticData && this.#plan.trustsAd && dropped === 0;
     const header = { ...message.header, authenticData };
-    const reply = { kind: 'message', message: { ...message, header } } as const;
-    return { kind: 'reply', reply, upstream, milliseconds };
+    return { kind: 'reply', message: { ...message, header }, upstream, milliseconds };
   }
 
-  #complete(inflight: InflightQuery, reply: LentReply): void {
+  #complete(inflight: InflightQuery, reply: ForwardReply): void {
     if (!this.#inflightQueries.remove(inflight)) return;
     inflight.complete(reply);
     if (inflight.ticket !== undefined) inflight.route.group.admission.leave(inflight.ticket);

@@ -1,21 +1,12 @@
 /**
- * A question in flight, and the waiters for its reply, by promise or callback.
+ * A question in flight, and the promise of its reply.
  */
 import type { Ticket } from './admission/admission.ts';
-import { type ForwardReply, keepReply, type LentReply } from './forward-reply.ts';
+import type { ForwardReply } from './forward-reply.ts';
 import type { QuestionKey } from './question-key.ts';
 import type { Chained } from './question-table.ts';
 import type { Routes, ServersRoute } from './routes.ts';
 import type { RunningResolution, TriedQuery } from './running-resolution.ts';
-
-export interface ReplyWaiter {
-  /**
-   * Called once for each waiter, in the order of their arrival, with the same object.
-   *
-   * @param reply lent until it returns
-   */
-  completed(reply: LentReply): void;
-}
 
 export class InflightQuery implements Chained<InflightQuery> {
   readonly question: QuestionKey;
@@ -31,11 +22,9 @@ export class InflightQuery implements Chained<InflightQuery> {
   readonly arrivedAt: number;
   startedAt = 0;
   isCompleted = false;
-  /** The first waiter, in nearly all cases the only one. */
-  #first: ReplyWaiter | undefined;
-  #others: ReplyWaiter[] | undefined;
-  #promise: Promise<ForwardReply> | undefined;
-  #resolve: ((reply: ForwardReply) => void) | undefined;
+  /** Shared by all who wait. */
+  readonly reply: Promise<ForwardReply>;
+  #resolve: (reply: ForwardReply) => void = () => {};
 
   constructor(
     question: QuestionKey,
@@ -47,28 +36,13 @@ export class InflightQuery implements Chained<InflightQuery> {
     this.arrivedAt = arrivedAt;
     this.routes = routes;
     this.route = route;
-  }
-
-  /** Adds a waiter. Call it before completion. */
-  wait(waiter: ReplyWaiter): void {
-    if (this.#first === undefined) this.#first = waiter;
-    else if (this.#others === undefined) this.#others = [waiter];
-    else this.#others.push(waiter);
-  }
-
-  /** The reply as a promise, shared by all. Call it before completion. */
-  promise(): Promise<ForwardReply> {
-    this.#promise ??= new Promise((resolve) => {
+    this.reply = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    return this.#promise;
   }
 
-  complete(reply: LentReply): void {
+  complete(reply: ForwardReply): void {
     this.isCompleted = true;
-    this.#first?.completed(reply);
-    if (this.#others !== undefined) for (const waiter of this.#others) waiter.completed(reply);
-    // A promise is read later, when the lent memory has been reused.
-    this.#resolve?.(keepReply(reply));
+    this.#resolve(reply);
   }
 }

@@ -3,7 +3,8 @@
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import { QueuedTimer, type TimerQueue } from '../base/timer-queue.ts';
-import { RCODE } from '../wire/types.ts';
+import { wholeRcodeOf } from '../wire/edns.ts';
+import { type Message, RCODE } from '../wire/types.ts';
 import type { Candidates } from './candidates.ts';
 import type { ForwardTiming, RetryPolicy } from './forward-plan.ts';
 import type { QuestionKey } from './question-key.ts';
@@ -19,13 +20,12 @@ import type { RetryBudget } from './retry-budget.ts';
 import { type QueryMessage, writeQuery } from './transport/query-message.ts';
 import type { ExchangeEvents } from './transport/transport.ts';
 import { FORGERY_SUSPECTED } from './transport/udp-transport.ts';
-import { messageOf, rcodeOf, type UpstreamReply } from './transport/upstream-reply.ts';
 import { isRefusal } from './upstream/refusals.ts';
 import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
 
 export type ResolutionOutcome =
   /** A raw reply is lent until `done` returns. */
-  | { readonly kind: 'reply'; readonly reply: UpstreamReply; readonly upstream: Upstream }
+  | { readonly kind: 'reply'; readonly reply: Message; readonly upstream: Upstream }
   /** `network`: no server could be reached; the codes are the network's errors. */
   | { readonly kind: 'failed'; readonly reason: 'timeout' | 'network'; readonly codes: readonly string[] };
 
@@ -131,7 +131,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     this.#end();
   }
 
-  replied(attempt: Attempt, reply: UpstreamReply): void {
+  replied(attempt: Attempt, reply: Message): void {
     this.#remove(attempt);
     const { upstream, query, isOverdue } = attempt;
     this.#current = { kind: 'reply', reply, upstream };
@@ -213,11 +213,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
         this.#timer = this.#settings.clock.after(effect.milliseconds, () => this.#handle({ kind: 'waited' }));
         return;
       case 'keep':
-        if (this.#current !== undefined)
-          this.#kept = {
-            ...this.#current,
-            reply: { kind: 'message', message: messageOf(this.#current.reply) },
-          };
+        this.#kept = this.#current;
         return;
       case 'finish':
         this.#finish(effect.outcome);
@@ -239,23 +235,23 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     return this.#withEdns;
   }
 
-  #judge(reply: UpstreamReply, query: QueryMessage): ReplyQuality {
-    const rcode = rcodeOf(reply);
-    if (reply.kind === 'message' && this.#question.asReceived === undefined) {
+  #judge(reply: Message, query: QueryMessage): ReplyQuality {
+    const rcode = wholeRcodeOf(reply);
+    if (this.#question.asReceived === undefined) {
       // RFC 6891 section 7; others say NOTIMP.
       const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
-      if (isRefusal && query.hasEdns && reply.message.edns === undefined) return 'no-edns';
-      if (reply.message.header.truncated) return this.#question.passedOnBy === 'udp' ? 'answer' : 'truncated';
+      if (isRefusal && query.hasEdns && reply.edns === undefined) return 'no-edns';
+      if (reply.header.truncated) return this.#question.passedOnBy === 'udp' ? 'answer' : 'truncated';
     }
     if (this.#settings.tryNextOn.has(rcode)) return 'error';
-    const answers = reply.kind === 'raw' ? reply.addresses : reply.message.answers.length;
-    return rcode === RCODE.NXDOMAIN || (rcode === RCODE.NOERROR && answers === 0) ? 'negative' : 'answer';
+    const isNegative = rcode === RCODE.NXDOMAIN || (rcode === RCODE.NOERROR && reply.answers.length === 0);
+    return isNegative ? 'negative' : 'answer';
   }
 
   /** Learns about the server from a reply. */
-  #learn({ upstream, query, askedAt }: Attempt, reply: UpstreamReply): void {
-    if (reply.kind === 'raw' ? reply.hasOpt : reply.message.edns !== undefined) upstream.edns.noteOpt();
-    const rcode = rcodeOf(reply);
+  #learn({ upstream, query, askedAt }: Attempt, reply: Message): void {
+    if (reply.edns !== undefined) upstream.edns.noteOpt();
+    const rcode = wholeRcodeOf(reply);
     const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
     // Only an answer without EDNS shows that EDNS was the reason.
     const isOurs = this.#question.asReceived === undefined;

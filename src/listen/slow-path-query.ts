@@ -4,9 +4,8 @@
  * Objects are reused: every question that readers cannot answer needs one.
  */
 
-import type { PendingQuery } from '../chain/pending-query.ts';
 import type { Client } from '../chain/query.ts';
-import type { TakenOver } from '../forward/reader-path/owner.ts';
+import type { QueryOctets, TakenOver } from '../forward/reader-path/owner.ts';
 import { ENVELOPE } from '../socket/envelope.ts';
 import type { ClientRuleChecker } from './client-rules.ts';
 import type { Work } from './main-turns.ts';
@@ -16,12 +15,6 @@ import type { QuestionTarget } from './question-ring.ts';
 export interface SlowPathEvents {
   /** It is the turn of the question's client. */
   begin(question: SlowPathQuery): void;
-  /** @param length octets of the response; 0 for no response */
-  answered(question: SlowPathQuery, response: Uint8Array, length: number): void;
-  /** The question goes to the slow path after all. */
-  handedOver(question: SlowPathQuery): void;
-  /** Answering it threw, which is a defect of ours. */
-  failed(question: SlowPathQuery, error: unknown): void;
 }
 
 /** The facts that all clients of a socket share. */
@@ -32,7 +25,7 @@ export const NO_ORIGIN: SlowPathOrigin = { group: 0 };
 /** Enough for nearly every query. */
 const COMMON_QUERY_OCTETS = 512;
 
-export class SlowPathQuery implements QuestionTarget, PendingQuery, Work {
+export class SlowPathQuery implements QuestionTarget, QueryOctets, Work {
   octets = new Uint8Array(ENVELOPE.OCTETS + COMMON_QUERY_OCTETS);
   view = new DataView(this.octets.buffer);
   readonly start = ENVELOPE.OCTETS;
@@ -58,10 +51,6 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery, Work {
     return this.octets.length === ENVELOPE.OCTETS + COMMON_QUERY_OCTETS;
   }
 
-  get group(): number {
-    return this.origin.group;
-  }
-
   enlarge(octets: number): void {
     this.octets = new Uint8Array(octets);
     this.view = new DataView(this.octets.buffer);
@@ -79,17 +68,5 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery, Work {
 
   serve(): void {
     this.#events.begin(this);
-  }
-
-  respond(response: Uint8Array, length: number): void {
-    this.#events.answered(this, response, length);
-  }
-
-  handOver(): void {
-    this.#events.handedOver(this);
-  }
-
-  fail(error: unknown): void {
-    this.#events.failed(this, error);
   }
 }

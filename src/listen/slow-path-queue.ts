@@ -26,7 +26,7 @@ import { type MainTurns, mainTurns, type WorkSource } from './main-turns.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
 import { NO_ORIGIN, type SlowPathEvents, type SlowPathOrigin, SlowPathQuery } from './slow-path-query.ts';
-import type { PacketPath, ReaderForwarding } from './types.ts';
+import type { ReaderForwarding } from './types.ts';
 
 /** A reader's ring, and the descriptors of its sockets. */
 export interface QuestionSource {
@@ -69,8 +69,6 @@ interface Source {
 
 export interface SlowQuestionOptions {
   readonly handleQuery: HandleQuery;
-  /** Asked first. */
-  readonly packetPath?: PacketPath | undefined;
   /** The main thread's part, if readers forward questions by themselves. */
   readonly forwarding?: ReaderForwarding | undefined;
   /** Maximum of questions that wait for their answers, or their turn. */
@@ -93,7 +91,6 @@ const MAX_SPARE = 2048;
 export class SlowPathQueue implements SlowPathEvents, WorkSource {
   readonly #sources: Source[];
   readonly #handleQuery: HandleQuery;
-  readonly #packetPath: PacketPath;
   readonly #forwarding: ReaderForwarding | undefined;
   readonly #fills: FillPoll | undefined;
   readonly #maxUnanswered: number;
@@ -118,10 +115,9 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
   #waiting: (() => void)[] = [];
 
   constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
-    const { handleQuery, packetPath, forwarding, maxUnanswered, udpSize, events, log } = options;
+    const { handleQuery, forwarding, maxUnanswered, udpSize, events, log } = options;
     this.#sources = sources.map(makeSource);
     this.#handleQuery = handleQuery;
-    this.#packetPath = packetPath ?? (() => false);
     this.#forwarding = forwarding;
     this.#fills = forwarding && new FillPoll(forwarding, options.clock);
     this.#maxUnanswered = maxUnanswered;
@@ -172,7 +168,7 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
   }
 
   /** Answers of one turn of the event loop are sent together. */
-  answered(question: SlowPathQuery, response: Uint8Array, answerLength: number): void {
+  #answered(question: SlowPathQuery, response: Uint8Array, answerLength: number): void {
     const length = answerLength === 0 ? 0 : this.#limit(question, response, answerLength);
     if (length > 0 && !this.#isClosed) {
       const { fd, octets, received } = question;
@@ -209,14 +205,10 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
     return decision === DECISION.DROP ? 0 : truncateResponse(response, 0, length, this.#udpSize);
   }
 
-  handedOver(question: SlowPathQuery): void {
-    void this.#answer(question);
-  }
-
-  failed(question: SlowPathQuery, error: unknown): void {
+  #fail(question: SlowPathQuery, error: unknown): void {
     this.#faults.note(error);
     const query = question.query();
-    this.answered(question, query, failQuery(query, 0, query.length, this.#udpSize));
+    this.#answered(question, query, failQuery(query, 0, query.length, this.#udpSize));
   }
 
   beforeTurn(): void {
@@ -290,7 +282,7 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
   }
 
   begin(question: SlowPathQuery): void {
-    if (!this.#packetPath(question)) void this.#answer(question);
+    void this.#answer(question);
   }
 
   /** Handles a record about an earlier question. @returns whether it is one */
@@ -312,9 +304,9 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
     const client = { ...clientOf(question.octets), transport: 'udp' as const, ...question.origin };
     try {
       const response = await this.#handleQuery(question.query(), client);
-      this.answered(question, response ?? NO_RESPONSE, response?.length ?? 0);
+      this.#answered(question, response ?? NO_RESPONSE, response?.length ?? 0);
     } catch (error) {
-      this.failed(question, error);
+      this.#fail(question, error);
     }
   }
 

@@ -2,8 +2,7 @@
  * The interfaces that listeners need from other layers: answers at once from the table, and answers later from the main thread.
  */
 
-import type { PendingQuery } from '../chain/pending-query.ts';
-import type { ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts';
+import type { QueryOctets, ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { ClientTransport } from '../wire/response-size.ts';
@@ -48,13 +47,6 @@ export interface InstantAnswers {
   ): number;
 }
 
-/**
- * Takes questions that can be answered without decoding messages; all others go to `HandleQuery`.
- *
- * @returns whether it takes the question; the answer may come before it returns
- */
-export type PacketPath = (pending: PendingQuery) => boolean;
-
 /** The main thread's part of forwarding by readers: `ReaderPath` implements it. */
 export interface ReaderForwarding {
   /** Reports each new policy. Post it to the readers before `post` returns. @returns a function that stops the reports */
@@ -66,7 +58,7 @@ export interface ReaderForwarding {
   /** Requests a wake-up by the next such reply. @returns whether none is waiting already */
   sleep(): boolean;
   /** A reader gives up a question, which then takes the usual path. */
-  takeOver(reader: number, pending: PendingQuery, about: Readonly<TakenOver>): void;
+  takeOver(reader: number, query: QueryOctets, about: Readonly<TakenOver>): void;
   /** A reply came for a question that was given up. */
   takeReply(
     reader: number,

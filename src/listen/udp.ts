@@ -24,7 +24,7 @@ import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { ORDER, type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
 import { makeSteeringWords } from './reader-steering.ts';
 import { type QuestionSource, SlowPathQueue } from './slow-path-queue.ts';
-import type { PacketPath, ReaderForwarding } from './types.ts';
+import type { ReaderForwarding } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { type StartThread, UdpReader } from './udp-reader.ts';
 import { within } from './within.ts';
@@ -45,8 +45,6 @@ export interface UdpOptions extends UdpBasics {
   readonly coalesce?: number;
   /** Octets of questions that a reader may queue for the main thread, a power of two; 512 KiB by default. */
   readonly ringOctets?: number;
-  /** Asked before `handleQuery`. */
-  readonly packetPath?: PacketPath | undefined;
   /** Lets readers forward questions by themselves. */
   readonly forwarding?: ReaderForwarding | undefined;
   /** Maximum of unanswered slow questions; 10,000 by default. */
@@ -145,7 +143,6 @@ export class BatchListener implements UdpListener {
     });
     this.#slow = new SlowPathQueue(this.#readers.map(questionSourceOf), {
       handleQuery: options.handleQuery,
-      packetPath: options.packetPath,
       forwarding: options.forwarding,
       maxUnanswered: options.maxUnanswered ?? MAX_UNANSWERED,
       udpSize: options.udpSize,

@@ -18,7 +18,7 @@ import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
-import type { InstantAnswers, ListenAddress, PacketPath, ReaderForwarding } from '../listen/types.ts';
+import type { InstantAnswers, ListenAddress, ReaderForwarding } from '../listen/types.ts';
 import { listenByBatches } from '../listen/udp.ts';
 import type { UdpCounts, UdpListener } from '../listen/udp-listener.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
@@ -49,8 +49,6 @@ export interface ListenerGroupsDependencies {
   readonly udpCoalesce?: number | undefined;
   /** Lets readers forward questions by themselves. */
   readonly forwarding: ReaderForwarding | undefined;
-  /** Answers packets of the shared readers without the chain. */
-  readonly packetPath?: PacketPath | undefined;
   /** Changes how queries are answered on the main thread. Default: not at all. */
   readonly wrap?: (handleQuery: HandleQuery) => HandleQuery;
   /** Where the main thread writes the events of answered queries, and readers of groups without rings of their own. */
@@ -299,12 +297,11 @@ export class ListenerGroups {
 
   #makeReader(): GroupReader {
     const { engine, takeover, commonReaders, startReader, udpCoalesce = 0, clock } = this.#dependencies;
-    const { forwarding, packetPath, udpSize, events, wrap = unchanged } = this.#dependencies;
+    const { forwarding, udpSize, events, wrap = unchanged } = this.#dependencies;
     return new GroupReader({
       maxReaders: commonReaders,
       takeover,
       forwarding,
-      packetPath,
       events,
       coalesce: udpCoalesce,
       table: engine.table.memory,
@@ -329,13 +326,12 @@ export class ListenerGroups {
     if (this.#reader === undefined) return await this.#listenByDatagrams(plan, addresses);
     const [firstReader] = readers;
     if (firstReader === undefined) return undefined;
-    const { engine, forwarding, packetPath, startReader } = this.#dependencies;
+    const { engine, forwarding, startReader } = this.#dependencies;
     return await listenByBatches({
       ...this.#shared(plan),
       addresses,
       events,
       forwarding,
-      packetPath,
       readers: readers.length,
       firstReader,
       takeover: this.#joins(plan),

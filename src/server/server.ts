@@ -522,11 +522,10 @@ export class Server {
   }
 
   /** If queries are logged, handler answers are observed as they are made. */
-  #chooseAnswers(): Pick<ListenerGroupsDependencies, 'forwarding' | 'packetPath' | 'wrap'> {
+  #chooseAnswers(): Pick<ListenerGroupsDependencies, 'forwarding' | 'wrap'> {
     const engine = this.#engine;
-    const { packetPath, readerPath: forwarding } = engine;
     const queryLog = this.#frontEnd.watching?.queryLog;
-    if (queryLog === undefined) return { packetPath, forwarding };
+    if (queryLog === undefined) return { forwarding: engine.readerPath };
     const admits = (client: Client) => engine.admits(client);
     return {
       forwarding: undefined,

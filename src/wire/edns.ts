@@ -4,7 +4,7 @@
 import type { OctetReader } from './octet-reader.ts';
 import type { OctetWriter } from './octet-writer.ts';
 import { OPT_OCTETS } from './query-records.ts';
-import { type AbsoluteName, type Edns, TYPE } from './types.ts';
+import { type AbsoluteName, type Edns, type Message, TYPE } from './types.ts';
 import { WireError } from './wire-error.ts';
 
 /** The DO bit, in the lower half of the TTL field. */
@@ -45,4 +45,9 @@ export function writeEdns(edns: Edns, into: OctetWriter): void {
     into.uint16(option.data.length);
     into.bytes(option.data);
   }
+}
+
+/** The whole response code of a message, with the bits from EDNS (RFC 6891 section 6.1.3). */
+export function wholeRcodeOf({ header, edns }: Pick<Message, 'header' | 'edns'>): number {
+  return header.rcode | ((edns?.extendedRcode ?? 0) << 4);
 }

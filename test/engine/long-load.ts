@@ -85,7 +85,7 @@ class LoadedServer {
     return this.engine.count().resolver?.cache.prefetched ?? 0;
   }
 
-  /** As a reader does, then the packet path, then the chain. @param told receives the response, and whether a reader gave it */
+  /** As a reader does, then the chain. @param told receives the response, and whether a reader gave it */
   async ask(packet: Uint8Array, told: (response: Message, byReader: boolean) => void): Promise<void> {
     const { engine } = this;
     const [group, server] = this.#listenerGroup();
@@ -98,14 +98,10 @@ class LoadedServer {
       told(decodeMessage(octets.slice(0, end)), true);
       return;
     }
-    const byPacket = server === undefined ? this.#askByPacket(packet) : undefined;
     const client = { ...CLIENT, transport: 'udp' } as const;
-    const response =
-      byPacket === undefined
-        ? await (server === undefined
-            ? engine.handleQuery(packet, client)
-            : engine.serverBlocks.handleQueryOf(server)?.(packet, client))
-        : await byPacket;
+    const response = await (server === undefined
+      ? engine.handleQuery(packet, client)
+      : engine.serverBlocks.handleQueryOf(server)?.(packet, client));
     if (response !== undefined) told(decodeMessage(response), false);
   }
 
@@ -115,22 +111,6 @@ class LoadedServer {
     const server = 'dns://:53';
     if (engine.serverBlocks.handleQueryOf(server) === undefined) return [0, undefined];
     return [engine.listenerGroupOf(server), server];
-  }
-
-  #askByPacket(packet: Uint8Array): Promise<Uint8Array | undefined> | undefined {
-    const { engine } = this;
-    let isTaken = false;
-    const promise = new Promise<Uint8Array | undefined>((resolve, reject) => {
-      const octets = packet.slice();
-      isTaken = engine.packetPath({
-        ...{ octets, view: new DataView(octets.buffer), start: 0, length: octets.length },
-        ...{ client: CLIENT.address, group: 0 },
-        respond: (response, length) => resolve(response.slice(0, length)),
-        handOver: () => resolve(engine.handleQuery(packet, { ...CLIENT, transport: 'udp' })),
-        fail: reject,
-      });
-    });
-    return isTaken ? promise : undefined;
   }
 }
 

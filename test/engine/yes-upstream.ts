@@ -54,7 +54,7 @@ export class YesUpstream implements Transport {
   ask({ octets }: QueryMessage, events: ExchangeEvents): Exchange {
     const message = this.#answer(decodeMessage(octets));
     const timer = this.#clock.after(DELAY, () => {
-      if (!this.isSilent) events.replied({ kind: 'message', message });
+      if (!this.isSilent) events.replied(message);
     });
     return { overdue() {}, cancel: () => timer.cancel() };
   }

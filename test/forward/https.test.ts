@@ -13,7 +13,6 @@ import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-pla
 import { Forwarder } from '../../src/forward/forwarder.ts';
 import { HttpsTransport, type HttpsTransportOptions } from '../../src/forward/transport/https-transport.ts';
 import { writeQuery } from '../../src/forward/transport/query-message.ts';
-import { messageOf } from '../../src/forward/transport/upstream-reply.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName } from '../../src/wire/name.ts';
@@ -78,7 +77,7 @@ function ask(transport: HttpsTransport): Promise<Message | string> {
   const question = { ...QUESTION, dnssecOk: false, checkingDisabled: false, recursionDesired: true };
   return new Promise((resolve) => {
     transport.ask(writeQuery(question, 1232), {
-      replied: (reply) => resolve(messageOf(reply)),
+      replied: (reply) => resolve(reply),
       heard() {},
       failed: resolve,
     });

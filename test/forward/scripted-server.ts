@@ -139,7 +139,7 @@ function isProbe({ name, type }: Question): boolean {
 }
 
 function reply(events: ExchangeEvents, message: Message): void {
-  events.replied({ kind: 'message', message });
+  events.replied(message);
 }
 
 function replyTo(query: Message, rcode: number): Message {

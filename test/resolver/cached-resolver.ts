@@ -52,10 +52,6 @@ export class CachedResolver {
     return this.#cache.handler.handle(query, (behind) => this.#resolver.answer(behind));
   }
 
-  packetPath(...options: Parameters<Resolver['packetPath']>): ReturnType<Resolver['packetPath']> {
-    return this.#resolver.packetPath(...options);
-  }
-
   openRoute(path: ReaderPath, options: Parameters<Resolver['openRoute']>[1]): number {
     this.#readerPath = path;
     this.#resolver.openRoute(path, options);

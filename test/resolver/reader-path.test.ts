@@ -45,7 +45,7 @@ it('is the same to all as forwarding on the main thread', async () => {
       // Two clients ask for the same at once, the second with other capitals.
       const packets = [packet, encodeQuestion({ ...asked, name: asked.name.toUpperCase(), edns: undefined })];
       for (const one of packets) {
-        main.askByPacket(one);
+        main.askHandlers(one);
         reader.askReader(one);
       }
       await Promise.all([main.answer(made), reader.answer(made)]);

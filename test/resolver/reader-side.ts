@@ -131,7 +131,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
     this.#forwarder.flush();
     this.#table.leave();
     this.#upstream.listen();
-    for (const packet of left) this.askForwarding(packet, this.#responseOf.get(packet) ?? 0);
+    for (const packet of left) this.askHandlers(packet, this.#responseOf.get(packet));
   }
 
   #take(packet: Uint8Array): boolean {
@@ -179,9 +179,9 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
   handOver(pending: PendingQueries, client: number, about: TakenOver): void {
     const start = pending.queryOf(client);
     const packet = pending.octets.slice(start, start + (pending.length[client] ?? 0));
-    this.askForwarding(packet, pending.clientSocket[client] ?? 0, (query) =>
-      this.#path.takeOver(0, query, about),
-    );
+    const octets = { octets: packet, view: new DataView(packet.buffer), start: 0, length: packet.length };
+    this.#path.takeOver(0, octets, about);
+    this.askHandlers(packet, pending.clientSocket[client]);
   }
 
   handOverReply(ticket: number, isCut: boolean, packet: Uint8Array, start: number, length: number): void {

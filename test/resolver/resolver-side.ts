@@ -5,9 +5,7 @@ import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { replyFromEntry } from '../../src/chain/cached-reply.ts';
 import { createHandleQuery } from '../../src/chain/handle-query.ts';
-import type { PendingQuery } from '../../src/chain/pending-query.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
-import type { PacketForwarding } from '../../src/plugins/resolver/packet-path.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
 import { inLowerCase, type Reply } from './plain-traffic.ts';
@@ -27,8 +25,6 @@ export class ResolverSide {
   readonly resolver: CachedResolver;
   readonly responses: (Uint8Array | undefined)[] = [];
   readonly slowly;
-  taken = 0;
-  #packetPath: PacketForwarding | undefined;
 
   constructor(settings: CachedResolverSettings, upstream = new RawUpstream()) {
     this.upstream = upstream;
@@ -48,35 +44,6 @@ export class ResolverSide {
     void this.slowly(packet, CLIENT).then((response) => {
       this.responses[index] = response;
     });
-  }
-
-  askByPacket(packet: Uint8Array): void {
-    this.askForwarding(packet, this.responses.push(undefined) - 1);
-  }
-
-  /** @param index where its response is to be put */
-  protected askForwarding(packet: Uint8Array, index: number, before = (_: PendingQuery) => {}): void {
-    this.#packetPath ??= this.resolver.packetPath({ isExternal: () => true, onAnswer: () => {} });
-    const octets = Uint8Array.of(7, 7, ...packet, 7);
-    const view = new DataView(octets.buffer);
-    const pending: PendingQuery = {
-      octets,
-      view,
-      start: 2,
-      length: packet.length,
-      client: CLIENT.address,
-      group: 0,
-      respond: (response, length) => {
-        this.responses[index] = response.slice(0, length);
-      },
-      handOver: () => this.askHandlers(packet, index),
-      fail: (error) => {
-        throw error;
-      },
-    };
-    before(pending);
-    if (this.#packetPath.ask(pending)) this.taken += 1;
-    else this.askHandlers(packet, index);
   }
 
   async answer(replies: readonly Reply[]): Promise<void> {

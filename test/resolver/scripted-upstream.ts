@@ -39,7 +39,7 @@ export class ScriptedUpstream implements Transport {
     const query = decodeMessage(octets);
     const reply = this.#answer(query);
     const timer = this.#clock.after(this.delay, () => {
-      if (!this.isSilent) events.replied({ kind: 'message', message: reply });
+      if (!this.isSilent) events.replied(reply);
     });
     return { overdue() {}, cancel: () => timer.cancel() };
   }

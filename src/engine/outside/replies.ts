@@ -1,10 +1,12 @@
 /**
  * Converts replies of plugins of others to answers, and back.
  */
+
 import type { Reply, Rr } from '@portolan/plugin';
 import type { Answer } from '../../chain/answer.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { parseRecord } from '../../sources/zone-files/zone-file.ts';
+import { wholeRcodeOf } from '../../wire/edns.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { typeName } from '../../wire/mnemonics.ts';
 import { parseName } from '../../wire/name.ts';
@@ -86,11 +88,12 @@ export function showMessage(message: Message): Reply {
   return showAnswer(answerWith(message));
 }
 
-function answerWith({ header, answers: records, authorities, additionals, edns }: Message): Answer {
+function answerWith(message: Message): Answer {
+  const { header, answers: records, authorities, additionals } = message;
   const { authoritative, truncated, recursionAvailable, authenticData } = header;
   return {
     kind: 'message',
-    rcode: header.rcode | ((edns?.extendedRcode ?? 0) << 4),
+    rcode: wholeRcodeOf(message),
     ...{ authoritative, truncated, recursionAvailable, authenticData },
     ...{ answers: records, authorities, additionals },
   };

@@ -5,7 +5,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import type { CountAnswer } from '../../contract/plugin.ts';
 import { Counters } from '../../table/counters.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
@@ -26,25 +25,21 @@ const TYPE_OTHER = 0;
 const TYPE_OCTETS = 2;
 
 export function countAnswers(handleQuery: HandleQuery, options: CountingOptions): HandleQuery {
-  const { clock } = options;
-  const count = createAnswerCount(options);
-  return async (query, client) => {
-    const came = clock.monotonic();
-    const response = await handleQuery(query, client);
-    if (response !== undefined) count(response, response.length, clock.monotonic() - came);
-    return response;
-  };
-}
-
-export function createAnswerCount({ memory, reader, domain }: CountingOptions): CountAnswer {
+  const { clock, memory, reader, domain } = options;
   const counters = new Counters(memory, reader);
   const zone = domain && encodeName(domain);
-  return (response, length, milliseconds) => {
+  const count = (response: Uint8Array, milliseconds: number) => {
     const nameEnd = questionNameEnd(response);
     const type = nameEnd === undefined ? TYPE_OTHER : sixteenBits(response, nameEnd);
     counters.beginBatch();
-    counters.count(type, sixteenBits(response, 2), outcomeOf(response, nameEnd, zone), length);
+    counters.count(type, sixteenBits(response, 2), outcomeOf(response, nameEnd, zone), response.length);
     counters.endBatch(milliseconds);
+  };
+  return async (query, client) => {
+    const came = clock.monotonic();
+    const response = await handleQuery(query, client);
+    if (response !== undefined) count(response, clock.monotonic() - came);
+    return response;
   };
 }
 

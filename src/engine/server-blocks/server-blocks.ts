@@ -27,7 +27,6 @@ import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contr
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
-import type { PacketPath } from '../../listen/types.ts';
 import { MetadataPlugin } from '../../plugins/metadata/metadata.ts';
 import { createViewTest } from '../../plugins/view/judge-view.ts';
 import { TableFullError } from '../../table/arena.ts';
@@ -38,7 +37,7 @@ import { parseAddress } from '../../wire/address.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import type { AnswerableQuery } from '../../wire/query.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { type CountingOptions, createAnswerCount } from './answer-counts.ts';
+import type { CountingOptions } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
@@ -115,8 +114,6 @@ const UNMADE: Chain = () => ({ kind: 'servfail' });
 const MAX_DRAIN = 6_000;
 
 export class ServerBlocks {
-  /** Answers packets without the chain; undefined: no plugin does. */
-  readonly packetPath: PacketPath | undefined;
   readonly #dependencies: Omit<ServerBlocksDependencies, 'former'>;
   readonly #blocks: readonly RunningBlock[];
   /** The plugins of all blocks, in order. */
@@ -158,7 +155,6 @@ export class ServerBlocks {
     }
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
     this.#handleQueries = this.#countInFlight();
-    this.packetPath = packetPathOf(this.#plugins);
     this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
   }
 
@@ -361,7 +357,7 @@ export class ServerBlocks {
 
   /** Plugins keep the context, so it is created where no former block is in scope. */
   #contextOf({ zones, plugins }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
-    const { groups, isStrict, udpSize, responses } = this.#plan;
+    const { groups, isStrict, responses } = this.#plan;
     return {
       zones,
       pluginNames: plugins.map(({ name }) => name),
@@ -382,12 +378,9 @@ export class ServerBlocks {
             group.port === port &&
             ['', address].includes(group.address ?? ''),
         ),
-      countAnswer: createAnswerCount(this.#counting()),
       countsByDomain: responses.kind === 'plain' && responses.domain !== undefined,
       isFirst: this.#isFirst,
       isStrict,
-      udpSize,
-      sendsExtendedErrors: responses.kind === 'plain' && responses.sendsExtendedErrors === true,
       ...this.#dependencies,
     };
   }
@@ -521,10 +514,6 @@ function siteOf(zone: NameKey, { plan, chain, plugins }: RunningBlock): Site {
 /** Whether only the chain answers some names of ours, so that its answers are worth storing. */
 function derivesAnswers({ plan }: RunningBlock): boolean {
   return plan.plugins.some(({ name }) => name === 'cluster-zone' || name === 'etcd-zones');
-}
-
-function packetPathOf(plugins: readonly RunningPlugin[]): PacketPath | undefined {
-  return plugins.find(({ plugin }) => plugin.packetPath !== undefined)?.plugin.packetPath;
 }
 
 function findPlugin<Made extends Plugin>(

@@ -38,6 +38,14 @@ export interface ClientPackets {
   writeEnvelope(index: number, target: Uint8Array, at: number): void;
 }
 
+/** The octets of a client's query: memory, the same memory to read numbers from, and the place of the query in it. */
+export interface QueryOctets {
+  readonly octets: Uint8Array;
+  readonly view: DataView;
+  readonly start: number;
+  readonly length: number;
+}
+
 /** The facts about a question that the main thread takes over. */
 export interface TakenOver {
   ticket: number;

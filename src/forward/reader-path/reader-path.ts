@@ -10,15 +10,15 @@ import { closeDescriptor } from '../../socket/descriptor.ts';
 import { libc } from '../../socket/libc.ts';
 import { PARSED, QuestionReader } from '../../table/question.ts';
 import { plainKey } from '../../wire/name-wire.ts';
+import type { Message } from '../../wire/types.ts';
 import type { Forwarder } from '../forwarder.ts';
 import { replyFrom } from '../transport/outstanding.ts';
 import type { ExchangeEvents } from '../transport/transport.ts';
 import { FORGERY_SUSPECTED } from '../transport/udp-transport.ts';
-import type { UpstreamReply } from '../transport/upstream-reply.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { FILL_FLAG, FillConsumer, makeFillRing } from './fill-ring.ts';
 import { type AllRoutes, type ForwardedRoute, LinkedForwarder } from './linked-forwarder.ts';
-import type { ReaderPathData, TakenOver } from './owner.ts';
+import type { QueryOctets, ReaderPathData, TakenOver } from './owner.ts';
 import { CLOSED_POLICY, type OpenRoute, type ReaderPolicy } from './reader-policy.ts';
 import {
   GROUP_COUNT,
@@ -53,16 +53,7 @@ interface OverdueQuery {
   exchange: TakenExchange | undefined;
   /** Reports what came before the exchange was taken. */
   early: ((exchange: TakenExchange) => void) | undefined;
-  readonly query: { readonly octets: Uint8Array; readonly questionEnd: number; readonly hasEdns: boolean };
   readonly until: number;
-}
-
-/** The octets of a client's query. */
-interface QueryOctets {
-  readonly octets: Uint8Array;
-  readonly view: DataView;
-  readonly start: number;
-  readonly length: number;
 }
 
 /** Counts of queries. */
@@ -336,10 +327,8 @@ export class ReaderPath implements AllRoutes {
     const { forwarder } = known.owner;
     const now = this.#clock.monotonic();
     this.#forgetTickets(now);
-    const questionEnd = question.end - start;
     const until = now + forwarder.deadline + TICKET_MARGIN;
-    const query = { octets: octets.slice(start, start + questionEnd), questionEnd, hasEdns: true };
-    const kept: OverdueQuery = { exchange: undefined, early: undefined, query, until };
+    const kept: OverdueQuery = { exchange: undefined, early: undefined, until };
     this.#tickets.set(number, kept);
     const key = { name, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired: true };
     const onTaken = (exchange: TakenExchange) => {
@@ -369,14 +358,14 @@ export class ReaderPath implements AllRoutes {
   ): void {
     const kept = this.#tickets.get(reader * TICKETS_PER_READER + ticket);
     if (kept === undefined) return;
-    const { exchange, query } = kept;
+    const { exchange } = kept;
     if (exchange !== undefined) {
-      report(exchange, replyFrom(packet, start, length, isCut, query));
+      report(exchange, replyFrom(packet, start, length, isCut));
       return;
     }
     // The packet is only lent.
     const copy = packet.slice(start, start + length);
-    kept.early ??= (taken) => report(taken, replyFrom(copy, 0, length, isCut, query));
+    kept.early ??= (taken) => report(taken, replyFrom(copy, 0, length, isCut));
   }
 
   /** The network refused the query of such a question. @param errno 0: forged packets came */
@@ -395,7 +384,7 @@ export class ReaderPath implements AllRoutes {
 }
 
 /** @param reply undefined if it is malformed */
-function report(exchange: TakenExchange, reply: UpstreamReply | undefined): void {
+function report(exchange: TakenExchange, reply: Message | undefined): void {
   if (reply === undefined) exchange.failed('malformed');
   else exchange.replied(reply);
 }

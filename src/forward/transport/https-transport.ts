@@ -119,7 +119,7 @@ class HttpsExchange {
     try {
       const message = decodeMessage(octets);
       this.#isDone = true;
-      this.#events.replied({ kind: 'message', message }, octets.length);
+      this.#events.replied(message, octets.length);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
       this.#fail('malformed');

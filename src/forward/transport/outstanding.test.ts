@@ -5,7 +5,6 @@ import { parseName } from '../../wire/name.ts';
 import { type Message, OPCODE } from '../../wire/types.ts';
 import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import { type ForwardQuestion, writeQuery } from './query-message.ts';
-import { messageOf, type UpstreamReply } from './upstream-reply.ts';
 
 const QUESTION: ForwardQuestion = {
   name: parseName('wWw.example.'),
@@ -23,7 +22,7 @@ interface Waiting extends OutstandingQuery {
 function waiting(): Waiting {
   const seen: (Message | string)[] = [];
   const events = {
-    replied: (reply: UpstreamReply) => void seen.push(messageOf(reply)),
+    replied: (reply: Message) => void seen.push(reply),
     heard: () => {},
     failed: (code: string) => void seen.push(code),
   };

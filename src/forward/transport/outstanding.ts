@@ -2,6 +2,7 @@
  * Outstanding queries of one socket or connection, by id; judges incoming packets.
  */
 import { tryDecodeMessage } from '../../wire/message.ts';
+import type { Message } from '../../wire/types.ts';
 import { repeatsCase, restoreCase } from './name-case.ts';
 import {
   idOfReply,
@@ -12,9 +13,7 @@ import {
   withId,
 } from './query-message.ts';
 import { randomId } from './random-ids.ts';
-import { RawReply } from './raw-reply.ts';
 import type { DroppedPackets, ExchangeEvents } from './transport.ts';
-import type { UpstreamReply } from './upstream-reply.ts';
 
 export interface OutstandingQuery {
   readonly query: QueryMessage;
@@ -38,7 +37,7 @@ export class Outstanding<Entry extends OutstandingQuery> {
   /** The last id at each place: a late or duplicate reply is not a forgery. */
   readonly #lastIds: Uint16Array;
   readonly #dropped: DroppedPackets;
-  readonly #isForged: (reply: UpstreamReply) => boolean;
+  readonly #isForged: (reply: Message) => boolean;
   #size = 0;
   #suspicious = 0;
 
@@ -47,11 +46,7 @@ export class Outstanding<Entry extends OutstandingQuery> {
    * @param isForged whether a reply's content shows that it does not belong to the query
    * @param places maximum of queries, a power of two
    */
-  constructor(
-    dropped: DroppedPackets,
-    isForged: (reply: UpstreamReply) => boolean = () => false,
-    places = PLACES,
-  ) {
+  constructor(dropped: DroppedPackets, isForged: (reply: Message) => boolean = () => false, places = PLACES) {
     this.#dropped = dropped;
     this.#isForged = isForged;
     this.#places = Array.from({ length: places }, () => undefined);
@@ -140,7 +135,7 @@ export class Outstanding<Entry extends OutstandingQuery> {
     }
     if (query.plain !== undefined && !this.#takeCase(entry, query.plain, packet, start, length))
       return undefined;
-    const reply = replyFrom(packet, start, length, isCut, query);
+    const reply = replyFrom(packet, start, length, isCut);
     if (reply !== undefined && this.#isForged(reply)) {
       this.#dropped.strange += 1;
       return undefined;
@@ -165,9 +160,6 @@ export class Outstanding<Entry extends OutstandingQuery> {
   }
 }
 
-/** The only raw reply, lent to one caller at a time. */
-const raw = new RawReply();
-
 /**
  * The reply in a packet whose id and question are those of a query; undefined if it cannot be decoded.
  *
@@ -178,15 +170,9 @@ export function replyFrom(
   start: number,
   length: number,
   isCut: boolean,
-  query: QueryMessage,
-): UpstreamReply | undefined {
-  const isRaw = !isCut && raw.take(packet, start, length, query);
-  return isRaw ? raw : decode(packet.subarray(start, start + length), isCut);
-}
-
-function decode(packet: Uint8Array, isCut: boolean): UpstreamReply | undefined {
-  const message = tryDecodeMessage(isCut ? headOf(packet) : packet);
-  return message && { kind: 'message', message };
+): Message | undefined {
+  const octets = packet.subarray(start, start + length);
+  return tryDecodeMessage(isCut ? headOf(octets) : octets);
 }
 
 /** Only the header and the question, with TC. */

@@ -7,10 +7,10 @@
  * TCP also takes over queries whose UDP socket a forger has found, since an off-path forger cannot answer there.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { Message } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 import { FORGERY_SUSPECTED } from './udp-transport.ts';
-import { messageOf, type UpstreamReply } from './upstream-reply.ts';
 
 /** Milliseconds from a truncated reply to the complete one over TCP, including connecting. */
 const TCP_TIMEOUT = 1000;
@@ -89,13 +89,11 @@ class PlainExchange implements Exchange, ExchangeEvents {
     else this.#askByUdp();
   }
 
-  replied(received: UpstreamReply, octets = 0): void {
+  replied(received: Message, octets = 0): void {
     const { passedOnBy, maxUdpReply } = this.#query;
     const isTooLarge = maxUdpReply !== undefined && octets > maxUdpReply;
     const reply = isTooLarge ? withoutRecords(received) : received;
-    // Raw replies are never truncated.
-    const isWhole = reply.kind === 'raw' || !reply.message.header.truncated;
-    if (isWhole || passedOnBy !== undefined) this.#events.replied(reply);
+    if (!reply.header.truncated || passedOnBy !== undefined) this.#events.replied(reply);
     else if (!this.#isDone) {
       this.#events.heard();
       this.#askByTcp(() => this.#events.replied(reply));
@@ -151,9 +149,8 @@ class PlainExchange implements Exchange, ExchangeEvents {
 }
 
 /** The reply without its records (OPT included), with TC. */
-function withoutRecords(reply: UpstreamReply): UpstreamReply {
-  const { header, questions } = messageOf(reply);
+function withoutRecords({ header, questions }: Message): Message {
   const truncated = { ...header, truncated: true };
   const empty = { answers: [], authorities: [], additionals: [], edns: undefined };
-  return { kind: 'message', message: { header: truncated, questions, ...empty } };
+  return { header: truncated, questions, ...empty };
 }

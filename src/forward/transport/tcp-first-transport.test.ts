@@ -50,8 +50,7 @@ class Server {
     let outcome = 'waiting';
     this.transport.ask(QUERY, {
       replied: (reply) => {
-        const isTruncated = reply.kind === 'message' && reply.message.header.truncated;
-        outcome = isTruncated ? 'truncated' : 'reply';
+        outcome = reply.header.truncated ? 'truncated' : 'reply';
       },
       heard() {},
       failed: (code) => {
@@ -72,8 +71,7 @@ class Server {
         const tell = (run: (to: ExchangeEvents) => void) => {
           if (!isCancelled) run(events);
         };
-        const reply = (isTruncated: boolean) =>
-          events.replied({ kind: 'message', message: replyOf(isTruncated) });
+        const reply = (isTruncated: boolean) => events.replied(replyOf(isTruncated));
         const behaviour = this[protocol];
         if (behaviour === 'refused') tell(({ failed }) => failed('ECONNREFUSED'));
         else if (behaviour !== 'silence') tell(() => reply(behaviour === 'truncated'));

@@ -6,6 +6,7 @@
  * TCP; a reply to it brings TCP back.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { Message } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
 import { continueBy } from './taken-over-exchange.ts';
 import type {
@@ -16,7 +17,6 @@ import type {
   Transport,
   TransportProtocol,
 } from './transport.ts';
-import type { UpstreamReply } from './upstream-reply.ts';
 
 /** Milliseconds for TCP, including connecting, before UDP is used too. */
 const TCP_HEAD_START = 500;
@@ -105,7 +105,7 @@ class TcpFirstExchange implements Exchange {
   #headStart: Timer | undefined;
   #tcpTimeout: Timer | undefined;
   /** The answer over UDP, held while TCP may bring a complete one. */
-  #truncated: UpstreamReply | undefined;
+  #truncated: Message | undefined;
   #isAnsweredByUdp = false;
   #isTold = false;
 
@@ -178,13 +178,11 @@ class TcpFirstExchange implements Exchange {
     });
   }
 
-  #repliedByUdp(reply: UpstreamReply, octets: number | undefined): void {
+  #repliedByUdp(reply: Message, octets: number | undefined): void {
     if (this.#isTold) return;
     this.#isAnsweredByUdp = true;
     if (this.#tcp === 'done') this.#transport.use('udp');
-    // Raw replies are never truncated.
-    const isTruncated = reply.kind === 'message' && reply.message.header.truncated;
-    if (isTruncated && (this.#tcp === 'waiting' || this.#mayTryTcp())) {
+    if (reply.header.truncated && (this.#tcp === 'waiting' || this.#mayTryTcp())) {
       this.#truncated = reply;
       this.#askTcp();
     } else this.#tell(reply, octets);
@@ -222,7 +220,7 @@ class TcpFirstExchange implements Exchange {
     if (!this.#isTold) this.#events.heard();
   }
 
-  #tell(reply: UpstreamReply, octets: number | undefined): void {
+  #tell(reply: Message, octets: number | undefined): void {
     if (this.#isTold) return;
     this.#end();
     this.#events.replied(reply, octets);

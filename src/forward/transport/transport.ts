@@ -2,8 +2,8 @@
  * Carries a query to one server and its reply back. It has no time-outs of its own: it waits until it is cancelled.
  */
 import type { SocketAddress } from '../../socket/addresses.ts';
+import type { Message } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
-import type { UpstreamReply } from './upstream-reply.ts';
 
 /** Packets that do not answer any query, by the reason. */
 export interface DroppedPackets {
@@ -22,7 +22,7 @@ export interface ExchangeEvents {
    * @param reply a raw one is lent until the callback returns
    * @param octets of the packet; undefined if the transport does not report it
    */
-  replied(reply: UpstreamReply, octets?: number): void;
+  replied(reply: Message, octets?: number): void;
   /** The server has sent a packet that is not yet the reply: it is alive, and the reply takes another round trip or two. */
   heard(): void;
   /** The query will not be answered. @param code the network's error, such as `ECONNREFUSED`, or `malformed` */

@@ -15,6 +15,7 @@ import type { SocketAddress } from '../../socket/addresses.ts';
 import { openQuerySocket, type QuerySocket } from '../../socket/query-socket.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
+import type { Message } from '../../wire/types.ts';
 import { CaseSupport, mixCase } from './name-case.ts';
 import { Outstanding, type OutstandingQuery } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
@@ -27,7 +28,6 @@ import {
   type ExchangeEvents,
   type Transport,
 } from './transport.ts';
-import { messageOf, type UpstreamReply } from './upstream-reply.ts';
 
 /** The UDP source ports of queries. */
 export type SourcePorts =
@@ -79,7 +79,7 @@ export class UdpTransport implements Transport {
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: UdpTransportOptions;
   readonly #case = new CaseSupport();
-  readonly #isForged: (reply: UpstreamReply) => boolean;
+  readonly #isForged: (reply: Message) => boolean;
   readonly #seats: (Seat | undefined)[];
   /** Retired, but with replies outstanding. */
   readonly #leaving = new Set<Seat>();
@@ -307,11 +307,11 @@ function anyAddress(peer: SocketAddress): string {
   return peer.address.includes(':') ? '::' : '0.0.0.0';
 }
 
-function recogniseForged(ranges: readonly AddressRange[]): (reply: UpstreamReply) => boolean {
+function recogniseForged(ranges: readonly AddressRange[]): (reply: Message) => boolean {
   if (ranges.length === 0) return () => false;
   const isIgnored = matchRanges(ranges);
   return (reply) =>
-    messageOf(reply).answers.some(({ data }) => {
+    reply.answers.some(({ data }) => {
       const octets = data.kind === 'A' || data.kind === 'AAAA' ? parseAddress(data.address) : undefined;
       return octets !== undefined && isIgnored(octets);
     });

@@ -6,7 +6,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { QueuedTimer, TimerQueue } from '../../base/timer-queue.ts';
-import { RCODE } from '../../wire/types.ts';
+import { wholeRcodeOf } from '../../wire/edns.ts';
+import { type Message, RCODE } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type {
   DirectServer,
@@ -15,7 +16,6 @@ import type {
   ExchangeEvents,
   Transport,
 } from '../transport/transport.ts';
-import { rcodeOf, type UpstreamReply } from '../transport/upstream-reply.ts';
 import { EdnsSupport } from './edns-support.ts';
 import { HealthChecks, type HealthPolicy } from './health-checks.ts';
 import type { LossRate } from './loss-rate.ts';
@@ -26,7 +26,7 @@ import type { UpstreamEvent, UpstreamState } from './upstream-state.ts';
 import type { DirectCounts, UpstreamStatistics } from './upstream-statistics.ts';
 
 export interface AttemptEvents {
-  replied(attempt: Attempt, reply: UpstreamReply): void;
+  replied(attempt: Attempt, reply: Message): void;
   /** The server is slower than usual. */
   slow(attempt: Attempt): void;
   /** The server has exceeded its usual time. A reply may still come. */
@@ -189,8 +189,8 @@ export class Upstream {
   }
 
   /** Counts a reply. @internal for `Attempt` */
-  replied(attempt: Attempt, reply: UpstreamReply): void {
-    const rcode = rcodeOf(reply);
+  replied(attempt: Attempt, reply: Message): void {
+    const rcode = wholeRcodeOf(reply);
     this.#replies.set(rcode, (this.#replies.get(rcode) ?? 0) + 1);
     this.losses.noteAnswered();
     this.#ended(attempt);
@@ -347,7 +347,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   }
 
   /** @internal for the transport */
-  replied(reply: UpstreamReply): void {
+  replied(reply: Message): void {
     if (this.#isDone) return;
     const events = this.#events;
     this.#finish();

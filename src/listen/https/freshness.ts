@@ -1,6 +1,7 @@
 /**
  * How long HTTP caches may keep a response (RFC 8484 section 5.1), as CoreDNS computes it.
  */
+import { wholeRcodeOf } from '../../wire/edns.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { tryDecodeMessage } from '../../wire/message.ts';
 import { skipName } from '../../wire/query-records.ts';
@@ -55,8 +56,9 @@ function freshnessOfMessage(response: Uint8Array): number {
 }
 
 /** Whether it answers its question, by records or by a denial. */
-function isKept({ header, questions, answers, authorities, edns }: Message): boolean {
-  const rcode = header.rcode | ((edns?.extendedRcode ?? 0) << 4);
+function isKept(message: Message): boolean {
+  const { header, questions, answers, authorities } = message;
+  const rcode = wholeRcodeOf(message);
   if (header.opcode !== OPCODE.QUERY || NOT_KEPT.has(questions[0]?.type ?? 0)) return false;
   if (rcode === RCODE.NXDOMAIN) return answers.length === 0;
   if (rcode !== RCODE.NOERROR) return false;

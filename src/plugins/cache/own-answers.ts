@@ -25,12 +25,11 @@ import type { AnswerBody, CachedEntry } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
-import { MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type NameKey, RCODE } from '../../wire/types.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed } from './cache-answers.ts';
+import { ForwardedReplies } from './forwarded-replies.ts';
 import { type OwnRules, patienceOf } from './options.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
-import { RawResponses } from './raw-replies.ts';
 
 interface OwnFound extends FoundAnswer {
   readonly entry: CachedEntry;
@@ -55,7 +54,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
   /** Milliseconds that the client of a question has waited already. */
   waited: (question: QuestionKey) => number = () => 0;
   readonly #dependencies: OwnAnswersDependencies;
-  readonly #responses: RawResponses;
+  readonly #forwarded: ForwardedReplies;
   #rules: OwnRules;
   #generation = 0;
   #hits = 0;
@@ -67,7 +66,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
     this.#rules = rules;
     // Nothing else of the block that it is made for, which it outlives.
     this.#dependencies = { table, clock, ...(readerPath && { readerPath }) };
-    this.#responses = new RawResponses(table, clock, MAX_UDP_SIZE);
+    this.#forwarded = new ForwardedReplies(table, clock);
   }
 
   get rules(): OwnRules {
@@ -203,7 +202,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
   keepReply(fill: FillConsumer, isEncoded: boolean, trustsAd: boolean): void {
     const { table } = this.#dependencies;
     if (isEncoded && table.cacheEncoded(fill.words, fill.entryWord, fill.entryLength)) return;
-    this.#responses.replace(fill, this.#rules.caching, trustsAd);
+    this.#forwarded.keep(fill, this.#rules.caching, trustsAd);
   }
 
   *handOver(isUsed: boolean): Iterable<HandedAnswer> {

@@ -10,7 +10,6 @@ import type { Handler, Next } from '../../chain/handler.ts';
 import { ALL_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
-import { messageOf } from '../../forward/transport/upstream-reply.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { compileLogFormat, describeQuery } from '../log/log-format.ts';
 import type { DnstapOptions, TapOptions } from './options.ts';
@@ -69,7 +68,7 @@ export class Dnstap {
       received: (reply, asked) =>
         this.#send({
           ...{ ...common, type: TAP_TYPE.FORWARDER_RESPONSE, asked, answered: this.#clock.now() },
-          response: this.#isFull ? encodeMessage(messageOf(reply), {}) : undefined,
+          response: this.#isFull ? encodeMessage(reply, {}) : undefined,
         }),
     };
     return new TappedTransport(transport, tap, () => this.#clock.now());

@@ -8,13 +8,13 @@ import type {
   ExchangeEvents,
   Transport,
 } from '../../forward/transport/transport.ts';
-import type { UpstreamReply } from '../../forward/transport/upstream-reply.ts';
+import type { Message } from '../../wire/types.ts';
 
 /** Gets the queries to a server, and its replies. */
 export interface ForwardTap {
   sent(query: QueryMessage): void;
   /** @param reply lent until this returns @param asked milliseconds since the Unix epoch */
-  received(reply: UpstreamReply, asked: number): void;
+  received(reply: Message, asked: number): void;
 }
 
 export class TappedTransport implements Transport {

@@ -8,7 +8,7 @@ import type {
   Transport,
   TransportProtocol,
 } from '../../forward/transport/transport.ts';
-import { rcodeOf } from '../../forward/transport/upstream-reply.ts';
+import { wholeRcodeOf } from '../../wire/edns.ts';
 import type { ServerEvents } from './forward-metrics.ts';
 
 export interface CountedOptions {
@@ -51,7 +51,7 @@ export class CountedTransport implements Transport {
     this.#lastAsked = askedAt;
     return this.#transport.ask(query, {
       replied(reply, octets) {
-        counts.replied(server, rcodeOf(reply), clock.monotonic() - askedAt);
+        counts.replied(server, wholeRcodeOf(reply), clock.monotonic() - askedAt);
         events.replied(reply, octets);
       },
       heard: () => events.heard(),

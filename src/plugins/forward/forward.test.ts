@@ -68,9 +68,7 @@ async function forwardTo(
       if (said === 'ECONNREFUSED') queueMicrotask(() => events.failed(said));
       else if (said !== 'silence') {
         const header = { ...query.header, response: true, recursionAvailable: true, rcode: said };
-        queueMicrotask(() =>
-          events.replied({ kind: 'message', message: { ...query, header } }, octets.length),
-        );
+        queueMicrotask(() => events.replied({ ...query, header }, octets.length));
       }
       return { overdue() {}, cancel() {} };
     },

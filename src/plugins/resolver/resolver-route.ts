@@ -6,7 +6,16 @@ import type { ForwardedRoute, RouteTerms } from '../../forward/reader-path/linke
 import { DEFAULT_VIEW } from '../../table/types.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { RESOLVER_OUTCOME } from '../cache/outcomes.ts';
-import type { ResolverParts } from './packet-path.ts';
+import type { OwnAnswers } from '../cache/own-answers.ts';
+import type { Forwarding } from './forwarding.ts';
+
+/** The parts of a resolver that its route uses. */
+export interface ResolverParts {
+  readonly forwarding: Forwarding;
+  readonly cache: OwnAnswers;
+  /** Whether the settings leave replies as they are. May change. */
+  readonly isUsable: () => boolean;
+}
 
 export interface ResolverRouteOptions {
   /**

@@ -21,8 +21,7 @@ import type { Question } from '../../wire/types.ts';
 import type { OwnAnswers } from '../cache/own-answers.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ReplySettings } from './forwarding.ts';
-import { PacketForwarding, type PacketForwardingOptions, type ResolverParts } from './packet-path.ts';
-import { ResolverRoute, type ResolverRouteOptions } from './resolver-route.ts';
+import { type ResolverParts, ResolverRoute, type ResolverRouteOptions } from './resolver-route.ts';
 
 export interface ResolverSettings extends ReplySettings {
   readonly forward: ForwardPlan;
@@ -74,11 +73,6 @@ export class Resolver {
     return this.#forwarding.handle(query);
   }
 
-  /** The packet path, for questions that no handler before the resolver answers. */
-  packetPath(options: PacketForwardingOptions): PacketForwarding {
-    return new PacketForwarding(this.#parts(), options);
-  }
-
   /** Lets readers forward such questions by themselves. Call it once. */
   openRoute(readerPath: ReaderPath, options: Omit<ResolverRouteOptions, 'trustsAd'>): void {
     const trustsAd = () => this.#settings.forward.trustsAd;
@@ -100,11 +94,10 @@ export class Resolver {
   }
 
   #parts(): ResolverParts {
-    const { cache, table, clock } = this.#options;
+    const { cache } = this.#options;
     return {
-      forwarder: this.#forwarder,
       forwarding: this.#forwarding,
-      ...{ cache, table, clock },
+      cache,
       isUsable: () => cache.rules.maxTtl === undefined && leavesPlainReplies(this.#settings),
     };
   }

@@ -6,14 +6,12 @@ import {
   type Chain,
   type Handler,
   minLabelsForwarded,
-  reachesForwarder,
 } from '../../chain/handler.ts';
 import { ALL_QUESTIONS } from '../../chain/match.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
-import type { PacketPath } from '../../listen/types.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { Question } from '../../wire/types.ts';
@@ -31,7 +29,6 @@ interface Followed {
 
 export class Resolving implements Plugin {
   readonly handler: Handler;
-  readonly packetPath: PacketPath;
   readonly #lasting: Lasting<Followed>;
   readonly #settings: () => ResolverSettings;
   readonly #context: PluginContext;
@@ -54,14 +51,6 @@ export class Resolving implements Plugin {
       forget: (domain) => context.find(Cache)?.forget(domain),
       updateRoute: () => this.updateRoute(),
     });
-    const { handlers, udpSize, sendsExtendedErrors, countAnswer } = context;
-    const path = resolver.packetPath({
-      isExternal: (name, type) => reachesForwarder(handlers(), name, type),
-      readsOptions: () => handlers().some(({ name }) => name === 'nsid'),
-      ...{ udpSize, sendsExtendedErrors },
-      onAnswer: countAnswer,
-    });
-    this.packetPath = (pending) => path.ask(pending);
   }
 
   get resolver(): Resolver {

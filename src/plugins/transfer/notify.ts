@@ -4,8 +4,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { writeQuery } from '../../forward/transport/query-message.ts';
 import { UdpTransport } from '../../forward/transport/udp-transport.ts';
-import { rcodeOf } from '../../forward/transport/upstream-reply.ts';
 import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
+import { wholeRcodeOf } from '../../wire/edns.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import { signQuery } from '../../wire/tsig.ts';
 import { CLASS, type NameKey, OPCODE, RCODE, TYPE } from '../../wire/types.ts';
@@ -62,7 +62,7 @@ function send({ zone, clock, key }: NotifyOptions, transport: UdpTransport): Pro
     const exchange = transport.ask(query, {
       replied(reply) {
         timer.cancel();
-        resolve(rcodeOf(reply));
+        resolve(wholeRcodeOf(reply));
       },
       heard() {},
       failed(code) {

@@ -6,7 +6,6 @@ import { sanitise } from '../../../src/forward/sanitise.ts';
 import { mixCase } from '../../../src/forward/transport/name-case.ts';
 import { Outstanding, type OutstandingQuery } from '../../../src/forward/transport/outstanding.ts';
 import { type QueryMessage, writeQuery } from '../../../src/forward/transport/query-message.ts';
-import { messageOf } from '../../../src/forward/transport/upstream-reply.ts';
 import type { ClusterObject, ServicePort } from '../../../src/kube/objects/objects.ts';
 import { AskableCluster, type DialectName } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { composeClusters } from '../../../src/records/cluster-composer.ts';
@@ -219,7 +218,7 @@ it('a reply of an upstream server is taken, dropped or fails its query', async (
         events: {
           replied: (reply) => {
             calls += 1;
-            sanitise(question, messageOf(reply));
+            sanitise(question, reply);
           },
           heard() {},
           failed: () => {

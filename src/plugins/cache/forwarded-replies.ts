@@ -1,5 +1,5 @@
 /**
- * Makes the response to a client and the cached answer from a raw reply, by copying octets.
+ * Makes cached answers from replies that readers have sent to their clients, by copying octets.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -17,49 +17,30 @@ import { MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import type { WireName } from '../../wire/types.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 
-/** A waiting query in wire form, with the parts that were read when it came. */
-export interface WaitingQuery extends RawQuery {
+/** The query of a reader, in wire form. */
+interface WaitingQuery extends RawQuery {
   readonly question: Omit<ForwardQuestion, 'name'>;
 }
 
 type ReplyStore = Pick<TableWriter, 'cache' | 'dropCached'>;
 
-export class RawResponses {
+export class ForwardedReplies {
   readonly #answer = new RawAnswer();
   readonly #table: ReplyStore;
   readonly #clock: Clock;
-  readonly #udpSize: number;
   /** Of a fill. */
   readonly #reply = new RawReply();
   #form: Extract<AnswerForm, { kind: 'own' }> | undefined;
   /** The name of the question that is being answered, in lower case. */
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
 
-  constructor(table: ReplyStore, clock: Clock, udpSize: number) {
+  constructor(table: ReplyStore, clock: Clock) {
     this.#table = table;
     this.#clock = clock;
-    this.#udpSize = udpSize;
   }
 
-  /** Where responses are written to. */
-  get octets(): Uint8Array {
-    return this.#answer.octets;
-  }
-
-  /**
-   * Writes the response to a query, and puts it into the cache.
-   *
-   * @param isCurrent whether the generation is the same as when the query came; otherwise the answer is not cached
-   * @returns the length of the response in octets; 0 if it does not fit, and nothing was done
-   */
-  answer(query: WaitingQuery, reply: RawReply, caching: CachingRules, isCurrent: boolean): number {
-    const length = this.#answer.write(query, reply, this.#formOf(caching), this.#udpSize);
-    if (length > 0 && isCurrent) this.#keep(query, reply);
-    return length;
-  }
-
-  /** Caches a reply that readers have sent to their clients, in place of an older one. */
-  replace(fill: FillConsumer, caching: CachingRules, trustsAd: boolean): void {
+  /** Caches a reply in place of an older one. */
+  keep(fill: FillConsumer, caching: CachingRules, trustsAd: boolean): void {
     const { octets, start, length, questionEnd } = fill;
     const question = questionOfFill(fill);
     const { type, class: dnsClass, dnssecOk, checkingDisabled } = question;
@@ -68,7 +49,7 @@ export class RawResponses {
     reply.authenticData &&= trustsAd;
     const query = { octets, start, questionEnd, question, hasOpt: false, udpSize: MAX_UDP_SIZE };
     const isWritten = this.#answer.write(query, reply, this.#formOf(caching), MAX_UDP_SIZE) > 0;
-    if (isWritten && this.#keep(query, reply)) return;
+    if (isWritten && this.#store(query, reply)) return;
     // Any new answer makes the older one invalid (RFC 8767 section 4).
     this.#table.dropCached({ name: this.#nameOf(query), type, class: dnsClass, dnssecOk, checkingDisabled });
   }
@@ -79,7 +60,7 @@ export class RawResponses {
     return this.#form;
   }
 
-  #keep(query: WaitingQuery, reply: RawReply): boolean {
+  #store(query: WaitingQuery, reply: RawReply): boolean {
     const { lifetime, octets } = this.#answer;
     if (lifetime < 1) return false;
     const bytes = octets.subarray(query.questionEnd, query.questionEnd + reply.recordsLength);
