@@ -4,10 +4,12 @@
  * Ask rules, forwarding by readers and the order of look-ups are derived only from it.
  */
 import type { FlagChange, UniformCaching } from '../forward/caching/answer-form.ts';
-import type { Forwarder } from '../forward/forwarder.ts';
+import type { CachingRules } from '../forward/caching/caching-rules.ts';
 import type { FillConsumer } from '../forward/reader-path/fill-ring.ts';
+import type { LinkedForwarder } from '../forward/reader-path/linked-forwarder.ts';
+import type { Upstream } from '../forward/upstream/upstream.ts';
 import type { PublicationId, ViewId } from '../table/types.ts';
-import { type NameKey, TYPE } from '../wire/types.ts';
+import { type Message, type NameKey, type Question, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import type { HandlerCount } from './handler-counts.ts';
 import type { Questions } from './match.ts';
@@ -37,6 +39,10 @@ interface HandlerParts {
   readonly passing?: readonly HandlerCount[];
   /** How readers search for names that this handler searches for. Default: they leave them to it. */
   readonly search?: HandlerSearch | undefined;
+  /** What it does to replies of upstream servers, for the forwarder behind it. Default: nothing. */
+  readonly replies?: ReplyChanges;
+  /** How it stores replies that readers forward for names of a zone; undefined: readers may not forward. Default: it stores none. */
+  keepsForwarded?(zone: NameKey): KeptReplies | undefined;
   /** Whether it only counts or logs, so that looks pass by it. Default: no. */
   readonly isObserver?: true;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
@@ -53,26 +59,55 @@ export interface HandlerSearch {
   readonly found: readonly HandlerCount[];
 }
 
+/** Changes of replies before they are judged and cached. */
+export interface ReplyChanges {
+  /** In this order. */
+  readonly changes: readonly ((question: Question, message: Message) => Message)[];
+  /** Whether `changes` leave replies with addresses, and denials of unknown names, as they are. */
+  readonly leavesAddresses: boolean;
+  /** Whether any name may be known here although upstream denies it. May change. */
+  mayKnowNames(): boolean;
+  /** Whether readers know all names that are known here. May change. */
+  knowsItsNames(): boolean;
+}
+
 /** How a cache stores replies that readers have sent to their clients. */
 export interface KeptReplies {
-  readonly caching: UniformCaching;
+  /** The rules for TTLs, and whether responses have our own flags or those of the server. */
+  readonly form:
+    | { readonly kind: 'own'; readonly caching: CachingRules }
+    | { readonly kind: 'as-sent'; readonly caching: UniformCaching };
   /** The view with its entries; undefined: it makes the entries itself. */
   readonly view: ViewId | undefined;
   /** Whether an expired answer may be served. */
   readonly servesStale: boolean;
   /** Names for which it does not store all replies, with all names below them. */
   readonly exceptions: readonly NameKey[];
-  /** @param isEncoded whether the entry may be stored as the reader has made it */
-  keep(reply: FillConsumer, site: QuerySite, isEncoded: boolean): void;
+  /** Counts clients whose questions it had no answer for. Default: outcomes count them. */
+  missed?(clients: number): void;
+  keep(reply: FillConsumer, about: SentReply): void;
+}
+
+/** The facts about a reply that a reader has sent to its clients. */
+export interface SentReply {
+  readonly site: QuerySite;
+  /** Whether the entry may be stored as the reader has made it. */
+  readonly isEncoded: boolean;
+  /** Whether the AD bit of the server is trusted. */
+  readonly trustsAd: boolean;
 }
 
 /** Servers that readers may ask by themselves. */
 export interface DirectServers {
-  readonly forwarder: Forwarder;
-  /** Names that other rules or handlers take, with all names below them. */
+  readonly link: LinkedForwarder;
+  /** Names that other routes take, with all names below them. */
   readonly exceptions: readonly NameKey[];
-  /** Counts a reply. @param server its address and port @param clients that got it */
-  countReply(server: string, rcode: number, milliseconds: number, clients: number): void;
+  /** Whether clients get plain replies as they are. May change. */
+  isUsable(): boolean;
+  /** Whether denials are true, since no names are known here. May change. */
+  believesDenials(): boolean;
+  /** Counts a reply. @param upstream its server, if it is still one */
+  observe(reply: FillConsumer, upstream: Upstream | undefined): void;
 }
 
 export type Handler = HandlerParts &
@@ -93,8 +128,6 @@ export type Handler = HandlerParts &
         readonly view: ViewId;
         /** Counts of queries that it answers, by the outcomes of its entries. It passes on all other queries. */
         readonly hits: HitCounts;
-        /** How to store replies that readers forward for names of a zone; undefined: readers may not forward. */
-        forwardedIn(zone: NameKey): KeptReplies | undefined;
       }
     | {
         /** Asks upstream; readers may forward a query that reaches it unchanged. */

@@ -6,7 +6,6 @@ import type { Log } from '../base/log.ts';
 import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { Chain, Handler } from '../chain/handler.ts';
 import type { PluginMetrics } from '../chain/plugin-metrics.ts';
-import type { ResolverStats } from '../chain/resolver-stats.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { ForwardTally } from '../forward/forward-tally.ts';
 import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
@@ -17,9 +16,19 @@ import type { TableWriter } from '../table/writer.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { PluginInspection } from './inspection.ts';
 
+/** What a cache with our own rules counts. */
+export interface OwnCacheCounts {
+  /** Questions answered from the cache, by handlers; readers count their own. */
+  readonly hits: number;
+  readonly misses: number;
+  /** Answers served stale because no new one came in time, without those that readers repeat. */
+  readonly stale: number;
+  readonly prefetched: number;
+}
+
 /** Statistics of plugins, for metrics. */
 export interface PluginStats {
-  readonly resolver?: ResolverStats;
+  readonly cache?: OwnCacheCounts;
   readonly etcd?: EtcdStats & { readonly isKnown: boolean };
 }
 
@@ -56,8 +65,6 @@ export interface Plugin {
   inspect?(): PluginInspection;
   /** Holds cached answers that the process that takes over can use. */
   readonly keeper?: AnswerKeeper | undefined;
-  /** Number of the route by which readers forward; views contain it. */
-  readonly route?: number;
   /** Local names as the clients of a network see them. */
   readonly localised?: readonly LocalisedPublication[];
   /** For `ready`. Default: always ready. */
@@ -125,8 +132,6 @@ export interface PluginContext {
   readonly connectUpstream: Connect | undefined;
   /** All queries since the start. */
   readonly countQueries: () => QueryCounts;
-  /** Whether names of the cluster are counted apart from all others. */
-  readonly countsByDomain: boolean;
 }
 
 /** The former plugin, if it is of a kind. */

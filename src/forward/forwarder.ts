@@ -225,6 +225,11 @@ export class Forwarder {
     return this.#plan.timing.deadline;
   }
 
+  /** Whether the AD bit of the servers is trusted. */
+  get trustsAd(): boolean {
+    return this.#plan.trustsAd;
+  }
+
   /** Counts questions that another thread answered by the reply to an equal one. */
   noteCoalesced(questions: number): void {
     this.#coalesced += questions;

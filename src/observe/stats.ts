@@ -2,7 +2,7 @@
  * Statistics of all layers at one moment, the source of the metrics.
  */
 
-import type { ResolverStats } from '../chain/resolver-stats.ts';
+import type { OwnCacheCounts } from '../contract/plugin.ts';
 import type { ForwardCounts } from '../forward/forward-tally.ts';
 import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
@@ -32,7 +32,8 @@ export interface Stats {
   readonly etcd: EtcdStats | undefined;
   /** What was asked of upstream servers. */
   readonly forward: ForwardCounts;
-  readonly resolver: Omit<ResolverStats, 'forward'>;
+  /** Of the cache of our own front ends. */
+  readonly cache: OwnCacheCounts;
   readonly forwarded: ForwardedQueries;
   /** Undefined until the sockets are open. */
   readonly udp: UdpCounts | undefined;
@@ -74,7 +75,5 @@ export interface ConfigStats {
   readonly changedAt: number | undefined;
 }
 
-/** For servers whose plan has no resolver of its own. */
-export const NO_RESOLVER: Stats['resolver'] = {
-  cache: { hits: 0, misses: 0, stale: 0, prefetched: 0 },
-};
+/** For servers whose plan has no cache with our own rules. */
+export const NO_CACHE: OwnCacheCounts = { hits: 0, misses: 0, stale: 0, prefetched: 0 };

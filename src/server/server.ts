@@ -26,7 +26,7 @@ import { ERROR_NOTE } from '../observe/query-events/coredns-lines.ts';
 import { completeLine } from '../observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
-import { NO_RESOLVER, type Stats } from '../observe/stats.ts';
+import { NO_CACHE, type Stats } from '../observe/stats.ts';
 import { ClusterZonePlugin } from '../plugins/cluster-zone/cluster-zone.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { CacheHandover } from './cache-handover.ts';
@@ -237,7 +237,7 @@ export class Server {
     this.#engine.readerPath.catchUp();
     const { config, watches, httpDrops = NO_DROPS } = this.#frontEnd.stats();
     const objects = this.#objects?.stats();
-    const { resolver = NO_RESOLVER, etcd } = this.#engine.count();
+    const { cache = NO_CACHE, etcd } = this.#engine.count();
     return {
       ready: this.readiness().ready,
       findings: this.findings.current(),
@@ -248,7 +248,7 @@ export class Server {
       dataAge: objects?.dataAge,
       etcd,
       watches: [...(objects?.watches ?? []), ...watches],
-      resolver,
+      cache,
       forward: this.#engine.forwardTally.count(),
       forwarded: this.#engine.readerPath.countForwarded(),
       udp: this.#groups?.udp(),

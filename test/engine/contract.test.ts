@@ -175,10 +175,8 @@ function planOf(given: Settings): EnginePlan {
   };
   const last: LastOptions = {
     cache: { kind: 'own', caching: SERVE_CACHING, serveStale: undefined },
-    resolver: {
-      forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
-      filteredTypes: new Set(given.filteredTypes),
-    },
+    forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
+    filteredTypes: new Set(given.filteredTypes),
   };
   const local = writeLocalNames(settings, undefined);
   const zone = {

@@ -104,10 +104,8 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
         local: writeLocalNames(settings, undefined),
         last: {
           cache: { kind: 'own', caching: SERVE_CACHING, serveStale: undefined },
-          resolver: {
-            forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules: [] },
-            filteredTypes: new Set(),
-          },
+          forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules: [] },
+          filteredTypes: new Set(),
         },
       }),
     ],

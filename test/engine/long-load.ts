@@ -2,6 +2,7 @@
  * Ten minutes of virtual time under mixed load: local and outside names, an upstream server that is silent for a while, changes,
  * and another process that takes over.
  */
+
 import { expect, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -14,6 +15,7 @@ import { Engine, type EngineDependencies } from '../../src/engine/engine.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
+import { planRoute } from '../../src/plugins/forward/options.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
@@ -57,7 +59,7 @@ export function withRefreshing(plan: EnginePlan): EnginePlan {
     loopDetection: false,
     rules: [defaultRule([parseUpstream('192.0.2.53')])],
   };
-  const forwarding = withOptions(plan, 'resolver', (options) => ({ ...options, forward }));
+  const forwarding = withOptions(plan, 'forward', () => ({ routes: [planRoute(forward, new Set())] }));
   return withOptions(forwarding, 'cache', (rules) => ({
     ...rules,
     refreshesUsed: true,
@@ -82,7 +84,7 @@ class LoadedServer {
 
   /** Answers that were fetched again before they expired. */
   get prefetched(): number {
-    return this.engine.count().resolver?.cache.prefetched ?? 0;
+    return this.engine.count().cache?.prefetched ?? 0;
   }
 
   /** As a reader does, then the chain. @param told receives the response, and whether a reader gave it */

@@ -89,10 +89,10 @@ function fillCluster(engine: Engine): void {
 it.each(['serve', 'kube-dns'] as const)('%s', TIMEOUT, async (command) => {
   const plan = planOfServe({}, command);
   // A service gets this address later.
-  const refreshing = optionsIn(withRefreshing(plan), 'resolver');
+  const refreshing = optionsIn(withRefreshing(plan), 'forward');
   const [late, isThere] = [key('88.0.96.10.in-addr.arpa.'), { is: false }];
   const given = await expectOursToStay({
-    plan: withOptions(plan, 'resolver', (options) => ({ ...options, forward: refreshing.forward })),
+    plan: withOptions(plan, 'forward', () => refreshing),
     isOurs: (name) =>
       within('cluster.local.', 'ads.example.', '7.0.96.10.in-addr.arpa.')(name) ||
       (isThere.is && name === late),

@@ -1,6 +1,7 @@
 /**
  * Servers that must be queried over TCP: connections are renewed and spread, and UDP is used while TCP does not get through.
  */
+
 import { expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
@@ -13,13 +14,14 @@ import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { ForwardTally } from '../../src/forward/forward-tally.ts';
+import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { Forward } from '../../src/plugins/forward/forward.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 const answer: React = ({ query, send }) => send(reply(query));
 
 /** Forwards to the server as a cache on a node does. */
-async function forwardTo(upstream: LoopbackUpstream) {
+async function forwardTo(upstream: LoopbackUpstream, isStrict = false) {
   const corefile = `. {\n forward . ${upstream.address} {\n force_tcp\n }\n}\n`;
   const reading = readCorefile(corefile, {
     ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, interfaces: new Map() },
@@ -32,14 +34,26 @@ async function forwardTo(upstream: LoopbackUpstream) {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const counts = { metrics: new PluginMetrics(), forwardTally: new ForwardTally() };
-  const forward = new Forward(options, { clock, log, ...counts, isStrict: false });
-  await forward.start();
-  onTestFinished(() => forward.stop());
-  const ask = async (name: string): Promise<Answer['kind']> => {
-    const asked = await forward.handler.handle(makeQuery(name), () => ({ kind: 'refused' }));
-    return asked.kind;
+  const path = {
+    readerPath: new ReaderPath(1, clock),
+    resolveName: () => Promise.reject(new Error('no names')),
   };
-  return { clock, log, ask };
+  let forward: Forward | undefined;
+  /** Another plan is in force. */
+  const change = async () => {
+    const former = forward;
+    forward = new Forward(options, { clock, log, ...counts, ...path, isStrict }, former);
+    await forward.start();
+    forward.follow();
+    await former?.stop();
+  };
+  await change();
+  onTestFinished(() => forward?.stop());
+  const ask = async (name: string): Promise<Answer['kind'] | undefined> => {
+    const asked = await forward?.handler.handle(makeQuery(name), () => ({ kind: 'refused' }));
+    return asked?.kind;
+  };
+  return { clock, log, ask, change };
 }
 
 /** How the server was asked for a name, in order. */
@@ -67,6 +81,18 @@ it('spreads queries under way at once over two connections, and keeps them', asy
   const ports = upstream.queries.map(({ port }) => port);
   const [first] = ports;
   expect(ports.filter((port) => port === first)).toHaveLength(30);
+});
+
+it.each([
+  ['keeps its connection', false, 1],
+  ['opens a new one, as CoreDNS does, with -compat', true, 2],
+] as const)('%s when the plan changes', async (_, isStrict, connections) => {
+  const upstream = await start(answer);
+  const { ask, change } = await forwardTo(upstream, isStrict);
+  expect(await ask('a.example.')).toBe('message');
+  await change();
+  expect(await ask('b.example.')).toBe('message');
+  expect(upstream.connections).toBe(connections);
 });
 
 it('asks once for equal questions that are under way', async () => {

@@ -46,7 +46,6 @@ async function answersTo(trustsAd: boolean, bits: { readonly ad: boolean; readon
     {
       forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules, trustsAd },
       cache: { kind: 'own', caching: SERVE_CACHING, serveStale: undefined },
-      changes: [],
       filteredTypes: new Set(),
     },
     {

@@ -1,84 +1,123 @@
 /**
- * The end of a block of our own front ends: a cache, and the resolver behind it.
+ * The end of a block of our own front ends: a cache, and the servers behind it.
  */
 import type { Answer } from '../../src/chain/answer.ts';
+import type { Handler, ReplyChanges } from '../../src/chain/handler.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import type { Query } from '../../src/chain/query.ts';
-import type { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
+import { BlockRoutes } from '../../src/engine/server-blocks/block-route.ts';
+import type { ForwardPlan } from '../../src/forward/forward-plan.ts';
+import { ForwardTally } from '../../src/forward/forward-tally.ts';
+import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { Cache } from '../../src/plugins/cache/cache.ts';
 import type { OwnRules } from '../../src/plugins/cache/options.ts';
-import type { OwnAnswers } from '../../src/plugins/cache/own-answers.ts';
-import {
-  Resolver,
-  type ResolverDependencies,
-  type ResolverSettings,
-} from '../../src/plugins/resolver/resolver.ts';
+import { RESOLVER_OUTCOME } from '../../src/plugins/cache/outcomes.ts';
+import type { FilteredTypes } from '../../src/plugins/forward/filtered-types.ts';
+import { Forward, type ForwardDependencies } from '../../src/plugins/forward/forward.ts';
+import { planRoute } from '../../src/plugins/forward/options.ts';
+import type { TableWriter } from '../../src/table/writer.ts';
+import { ROOT } from '../../src/wire/name.ts';
 
-export interface CachedResolverSettings extends ResolverSettings {
+export interface CachedResolverSettings {
+  readonly forward: ForwardPlan;
   readonly cache: OwnRules;
+  readonly filteredTypes: FilteredTypes;
+  /** Default: replies stay as they are. */
+  readonly replies?: ReplyChanges;
+}
+
+export interface CachedResolverDependencies
+  extends Pick<ForwardDependencies, 'clock' | 'log' | 'resolveName' | 'connect' | 'random'> {
+  readonly table: TableWriter;
 }
 
 export class CachedResolver {
-  readonly #dependencies: Omit<ResolverDependencies, 'cache'>;
-  readonly #resolver: Resolver;
-  #readerPath: ReaderPath | undefined;
+  readonly readerPath: ReaderPath;
+  readonly #dependencies: CachedResolverDependencies;
+  readonly #tally = new ForwardTally();
   #cache: Cache;
+  #forward: Forward;
 
-  constructor(
-    { cache, ...settings }: CachedResolverSettings,
-    dependencies: Omit<ResolverDependencies, 'cache'>,
-  ) {
+  constructor(settings: CachedResolverSettings, dependencies: CachedResolverDependencies) {
     this.#dependencies = dependencies;
-    this.#cache = this.#makeCache(cache);
-    this.#resolver = new Resolver(settings, { ...dependencies, cache: this.#own });
-  }
-
-  get #own(): OwnAnswers {
-    if (this.#cache.own === undefined) throw new Error('rules of another kind');
-    return this.#cache.own;
+    this.readerPath = new ReaderPath(1, dependencies.clock);
+    this.#cache = this.#makeCache(settings.cache);
+    this.#forward = this.#makeForward(settings);
   }
 
   #makeCache(rules: OwnRules, former?: Cache): Cache {
     const { table, clock } = this.#dependencies;
     const dependencies = {
       ...{ table, clock, metrics: new PluginMetrics(), isStrict: false, handlerNames: () => [] },
-      readerPath: { noteGeneration: () => this.#readerPath?.noteGeneration() },
+      readerPath: this.readerPath,
       chain: (query: Query) => this.answer(query),
     };
     return new Cache(rules, dependencies, former);
   }
 
-  answer(query: Query): Answer | Promise<Answer> {
-    return this.#cache.handler.handle(query, (behind) => this.#resolver.answer(behind));
+  #makeForward({ forward: plan, filteredTypes, replies }: CachedResolverSettings, former?: Forward): Forward {
+    const { clock, log, random, resolveName, connect } = this.#dependencies;
+    const { readerPath } = this;
+    const forward = new Forward(
+      { routes: [planRoute(plan, filteredTypes)] },
+      {
+        ...{ clock, log, resolveName, connect, readerPath, forwardTally: this.#tally },
+        ...{ metrics: new PluginMetrics(), isStrict: false, cache: this.#cache.own, replies: () => replies },
+        ...(random && { random }),
+      },
+      former,
+    );
+    void forward.start();
+    return forward;
   }
 
-  openRoute(path: ReaderPath, options: Parameters<Resolver['openRoute']>[1]): number {
-    this.#readerPath = path;
-    this.#resolver.openRoute(path, options);
-    return this.#resolver.route;
+  get #handlers(): readonly Handler[] {
+    return [this.#cache.handler, this.#forward.handler];
+  }
+
+  answer(query: Query): Answer | Promise<Answer> {
+    const refused = () => ({ kind: 'refused' }) as const;
+    return this.#cache.handler.handle(query, (behind) => this.#forward.handler.handle(behind, refused));
+  }
+
+  /** @returns the number of the route by which readers forward */
+  openRoute(): number {
+    const { answered } = RESOLVER_OUTCOME;
+    const outcomes = {
+      ...{ forwarded: 0, byPath: false },
+      kept: { positive: answered, negative: answered },
+      repeated: { positive: answered, negative: answered },
+    };
+    const zone = { server: '', zone: ROOT, view: '', readsNodes: true, outcomes };
+    return new BlockRoutes().open({ ...zone, handlers: this.#handlers });
   }
 
   start(): void {
-    this.#resolver.start();
+    this.#forward.serving();
     this.#cache.serving();
   }
 
   /** Another plan is in force. */
-  change({ cache, ...settings }: CachedResolverSettings): void {
-    const former = this.#cache;
-    this.#cache = this.#makeCache(cache, former);
+  change(settings: CachedResolverSettings): void {
+    const [cache, forward] = [this.#cache, this.#forward];
+    this.#cache = this.#makeCache(settings.cache, cache);
+    this.#forward = this.#makeForward(settings, forward);
     this.#cache.follow();
-    this.#resolver.change(settings);
+    this.#forward.follow();
     this.#cache.serving();
-    former.stop();
+    void forward.stop();
+    cache.stop();
   }
 
-  stats(): ReturnType<Resolver['stats']> {
-    return this.#resolver.stats();
+  stats() {
+    this.readerPath.catchUp();
+    const cache = this.#cache.own?.counts();
+    if (cache === undefined) throw new Error('rules of another kind');
+    return { forward: this.#tally.count(), cache };
   }
 
   stop(): void {
-    this.#resolver.stop();
+    void this.#forward.stop();
     this.#cache.stop();
   }
 }

@@ -7,7 +7,7 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { makeQuery } from '../../src/chain/testing/queries.ts';
-import { PassedOn, sharedAnswer } from '../../src/plugins/resolver/passed-on.ts';
+import { PassedOn, sharedAnswer } from '../../src/plugins/forward/passed-on.ts';
 import type { CachedAnswer } from '../../src/table/types.ts';
 import { encodeName, parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS, type RecordData, TYPE } from '../../src/wire/types.ts';

@@ -199,7 +199,6 @@ export const settingsOf = (rules: CachingRules, trustsAd: boolean): CachedResolv
     rules: [defaultRule([parseUpstream('192.0.2.53')])],
   },
   cache: { kind: 'own', caching: rules, serveStale: undefined },
-  changes: [],
   filteredTypes: new Set(),
 });
 

@@ -5,7 +5,7 @@
 import type { ClientPackets, ReaderPathOwner, TakenOver } from '../../src/forward/reader-path/owner.ts';
 import type { PendingQueries } from '../../src/forward/reader-path/pending-queries.ts';
 import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.ts';
-import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
+import type { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { DirectServer, ExchangeEvents } from '../../src/forward/transport/transport.ts';
 import {
@@ -104,13 +104,8 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
     const upstream = new SocketUpstream();
     super(settings, upstream);
     this.#upstream = upstream;
-    this.#path = new ReaderPath(1, this.clock);
-    const route = this.resolver.openRoute(this.#path, {
-      exceptions: () => [],
-      minLabels: () => 1,
-      believesDenials: () => true,
-      outcome: 0,
-    });
+    this.#path = this.resolver.readerPath;
+    const route = this.resolver.openRoute();
     this.table.changeView(DEFAULT_VIEW, { ...DEFAULT_VIEW_SETTINGS, route });
     const { memory } = this.table;
     this.#table = new TableReader(memory, 0);

@@ -11,7 +11,7 @@ import { makeQuery, record } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { createNameResolver } from '../../src/plugins/resolver/name-resolver.ts';
+import { createNameResolver } from '../../src/plugins/forward/name-resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { RCODE } from '../../src/wire/types.ts';
@@ -37,7 +37,7 @@ function make(changes: Partial<ForwardPlan>): Setting {
   const settings: CachedResolverSettings = {
     forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, ...changes },
     cache: { kind: 'own', caching: DNSMASQ_CACHING, serveStale: undefined },
-    ...{ changes: [], filteredTypes: new Set<number>() },
+    filteredTypes: new Set(),
   };
   const chain: Chain = (query) => resolver.answer(query);
   const resolver = new CachedResolver(settings, {

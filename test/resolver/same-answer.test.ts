@@ -121,7 +121,6 @@ it('for any replies of upstream servers, from any client, at any time', { timeou
         {
           forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
           cache: { kind: 'own', caching, maxTtl, refreshesUsed: true, serveStale: RFC_8767 },
-          changes: [],
           filteredTypes: new Set(hidden),
         },
         {

@@ -131,7 +131,6 @@ class Scenario {
         refreshesUsed: isOn('prefetch'),
         maxTtl: option('max-ttl', undefined),
       },
-      changes: [],
       filteredTypes: new Set([typeOf(this.#options.get('hide') ?? '') ?? []].flat()),
     };
   }

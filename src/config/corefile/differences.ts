@@ -3,6 +3,7 @@
  *
  * docs/explanation/dialects.md has the whole list with reasons.
  */
+import { directivesOf } from '../../plugins/forward/options.ts';
 import type { CorefilePluginName, CorefilePluginOptions, PluginUse } from '../../plugins/registry.ts';
 
 export interface Difference {
@@ -71,8 +72,10 @@ const RULES: readonly DifferenceRule[] = [
     'forward',
     'without -compat',
     'health_check and max_fails take no server out: the replies to real questions judge it.',
-    ({ forwards }) =>
-      forwards.some(({ maxFails, healthCheck }) => maxFails !== 2 || healthCheck.interval !== 500),
+    (options) =>
+      directivesOf(options).some(
+        ({ maxFails, healthCheck }) => maxFails !== 2 || healthCheck.interval !== 500,
+      ),
   ),
   rule('file', 'without -compat', 'Records of $GENERATE have the TTL of $TTL, not 3600.'),
   rule(

@@ -4,7 +4,7 @@
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import { nodesUseOf } from '../../kube/publish/nodes-use.ts';
 import type { CacheRules } from '../../plugins/cache/options.ts';
-import type { ForwardOptions } from '../../plugins/forward/options.ts';
+import { directivesOf, type ForwardOptions } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import type { PortolanOptions } from '../../plugins/portolan/options.ts';
 import type { CorefilePluginName, PluginUse } from '../../plugins/registry.ts';
@@ -101,12 +101,13 @@ function extendForward({ admission, hedges }: PortolanOptions, plugins: Plugins,
   if (!hasLimits && hedges === undefined) return;
   const use = requireUse(plugins, 'forward', hasLimits ? 'admission' : 'hedge', refuse);
   if (use === undefined) return;
-  const isBounded = use.options.forwards.some(({ maxConcurrent }) => maxConcurrent > 0);
+  const directives = directivesOf(use.options);
+  const isBounded = directives.some(({ maxConcurrent }) => maxConcurrent > 0);
   if (isBounded && (admission.inFlight ?? admission.queued) !== undefined)
     refuse('admission: forward has max_concurrent already', 'Take one of the two out.');
   const options: ForwardOptions = {
-    forwards: use.options.forwards.map((rule) => ({
-      ...rule,
+    routes: directives.map((directive) => ({
+      ...directive,
       ...(hasLimits && { admission }),
       ...(hedges !== undefined && { hedges }),
     })),

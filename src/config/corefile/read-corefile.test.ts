@@ -172,7 +172,7 @@ describe('the options of a directive', () => {
 
   it('forward', () => {
     expect(optionsOf('forward', 'forward . /etc/resolv.conf 192.0.2.1 192.0.2.1:53')).toMatchObject({
-      forwards: [
+      routes: [
         {
           from: '.',
           upstreams: [
@@ -196,8 +196,9 @@ describe('the options of a directive', () => {
         'forward a.test tls://9.9.9.9%dns.test [2001:db8::1]:5353 fe80::1%eth0 https://dns.test:444 tls://[2001:db8::2%x.test]:853 {\nexcept b.a.test\nforce_tcp\nprefer_udp\nexpire 5s\nmax_age 1m\nmax_idle_conns 3\nread_timeout 1s\nmax_fails 0\nmax_connect_attempts 0\ntls /tls/cert.pem /tls/key.pem /ca\npolicy sequential\nhealth_check 1s no_rec domain x.test\nmax_concurrent 9\nnext nxdomain REFUSED\nnext_on_nodata\nfailover SERVFAIL\nfailfast_all_unhealthy_upstreams\ndoh_method GET\nsource_address 192.0.2.9\nresolver 192.0.2.8:53\n}',
       ),
     ).toEqual({
-      forwards: [
+      routes: [
         {
+          kind: 'directive',
           from: 'a.test.',
           upstreams: [
             { kind: 'address', scheme: 'tls', address: '9.9.9.9', port: 853, serverName: 'dns.test' },

@@ -6,7 +6,7 @@ import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import { isReverseZone } from '../../corefile/keys/zone-name.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
-import type { ForwardDirective } from '../../plugins/forward/options.ts';
+import { directivesOf, type ForwardDirective } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
@@ -202,8 +202,9 @@ function findForwardTraps(
   files: CorefileFiles,
   findings: CorefileFindings,
 ): void {
-  for (const [index, rule] of options.forwards.entries()) {
-    const before = options.forwards.slice(0, index).find((other) => takesAll(other, rule.from));
+  const directives = directivesOf(options);
+  for (const [index, rule] of directives.entries()) {
+    const before = directives.slice(0, index).find((other) => takesAll(other, rule.from));
     if (before !== undefined)
       findings.warn(
         position,

@@ -74,7 +74,7 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
     plugins: [
       ...writeFirstPlugins({ identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size }),
       writeLocalNames(compileLocal(plan, changing, interfaces), clients),
-      ...writeLastPlugins({ cache: rules, resolver: { forward, filteredTypes: new Set(filters.types) } }),
+      ...writeLastPlugins({ cache: rules, forward, filteredTypes: new Set(filters.types) }),
     ],
     responses: { recursionAvailable: true, rotatesAddresses: cache.rotatesAddresses, domain: undefined },
     cache: { octets, entries: cache.size, maxTtl: rules.maxTtl },

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { directivesOf } from '../../plugins/forward/options.ts';
 import { findOptions } from '../corefile/compile-corefile.ts';
 import { readCorefile } from '../corefile/read-corefile.ts';
 import { adaptBlocks } from './node-cache-blocks.ts';
@@ -13,7 +14,7 @@ function read(text: string) {
   if (block === undefined) throw new Error('no block');
   return {
     cache: findOptions(block, 'cache'),
-    rule: findOptions(block, 'forward')?.forwards[0],
+    rule: directivesOf(findOptions(block, 'forward') ?? { routes: [] })[0],
   };
 }
 

@@ -2,7 +2,7 @@
  * Improves the server blocks of a node cache, whose Corefile is written for CoreDNS: DNS survives an outage of the upstream servers.
  */
 import { type CacheServeStale, RFC_8767 } from '../../plugins/cache/options.ts';
-import type { ForwardDirective } from '../../plugins/forward/options.ts';
+import { directivesOf, type ForwardDirective } from '../../plugins/forward/options.ts';
 import type { PluginUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from '../corefile/read-corefile.ts';
 
@@ -27,14 +27,15 @@ function adaptPlugin(use: PluginUse): PluginUse {
       return { ...use, options: { ...use.options, serveStale } };
     }
     case 'forward':
-      return { ...use, options: { forwards: use.options.forwards.map(adaptRule) } };
+      return { ...use, options: { routes: directivesOf(use.options).map(adaptDirective) } };
     default:
       return use;
   }
 }
 
-function adaptRule(rule: ForwardDirective): ForwardDirective {
-  if (!rule.forceTcp) return rule;
-  const maxAge = rule.maxAge === 0 ? Math.max(MAX_AGE, rule.expire) : rule.maxAge;
-  return { ...rule, maxAge, streams: { fallsBackToUdp: true, minConnections: MIN_CONNECTIONS } };
+function adaptDirective(directive: ForwardDirective): ForwardDirective {
+  if (!directive.forceTcp) return directive;
+  const { expire } = directive;
+  const maxAge = directive.maxAge === 0 ? Math.max(MAX_AGE, expire) : directive.maxAge;
+  return { ...directive, maxAge, streams: { fallsBackToUdp: true, minConnections: MIN_CONNECTIONS } };
 }

@@ -100,7 +100,7 @@ function federationsOf({ federations }: ServePlan, config: KubeDnsConfig): reado
 /** Whether the flags name servers, or a file that may name some. */
 function hasServers({ resolver }: ServePlan): boolean {
   const { upstreams } = resolver;
-  return upstreams.kind !== 'none' || makeLastOptions(resolver, NO_SERVERS).resolver.forward.rules.length > 0;
+  return upstreams.kind !== 'none' || makeLastOptions(resolver, NO_SERVERS).forward.rules.length > 0;
 }
 
 /** Counts are for the sidecar, which makes metrics of them. */

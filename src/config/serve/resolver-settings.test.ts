@@ -17,11 +17,11 @@ function settingsOf(flags: ServeFlags, conf?: string, config = EMPTY_CONFIG) {
   const read = createServeFlagReader(all);
   const plan = readResolver(read, DOMAIN, memorySources({ files }));
   expect(read.problems).toEqual([]);
-  const { cache, resolver } = makeLastOptions(plan, {
+  const { cache, forward, filteredTypes } = makeLastOptions(plan, {
     fromFile: plan.upstreams.kind === 'resolv-file' ? FROM_FILE : [],
     config,
   });
-  return { ...cache, ...resolver };
+  return { ...cache, forward, filteredTypes };
 }
 
 /** The effective rule of each domain. */

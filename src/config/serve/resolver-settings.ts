@@ -1,5 +1,5 @@
 /**
- * Compiles a plan for names outside the cluster to the options of the last plugins: `cache` and `resolver`.
+ * Compiles a plan for names outside the cluster to the options of the last plugins: `cache` and `forward`.
  */
 
 import { type CachingRules, SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
@@ -31,7 +31,7 @@ export const NO_SERVERS: ServeInputs = { fromFile: [], config: EMPTY_CONFIG };
 
 export function makeLastOptions(plan: ResolverPlan, changing: ServeInputs): LastOptions {
   const filteredTypes = new Set(plan.dnsmasq?.filters.types);
-  return { cache: makeCacheRules(plan), resolver: { forward: makeForward(plan, changing), filteredTypes } };
+  return { cache: makeCacheRules(plan), forward: makeForward(plan, changing), filteredTypes };
 }
 
 function makeCacheRules({ dnsmasq }: ResolverPlan): OwnRules {

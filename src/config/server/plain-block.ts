@@ -1,15 +1,16 @@
 /**
  * The server block of Portolan's own front ends: one for all names and listeners. The plugins are in an order that these front ends share.
  */
-import type { ForwardRule } from '../../forward/forward-plan.ts';
+import type { ForwardPlan, ForwardRule } from '../../forward/forward-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import type { OwnRules } from '../../plugins/cache/options.ts';
 import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
+import type { FilteredTypes } from '../../plugins/forward/filtered-types.ts';
+import { planRoute } from '../../plugins/forward/options.ts';
 import type { IdentityOptions } from '../../plugins/identity/options.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
 import type { NsidOptions } from '../../plugins/nsid/options.ts';
-import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
@@ -106,19 +107,21 @@ export function writeLocalNames(
 /** The options of the plugins for names that are not ours. */
 export interface LastOptions {
   readonly cache: OwnRules;
-  readonly resolver: ResolverOptions;
+  readonly forward: ForwardPlan;
+  /** Types that clients do not get. */
+  readonly filteredTypes: FilteredTypes;
 }
 
-/** The last plugins: question rules, cache and resolver. @param between plugins that may refuse queries before they are forwarded */
+/** The last plugins: question rules, cache and forward. @param between plugins that may refuse queries before they are forwarded */
 export function writeLastPlugins(
-  { cache, resolver }: LastOptions,
+  { cache, forward, filteredTypes }: LastOptions,
   between: readonly PluginPlan[] = [],
 ): readonly PluginPlan[] {
   return [
     { name: 'question-rules', options: undefined },
     ...between,
     { name: 'cache', options: cache },
-    { name: 'resolver', options: resolver },
+    { name: 'forward', options: { routes: [planRoute(forward, filteredTypes)] } },
   ];
 }
 
@@ -129,10 +132,10 @@ export interface ClusterParts {
   readonly last: LastOptions;
 }
 
-/** The plugins around a cluster zone, and the resolver for all other names. */
+/** The plugins around a cluster zone, and the servers for all other names. */
 export function writeClusterPlugins({ zone, federations, local, last }: ClusterParts): readonly PluginPlan[] {
   const { domain, dialect } = zone;
-  const { filteredTypes: types, forward } = last.resolver;
+  const { filteredTypes: types, forward } = last;
   const zones = [...namesForwardedWithin(forward.rules, domain)];
   return [
     { name: 'any-type', options: { policy: dialect.anyQuestions } },

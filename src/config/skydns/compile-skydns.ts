@@ -87,7 +87,8 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
       caching: isBounded ? { ...SERVE_CACHING, maxCacheTtl: cacheTtl } : SERVE_CACHING,
       serveStale: undefined,
     },
-    resolver: { forward: compileForward(settings, inputs), filteredTypes: new Set() },
+    forward: compileForward(settings, inputs),
+    filteredTypes: new Set(),
   };
   const localName = local && { alias: toKey(joinName('local', joinName('dns', domain))), name: local };
   const minLabels = noRecursion ? Number.POSITIVE_INFINITY : ndots;

@@ -1,6 +1,6 @@
 /**
- * The routes by which readers forward for server blocks. Each zone of a listener group has its own route, because its answers are
- * counted separately.
+ * The routes by which readers forward for blocks. Each zone of a listener group has its own route, because its answers are counted
+ * separately.
  */
 import {
   addressesAnsweredBefore,
@@ -10,19 +10,16 @@ import {
   minLabelsForwarded,
 } from '../../chain/handler.ts';
 import type { QuerySite } from '../../chain/query.ts';
-import { type FlagChange, NO_FLAG_CHANGE } from '../../forward/caching/answer-form.ts';
-import type { Forwarder } from '../../forward/forwarder.ts';
+import { type AnswerForm, NO_FLAG_CHANGE } from '../../forward/caching/answer-form.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type {
   ForwardedRoute,
   LinkedForwarder,
   RouteTerms,
 } from '../../forward/reader-path/linked-forwarder.ts';
-import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
 import type { Upstream } from '../../forward/upstream/upstream.ts';
-import { CACHE_OUTCOMES } from '../../plugins/cache/cache-counts.ts';
-import { NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
+import { NO_ROUTE } from '../../table/types.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** A zone whose questions readers may forward. */
@@ -35,97 +32,107 @@ export interface RoutedZone {
   readonly handlers: readonly Handler[];
   /** Whether readers answer from the names that its publishers have in the table. */
   readonly readsNodes: boolean;
-  /** The first outcomes of forwarded questions, and of cached answers. */
-  readonly outcomes: { readonly forwarded: number; readonly cached: number };
+  readonly outcomes: RouteOutcomes;
+}
+
+/** The servers of a zone, and the cache before them. */
+interface Forwarding {
+  readonly direct: DirectServers;
+  /** Undefined: no cache. */
+  readonly kept: KeptReplies | undefined;
 }
 
 export class BlockRoutes {
-  readonly #path: ReaderPath;
-  readonly #links = new Map<Forwarder, LinkedForwarder>();
-
-  constructor(path: ReaderPath) {
-    this.#path = path;
-  }
+  readonly #opened: { readonly link: LinkedForwarder; readonly number: number }[] = [];
 
   /** @returns the number of the route, for views; `NO_ROUTE` if all questions go to the chain */
   open(zone: RoutedZone): number {
-    const direct = directServersOf(zone);
-    if (direct === undefined) return NO_ROUTE;
-    const link = this.#links.get(direct.forwarder) ?? this.#path.link(direct.forwarder);
-    if (link === undefined) return NO_ROUTE;
-    this.#links.set(direct.forwarder, link);
-    return link.open(new BlockRoute(zone, direct));
+    const forwarding = forwardingOf(zone);
+    if (forwarding === undefined) return NO_ROUTE;
+    const { link } = forwarding.direct;
+    const number = link.open(new BlockRoute(zone, forwarding));
+    this.#opened.push({ link, number });
+    return number;
   }
 
-  /** Closes all. */
+  /** Closes all. No view has them any more. */
   close(): void {
-    for (const link of this.#links.values()) link.stop();
-    this.#links.clear();
+    for (const { link, number } of this.#opened.splice(0)) link.close(number);
   }
 }
 
-/** Undefined: readers may not forward. */
-export function directServersOf({
-  zone,
-  handlers,
-  readsNodes,
-}: Pick<RoutedZone, 'zone' | 'handlers' | 'readsNodes'>): DirectServers | undefined {
-  const forwarder = handlers.find((handler) => handler.role === 'forwarder');
-  const cache = handlers.find((handler) => handler.role === 'cache');
+/** The names of a zone that readers may not forward, with all names below them; undefined: all. */
+export function namesNotForwarded(
+  zone: Pick<RoutedZone, 'zone' | 'handlers' | 'readsNodes'>,
+): readonly NameKey[] | undefined {
+  const forwarding = forwardingOf(zone);
+  return forwarding && exceptionsOf(zone, forwarding);
+}
+
+function exceptionsOf(
+  { handlers, readsNodes }: Pick<RoutedZone, 'handlers' | 'readsNodes'>,
+  { direct, kept }: Forwarding,
+): readonly NameKey[] | undefined {
   const before = addressesAnsweredBefore(handlers, readsNodes);
-  const kept = cache?.forwardedIn(zone);
-  if (before === undefined || (cache !== undefined && kept === undefined)) return undefined;
-  const direct = forwarder?.directFor?.(zone);
-  return direct && { ...direct, exceptions: [...direct.exceptions, ...before, ...(kept?.exceptions ?? [])] };
+  return before && [...direct.exceptions, ...before, ...(kept?.exceptions ?? [])];
+}
+
+function forwardingOf({ zone, handlers }: Pick<RoutedZone, 'zone' | 'handlers'>): Forwarding | undefined {
+  const cache = handlers.find(({ keepsForwarded }) => keepsForwarded !== undefined);
+  const kept = cache?.keepsForwarded?.(zone);
+  if (cache !== undefined && kept === undefined) return undefined;
+  const direct = handlers.find((handler) => handler.role === 'forwarder')?.directFor?.(zone);
+  return direct && { direct, kept };
 }
 
 class BlockRoute implements ForwardedRoute {
-  readonly #direct: DirectServers;
-  readonly #kept: KeptReplies | undefined;
+  readonly #zone: RoutedZone;
+  readonly #forwarding: Forwarding;
   readonly #site: QuerySite;
-  readonly #outcomes: RouteOutcomes;
-  readonly #rotates: boolean;
-  readonly #flags: FlagChange;
-  readonly #minLabels: number;
 
-  constructor({ server, zone, view, handlers, outcomes }: RoutedZone, direct: DirectServers) {
-    this.#rotates = handlers.some(({ name }) => name === 'loadbalance');
-    this.#flags = handlers.find(({ flags }) => flags !== undefined)?.flags ?? NO_FLAG_CHANGE;
-    this.#minLabels = minLabelsForwarded(handlers);
-    this.#direct = direct;
-    this.#kept = handlers.find((handler) => handler.role === 'cache')?.forwardedIn(zone);
-    this.#site = { server, zone, view, octets: 0 };
-    const { success, denial } = CACHE_OUTCOMES;
-    const outcomeOf = (kept: number) => outcomes.cached + kept * VIEW_PATHS;
-    this.#outcomes = {
-      ...{ forwarded: outcomes.forwarded, byPath: true },
-      kept: { positive: success, negative: denial },
-      repeated: { positive: outcomeOf(success), negative: outcomeOf(denial) },
-    };
+  constructor(zone: RoutedZone, forwarding: Forwarding) {
+    this.#zone = zone;
+    this.#forwarding = forwarding;
+    this.#site = { server: zone.server, zone: zone.zone, view: zone.view, octets: 0 };
   }
 
-  terms(): RouteTerms {
-    const kept = this.#kept;
+  terms(): RouteTerms | undefined {
+    const { direct, kept } = this.#forwarding;
+    const { handlers, outcomes } = this.#zone;
+    const exceptions = direct.isUsable() ? exceptionsOf(this.#zone, this.#forwarding) : undefined;
+    if (exceptions === undefined) return undefined;
     return {
-      exceptions: this.#direct.exceptions,
-      minLabels: this.#minLabels,
-      believesDenials: true,
+      exceptions,
+      minLabels: minLabelsForwarded(handlers),
+      believesDenials: direct.believesDenials(),
       servesStaleAtOnce: kept?.servesStale === true,
-      form: { kind: 'as-sent', caching: kept?.caching, rotates: this.#rotates, flags: this.#flags },
+      form: formOf(handlers, kept),
       cacheView: kept?.view,
-      outcomes: this.#outcomes,
+      outcomes,
     };
   }
 
-  /** Outcomes count these answers. */
-  told(): void {}
+  told(clients: number): void {
+    this.#forwarding.kept?.missed?.(clients);
+  }
 
   observe(reply: FillConsumer, upstream: Upstream | undefined): void {
-    if (upstream !== undefined)
-      this.#direct.countReply(upstream.text, reply.rcode, reply.microseconds / 1000, reply.clients);
+    this.#forwarding.direct.observe(reply, upstream);
   }
 
   keep(reply: FillConsumer, isEncoded: boolean): void {
-    this.#kept?.keep(reply, this.#site, isEncoded);
+    const { direct, kept } = this.#forwarding;
+    if (!direct.isUsable()) return;
+    kept?.keep(reply, { site: this.#site, isEncoded, trustsAd: direct.link.forwarder.trustsAd });
   }
+}
+
+function formOf(handlers: readonly Handler[], kept: KeptReplies | undefined): AnswerForm {
+  if (kept?.form.kind === 'own') return kept.form;
+  return {
+    kind: 'as-sent',
+    caching: kept?.form.caching,
+    rotates: handlers.some(({ name }) => name === 'loadbalance'),
+    flags: handlers.find(({ flags }) => flags !== undefined)?.flags ?? NO_FLAG_CHANGE,
+  };
 }

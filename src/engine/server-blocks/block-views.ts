@@ -12,14 +12,15 @@ import {
   type SitePlan,
   viewOf,
 } from '../../config/server/server-blocks-plan.ts';
-import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
+import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
+import { CACHE_OUTCOMES } from '../../plugins/cache/cache-counts.ts';
 import { readTtlOf } from '../../plugins/hosts/read-ttl.ts';
 import type { AskRule, ListenerGroupViews, ViewId, ViewOutcomes, ViewSettings } from '../../table/types.ts';
-import { NO_ROUTE } from '../../table/types.ts';
+import { NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
-import { BlockRoutes, type RoutedZone } from './block-route.ts';
+import { BlockRoutes, namesNotForwarded, type RoutedZone } from './block-route.ts';
 import { classesOf, showClasses } from './client-classes.ts';
 import { MAX_PUBLICATIONS } from './kept-answers.ts';
 
@@ -40,7 +41,6 @@ export interface BlockViewsDependencies {
   readonly numberOf: (server: string) => number;
   /** The outcomes that readers count. */
   readonly outcomes: BlockOutcomes;
-  readonly readerPath: ReaderPath;
 }
 
 const NOTHING: ViewSettings = {
@@ -65,12 +65,10 @@ export class BlockViews {
   #views: readonly ViewId[] = [];
   /** By the handlers of a block, then by server and zone. */
   readonly #derived = new Map<readonly Handler[], Map<string, ViewId>>();
-
-  readonly #routes: BlockRoutes;
+  #routes = new BlockRoutes();
 
   constructor(dependencies: BlockViewsDependencies) {
     this.#dependencies = dependencies;
-    this.#routes = new BlockRoutes(dependencies.readerPath);
   }
 
   /** Shows these groups in place of all former ones, with one store. @throws TableFullError; the views then stay as they were */
@@ -81,6 +79,8 @@ export class BlockViews {
     const views: ViewId[] = [chain];
     // Set before they are shown: if the table is full, `remove` must find these.
     this.#views = views;
+    const before = this.#routes;
+    this.#routes = new BlockRoutes();
     const shown: ListenerGroupViews[] = [];
     for (const group of groups) {
       const { server } = group;
@@ -97,6 +97,7 @@ export class BlockViews {
       shown[numberOf(server)] = showClasses(classesOf(group, blocks), chain, viewOf);
     }
     table.showViews(Array.from(shown, (each) => each ?? NO_GROUP));
+    before.close();
   }
 
   /** Call it once other views are shown. */
@@ -147,10 +148,22 @@ export class BlockViews {
 
   #openRoute(of: ZoneOfBlock & Pick<RoutedZone, 'readsNodes'>, { cached }: ViewOutcomes): number {
     // In strict mode each query is forwarded by itself.
-    if (of.isStrict) return NO_ROUTE;
+    if (of.isStrict || namesNotForwarded(of) === undefined) return NO_ROUTE;
     const forwarded = this.#dependencies.outcomes.ofForwarded(of);
-    return forwarded === undefined ? NO_ROUTE : this.#routes.open({ ...of, outcomes: { forwarded, cached } });
+    if (forwarded === undefined) return NO_ROUTE;
+    return this.#routes.open({ ...of, outcomes: routeOutcomesOf(forwarded, cached) });
   }
+}
+
+/** @param forwarded the first outcome of forwarded questions @param cached that of cached answers */
+function routeOutcomesOf(forwarded: number, cached: number): RouteOutcomes {
+  const { success, denial } = CACHE_OUTCOMES;
+  const outcomeOf = (kept: number) => cached + kept * VIEW_PATHS;
+  return {
+    ...{ forwarded, byPath: true },
+    kept: { positive: success, negative: denial },
+    repeated: { positive: outcomeOf(success), negative: outcomeOf(denial) },
+  };
 }
 
 /** The view with the cached answers that readers give; undefined: none. */

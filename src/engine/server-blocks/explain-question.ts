@@ -10,7 +10,7 @@ import { viewOf } from '../../config/server/server-blocks-plan.ts';
 import { toKey } from '../../wire/name.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
 import { TYPE } from '../../wire/types.ts';
-import { directServersOf } from './block-route.ts';
+import { namesNotForwarded } from './block-route.ts';
 import { hasReadNodes, mayDerive, RARE_TYPE_NUMBERS, readCacheOf, type ViewedBlock } from './block-views.ts';
 
 export interface ExplainedGroup {
@@ -70,8 +70,8 @@ function* readerParts(block: ViewedBlock, zone: NameKey, name: NameKey, type: nu
   if (readCacheOf(block) !== undefined) yield 'cache';
   else if (mayDerive(handlers)) yield 'derived';
   if (isStrict || (type !== TYPE.A && type !== TYPE.AAAA)) return;
-  const direct = directServersOf({ zone, handlers, readsNodes });
-  if (direct !== undefined && !isWithinAny(name, new Set(direct.exceptions))) yield 'forwards';
+  const others = namesNotForwarded({ zone, handlers, readsNodes });
+  if (others !== undefined && !isWithinAny(name, new Set(others))) yield 'forwards';
 }
 
 /** Whether the first plugin for the question publishes its names in the table. */

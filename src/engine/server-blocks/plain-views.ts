@@ -6,8 +6,12 @@ import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PlainResponses, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import { RESOLVER_OUTCOME } from '../../plugins/cache/outcomes.ts';
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
+import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { PublicationId, ViewSettings } from '../../table/types.ts';
+import { ROOT } from '../../wire/name.ts';
+import { BlockRoutes, type RoutedZone } from './block-route.ts';
 import type { NetworkViews } from './network-views.ts';
 
 export interface PlainBlock {
@@ -15,13 +19,14 @@ export interface PlainBlock {
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
   readonly localised: readonly LocalisedPublication[];
-  /** The route by which readers forward. */
-  readonly route: number | undefined;
 }
 
 export class PlainViews {
   readonly #views: NetworkViews;
   readonly #responses: PlainResponses;
+  readonly #routes = new BlockRoutes();
+  /** The route by which readers forward. Its terms follow the handlers; undefined: not shown yet. */
+  #route: number | undefined;
   /** The publications shown now. */
   #publications: readonly PublicationId[] = [];
 
@@ -35,11 +40,28 @@ export class PlainViews {
   }
 
   /** Shows the publications of the block from now on, with one store. @throws TableFullError; the views then stay as they were */
-  show({ plan, handlers, localised, route }: PlainBlock): void {
-    const settings = compileView(handlers, this.#responses, route);
+  show({ plan, handlers, localised }: PlainBlock): void {
+    this.#route ??= this.#routes.open(routedZoneOf(handlers, this.#responses));
+    const settings = compileView(handlers, this.#responses, this.#route);
     this.#views.show({ settings, clients: plan.clients, localised });
     this.#publications = settings.publications;
   }
+
+  /** Call it once other blocks are shown, or all listeners are closed. */
+  remove(): void {
+    this.#routes.close();
+    this.#route = undefined;
+  }
+}
+
+function routedZoneOf(handlers: readonly Handler[], { domain }: PlainResponses): RoutedZone {
+  const { answered } = RESOLVER_OUTCOME;
+  const outcomes = {
+    ...{ forwarded: domain === undefined ? NO_OUTCOME : CHAIN_OUTCOME.others, byPath: false },
+    kept: { positive: answered, negative: answered },
+    repeated: { positive: answered, negative: answered },
+  };
+  return { server: '', zone: ROOT, view: '', handlers, readsNodes: true, outcomes };
 }
 
 /** The publications to look up, and the questions that handlers must see first. */

@@ -184,7 +184,7 @@ export class ServerBlocks {
   /** Call it once other blocks are shown, or all listeners are closed. */
   hide(): void {
     this.#isShown = false;
-    if (this.#views instanceof BlockViews) this.#views.remove();
+    this.#views.remove();
   }
 
   /** Call it once queries are received. */
@@ -357,7 +357,7 @@ export class ServerBlocks {
 
   /** Plugins keep the context, so it is created where no former block is in scope. */
   #contextOf({ zones, plugins }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
-    const { groups, isStrict, responses } = this.#plan;
+    const { groups, isStrict } = this.#plan;
     return {
       zones,
       pluginNames: plugins.map(({ name }) => name),
@@ -378,7 +378,6 @@ export class ServerBlocks {
             group.port === port &&
             ['', address].includes(group.address ?? ''),
         ),
-      countsByDomain: responses.kind === 'plain' && responses.domain !== undefined,
       isFirst: this.#isFirst,
       isStrict,
       ...this.#dependencies,
@@ -482,8 +481,7 @@ export class ServerBlocks {
     const [block] = this.#blocks;
     if (block === undefined) return;
     const localised = block.plugins.flatMap(({ plugin }) => plugin.localised ?? []);
-    const route = block.plugins.flatMap(({ plugin }) => plugin.route ?? [])[0];
-    this.#views.show({ plan: block.plan, handlers: block.handlers, localised, route });
+    this.#views.show({ plan: block.plan, handlers: block.handlers, localised });
   }
 
   /** @returns whether the views show the change, now or once they are shown at all */
@@ -532,11 +530,11 @@ function chainFrom({ plugins }: MadeBlock, name: string, skipped: number): Chain
 
 function makeViews(
   { responses }: EnginePlan,
-  { table, numberOf, readerPath, clientViews }: Omit<ServerBlocksDependencies, 'former'>,
+  { table, numberOf, clientViews }: Omit<ServerBlocksDependencies, 'former'>,
   outcomes: BlockOutcomes,
 ): BlockViews | PlainViews {
   if (responses.kind === 'plain') return new PlainViews(clientViews, responses);
-  return new BlockViews({ table, numberOf, readerPath, outcomes });
+  return new BlockViews({ table, numberOf, outcomes });
 }
 
 /** The first listener group that has a block. */

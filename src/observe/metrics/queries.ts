@@ -1,5 +1,5 @@
 /**
- * Metrics of queries and answers: of the answer table, the handler chain and the packet path.
+ * Metrics of queries and answers: of the answer table and the handler chain.
  */
 import { METRICS_NAMES } from '../../kube/names/outcomes.ts';
 import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';

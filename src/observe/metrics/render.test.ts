@@ -68,9 +68,7 @@ const bare: Stats = {
     },
     failures: new Map([['no-upstream', 7]]),
   },
-  resolver: {
-    cache: { hits: 1, misses: 30, stale: 2, prefetched: 9 },
-  },
+  cache: { hits: 1, misses: 30, stale: 2, prefetched: 9 },
   forwarded: { reader: 40, main: 2 },
   dataAge: undefined,
   watches: [],

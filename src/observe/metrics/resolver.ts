@@ -146,7 +146,7 @@ const CACHE_METRICS: readonly Metric[] = [
     name: 'portolan_cache_hits_total',
     help: 'Questions answered from the cache: fresh, or stale (RFC 8767).',
     labels: ['kind'],
-    read: ({ queries, resolver: { cache } }) => {
+    read: ({ queries, cache }) => {
       const hits = (id: number) => queries.byOutcome.get(id) ?? 0;
       return [
         [{ kind: 'fresh' }, hits(RESOLVER_OUTCOME.answered) + cache.hits],
@@ -159,14 +159,14 @@ const CACHE_METRICS: readonly Metric[] = [
     name: 'portolan_cache_misses_total',
     help: 'Questions whose answer was not in the cache, or had expired.',
     labels: [],
-    read: ({ resolver }) => one(resolver.cache.misses),
+    read: ({ cache }) => one(cache.misses),
   },
   {
     kind: 'counter',
     name: 'portolan_cache_prefetches_total',
     help: 'Popular answers refreshed before they expired.',
     labels: [],
-    read: ({ resolver }) => one(resolver.cache.prefetched),
+    read: ({ cache }) => one(cache.prefetched),
   },
   {
     kind: 'counter',

@@ -6,7 +6,7 @@ import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import type { Plugin } from '../../contract/plugin.ts';
+import type { Plugin, PluginStats } from '../../contract/plugin.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { Answering } from './answering.ts';
@@ -43,7 +43,7 @@ export class Cache implements Plugin {
     if (rules.kind === 'own') {
       this.own = former?.own ?? new OwnAnswers(rules, dependencies);
       this.#answering = new Answering(this.own, clock);
-      this.handler = this.#ownHandler(rules);
+      this.handler = this.#ownHandler(this.own, rules);
       this.#prefetching = this.#makePrefetching(dependencies, dependencies.chain);
     } else {
       this.#coreDns = new CoreDnsAnswers(
@@ -61,13 +61,14 @@ export class Cache implements Plugin {
     }
   }
 
-  #ownHandler({ maxTtl }: OwnRules): Handler {
+  #ownHandler(own: OwnAnswers, { maxTtl }: OwnRules): Handler {
     return {
       name: 'cache',
       role: 'other',
       // Readers look for cached answers behind all names of ours.
       questions: NO_QUESTIONS,
       answers: 'unchanged',
+      keepsForwarded: () => (maxTtl === undefined ? own.keptReplies() : undefined),
       handle: (query, next) => {
         query.forbidStoring();
         const answer = this.#answer(query, next);
@@ -106,6 +107,10 @@ export class Cache implements Plugin {
   /** Queries are received now. */
   serving(): void {
     this.#prefetching?.start();
+  }
+
+  counts(): PluginStats {
+    return this.own === undefined ? {} : { cache: this.own.counts() };
   }
 
   /** Drops the answers for a name and all names below it. */

@@ -110,7 +110,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
       view: this.#store.shared,
       hits: this.#counts.hits,
       passing: this.#counts.passing,
-      forwardedIn: (zone) => this.#forwardedIn(zone),
+      keepsForwarded: (zone) => this.#forwardedIn(zone),
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
       handle: (query, next) => (isWithinAny(query.key, this.#zones) ? answer(query, next) : next(query)),
@@ -304,11 +304,11 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     const { success, denial, serveStale, prefetch, keepTtl } = this.#rules;
     if (!isWithinAny(zone, this.#zones)) return undefined;
     return {
-      caching: { success, denial, countsHits: prefetch !== undefined },
+      form: { kind: 'as-sent', caching: { success, denial, countsHits: prefetch !== undefined } },
       view: keepTtl ? undefined : this.#store.shared,
       servesStale: serveStale !== undefined,
       exceptions: [...this.#uncached.success, ...this.#uncached.denial],
-      keep: (reply, site, isEncoded) => this.#keepReply(reply, site, isEncoded),
+      keep: (reply, { site, isEncoded }) => this.#keepReply(reply, site, isEncoded),
     };
   }
 

@@ -13,15 +13,15 @@ import type { Answer, Forwarded } from '../../chain/answer.ts';
 import { messageFromEntry, replyFromBody, replyFromEntry } from '../../chain/cached-reply.ts';
 import { isCacheable, toCachedAnswer } from '../../chain/derived-answer.ts';
 import { type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
-import type { Next } from '../../chain/handler.ts';
+import type { KeptReplies, Next, SentReply } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
-import type { OwnCacheCounts } from '../../chain/resolver-stats.ts';
+import type { OwnCacheCounts } from '../../contract/plugin.ts';
 import { staleBody } from '../../forward/caching/expiry.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
-import type { AnswerBody, CachedEntry } from '../../table/types.ts';
+import { type AnswerBody, type CachedEntry, DEFAULT_VIEW } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
@@ -122,7 +122,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
   }
 
   /** Counts questions asked elsewhere because the cache had no answer. */
-  noteMisses(questions: number): void {
+  #noteMisses(questions: number): void {
     this.#misses += questions;
   }
 
@@ -198,8 +198,19 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
     return body === undefined ? replyFromEntry(entry, this.#now()) : replyFromBody(entry, body, 0);
   }
 
-  /** Caches a reply that a reader has sent to its clients. @param isEncoded whether its entry may be stored as it is */
-  keepReply(fill: FillConsumer, isEncoded: boolean, trustsAd: boolean): void {
+  /** How replies that readers have sent to their clients are cached. */
+  keptReplies(): KeptReplies {
+    return {
+      form: { kind: 'own', caching: this.#rules.caching },
+      view: DEFAULT_VIEW,
+      servesStale: this.servesStaleAtOnce,
+      exceptions: [],
+      missed: (clients) => this.#noteMisses(clients),
+      keep: (reply, about) => this.#keepReply(reply, about),
+    };
+  }
+
+  #keepReply(fill: FillConsumer, { isEncoded, trustsAd }: SentReply): void {
     const { table } = this.#dependencies;
     if (isEncoded && table.cacheEncoded(fill.words, fill.entryWord, fill.entryLength)) return;
     this.#forwarded.keep(fill, this.#rules.caching, trustsAd);

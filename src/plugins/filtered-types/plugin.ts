@@ -3,7 +3,7 @@
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import { isOfCluster } from '../cluster-zone/cluster-zone.ts';
-import { createTypeFilter } from '../resolver/filtered-types.ts';
+import { createTypeFilter } from '../forward/filtered-types.ts';
 import type { FilteredTypesOptions } from './options.ts';
 
 export const filteredTypes = definePlainPlugin({

@@ -6,6 +6,7 @@ import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { Query } from '../../chain/query.ts';
 import { addresses, CLIENT, makeQuery, SOA, told } from '../../chain/testing/queries.ts';
 import { ForwardTally } from '../../forward/forward-tally.ts';
+import { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
@@ -16,6 +17,7 @@ import type { ForwardDirective } from './options.ts';
 const key = (name: string) => toKey(parseName(name));
 
 const RULE: ForwardDirective = {
+  kind: 'directive',
   from: ROOT,
   upstreams: [],
   except: [],
@@ -73,14 +75,16 @@ async function forwardTo(
       return { overdue() {}, cancel() {} };
     },
   });
-  const forwards = rules.map((rule) => ({ ...RULE, ...rule }));
+  const routes = rules.map((rule) => ({ ...RULE, ...rule }));
   const forward = new Forward(
-    { forwards },
+    { routes },
     {
       isStrict,
       clock,
       metrics: new PluginMetrics(),
       forwardTally: new ForwardTally(),
+      readerPath: new ReaderPath(1, clock),
+      resolveName: () => Promise.reject(new Error('no names')),
       log,
       isOurselves: (address, port) => address === '127.0.0.53' && port === 53,
       random: () => 0,

@@ -1,68 +1,52 @@
 /**
- * Forwards to other servers by `Forwarder`, as all front ends do.
+ * Asks the servers of its routes, by `Forwarder`, for all front ends.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Answer, OwnEdns } from '../../chain/answer.ts';
+import type { Answer } from '../../chain/answer.ts';
 import type { DirectServers, Handler, Next } from '../../chain/handler.ts';
-import { type Look, openQuestionOf } from '../../chain/look.ts';
-import { isWithinAny, namesWithin } from '../../chain/match.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
-import type { ForwardTally } from '../../forward/forward-tally.ts';
-import { formatSocketAddress } from '../../socket/addresses.ts';
-import { passedErrorsOf } from '../../wire/extended-error.ts';
+import type { Plugin } from '../../contract/plugin.ts';
+import type { Connect } from '../../forward/connect.ts';
+import type { ResolveName } from '../../forward/named-servers.ts';
 import { isWithin } from '../../wire/name.ts';
-import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
-import { countForwarding, type ForwardMetrics } from './forward-metrics.ts';
-import { findServers, type IsOurselves, type TapServer } from './open-upstreams.ts';
-import type { ForwardDirective, ForwardOptions, ForwardUpstream } from './options.ts';
-import { type RuleOutcome, RuleServers } from './rule-servers.ts';
+import { type NameKey, type Question, RCODE } from '../../wire/types.ts';
+import type { OwnAnswers } from '../cache/own-answers.ts';
+import { DirectiveRoute, type DirectiveRouteOptions } from './directive-route.ts';
+import type { ForwardOptions, ForwardRoute } from './options.ts';
+import { PlannedRoute, type PlannedRouteOptions } from './planned-route.ts';
+import { type RouteDependencies, type RouteMethods, ServingRoute } from './route.ts';
 
-export interface ForwardDependencies {
-  readonly clock: Clock;
-  readonly metrics: PluginMetrics;
-  readonly forwardTally: ForwardTally;
-  readonly log: Log;
-  /** Whether a server from a file is this one, so that it is left out. Default: always false. */
-  readonly isOurselves?: IsOurselves;
-  /** Whether each query is sent on by itself, as in CoreDNS. */
-  readonly isStrict: boolean;
-  /** Shows what goes to servers. Default: nothing does. */
-  readonly tap?: TapServer | undefined;
-  /** From 0 to below 1, for the choice of servers. */
-  readonly random?: () => number;
+export interface ForwardDependencies
+  extends RouteDependencies,
+    Pick<DirectiveRouteOptions, 'isStrict' | 'isOurselves' | 'tap'>,
+    Partial<Pick<PlannedRouteOptions, 'replies'>> {
+  /** The cache before it, if its rules are our own. */
+  readonly cache?: OwnAnswers | undefined;
+  /** Resolves servers of plans that are given by name. */
+  readonly resolveName: ResolveName;
+  /** How the servers of plans are reached. Default: by sockets. */
+  readonly connect?: Connect | undefined;
 }
 
-interface RunningRule {
-  readonly rule: ForwardDirective;
-  readonly except: ReadonlySet<NameKey>;
-  readonly nextRcodes: ReadonlySet<number>;
-  /** Undefined until they are found. */
-  servers: RuleServers | undefined;
-}
-
-export class Forward {
+export class Forward implements Plugin {
   readonly handler: Handler;
-  readonly #dependencies: ForwardDependencies;
-  readonly #rules: readonly RunningRule[];
-  #counts: ForwardMetrics | undefined;
+  readonly #routes: readonly ServingRoute[];
 
-  constructor({ forwards }: ForwardOptions, dependencies: ForwardDependencies) {
-    this.#dependencies = dependencies;
-    this.#rules = forwards.map((rule) => ({
-      rule,
-      except: new Set(rule.except),
-      nextRcodes: new Set(rule.nextRcodes),
-      servers: undefined,
-    }));
+  /** @param former its routes with the same zones hand over their servers */
+  constructor({ routes }: ForwardOptions, dependencies: ForwardDependencies, former?: Forward) {
+    const left = former === undefined ? [] : [...former.#routes];
+    this.#routes = routes.map((route) => {
+      const place = left.findIndex(({ scope }) => scope.kind === route.kind && scope.from === route.from);
+      const [same] = place < 0 ? [] : left.splice(place, 1);
+      return new ServingRoute(route, methodsOf(route, dependencies), dependencies, same);
+    });
     this.handler = {
       name: 'forward',
       role: 'forwarder',
       directFor: (zone) => this.#directFor(zone),
-      ruleFor: (name) => this.#rules.find((running) => isFor(running, name)),
-      questions: namesWithin(new Set(forwards.map(({ from }) => from))),
+      ruleFor: (name) => this.#routes.find((route) => route.includes(name)),
+      questions: namesWithin(new Set(routes.map(({ from }) => from))),
       answers: 'unchanged',
       handle: (query, next) => this.#handle(query, next),
     };
@@ -70,123 +54,101 @@ export class Forward {
 
   /** Finds the servers. @throws UpstreamError */
   async start(): Promise<void> {
-    const {
-      clock,
-      metrics,
-      isOurselves,
-      isStrict,
-      log,
-      random = Math.random,
-      tap,
-      forwardTally: tally,
-    } = this.#dependencies;
-    const counts = countForwarding(metrics);
-    this.#counts = counts;
-    for (const running of this.#rules) {
-      const { rule } = running;
-      const places = await findServers(rule, { isOurselves, log });
-      running.servers = new RuleServers({
-        ...{ rule, places, isStrict, tap, counts, tally, clock, log, random },
-      });
-    }
+    for (const route of this.#routes) await route.start();
   }
 
-  stop(): void {
-    for (const { servers } of this.#rules) servers?.stop();
-    this.#counts?.stop();
+  follow(): void {
+    for (const route of this.#routes) route.follow();
+  }
+
+  shown(): void {
+    this.update();
+  }
+
+  serving(): void {
+    for (const { forwarder } of this.#routes) forwarder?.testForLoops();
+  }
+
+  async stop(): Promise<void> {
+    for (const route of this.#routes) await route.stop();
+  }
+
+  /** Call it when the names that readers may forward have changed. */
+  update(): void {
+    for (const route of this.#routes) route.update();
+  }
+
+  /** Whether a question is our own loop probe, sent back by a server that we asked. Do not answer it. */
+  isOwnProbe(question: Question): boolean {
+    return this.#routes.some(({ forwarder }) => forwarder?.isOwnProbe(question) === true);
   }
 
   inspect(): PluginInspection {
-    return { forwarders: this.#rules.flatMap(({ servers }) => servers?.forwarder ?? []) };
+    return { forwarders: this.#routes.flatMap(({ forwarder }) => forwarder ?? []) };
   }
 
-  /** The servers for names of a zone that no other rule covers; undefined: readers may not ask them. */
+  /** The servers for names of a zone that no other route covers; undefined: readers may not ask them. */
   #directFor(zone: NameKey): DirectServers | undefined {
-    const place = this.#rules.findIndex(({ rule }) => isWithin(zone, rule.from));
-    const found = this.#rules[place];
-    if (found?.servers === undefined) return undefined;
-    const { servers, rule } = found;
-    const isLast = place === this.#rules.length - 1;
-    if (!isLast && (rule.nextRcodes.length > 0 || rule.nextOnNoData)) return undefined;
-    const before = this.#rules.slice(0, place).map((each) => each.rule.from);
-    return {
-      forwarder: servers.forwarder,
-      exceptions: [...before, ...rule.except],
-      countReply: (...reply) => servers.countReply(...reply),
-    };
+    const place = this.#routes.findIndex(({ scope }) => isWithin(zone, scope.from));
+    const route = this.#routes[place];
+    if (route === undefined || (place < this.#routes.length - 1 && mayPassOn(route.scope))) return undefined;
+    const { direct } = route;
+    const before = this.#routes.slice(0, place).map(({ scope }) => scope.from);
+    return direct && { ...direct, exceptions: [...before, ...route.scope.except] };
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
-    for (const [index, running] of this.#rules.entries()) {
-      if (!isFor(running, query.key)) continue;
+    for (const [index, route] of this.#routes.entries()) {
+      if (!route.includes(query.key)) continue;
       query.forbidStoring();
-      if (query.look !== undefined) return look(running, query.key, query.look);
-      const outcome = await running.servers?.ask(query);
-      if (outcome === undefined) return { kind: 'servfail' };
-      if (outcome.kind === 'reply') query.noteMetadata('forward/upstream', outcome.server);
-      const isLast = index === this.#rules.length - 1;
-      if (isLast || !asksNext(running, outcome)) return answerOf(query, outcome);
+      if (query.look !== undefined) {
+        const { open, answer } = route.look(query.key);
+        query.look.wouldAsk(open);
+        return answer;
+      }
+      const answer = await route.answer(query);
+      const isLast = index === this.#routes.length - 1;
+      if (isLast || !passesOn(route.scope, answer)) return answer;
     }
     return next(query);
   }
 }
 
-/** Notes the servers without asking them. */
-function look({ servers, rule }: RunningRule, name: NameKey, looking: Look): Answer {
-  looking.wouldAsk(
-    servers === undefined
-      ? { name, servers: rule.upstreams.map(describeUpstream), problem: undefined }
-      : openQuestionOf(name, servers.forwarder.serversFor(name)),
-  );
-  return { kind: 'servfail' };
+function methodsOf(route: ForwardRoute, dependencies: ForwardDependencies): RouteMethods {
+  const {
+    forwardTally: tally,
+    isStrict,
+    isOurselves,
+    tap,
+    cache,
+    replies,
+    resolveName,
+    connect,
+  } = dependencies;
+  const { clock, log } = dependencies;
+  if (route.kind === 'directive')
+    return new DirectiveRoute({ directive: route, isStrict, isOurselves, tap, tally, clock, log });
+  if (cache === undefined) throw new TypeError('a plan without a cache before it');
+  const noReplies = () => undefined;
+  return new PlannedRoute({
+    route,
+    cache,
+    replies: replies ?? noReplies,
+    tally,
+    resolveName,
+    connect,
+    clock,
+    log,
+  });
 }
 
-function describeUpstream(upstream: ForwardUpstream): string {
-  switch (upstream.kind) {
-    case 'address':
-      return formatSocketAddress(upstream);
-    case 'name':
-      return upstream.name;
-    case 'file':
-      return upstream.path;
-  }
+/** Whether some answers lead to the next route. */
+function mayPassOn({ nextRcodes, nextOnNoData }: ForwardRoute): boolean {
+  return nextRcodes.length > 0 || nextOnNoData;
 }
 
-function isFor({ rule, except }: RunningRule, name: NameKey): boolean {
-  return isWithin(name, rule.from) && (name === rule.from || !isWithinAny(name, except));
-}
-
-function asksNext({ rule, nextRcodes }: RunningRule, outcome: RuleOutcome): boolean {
-  if (outcome.kind !== 'reply') return false;
-  const { answers } = outcome.message;
-  const rcode = rcodeOf(outcome.message);
-  return nextRcodes.has(rcode) || (rule.nextOnNoData && rcode === RCODE.NOERROR && answers.length === 0);
-}
-
-function answerOf(query: Query, outcome: RuleOutcome): Answer {
-  if (outcome.kind !== 'reply')
-    return {
-      kind: outcome.kind === 'failed' ? 'servfail' : 'overloaded',
-      reason: outcome.reason,
-      ...(outcome.extendedError !== undefined && { extendedError: outcome.extendedError }),
-    };
-  const { header, answers, authorities, additionals, edns } = outcome.message;
-  const { authoritative, truncated, recursionAvailable, authenticData } = header;
-  const { recursionDesired, checkingDisabled } = header;
-  return {
-    kind: 'message',
-    rcode: rcodeOf(outcome.message),
-    ...{ authoritative, truncated, recursionAvailable, authenticData, recursionDesired, checkingDisabled },
-    ...{ answers, authorities, additionals },
-    ...(edns !== undefined && query.edns !== undefined && { edns: ownEdnsOf(edns) }),
-    passedErrors: passedErrorsOf(edns),
-  };
-}
-
-function ownEdnsOf({ udpSize, dnssecOk, options }: Edns): OwnEdns {
-  return { udpSize, dnssecOk, options };
-}
-
-function rcodeOf({ header, edns }: Message): number {
-  return header.rcode | ((edns?.extendedRcode ?? 0) << 4);
+function passesOn({ nextRcodes, nextOnNoData }: ForwardRoute, answer: Answer): boolean {
+  if (answer.kind !== 'message' && answer.kind !== 'forwarded') return false;
+  const { rcode, answers } = answer;
+  return nextRcodes.includes(rcode) || (nextOnNoData && rcode === RCODE.NOERROR && answers.length === 0);
 }

@@ -1,5 +1,5 @@
 /**
- * Opens the servers of a rule: by address, by a name that is looked up once, or from a file like resolv.conf.
+ * Finds and opens the servers of a directive: by address, by a name that is looked up once, or from a file like resolv.conf.
  */
 
 import { Resolver } from 'node:dns/promises';
@@ -15,12 +15,12 @@ import { CountedTransport } from './counted-transport.ts';
 import type { ServerEvents } from './forward-metrics.ts';
 import type { ForwardDirective, ForwardUpstream } from './options.ts';
 
-/** A server of a rule cannot be used. The start fails with the message. */
+/** A server of a directive cannot be used. The start fails with the message. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
 }
 
-/** A server of a rule, by its address. */
+/** A server of a directive, by its address. */
 export type UpstreamPlace = Extract<ForwardUpstream, { kind: 'address' }> & {
   /** The name that it was looked up by. */
   readonly host?: string;
@@ -28,9 +28,9 @@ export type UpstreamPlace = Extract<ForwardUpstream, { kind: 'address' }> & {
 
 export interface OpenServerOptions {
   readonly place: UpstreamPlace;
-  readonly rule: ForwardDirective;
+  readonly directive: ForwardDirective;
   readonly counts: Pick<ServerEvents, 'asked' | 'replied'>;
-  readonly tap: TapServer | undefined;
+  readonly tap?: TapServer | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** Called when a server is asked over another protocol from now on. */
@@ -52,14 +52,14 @@ export type TapServer = (
 
 export type IsOurselves = (address: string, port: number) => boolean;
 
-/** The servers of a rule. @throws UpstreamError if a name has no address */
+/** The servers of a directive. @throws UpstreamError if a name has no address */
 export async function findServers(
-  rule: ForwardDirective,
+  directive: ForwardDirective,
   { isOurselves = () => false, log }: FindServersOptions,
 ): Promise<readonly UpstreamPlace[]> {
   const found = await Promise.all(
-    rule.upstreams.map(async (upstream) => {
-      const places = await findPlaces(upstream, rule);
+    directive.upstreams.map(async (upstream) => {
+      const places = await findPlaces(upstream, directive);
       return upstream.kind === 'file' ? withoutOurselves(upstream.path, places, isOurselves, log) : places;
     }),
   );
@@ -68,7 +68,7 @@ export async function findServers(
 
 /** The transport to a server, counted and shown. */
 export function openServer(
-  { place, rule, counts, tap, clock, log, onSwitch }: OpenServerOptions,
+  { place, directive, counts, tap, clock, log, onSwitch }: OpenServerOptions,
   ...[address, ...terms]: Parameters<Connect>
 ): Transport {
   const server = formatSocketAddress(place);
@@ -76,10 +76,10 @@ export function openServer(
   const show = (transport: Transport, protocol: TransportProtocol) =>
     tap?.(transport, place, protocol) ?? transport;
   const count = (transport: Transport, protocol: TransportProtocol) =>
-    new CountedTransport(transport, { server, protocol, expire: rule.expire, counts, clock });
+    new CountedTransport(transport, { server, protocol, expire: directive.expire, counts, clock });
   // A query counts once, though it may go over both protocols.
-  const countsWhole = address.transport === 'tcp' && rule.streams?.fallsBackToUdp === true;
-  const opened = connectBySockets({ ...address, serverName: serverNameOf(place, rule) }, ...terms, {
+  const countsWhole = address.transport === 'tcp' && directive.streams?.fallsBackToUdp === true;
+  const opened = connectBySockets({ ...address, serverName: serverNameOf(place, directive) }, ...terms, {
     wrap: (transport, protocol) =>
       countsWhole ? show(transport, protocol) : count(show(transport, protocol), protocol),
     onSwitch(protocol) {
@@ -99,7 +99,7 @@ function serverNameOf({ serverName, host }: UpstreamPlace, { tls }: ForwardDirec
 
 async function findPlaces(
   upstream: ForwardUpstream,
-  rule: ForwardDirective,
+  directive: ForwardDirective,
 ): Promise<readonly UpstreamPlace[]> {
   switch (upstream.kind) {
     case 'address':
@@ -108,7 +108,7 @@ async function findPlaces(
       return readPlaces(upstream.path);
     case 'name': {
       const { scheme, name, port, serverName } = upstream;
-      const addresses = await lookUp(name, rule.resolvers);
+      const addresses = await lookUp(name, directive.resolvers);
       return addresses.map((address) => ({ kind: 'address', scheme, address, port, serverName, host: name }));
     }
   }

@@ -1,21 +1,44 @@
 /**
- * Questions that go to other servers.
+ * Questions that go to other servers: routes as data.
  */
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
+import type { ForwardPlan } from '../../forward/forward-plan.ts';
+import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import type { FilteredTypes } from './filtered-types.ts';
 
 export interface ForwardOptions {
-  /** The first rule whose zone contains the name is asked; if it passes the query on, the next such rule. At least one. */
-  readonly forwards: readonly ForwardDirective[];
+  /** The first route that has the name is asked; if it passes the query on, the next such route. At least one. */
+  readonly routes: readonly ForwardRoute[];
 }
 
-export interface ForwardDirective {
+export type ForwardRoute = ForwardDirective | PlannedForward;
+
+/** The names of a route, and the answers with which the next one is asked. */
+interface ForwardScope {
   /** Names below it are forwarded. */
   readonly from: NameKey;
-  /** 1 to 15, in the order given. */
-  readonly upstreams: readonly ForwardUpstream[];
   /** Names below these are not forwarded. */
   readonly except: readonly NameKey[];
+  /** Response codes with which the next route is asked. */
+  readonly nextRcodes: readonly number[];
+  /** An answer without data asks the next route too. */
+  readonly nextOnNoData: boolean;
+}
+
+/** The route of our own front ends: one plan for all names. Replies are changed, bounded and cached by our own rules. */
+export interface PlannedForward extends ForwardScope {
+  readonly kind: 'plan';
+  readonly plan: ForwardPlan;
+  /** Types that clients do not get. The same for the life of the process: the names of a cluster lack them too. */
+  readonly filteredTypes: FilteredTypes;
+}
+
+/** The route of a Corefile's directive. Clients get replies as servers send them. */
+export interface ForwardDirective extends ForwardScope {
+  readonly kind: 'directive';
+  /** 1 to 15, in the order given. */
+  readonly upstreams: readonly ForwardUpstream[];
   /** Queries go over TCP, whatever the client uses. */
   readonly forceTcp: boolean;
   /** Queries go over UDP first, and over TCP when the answer is truncated. */
@@ -39,10 +62,6 @@ export interface ForwardDirective {
   readonly healthCheck: ForwardHealthCheck;
   /** Maximum number of queries in flight, beyond which the answer is REFUSED; 0: any number. */
   readonly maxConcurrent: number;
-  /** Response codes with which the next rule is asked. */
-  readonly nextRcodes: readonly number[];
-  /** An answer without data asks the next rule too. */
-  readonly nextOnNoData: boolean;
   /** Response codes with which the next upstream is asked. */
   readonly failoverRcodes: readonly number[];
   /** Whether to answer SERVFAIL at once while no upstream is healthy, rather than to ask one anyway. */
@@ -56,6 +75,21 @@ export interface ForwardDirective {
   readonly hedges?: boolean;
   /** Servers that resolve upstreams given by name, as `address` or `address:port`; empty: those of the system. */
   readonly resolvers: readonly string[];
+}
+
+/** A plan for all names, as a route. */
+export function planRoute(plan: ForwardPlan, filteredTypes: FilteredTypes): PlannedForward {
+  return { kind: 'plan', from: ROOT, except: [], nextRcodes: [], nextOnNoData: false, plan, filteredTypes };
+}
+
+/** The routes of directives, in order. */
+export function directivesOf({ routes }: ForwardOptions): readonly ForwardDirective[] {
+  return routes.filter((route) => route.kind === 'directive');
+}
+
+/** The plan of our own front ends; undefined: the routes are those of directives. */
+export function planIn({ routes }: ForwardOptions): ForwardPlan | undefined {
+  return routes.find((route) => route.kind === 'plan')?.plan;
 }
 
 export interface ForwardStreams {

@@ -4,12 +4,16 @@
 
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ofKind } from '../../contract/plugin.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
+import { Cache } from '../cache/cache.ts';
 import { Dnstap } from '../dnstap/dnstap.ts';
 import { Forward } from './forward.ts';
+import { createNameResolver } from './name-resolver.ts';
+import type { TapServer } from './open-upstreams.ts';
 import type { ForwardDirective, ForwardOptions, ForwardTls, ForwardUpstream } from './options.ts';
 import { readForwardProperties } from './read-properties.ts';
 import { readUpstreams } from './read-upstreams.ts';
@@ -52,23 +56,30 @@ export const forward = definePlugin({
     '}',
   ],
   read(cursor, context): ForwardOptions {
-    const forwards: ForwardDirective[] = [];
+    const routes: ForwardDirective[] = [];
     cursor.eachUse(() => {
-      forwards.push(readRule(cursor, context));
+      routes.push(readDirective(cursor, context));
     });
-    return { forwards };
+    return { routes };
   },
-  create(options, context) {
+  // Connections, and what is known of servers, belong to the servers.
+  outlivesPlans: () => true,
+  create(options: ForwardOptions, context, former) {
     const dnstap = context.find(Dnstap);
-    return new Forward(options, {
+    const dependencies = {
       ...context,
+      cache: context.find(Cache)?.own,
+      replies: () => context.handlers().find(({ replies }) => replies !== undefined)?.replies,
+      resolveName: createNameResolver(() => context.chain),
+      connect: context.connectUpstream,
       ...(!context.isStrict && { isOurselves: context.listensAt }),
-      tap: dnstap && ((...server) => dnstap.tapServer(...server)),
-    });
+      tap: dnstap && ((...server: Parameters<TapServer>) => dnstap.tapServer(...server)),
+    };
+    return new Forward(options, dependencies, ofKind(Forward, former));
   },
 });
 
-function readRule(cursor: DirectiveCursor, context: DirectiveContext): ForwardDirective {
+function readDirective(cursor: DirectiveCursor, context: DirectiveContext): ForwardDirective {
   const source = cursor.requiredArgument();
   const zones = parseZones([source]);
   const [from] = zones;
@@ -99,6 +110,7 @@ function readRule(cursor: DirectiveCursor, context: DirectiveContext): ForwardDi
 }
 
 const DEFAULTS: Omit<ForwardDirective, 'from' | 'upstreams'> = {
+  kind: 'directive',
   except: [],
   forceTcp: false,
   preferUdp: false,

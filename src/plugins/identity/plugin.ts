@@ -4,11 +4,11 @@
 import { hostname } from 'node:os';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
-import { Resolving } from '../resolver/resolving.ts';
+import { Cache } from '../cache/cache.ts';
 import { type ChaosStats, createChaosHandler } from './chaos.ts';
 import { identityOf } from './identity.ts';
 import type { IdentityOptions } from './options.ts';
-import { describeServers } from './server-statistics.ts';
+import { countHits, describeServers } from './server-statistics.ts';
 
 export const identity = definePlainPlugin({
   name: 'identity',
@@ -25,15 +25,14 @@ export const identity = definePlainPlugin({
   },
 });
 
-function countAll(cacheSize: number, { find, table }: PluginContext): ChaosStats {
-  const resolving = find(Resolving);
-  // First of all: it takes in what readers have forwarded.
-  const { cache, forward } = resolving?.resolver.stats() ?? {};
+function countAll(cacheSize: number, context: PluginContext): ChaosStats {
+  const { find, table, readerPath, forwardTally, countQueries } = context;
+  readerPath.catchUp();
+  const misses = find(Cache)?.own?.counts().misses ?? 0;
   const { insertions, evictions } = table.statistics();
   return {
-    ...{ cacheSize, insertions, evictions },
-    misses: cache?.misses ?? 0,
-    hits: resolving?.countHits() ?? 0,
-    servers: describeServers(forward?.upstreams ?? []),
+    ...{ cacheSize, insertions, evictions, misses },
+    hits: countHits(countQueries(), misses),
+    servers: describeServers(forwardTally.count().upstreams),
   };
 }

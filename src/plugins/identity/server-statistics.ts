@@ -2,6 +2,7 @@
  * Statistics of each upstream server, with its address in the form of dnsmasq.
  */
 import type { UpstreamStatistics } from '../../forward/upstream/upstream-statistics.ts';
+import { countAnswered, type QueryCounts } from '../../table/counter-sums.ts';
 import { RCODE } from '../../wire/types.ts';
 
 export interface ServerStatistics {
@@ -13,6 +14,11 @@ export interface ServerStatistics {
   readonly nxdomain: number;
   /** Milliseconds. */
   readonly latency: number;
+}
+
+/** The number of questions answered without asking upstream. @param asked those that no cache had an answer for */
+export function countHits(queries: QueryCounts, asked: number): number {
+  return Math.max(0, countAnswered(queries) - asked);
 }
 
 /** @param upstreams in the form of the forwarder */

@@ -4,7 +4,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { Handler } from '../../chain/handler.ts';
+import type { Handler, ReplyChanges } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import { LocalData } from '../../sources/local/local-data.ts';
@@ -21,7 +21,7 @@ import {
   type QuestionRuleBook,
   type QuestionRules,
 } from './question-rules.ts';
-import { createReplyFilter, leavesAddresses, type ReplyFilter, type ReplyRules } from './reply-rules.ts';
+import { createReplyFilter, leavesAddresses, type ReplyRules } from './reply-rules.ts';
 
 export interface LocalSettings {
   readonly names: LocalNamesPlan;
@@ -52,11 +52,8 @@ export class LocalHandlers {
   readonly denyRefused: Handler;
   /** Answers other questions by rule, before a server is asked. */
   readonly questionRules: Handler;
-  /** Filters for replies of upstream servers. */
-  readonly replyChanges: readonly ReplyFilter[];
   /** Whether a name, or one below it, is known here, so that it cannot be denied. */
   readonly mayExist: (name: NameKey) => boolean;
-  readonly #settings: LocalSettings;
   readonly #data: LocalData;
   /** The source of `#rules`. */
   #questions: QuestionRules;
@@ -66,7 +63,6 @@ export class LocalHandlers {
   constructor(options: LocalHandlersOptions) {
     const { settings, table, networks, onShow, forget, clock, log } = options;
     const { names: plan, hostsPaths, format } = settings;
-    this.#settings = settings;
     this.#data = new LocalData({
       plan,
       hostsPaths,
@@ -82,11 +78,19 @@ export class LocalHandlers {
     this.#rules = this.#compileRules(settings.questions);
     const { publication } = this.#data;
     this.#networks = networks;
-    this.knownNames = createKnownNamesHandler({
+    this.mayExist = (name) => this.#data.names.exists(name) || this.#rules.hasAddress(name);
+    const replies: ReplyChanges = {
+      changes: [createReplyFilter(settings.replies, this.mayExist, log)],
+      leavesAddresses: leavesAddresses(settings.replies),
+      mayKnowNames: () => this.#mayKnowNames,
+      knowsItsNames: () => this.#data.isPublished,
+    };
+    const knownNames = createKnownNamesHandler({
       publication,
       names: () => this.#data.names,
       networks: () => this.#networks,
     });
+    this.knownNames = { ...knownNames, replies };
     this.denyRefused = {
       name: 'hosts-nodata',
       role: 'other',
@@ -99,8 +103,6 @@ export class LocalHandlers {
       },
     };
     this.questionRules = this.#makeQuestionRules();
-    this.mayExist = (name) => this.#data.names.exists(name) || this.#rules.hasAddress(name);
-    this.replyChanges = [createReplyFilter(settings.replies, this.mayExist, log)];
   }
 
   /** Resolves when all files are read and their names are answered. */
@@ -129,20 +131,10 @@ export class LocalHandlers {
     return this.#data.names.fileOf(record);
   }
 
-  /** Whether the table holds all known names, so that a name without a node is not known. */
-  get isPublished(): boolean {
-    return this.#data.isPublished;
-  }
-
-  /** Whether `mayExist` is true for at least one name. */
-  get mayKnowNames(): boolean {
+  /** Whether at least one name is known here. */
+  get #mayKnowNames(): boolean {
     const { done: isEmpty = false } = this.#data.names.names()[Symbol.iterator]().next();
     return !isEmpty || this.#rules.hasAddresses;
-  }
-
-  /** Whether `replyChanges` leave replies with addresses, and denials of unknown names, as they are. */
-  get leavesAddresses(): boolean {
-    return leavesAddresses(this.#settings.replies);
   }
 
   /** From now on, answers by these rules. */

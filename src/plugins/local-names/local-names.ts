@@ -9,15 +9,10 @@ import type { Plugin, PluginContext, StopReason } from '../../contract/plugin.ts
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { Cache } from '../cache/cache.ts';
+import { Forward } from '../forward/forward.ts';
 import { LocalHandlers, type LocalSettings } from './local-handlers.ts';
 import type { LocalNamesOptions } from './options.ts';
-
-/** A cache whose answers may become outdated when a name becomes known. */
-export interface ForgettingCache {
-  forget(domain: NameKey): void;
-  /** Called when the exceptions of readers may have changed. */
-  updateRoute(): void;
-}
 
 /** The names, and the plugin of the current plan. */
 interface FollowedNames {
@@ -31,27 +26,23 @@ export class LocalNamesPlugin implements Plugin {
   /** Updates views that show this plugin. @returns false if the views stay as they were */
   readonly changed: () => boolean;
   readonly #lasting: Lasting<FollowedNames>;
-  #keeper: ForgettingCache | undefined;
+  readonly #find: PluginContext['find'];
   #isNew: boolean;
 
   constructor(options: LocalNamesOptions, context: PluginContext, former: LocalNamesPlugin | undefined) {
     this.#options = options;
     this.changed = context.changed;
+    this.#find = context.find;
     const kept = former === undefined ? undefined : former.#lastingFor(options);
     this.#isNew = kept === undefined;
     this.#lasting = (kept ?? lastingNames(options, context, this)).retain();
     this.handler = this.handlers.knownNames;
   }
 
-  /** From now on, the keeper drops its answers for names that become known. */
-  keepInStep(keeper: ForgettingCache): void {
-    this.#keeper = keeper;
-  }
-
-  /** Drops cached answers that may be outdated. */
+  /** Drops cached answers that may be outdated, and keeps readers from forwarding names that have become known. */
   forgetKept(domains: readonly NameKey[]): void {
-    for (const domain of domains) this.#keeper?.forget(domain);
-    this.#keeper?.updateRoute();
+    for (const domain of domains) this.#find(Cache)?.forget(domain);
+    this.#find(Forward)?.update();
   }
 
   get handlers(): LocalHandlers {
@@ -72,7 +63,7 @@ export class LocalNamesPlugin implements Plugin {
     this.#lasting.value.plugin = this;
     this.handlers.changeRules(settings.questions);
     this.handlers.changeNetworks(networks);
-    if (this.#isNew) this.#keeper?.forget(ROOT);
+    if (this.#isNew) this.#find(Cache)?.forget(ROOT);
     this.#isNew = false;
   }
 

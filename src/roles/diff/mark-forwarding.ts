@@ -10,7 +10,7 @@ import type { PluginMaker } from '../../engine/server-blocks/plugin-maker.ts';
 import type { ForwardPlan, ForwardTarget } from '../../forward/forward-plan.ts';
 import { NameRules, pairsOf } from '../../forward/name-rules.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
-import type { ForwardOptions, ForwardUpstream } from '../../plugins/forward/options.ts';
+import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '../../plugins/forward/options.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE } from '../../wire/types.ts';
 
@@ -23,19 +23,18 @@ export function markForwarding(plugins: PluginMaker): PluginMaker {
     load: (names) => plugins.load(names),
     outlivesPlans: (plan) => plugins.outlivesPlans(plan),
     make(plan: PluginPlan, context, former): Plugin {
-      if (plan.name === 'forward') return { handler: marker('forward', serversOfRules(plan.options)) };
-      if (plan.name === 'resolver')
-        return { handler: marker('resolver', serversOfPlan(plan.options.forward)) };
+      if (plan.name === 'forward') return { handler: marker(plan.options) };
       return plugins.make(plan, context, former);
     },
   };
 }
 
-function marker(name: string, find: FindServers): Handler {
+function marker({ routes }: ForwardOptions): Handler {
+  const found = routes.map(serversOfRoute);
   return {
-    ...{ name, role: 'other', questions: ALL_QUESTIONS, answers: 'unchanged' },
+    ...{ name: 'forward', role: 'other', questions: ALL_QUESTIONS, answers: 'unchanged' },
     handle(query, next) {
-      const servers = find(query.key);
+      const servers = firstOf(found, query.key);
       return servers === undefined ? next(query) : answerWith(query.question.name, servers);
     },
   };
@@ -58,13 +57,19 @@ function answerWith(name: AbsoluteName, servers: readonly string[]): Answer {
   };
 }
 
-function serversOfRules({ forwards }: ForwardOptions): FindServers {
-  return (key) => {
-    const rule = forwards.find(
-      ({ from, except }) => isWithin(key, from) && !isWithinAny(key, new Set(except)),
-    );
-    return rule?.upstreams.map(textOfUpstream);
-  };
+function firstOf(routes: readonly FindServers[], key: NameKey): readonly string[] | undefined {
+  for (const find of routes) {
+    const servers = find(key);
+    if (servers !== undefined) return servers;
+  }
+  return undefined;
+}
+
+function serversOfRoute(route: ForwardRoute): FindServers {
+  if (route.kind === 'plan') return serversOfPlan(route.plan);
+  const { from, except, upstreams } = route;
+  const servers = upstreams.map(textOfUpstream);
+  return (key) => (isWithin(key, from) && !isWithinAny(key, new Set(except)) ? servers : undefined);
 }
 
 function textOfUpstream(upstream: ForwardUpstream): string {

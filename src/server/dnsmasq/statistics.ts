@@ -3,8 +3,11 @@
  */
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { ChaosStats } from '../../plugins/identity/chaos.ts';
-import { describeServers, type ServerStatistics } from '../../plugins/identity/server-statistics.ts';
-import { Resolving } from '../../plugins/resolver/resolving.ts';
+import {
+  countHits,
+  describeServers,
+  type ServerStatistics,
+} from '../../plugins/identity/server-statistics.ts';
 import type { Server } from '../server.ts';
 
 export interface DnsmasqStatistics extends ChaosStats {
@@ -20,9 +23,9 @@ export interface DnsmasqStatistics extends ChaosStats {
 
 /** Collects the statistics of a server with dnsmasq's options. */
 export function collectStatistics({ engine, tcpConnections }: Server, plan: DnsmasqPlan): DnsmasqStatistics {
-  const resolving = engine.find(Resolving);
-  const { cache, forward } = resolving?.resolver.stats() ?? {};
-  const { misses = 0, stale = 0 } = cache ?? {};
+  engine.readerPath.catchUp();
+  const { misses = 0, stale = 0 } = engine.count().cache ?? {};
+  const { inFlight, upstreams } = engine.forwardTally.count();
   const { insertions, evictions, cachedOctets } = engine.table.statistics();
   return {
     cacheSize: plan.cache.size,
@@ -30,10 +33,10 @@ export function collectStatistics({ engine, tcpConnections }: Server, plan: Dnsm
     evictions,
     misses,
     stale,
-    hits: resolving?.countHits() ?? 0,
-    inFlight: forward?.inFlight ?? 0,
+    hits: countHits(engine.countQueries(), misses),
+    inFlight,
     cacheOctets: cachedOctets,
-    servers: describeServers(forward?.upstreams ?? []),
+    servers: describeServers(upstreams),
     connections: tcpConnections,
     maxConnections: plan.listen.maxTcpConnections,
   };

@@ -1,6 +1,7 @@
 /**
  * The front end of `serve` and `kube-dns`: flags, the resolv file and the ConfigMap of kube-dns.
  */
+
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
@@ -15,6 +16,7 @@ import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { isListeningAt, listOwnAddresses } from '../../listen/local-addresses.ts';
+import { planIn } from '../../plugins/forward/options.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -193,7 +195,8 @@ export class ServeFrontEnd implements FrontEnd {
 
 /** Whether there are default servers, for names without a rule. */
 function hasDefaultServers({ blocks }: EnginePlan): boolean {
-  const rules = optionsOf(blocks[0], 'resolver')?.forward.rules ?? [];
+  const forward = optionsOf(blocks[0], 'forward');
+  const rules = (forward && planIn(forward))?.rules ?? [];
   return rules.some(({ names, target }) => {
     const isForAll = names.some((match) => match.kind === 'domain' && match.name === ROOT);
     return isForAll && target.kind === 'servers' && target.servers.length > 0;

@@ -25,8 +25,8 @@ import type { Message, NameKey, Question } from '../../../wire/types.ts';
 import { CLASS } from '../../../wire/types.ts';
 import { createAliasFollower } from '../../aliases/alias.ts';
 import { createAnyHandler } from '../../any-type/any.ts';
+import { createTypeFilter } from '../../forward/filtered-types.ts';
 import { metaTypesHandler } from '../../meta-types/meta-types.ts';
-import { createTypeFilter } from '../../resolver/filtered-types.ts';
 import { createKubernetesHandler } from '../kubernetes.ts';
 
 export type DialectName = Dialect['name'];

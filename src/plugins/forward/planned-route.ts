@@ -1,0 +1,204 @@
+/**
+ * The route of our own front ends. Replies are changed and judged before clients and the cache get them, and have our own flags.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { ReplyChanges } from '../../chain/handler.ts';
+import type { Query } from '../../chain/query.ts';
+import { cacheReply } from '../../forward/caching/cached-answer.ts';
+import { type Connect, connectBySockets } from '../../forward/connect.ts';
+import { type ForwardPlan, listServers } from '../../forward/forward-plan.ts';
+import { extendedErrorOfFailure, type ForwardFailure } from '../../forward/forward-reply.ts';
+import type { ForwardTally } from '../../forward/forward-tally.ts';
+import type { ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
+import type { ResolveName } from '../../forward/named-servers.ts';
+import type { Transport } from '../../forward/transport/transport.ts';
+import type { CachedAnswer } from '../../table/types.ts';
+import { wholeRcodeOf } from '../../wire/edns.ts';
+import { EXTENDED_ERROR, passedErrorsOf } from '../../wire/extended-error.ts';
+import { ROOT } from '../../wire/name.ts';
+import type { Message } from '../../wire/types.ts';
+import { RESOLVER_OUTCOME } from '../cache/outcomes.ts';
+import type { OwnAnswers } from '../cache/own-answers.ts';
+import { listChangedDomains } from './changed-domains.ts';
+import { type FilteredTypes, hideTypes } from './filtered-types.ts';
+import type { PlannedForward } from './options.ts';
+import { PassedOn, sharedAnswer } from './passed-on.ts';
+import type { ConnectEvents, RouteMethods, RouteServers } from './route.ts';
+
+export interface PlannedRouteOptions {
+  readonly route: PlannedForward;
+  /** The cache before it. */
+  readonly cache: OwnAnswers;
+  /** What other handlers of the block do to replies; undefined: nothing. */
+  readonly replies: () => ReplyChanges | undefined;
+  /** Counts replies and failures. */
+  readonly tally: ForwardTally;
+  /** Resolves servers that are given by name, through our own chain. */
+  readonly resolveName: ResolveName;
+  /** How servers are reached. Default: by sockets. */
+  readonly connect?: Connect | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Seconds for which a timeout is cached, the minimum of RFC 9520 section 3.2. A client that tries again after 5 s makes us ask
+ * the servers again.
+ */
+const SILENCE_TTL = 1;
+
+const NO_CHANGES: ReplyChanges['changes'] = [];
+
+export class PlannedRoute implements RouteMethods {
+  readonly keepsServers = true;
+  readonly countsByServer = false;
+  readonly direct: RouteMethods['direct'];
+  readonly resolveName: ResolveName;
+  readonly #options: PlannedRouteOptions;
+  readonly #warnings: RateLimitedWarnings;
+  readonly #passedOn: PassedOn;
+  #filteredTypes: FilteredTypes;
+
+  constructor(options: PlannedRouteOptions) {
+    const { route, replies, tally, resolveName, clock, log } = options;
+    this.#options = options;
+    this.#filteredTypes = route.filteredTypes;
+    this.resolveName = resolveName;
+    this.#warnings = new RateLimitedWarnings(log, clock);
+    this.#passedOn = new PassedOn(clock);
+    this.direct = {
+      isUsable: () => this.#leavesPlainReplies(),
+      believesDenials: () => replies()?.mayKnowNames() !== true,
+      observe({ clients, microseconds }) {
+        for (let client = 0; client < clients; client += 1) tally.observe(microseconds / 1000);
+      },
+    };
+  }
+
+  findPlan(): ForwardPlan {
+    return this.#options.route.plan;
+  }
+
+  connect(_: ConnectEvents, ...server: Parameters<Connect>): Transport {
+    return (this.#options.connect ?? connectBySockets)(...server);
+  }
+
+  labelOf(server: string): string {
+    return server;
+  }
+
+  listServers(): readonly string[] {
+    return listServers(this.#options.route.plan);
+  }
+
+  begin({ forwarder }: RouteServers): void {
+    this.#options.cache.waited = (question) => forwarder.tried.waited(question);
+  }
+
+  /** Drops the cached answers that the change affects. Answers on their way are not cached. */
+  leave(before: RouteMethods): void {
+    if (!(before instanceof PlannedRoute)) return;
+    this.#filteredTypes = before.#filteredTypes;
+    const { cache, route, replies } = this.#options;
+    cache.noteChange();
+    const former = before.#options;
+    const isSame = (former.replies()?.changes ?? NO_CHANGES) === (replies()?.changes ?? NO_CHANGES);
+    const domains = isSame ? listChangedDomains(former.route.plan.rules, route.plan.rules) : [ROOT];
+    for (const domain of domains) cache.forget(domain);
+  }
+
+  questionOf(query: Query): ForwardQuestion {
+    if (this.#isCached(query.question.type)) return query.questionKey;
+    return this.#passedOn.questionOf(query, this.#options.cache.rules.sharesLargeAnswers === true);
+  }
+
+  answerOf(query: Query, question: ForwardQuestion, reply: ForwardReply): Answer {
+    if (reply.kind === 'failed') return this.#fail(question, reply);
+    this.#options.tally.observe(reply.milliseconds);
+    const answer = this.#present(question, reply.message);
+    if (question.passedOnBy === 'udp' && reply.message.header.truncated)
+      this.#passedOn.noteTruncated({ ...question, name: query.key });
+    return answer;
+  }
+
+  answerLook(found: ForwardFailure | undefined): Answer {
+    return found === undefined ? { kind: 'servfail' } : answerOfFailure(found);
+  }
+
+  #isCached(type: number): boolean {
+    return this.#options.cache.rules.cachedTypes?.has(type) !== false;
+  }
+
+  /** The answer for clients, and for the cache. */
+  #present(question: ForwardQuestion, reply: Message): Answer {
+    const { cache, replies } = this.#options;
+    const { changes = NO_CHANGES } = replies() ?? {};
+    const changed = withoutAd(
+      reply,
+      changes.reduce((message, change) => change(question, message), reply),
+    );
+    const hide = (message: Message) => withoutAd(message, hideTypes(question, message, this.#filteredTypes));
+    const kept = cacheReply(question, changed, cache.rules.caching, RESOLVER_OUTCOME.answered, hide);
+    const message = kept?.message ?? hide(changed);
+    const { header, answers, authorities, additionals, edns } = message;
+    return {
+      kind: 'forwarded',
+      rcode: wholeRcodeOf(message),
+      authoritative: false,
+      truncated: header.truncated,
+      authenticData: header.authenticData,
+      answers,
+      authorities,
+      additionals,
+      passedErrors: kept === undefined ? passedErrorsOf(edns) : kept.answer.passedErrors,
+      memory: kept && this.#memoryOf(question.type, { ...kept.answer, recursionAvailable: true }),
+    };
+  }
+
+  #memoryOf(type: number, answer: CachedAnswer): CachedAnswer | undefined {
+    if (this.#isCached(type)) return answer;
+    return this.#options.cache.rules.sharesLargeAnswers === true ? sharedAnswer(answer) : undefined;
+  }
+
+  #fail(question: ForwardQuestion, failure: ForwardFailure): Answer {
+    const { tally, cache } = this.#options;
+    const { reason, detail } = failure;
+    tally.noteFailure(reason);
+    const answer = answerOfFailure(failure);
+    if (reason !== 'overloaded' && reason !== 'timeout' && reason !== 'network') return answer;
+    this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
+    if (answer.kind !== 'servfail') return answer;
+    return { ...answer, lifetime: Math.min(SILENCE_TTL, cache.rules.caching.failureTtl) };
+  }
+
+  /** Whether clients get addresses as servers send them, except for the bounds of the cache. */
+  #leavesPlainReplies(): boolean {
+    const replies = this.#options.replies();
+    if (replies?.knowsItsNames() === false) return false;
+    return replies?.leavesAddresses !== false && this.#filteredTypes.size === 0;
+  }
+}
+
+function answerOfFailure({ reason }: ForwardFailure): Answer {
+  switch (reason) {
+    case 'local-only':
+      return { kind: 'nxdomain', aliases: [], soa: undefined, authoritative: false };
+    case 'no-upstream':
+      return { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE };
+    case 'overloaded':
+      return { kind: 'overloaded' };
+    default: {
+      const extendedError = extendedErrorOfFailure(reason);
+      return { kind: 'servfail', ...(extendedError !== undefined && { extendedError }) };
+    }
+  }
+}
+
+/** Clears the AD bit if the message was changed here: no server has validated it so. */
+function withoutAd(before: Message, after: Message): Message {
+  if (before === after || !after.header.authenticData) return after;
+  return { ...after, header: { ...after.header, authenticData: false } };
+}
