@@ -28,6 +28,8 @@ export interface MessageAnswersDependencies {
   readonly udpSize: number;
   /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: QueryEventRings | undefined;
+  /** Where to write those of answers from the table. Default: as all others. */
+  readonly tableEvents?: QueryEventRings | undefined;
   /** What clients may do; undefined: everything. Read for each query, since it may change. */
   readonly clientRules?: SharedClientRules | undefined;
 }
@@ -39,6 +41,7 @@ export class MessageAnswers {
   readonly #clock: Clock;
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
+  readonly #tableEvents: MainThreadEvents | undefined;
   readonly #dependencies: Pick<MessageAnswersDependencies, 'clientRules'>;
   #rules: { readonly shared: SharedClientRules; readonly checker: ClientRuleChecker } | undefined;
   /** The message, followed by the client's socket address. */
@@ -54,13 +57,14 @@ export class MessageAnswers {
     this.#clock = dependencies.clock;
     this.#udpSize = dependencies.udpSize;
     this.#events = dependencies.events?.main;
+    this.#tableEvents = (dependencies.tableEvents ?? dependencies.events)?.main;
     this.#dependencies = dependencies;
     this.faults = new Faults(dependencies.log);
   }
 
   /** @param query at most 65,535 octets, copied before this returns; responses have memory of their own */
   answer(query: Uint8Array, client: Client): MessageAnswer {
-    const received = this.#events?.now() ?? 0;
+    const received = this.#tableEvents?.now() ?? 0;
     this.#scratch.set(query);
     const decision = this.#checker()?.judge(client) ?? DECISION.PASS;
     if (decision !== DECISION.PASS) return this.#deny(decision, query.length);
@@ -69,7 +73,8 @@ export class MessageAnswers {
     if (verdict < 0)
       return { kind: 'later', response: this.#answerLater(Uint8Array.from(query), client, received) };
     const response = this.#scratch.slice(0, verdict);
-    this.#events?.add(query, response, client, { received, source: 'table', transport: client.transport });
+    const about = { received, source: 'table', transport: client.transport } as const;
+    this.#tableEvents?.add(query, response, client, about);
     return { kind: 'response', response };
   }
 

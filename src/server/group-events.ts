@@ -42,9 +42,9 @@ export class GroupEvents {
     return [...this.#groups.values()];
   }
 
-  /** Whether a group has a block with `log`. */
-  isLogged(server: string): boolean {
-    return this.#lines.has(server);
+  /** The rings of a group. The main thread writes there what it answers from the table; undefined: the group is closed. */
+  ringsOf(server: string): QueryEventRings | undefined {
+    return this.#groups.get(server);
   }
 
   /** Logs by the rules of these blocks from now on. */

@@ -18,13 +18,12 @@ import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
-import type { InstantAnswers, ListenAddress, ReaderForwarding } from '../listen/types.ts';
+import type { ListenAddress, ReaderForwarding } from '../listen/types.ts';
 import { listenByBatches } from '../listen/udp.ts';
 import type { UdpCounts, UdpListener } from '../listen/udp-listener.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import { batchesAvailable } from '../socket/libc.ts';
-import { VERDICT } from '../table/types.ts';
 import { MAX_READERS } from '../table/writer.ts';
 import type { GroupEvents } from './group-events.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
@@ -277,11 +276,12 @@ export class ListenerGroups {
       group,
       clientRules,
     }));
-    const tcp = await this.#listenOnTcp(plan, addresses, this.#joins(plan));
     const readers = this.#take(plan);
     const { events, groupEvents, commonReaders } = this.#dependencies;
     const rings = groupEvents?.open(server, readers.length || commonReaders) ?? events;
+    let tcp: TcpListener | undefined;
     try {
+      tcp = await this.#listenOnTcp(plan, addresses, this.#joins(plan));
       const udp = await this.#listenOnUdp(plan, addresses, readers, rings);
       const withEvents = addresses.map((each) => ({ ...each, events: rings }));
       const [isShared, own] = [udp === undefined, udp === undefined ? [] : [udp]];
@@ -290,7 +290,7 @@ export class ListenerGroups {
       this.#giveBack(readers);
       groupEvents?.close(server);
       this.#certificates.forget(server);
-      await tcp.stop(0);
+      await tcp?.stop(0);
       throw error;
     }
   }
@@ -405,10 +405,19 @@ export class ListenerGroups {
   }
 
   #shared(plan: ListenerGroupPlan) {
-    const { clock, udpSize, socketLog: log, events, wrap = unchanged } = this.#dependencies;
+    const {
+      engine,
+      clock,
+      udpSize,
+      socketLog: log,
+      events,
+      groupEvents,
+      wrap = unchanged,
+    } = this.#dependencies;
     const handleQuery = wrap((packet, client) => this.#answer(plan, packet, client));
-    const answers = this.#answersUnlessLogged(plan.server);
-    return { handleQuery, answers, udpSize, events, log, clock };
+    // The plugin `log` notes what the chain answers; the rings of a group show what the table answers.
+    const tableEvents = groupEvents?.ringsOf(plan.server);
+    return { handleQuery, answers: engine.reader, udpSize, events, tableEvents, log, clock };
   }
 
   async #answer(
@@ -426,18 +435,6 @@ export class ListenerGroups {
       localAddress: client.localAddress ?? known,
       localPort: port,
     });
-  }
-
-  /** Disables table lookups for TCP if the group has `log`: the events of the main thread do not tell the group. */
-  #answersUnlessLogged(server: string): InstantAnswers {
-    const { engine, groupEvents } = this.#dependencies;
-    const { reader } = engine;
-    return {
-      enter: () => reader.enter(),
-      leave: (milliseconds) => reader.leave(milliseconds),
-      setTime: (milliseconds) => reader.setTime(milliseconds),
-      answer: (...query) => (groupEvents?.isLogged(server) === true ? VERDICT.ASK : reader.answer(...query)),
-    };
   }
 }
 

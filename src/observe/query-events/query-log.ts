@@ -163,7 +163,9 @@ export class QueryLog {
     const least = this.#plan === undefined ? EVENT_MODE.OFF : EVENT_MODE.QUERIES;
     for (const { rings, lines } of this.#followed) {
       const readers = lines === undefined ? least : EVENT_MODE.RESPONSES;
-      rings.setMode(readers, lines?.kind === 'coredns' ? least : readers);
+      // The plugin `log` notes what the chain answers.
+      const isForNotes = rings === this.#main && lines?.kind === 'coredns';
+      rings.setMode(readers, isForNotes ? least : readers);
     }
   }
 
@@ -212,13 +214,7 @@ export class QueryLog {
   }
 
   #sources(): QueryLogThreadData['sources'] {
-    return this.#followed.flatMap(({ rings, lines }) =>
-      // The plugin `log` notes what the main thread answers.
-      rings.all.map((memory) => ({
-        memory,
-        lines: lines?.kind === 'coredns' && memory === rings.ofMain ? COREDNS_NOTES : lines,
-      })),
-    );
+    return this.#followed.flatMap(({ rings, lines }) => rings.all.map((memory) => ({ memory, lines })));
   }
 
   async #start(): Promise<void> {
