@@ -20,7 +20,6 @@ import {
   type CachedAnswer,
   type CachedEntry,
   type CachedQuestion,
-  type CachedRedirect,
   DEFAULT_PUBLICATION,
   DEFAULT_VIEW,
   DEFAULT_VIEW_SETTINGS,
@@ -186,11 +185,6 @@ export class TableWriter {
     this.#publications.changeZone(this.#buffer, id, settings);
   }
 
-  /** Removes a zone. Remove its nodes first. */
-  removeZone(id: ZoneId): void {
-    this.#publications.removeZone(id);
-  }
-
   /**
    * Adds a view.
    *
@@ -346,17 +340,6 @@ export class TableWriter {
   /** Drops the cached answers of this name and all names below it, in all views. @returns how many */
   dropCachedWithin(name: WireName): number {
     return this.#cache.dropWithin(name);
-  }
-
-  /**
-   * Answers a question with the addresses of another name, while its sources are unchanged. Other types, and names
-   * without such addresses, go to the chain.
-   *
-   * @param now milliseconds since the epoch
-   */
-  cacheRedirect(redirect: CachedRedirect, now: number, view: ViewId = DEFAULT_VIEW): boolean {
-    this.#counters.claim(redirect.outcome);
-    return this.#cache.putRedirect(redirect, now, view);
   }
 
   /** The current epochs of the plan and of these publications (at most two): note them when a query comes to the chain. */
