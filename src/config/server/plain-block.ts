@@ -8,7 +8,7 @@ import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
 import type { IdentityOptions } from '../../plugins/identity/options.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
-import type { NsidOptions } from '../../plugins/nsid/options.ts';
+import type { NsidOptions } from '../../plugins/nsid/plugin.ts';
 import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
