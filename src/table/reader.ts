@@ -14,7 +14,6 @@ import { CLASS, RCODE, TYPE } from '../wire/types.ts';
 import { ASKED, matchAskRules } from './ask-rules.ts';
 import { COMPOSED, type Composer, type MakeComposer } from './composer.ts';
 import { Counters } from './counters.ts';
-import { isCurrent } from './derived.ts';
 import { EntryFinder } from './entry-finder.ts';
 import { finishHash, HASH_KEYS, hashName } from './hash.ts';
 import {
@@ -25,10 +24,12 @@ import {
   HEADER,
   KIND,
   MAX_TTL,
+  NO_PUBLICATION,
   NODE,
   OTHER_TYPES,
   PUBLICATION,
   padded,
+  SOURCES,
   shapeOf,
   UNIT_SHIFT,
   VIEW,
@@ -536,4 +537,22 @@ export class TableReader {
     }
     return isCurrent(this.#views, entry) ? entry : 0;
   }
+}
+
+/** @param entry a cached answer, as an octet */
+function isCurrent({ atoms }: TableViews, entry: number): boolean {
+  if (((atoms[(entry + CACHED.FLAGS) >> 2] ?? 0) & CACHED_FLAG.HAS_SOURCES) === 0) return true;
+  const sources = (entry + (atoms[(entry + CACHED.BODY) >> 2] ?? 0) - SOURCES.OCTETS) >> 2;
+  return (
+    atoms[sources] === atoms[HEADER.PLAN_EPOCH] &&
+    isAsItWas(atoms, atoms[sources + 1] ?? 0, atoms[sources + 2] ?? 0) &&
+    isAsItWas(atoms, atoms[sources + 3] ?? 0, atoms[sources + 4] ?? 0)
+  );
+}
+
+function isAsItWas(atoms: Int32Array, publication: number, epoch: number): boolean {
+  if (publication === NO_PUBLICATION) return true;
+  const directory = (atoms[HEADER.PUBLICATIONS] ?? 0) << (UNIT_SHIFT - 2);
+  const record = (atoms[directory + publication] ?? 0) << (UNIT_SHIFT - 2);
+  return record !== 0 && atoms[record + (PUBLICATION.EPOCH >> 2)] === epoch;
 }
