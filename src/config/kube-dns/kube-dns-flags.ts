@@ -3,10 +3,10 @@
  */
 import { readVariable } from '../../base/environment.ts';
 import type { Flag } from '../flags/flag.ts';
-import { kindsOf } from '../flags/flag.ts';
+import { keyOf, kindsOf } from '../flags/flag.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
-import { keyOf, SERVE_FLAGS, type ServeFlags } from '../serve/serve-flags.ts';
+import { SERVE_FLAGS, type ServeFlags } from '../serve/serve-flags.ts';
 import type { Problem } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
