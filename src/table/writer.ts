@@ -4,7 +4,7 @@
 import type { WireName } from '../wire/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer } from './block.ts';
-import { AnswerCache, type ObserveCached, type StoredPlace } from './cache.ts';
+import { AnswerCache, type CacheStatistics, type ObserveCached, type StoredPlace } from './cache.ts';
 import { Directory } from './directory.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
 import { COUNTERS, FIRST_OUTCOMES, HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
@@ -55,21 +55,16 @@ export interface TableOptions {
   readonly seed?: number;
 }
 
-export interface TableStatistics {
+export interface TableStatistics extends CacheStatistics {
   readonly nodes: number;
   readonly nodeOctets: number;
   /** Entries that are composed into answers, and the octets of all records. */
   readonly records: number;
   readonly recordOctets: number;
-  readonly cached: number;
-  readonly cachedOctets: number;
   readonly indexSlots: number;
   /** Octets of memory ever touched, headers and index included. */
   readonly touchedOctets: number;
   readonly awaitingReaders: number;
-  readonly insertions: number;
-  readonly evictions: number;
-  readonly refusals: number;
 }
 
 const DEFAULT_CACHE_OCTETS = 16 * 2 ** 20;
