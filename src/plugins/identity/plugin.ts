@@ -1,12 +1,12 @@
 /**
  * `identity`: describes the server in class CHAOS. A block without it refuses that class.
  */
+
 import { hostname } from 'node:os';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
 import { Resolving } from '../resolver/resolving.ts';
-import { type ChaosStats, createChaosHandler } from './chaos.ts';
-import { identityOf } from './identity.ts';
+import { type ChaosAnswers, type ChaosStats, createChaosHandler } from './chaos.ts';
 import type { IdentityOptions } from './options.ts';
 import { describeServers } from './server-statistics.ts';
 
@@ -35,5 +35,14 @@ function countAll(cacheSize: number, { find, table }: PluginContext): ChaosStats
     misses: cache?.misses ?? 0,
     hits: resolving?.countHits() ?? 0,
     servers: describeServers(forward?.upstreams ?? []),
+  };
+}
+
+/** What a server says of itself, without its counts. */
+function identityOf(version: string): Pick<ChaosAnswers, 'version' | 'authors' | 'copyright'> {
+  return {
+    version: `portolan-${version}`,
+    authors: 'The authors of Portolan',
+    copyright: 'Copyright The authors of Portolan; Apache License 2.0',
   };
 }
