@@ -8,7 +8,8 @@ import { readParametersFile } from '../config/autoscaler/parameters-file.ts';
 import { formatRows, rowOf } from '../config/flags/flag-text.ts';
 import { helpRow } from '../config/flags/klog-flags.ts';
 import { describeProblem } from '../config/values/problem.ts';
-import { type ClusterSize, type Decision, decideReplicas } from '../roles/autoscaler/decide.ts';
+import type { NodeCounts } from '../kube/objects/node-counts.ts';
+import { type Decision, decideReplicas } from '../roles/autoscaler/decide.ts';
 
 /** @param words the arguments after the command @returns the exit code */
 export async function runDecide(words: readonly string[]): Promise<number> {
@@ -49,7 +50,7 @@ async function decide({ file, size }: DecideQuestion): Promise<string> {
   return describeDecision(parameters, size, decideReplicas(parameters, size));
 }
 
-function describeDecision(parameters: Parameters, size: ClusterSize, decision: Decision): string {
+function describeDecision(parameters: Parameters, size: NodeCounts, decision: Decision): string {
   const { includeUnschedulableNodes: all, mode } = parameters;
   const nodes = all ? size.nodes : size.schedulableNodes;
   const cores = all ? size.cores : size.schedulableCores;

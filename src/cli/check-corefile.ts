@@ -3,25 +3,20 @@
  */
 import { type CheckFlags, planFromCheckFlags } from '../config/corefile/check-flags.ts';
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
-import { describeProblem } from '../config/values/problem.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem, describeCorefileWarning } from '../corefile/syntax/findings.ts';
 import { ExitError } from './exit.ts';
+import { goodOrExit } from './good-or-exit.ts';
 import { loadPluginsOrExit } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
 
 /** @throws ExitError with 1 if there are problems or the file is missing, with 2 for wrong flags */
 export async function checkCorefile(file: string, flags: CheckFlags): Promise<void> {
-  const checked = planFromCheckFlags(flags);
-  if (checked.kind === 'bad') {
-    process.stderr.write('portolan corefile check: problems with the flags\n');
-    for (const problem of checked.problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
-    throw new ExitError(2);
-  }
+  const plan = goodOrExit('corefile check', planFromCheckFlags(flags));
   await loadPluginsOrExit(flags);
   const reading = readCorefile(readCorefileText(file), {
-    ...checked.value,
+    ...plan,
     file: file === STANDARD_INPUT ? 'stdin' : file,
     environment: process.env,
     files: DISK_FILES,

@@ -17,7 +17,6 @@ import { LeftOut, questionsOfLines } from '../roles/compare/question-source.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import type { RunCommand } from './command.ts';
 import { goodOrExit } from './good-or-exit.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 import { runComparison } from './run-comparison.ts';
 
@@ -25,10 +24,9 @@ const COMMAND = 'compare';
 const SIDES = ['A', 'B'] as const;
 
 export const runCompare: RunCommand = async (words, command) => {
-  const parser = createParser(command)
+  const parser = createParser(command, COMPARE_FLAGS)
     .argument('<A>', 'address of the server that runs today, as 10.96.0.10, 127.0.0.1:53 or tcp://[::1]:53')
     .argument('<B>', 'address of the server that is compared with it');
-  addOptions(parser, COMPARE_FLAGS);
   parser.action(async (one: string, other: string, flags: CompareFlags) => {
     await compare(goodOrExit(COMMAND, planFromCompareFlags([one, other], flags)));
   });

@@ -5,12 +5,13 @@ import { CONTROL_FLAGS, type ControlFlags } from '../config/control/control-flag
 import { ORDERS } from '../config/control/control-order.ts';
 import type { RunCommand } from './command.ts';
 import { printRequest } from './control-output.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 
 export const runControl: RunCommand = async (words, command) => {
-  const parser = createParser(command).argument('<order...>', `${ORDERS.join(', ')}, and their arguments`);
-  addOptions(parser, CONTROL_FLAGS);
+  const parser = createParser(command, CONTROL_FLAGS).argument(
+    '<order...>',
+    `${ORDERS.join(', ')}, and their arguments`,
+  );
   parser.action(async ([verb = '', ...further]: readonly string[], flags: ControlFlags) => {
     await printRequest(command.name, flags, { verb, words: further });
   });

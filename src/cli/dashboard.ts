@@ -9,7 +9,6 @@ import { Dashboard } from '../server/dashboard/dashboard.ts';
 import { type FindReplicas, socketReplica } from '../server/dashboard/replica.ts';
 import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
-import { addOptions } from './options.ts';
 import { packageFolder } from './package-folder.ts';
 import { createParser, runParser } from './parser.ts';
 import { onStopSignal } from './signals.ts';
@@ -17,8 +16,7 @@ import { onStopSignal } from './signals.ts';
 const ADDRESS = '127.0.0.1';
 
 export const runDashboard: RunCommand = async (words, command) => {
-  const parser = createParser(command);
-  addOptions(parser, DASHBOARD_FLAGS);
+  const parser = createParser(command, DASHBOARD_FLAGS);
   parser.action(async (flags: DashboardFlags) => await serveDashboard(flags));
   return await runParser(parser, words);
 };

@@ -19,7 +19,6 @@ import { fail } from './control-output.ts';
 import { ExitError } from './exit.ts';
 import { goodOrExit } from './good-or-exit.ts';
 import { type OfflineSettings, openOffline, readOffline } from './offline-plan.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 import { STANDARD_INPUT } from './read-text.ts';
 import { compareAnswers } from './run-comparison.ts';
@@ -34,8 +33,9 @@ const TIMEOUT = 5_000;
 
 export const runDiff: RunCommand = async (words, command) => {
   const what = 'Corefile, folder with the ConfigMap of kube-dns, or folder of manifests';
-  const parser = createParser(command).argument('<old>', what).argument('<new>', `the same, as it would be`);
-  addOptions(parser, DIFF_FLAGS);
+  const parser = createParser(command, DIFF_FLAGS)
+    .argument('<old>', what)
+    .argument('<new>', `the same, as it would be`);
   parser.action(async (old: string, next: string, flags: DiffFlags) => {
     await diff([old, next], goodOrExit(COMMAND, planFromDiffFlags(flags)));
   });

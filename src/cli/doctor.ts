@@ -11,14 +11,12 @@ import { choosePaint } from './colours.ts';
 import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
 import { ExitError } from './exit.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 
 const COMMAND = 'doctor';
 
 export const runDoctor: RunCommand = async (words, command) => {
-  const parser = createParser(command);
-  addOptions(parser, DOCTOR_FLAGS);
+  const parser = createParser(command, DOCTOR_FLAGS);
   parser.action(async (flags: DoctorFlags) => {
     const { output = 'text' } = flags;
     if (output !== 'text' && output !== 'json')

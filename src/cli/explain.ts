@@ -12,16 +12,14 @@ import { choosePaint } from './colours.ts';
 import type { RunCommand } from './command.ts';
 import { fail, requestOrFail } from './control-output.ts';
 import { ExitError } from './exit.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 
 const COMMAND = 'explain';
 
 export const runExplain: RunCommand = async (words, command) => {
-  const parser = createParser(command)
+  const parser = createParser(command, EXPLAIN_FLAGS)
     .argument('<name>', 'name as the client asks for it, or an address')
     .argument('[types...]', 'record types; default: A and AAAA');
-  addOptions(parser, EXPLAIN_FLAGS);
   parser.action(async (name: string, types: readonly string[], flags: ExplainFlags) => {
     await explain(name, types, flags);
   });

@@ -7,18 +7,15 @@ import {
   type ManifestsPlan,
   planFromManifestsFlags,
 } from '../config/manifests/manifests-flags.ts';
-import { describeProblem } from '../config/values/problem.ts';
 import type { RunCommand } from './command.ts';
-import { ExitError } from './exit.ts';
-import { addOptions } from './options.ts';
+import { goodOrExit } from './good-or-exit.ts';
 import { createParser, runParser } from './parser.ts';
 import { VERSION } from './version.ts';
 
 export const runManifests: RunCommand = async (words, command) => {
-  const parser = createParser(command).usage('[flags]');
-  addOptions(parser, MANIFESTS_FLAGS);
+  const parser = createParser(command, MANIFESTS_FLAGS).usage('[flags]');
   parser.action(async (flags: ManifestsFlags) => {
-    const plan = planOrExit(flags);
+    const plan = goodOrExit(command.name, planFromManifestsFlags(flags, VERSION));
     if (flags.image === undefined) process.stderr.write(describeAssumedImage(plan));
     // Loaded late: a YAML parser would keep memory in a server.
     const { printManifests } = await import('./print-manifests.ts');
@@ -30,12 +27,4 @@ export const runManifests: RunCommand = async (words, command) => {
 /** Standard output is for kubectl. */
 function describeAssumedImage({ image }: ManifestsPlan): string {
   return `portolan manifests: --image not given: assuming ${image}, which no registry has. Import it (portolan image), or give --image.\n`;
-}
-
-function planOrExit(flags: ManifestsFlags): ManifestsPlan {
-  const checked = planFromManifestsFlags(flags, VERSION);
-  if (checked.kind === 'good') return checked.value;
-  process.stderr.write('portolan manifests: problems with the flags\n');
-  for (const problem of checked.problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
-  throw new ExitError(2);
 }

@@ -2,18 +2,21 @@
  * Commands that commander parses: flags, help, exit codes.
  */
 import { Command, CommanderError } from 'commander';
+import type { Flag } from '../config/flags/flag.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import type { CommandRow } from './command.ts';
 import { ExitError } from './exit.ts';
+import { addOptions } from './options.ts';
 
-/** @returns a parser with the name, summary and help of a command */
-export function createParser({ name, summary }: CommandRow): Command {
-  return new Command(`portolan ${name}`)
+/** @returns a parser with the name, summary, flags and help of a command */
+export function createParser({ name, summary }: CommandRow, flags: readonly Flag[] = []): Command {
+  const parser = new Command(`portolan ${name}`)
     .description(summary)
-    .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .configureOutput({ outputError: (text, write) => write(describeFault(name, text)) })
     .exitOverride();
+  addOptions(parser, flags);
+  return parser;
 }
 
 /** Texts of commander, with what they are about. */

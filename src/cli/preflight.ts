@@ -22,14 +22,12 @@ import { ExitError } from './exit.ts';
 import { goodOrExit } from './good-or-exit.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { openCluster } from './open-cluster.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 
 const COMMAND = 'preflight';
 
 export const runPreflight: RunCommand = async (words, command) => {
-  const parser = createParser(command);
-  addOptions(parser, PREFLIGHT_FLAGS);
+  const parser = createParser(command, PREFLIGHT_FLAGS);
   parser.action(async (flags: PreflightFlags) => {
     const plan = goodOrExit(COMMAND, planFromPreflightFlags(flags));
     const connection = await openCluster(COMMAND, plan.cluster);

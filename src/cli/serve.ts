@@ -9,18 +9,16 @@ import { describeProblem, type Problem } from '../config/values/problem.ts';
 import type { RunCommand } from './command.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { ExitError } from './exit.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 import { runServer } from './run-server.ts';
 import { describeUnknownArguments } from './unknown-arguments.ts';
 
 export const runServe: RunCommand = async (words, command) => {
-  const parser = createParser(command)
+  const parser = createParser(command, SERVE_FLAGS)
     // Unknown arguments are reported together with wrong values.
     .allowUnknownOption()
     .allowExcessArguments()
     .usage('[flags]');
-  addOptions(parser, SERVE_FLAGS);
   parser.action((flags: ServeFlags) => runServer(planOrExit(flags, parser.args), 'serve'));
   return await runParser(parser, words);
 };

@@ -25,7 +25,6 @@ import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
 import { goodOrExit } from './good-or-exit.ts';
 import { openOffline } from './offline-plan.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 import { STANDARD_INPUT } from './read-text.ts';
 import { runComparison } from './run-comparison.ts';
@@ -35,8 +34,10 @@ const COMMAND = 'shadow';
 const SIDES = ['server', 'own'] as const;
 
 export const runShadow: RunCommand = async (words, command) => {
-  const parser = createParser(command).argument('[kube-dns-flags...]', 'flags of kube-dns, after --');
-  addOptions(parser, SHADOW_FLAGS);
+  const parser = createParser(command, SHADOW_FLAGS).argument(
+    '[kube-dns-flags...]',
+    'flags of kube-dns, after --',
+  );
   parser.action(async (given: readonly string[], flags: ShadowFlags) => {
     await shadow(goodOrExit(COMMAND, planFromShadowFlags(flags, given)));
   });

@@ -20,7 +20,6 @@ import { fail } from './control-output.ts';
 import { ExitError } from './exit.ts';
 import { goodOrExit } from './good-or-exit.ts';
 import { openCluster } from './open-cluster.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 import { preflight } from './preflight.ts';
 import { onStopSignal } from './signals.ts';
@@ -30,8 +29,7 @@ const COMMAND = 'swap';
 const TIMEOUT = 2_000;
 
 export const runSwap: RunCommand = async (words, command) => {
-  const parser = createParser(command);
-  addOptions(parser, SWAP_FLAGS);
+  const parser = createParser(command, SWAP_FLAGS);
   parser.action(async (flags: SwapFlags) => {
     const plan = goodOrExit(COMMAND, planFromSwapFlags(flags));
     const connection = await openCluster(COMMAND, plan.cluster);

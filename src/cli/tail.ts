@@ -7,12 +7,10 @@ import type { WatchedQuery } from '../server/control/watched-queries.ts';
 import { choosePaint } from './colours.ts';
 import type { RunCommand } from './command.ts';
 import { printRequest } from './control-output.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 
 export const runTail: RunCommand = async (words, command) => {
-  const parser = createParser(command);
-  addOptions(parser, TAIL_FLAGS);
+  const parser = createParser(command, TAIL_FLAGS);
   parser.action(async (flags: WatchFlags) => {
     const paint = choosePaint();
     const request = { verb: 'tail', words: wordsOf(flags) };

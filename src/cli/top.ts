@@ -10,7 +10,6 @@ import type { TopSnapshot } from '../server/control/watch-verbs.ts';
 import { choosePaint } from './colours.ts';
 import type { RunCommand } from './command.ts';
 import { requestOrFail } from './control-output.ts';
-import { addOptions } from './options.ts';
 import { createParser, runParser } from './parser.ts';
 import { wordsOf } from './tail.ts';
 
@@ -18,8 +17,7 @@ import { wordsOf } from './tail.ts';
 const CLEAR = '\u001b[2J\u001b[H';
 
 export const runTop: RunCommand = async (words, command) => {
-  const parser = createParser(command);
-  addOptions(parser, TOP_FLAGS);
+  const parser = createParser(command, TOP_FLAGS);
   parser.action(async (flags: WatchFlags) => {
     const paint = choosePaint();
     const { socket, output, once = false } = flags;

@@ -47,11 +47,6 @@ export class AddressKey implements KeyOctets {
     return this.#view.getInt32(0);
   }
 
-  setIpv4(address: number): void {
-    this.#view.setInt32(0, address | 0);
-    this.length = 4;
-  }
-
   /** Reads the address that a name of the reverse tree is made of. @returns whether it is one of a whole address */
   read(sought: Sought): boolean {
     const { name, labels, labelStarts } = sought;

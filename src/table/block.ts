@@ -19,7 +19,6 @@ import {
   NODE,
   OTHER_TYPES,
   padded,
-  REDIRECT,
   SOURCES,
   STORED_PART,
   shapeOf,
@@ -32,7 +31,6 @@ import type {
   Below,
   CachedAnswer,
   CachedQuestion,
-  CachedRedirect,
   NameNode,
   ZoneSettings,
 } from './types.ts';
@@ -158,23 +156,6 @@ export function encodeCached(buffer: BlockBuffer, answer: CachedAnswer, place: C
   if (passedErrors === undefined) return;
   words[end >> 2] = passedErrors.length;
   octets.set(passedErrors, end + WORD_OCTETS);
-}
-
-/** @param targetHash the unsalted hash of the target */
-export function encodeRedirect(
-  buffer: BlockBuffer,
-  redirect: CachedRedirect,
-  place: CachedPlace,
-  targetHash: number,
-): void {
-  const { target } = redirect;
-  const length = REDIRECT.NAME + padded(target.length);
-  const start = beginCached(buffer, redirect, place, { offsets: 0, octets: length });
-  const { words, octets } = buffer;
-  words[CACHED.FLAGS >> 2] = (words[CACHED.FLAGS >> 2] ?? 0) | CACHED_FLAG.REDIRECT;
-  words[(start + REDIRECT.HASH) >> 2] = targetHash;
-  words[(start + REDIRECT.LENGTH) >> 2] = target.length;
-  octets.set(target, start + REDIRECT.NAME);
 }
 
 /**

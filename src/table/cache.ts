@@ -5,10 +5,10 @@
  * reader used since the last pass moves to the head (its mark cleared); any other is evicted. So the bound always
  * holds, memory does not fragment, and recency costs a reader one octet.
  *
- * Derived answers and redirects lie in the same log, but belong to the chain that made them. The cache never returns
+ * Derived answers lie in the same log, but belong to the chain that made them. The cache never returns
  * them to the resolver, which could not refetch them, serve them stale or copy them without their sources.
  */
-import { BlockBuffer, cachedFlags, encodeCached, encodeRedirect } from './block.ts';
+import { BlockBuffer, cachedFlags, encodeCached } from './block.ts';
 import { CacheLog } from './cache-log.ts';
 import { decodeCached } from './cached-entry.ts';
 import { finishQuestion, hashName } from './hash.ts';
@@ -16,7 +16,7 @@ import { BODY_RCODE, CACHED, CACHED_FLAG, KIND, padded, shapeOf } from './layout
 import type { TableViews, WriterMemory } from './memory.ts';
 import { CACHED_KEY_FLAGS } from './question.ts';
 import type { Slots } from './slots.ts';
-import type { CachedAnswer, CachedEntry, CachedQuestion, CachedRedirect, ViewId } from './types.ts';
+import type { CachedAnswer, CachedEntry, CachedQuestion, ViewId } from './types.ts';
 import type { ViewRecords } from './view-records.ts';
 
 export interface CacheRegionLimits {
@@ -45,9 +45,6 @@ export type ObserveCached = (octets: Uint8Array, start: number, length: number, 
 
 /** How many entries one new answer may move or evict. This bounds its cost. */
 const MAX_EVICTIONS = 64;
-
-/** Flags of entries that belong to the chain. */
-const OF_CHAIN = CACHED_FLAG.HAS_SOURCES | CACHED_FLAG.REDIRECT;
 
 /** The parts that the cache is built from. */
 export interface CacheParts {
@@ -90,7 +87,7 @@ export class AnswerCache {
     this.#log = new CacheLog(parts.memory, limits.entries === 0 ? 0 : limits.octets);
   }
 
-  /** Redirects are not observed. There is one observer. */
+  /** There is one observer. */
   observe(observe: ObserveCached): void {
     this.#observe = observe;
   }
@@ -129,14 +126,6 @@ export class AnswerCache {
     for (let word = 0; word < length >> 2; word++) words[word] = memory[start + word] ?? 0;
     const { number } = this.#parts.views.cacheOf(view);
     return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number && this.#store(until);
-  }
-
-  /** @param now milliseconds since the epoch */
-  putRedirect(redirect: CachedRedirect, now: number, view: ViewId): boolean {
-    const key = this.#keyOf(redirect, view);
-    const place = { hash: key.hash, cache: key.cache, now };
-    encodeRedirect(this.#buffer, redirect, place, hashName(redirect.target, this.#parts.keys));
-    return this.#store();
   }
 
   dropWithin(name: Uint8Array): number {
@@ -185,7 +174,8 @@ export class AnswerCache {
 
   /** @returns undefined for entries of the chain, and for answers of a view that is removed or has a new cache */
   #decode(block: number, used: boolean): CachedEntry | undefined {
-    if (((this.#views.words[(block + CACHED.FLAGS) >> 2] ?? 0) & OF_CHAIN) !== 0) return undefined;
+    if (((this.#views.words[(block + CACHED.FLAGS) >> 2] ?? 0) & CACHED_FLAG.HAS_SOURCES) !== 0)
+      return undefined;
     const view = this.#parts.views.withCache((this.#views.words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16);
     return view === undefined ? undefined : decodeCached(this.#views, block, view, used);
   }
@@ -269,7 +259,6 @@ export class AnswerCache {
 
   #report(observe: ObserveCached): void {
     const { octets, words } = this.#buffer;
-    if (((words[CACHED.FLAGS >> 2] ?? 0) & CACHED_FLAG.REDIRECT) !== 0) return;
     const rcode = (words[(words[CACHED.BODY >> 2] ?? 0) >> 2] ?? 0) & BODY_RCODE;
     observe(octets, CACHED.NAME, (words[CACHED.SHAPE >> 2] ?? 0) & 0xff, rcode);
   }

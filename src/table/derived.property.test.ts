@@ -1,26 +1,11 @@
 /**
- * Derived answers and redirects: an answer never predates a change that was complete when the query arrived.
+ * Derived answers: an answer never predates a change that was complete when the query arrived.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TableReader } from './reader.ts';
-import {
-  addressBody,
-  addressNode,
-  cachedAddress,
-  node,
-  query,
-  settings,
-  wire,
-} from './testing/table-answers.ts';
-import {
-  type AnswerSources,
-  DEFAULT_PUBLICATION,
-  DEFAULT_VIEW,
-  DEFAULT_VIEW_SETTINGS,
-  type PublicationId,
-  VERDICT,
-} from './types.ts';
+import { addressBody, cachedAddress, query } from './testing/table-answers.ts';
+import { type AnswerSources, type PublicationId, VERDICT } from './types.ts';
 import { TableWriter } from './writer.ts';
 
 const START = 1_800_000_000_000;
@@ -169,57 +154,5 @@ describe('derived answers', () => {
     expect(ask('x.test')).toBeUndefined();
     expect(table.definePublication()).toBe(publication);
     expect(ask('x.test')).toBeUndefined();
-  });
-});
-
-describe('redirects', () => {
-  function makeRedirect() {
-    const { table, ask } = makeTable();
-    const zone = table.defineZone(settings('cluster.local'));
-    table.put(node('cluster.local', zone));
-    const web = addressNode('web.cluster.local', zone, ['10.0.0.1']);
-    table.put(web);
-    const {
-      body: _,
-      ttlOffsets: __,
-      recursionAvailable: ___,
-      ...question
-    } = cachedAddress('www.test', '0.0.0.0', LIFETIME);
-    const redirect = { ...question, target: wire('web.cluster.local'), sources: table.sourcesOf([]) };
-    expect(table.cacheRedirect(redirect, START)).toBe(true);
-    return { table, ask, zone, web, redirect };
-  }
-
-  it('answer with the addresses of the target as they are, under the name that was asked for', () => {
-    const { table, ask, zone } = makeRedirect();
-    expect(ask('www.test')).toBe('10.0.0.1');
-    table.put(addressNode('web.cluster.local', zone, ['10.0.0.2']));
-    expect(ask('www.test')).toBe('10.0.0.2');
-    table.remove(wire('web.cluster.local'), zone);
-    expect(ask('www.test')).toBeUndefined();
-  });
-
-  it('end with the plan', () => {
-    const { table, ask } = makeRedirect();
-    table.planChanged();
-    expect(ask('www.test')).toBeUndefined();
-  });
-
-  it('ask the chain for what is not a plain set of addresses, or where another publication may know more', () => {
-    const { table, ask, web, redirect } = makeRedirect();
-    table.cacheRedirect({ ...redirect, type: 28 }, START);
-    expect(ask('www.test', 'AAAA')).toBeUndefined();
-    const body = addressBody(['10.0.0.1']);
-    const alias = Uint8Array.from([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 5, 0, 4, 1, 97, 0xc0, 12]);
-    table.put({ ...web, answers: new Map([[1, { ...body, bytes: alias }]]) });
-    expect(ask('www.test')).toBeUndefined();
-    table.put(web);
-    const before = table.definePublication();
-    const other = table.defineZone(settings('test', { missing: 'next' }), before);
-    table.put(node('test', other));
-    table.changeView(DEFAULT_VIEW, { ...DEFAULT_VIEW_SETTINGS, publications: [before, DEFAULT_PUBLICATION] });
-    expect(ask('www.test')).toBe('10.0.0.1');
-    table.changeZone(other, settings('test', { missing: 'ask' }));
-    expect(ask('www.test')).toBeUndefined();
   });
 });

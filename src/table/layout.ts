@@ -39,7 +39,7 @@
  *                                                       40  the name, padded; the TTLs' offsets (16 bits); the body
  *
  * The body of a derived answer follows its sources: the epoch of the plan, and twice a publication (-1: unused) with
- * its epoch. A redirect has no body but the unsalted hash of its target, the length of its name, and the name.
+ * its epoch.
  *
  * A body:
  *
@@ -206,7 +206,6 @@ export const CACHED_FLAG = {
   CHECKING_DISABLED: 2,
   RECURSION_AVAILABLE: 4,
   HAS_SOURCES: 8,
-  REDIRECT: 16,
   BEFORE_CACHE: 32,
   HELD_ONCE_STALE: 64,
   /** Behind the body: the octets of the extended errors that are passed on, then these. */
@@ -226,7 +225,6 @@ export const SOURCES = {
 } as const;
 /** Instead of a publication number: the source is unused. */
 export const NO_PUBLICATION = -1;
-export const REDIRECT = { HASH: 0, LENGTH: 4, NAME: 8 } as const;
 export const BODY = { FLAGS: 0, ANSWERS: 4, ADDITIONALS: 8, ROTATION: 12, RECORDS: 16 } as const;
 /** The first word of a body holds the octets of its records above the flags. */
 export const BODY_LENGTH_SHIFT = 8;

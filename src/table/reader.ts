@@ -12,9 +12,8 @@ import { codeOfMetaType } from '../wire/meta-types.ts';
 import { type ClientTransport, DEFAULT_UDP_SIZE, maxResponseOctets } from '../wire/response-size.ts';
 import { CLASS, RCODE, TYPE } from '../wire/types.ts';
 import { ASKED, matchAskRules } from './ask-rules.ts';
-import { COMPOSED, type Composer, type MakeComposer, type Sought } from './composer.ts';
+import { COMPOSED, type Composer, type MakeComposer } from './composer.ts';
 import { Counters } from './counters.ts';
-import { findAddresses, findTarget, isCurrent, targetAt, targetLength } from './derived.ts';
 import { EntryFinder } from './entry-finder.ts';
 import { finishHash, HASH_KEYS, hashName } from './hash.ts';
 import {
@@ -25,10 +24,12 @@ import {
   HEADER,
   KIND,
   MAX_TTL,
+  NO_PUBLICATION,
   NODE,
   OTHER_TYPES,
   PUBLICATION,
   padded,
+  SOURCES,
   shapeOf,
   UNIT_SHIFT,
   VIEW,
@@ -40,9 +41,8 @@ import { type TableViews, viewTable } from './memory.ts';
 import { NO_OUTCOME } from './outcomes.ts';
 import { isPlainQuery, PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
-import { isInScope, isLeftToChain, saysMore } from './scope.ts';
+import { isInScope, isLeftToChain } from './scope.ts';
 import { SEARCHED, Search } from './search.ts';
-import { SoughtTarget } from './sought-target.ts';
 import { NO_ROUTE, NODE_OUTCOMES, VERDICT, VIEW_PATHS } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
@@ -77,7 +77,6 @@ export class TableReader {
   readonly #question: QuestionReader;
   readonly #finder: EntryFinder;
   readonly #composer: Composer;
-  readonly #target = new SoughtTarget();
   readonly #response: ResponseWriter;
   readonly #counters: Counters;
   readonly #viewFinder: ViewFinder;
@@ -285,7 +284,7 @@ export class TableReader {
   #compose(cluster: number, publication: number, start: number, max: number): number {
     const composer = this.#composer;
     const response = this.#response;
-    const composed = this.#composeName(this.#question, cluster, publication, start, max);
+    const composed = this.#composeName(cluster, publication, start, max);
     if (composed === COMPOSED.NEXT) return NEXT;
     this.#outcome = composer.outcome;
     if (composed === COMPOSED.RECORDS)
@@ -329,12 +328,12 @@ export class TableReader {
   }
 
   /** @returns of `COMPOSED` */
-  #composeName(name: Sought, cluster: number, publication: number, start: number, max: number): number {
+  #composeName(cluster: number, publication: number, start: number, max: number): number {
     return this.#composer.compose(
       cluster,
       this.#atoms[publication + (PUBLICATION.ID >> 2)] ?? 0,
       this.#atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0,
-      name,
+      this.#question,
       this.#question.end - start,
       this.#response.freeOctets(start, max),
       this.#response.rotates,
@@ -479,7 +478,6 @@ export class TableReader {
     // Without RD the client asks for no recursion, so its query does not mark the entry as used.
     const isDesired = (this.#view.getUint8(start + 2) & RECURSION_DESIRED) !== 0;
     if (isDesired && octets[this.#finder.recencyAt] === 0) octets[this.#finder.recencyAt] = 1;
-    if ((flags & CACHED_FLAG.REDIRECT) !== 0) return this.#answerRedirect(start, max, entry);
     const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
     const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);
     const length = this.#response.writeBody(start, max, body, recursion);
@@ -500,38 +498,6 @@ export class TableReader {
     const rcode = (this.#words[(entry + (this.#words[(entry + CACHED.BODY) >> 2] ?? 0)) >> 2] ?? 0) & 0x0f;
     const code = extendedErrorOfCached(rcode, freshUntil <= this.#second);
     return code === undefined ? length : this.#response.addExtendedError(start, length, max, code);
-  }
-
-  /**
-   * Answers with the addresses of a redirect's target. A publication without it is passed over only if it never decides
-   * on names that it does not have.
-   */
-  #answerRedirect(start: number, max: number, redirect: number): number {
-    const atoms = this.#atoms;
-    const count = atoms[this.#record + (VIEW.COUNT >> 2)] ?? 0;
-    for (let index = 0; index < count; index++) {
-      const publication = (atoms[this.#record + (VIEW.PUBLICATIONS >> 2) + index] ?? 0) << (UNIT_SHIFT - 2);
-      if (atoms[publication + (PUBLICATION.NODES >> 2)] === 0) continue;
-      const composed = this.#composeTarget(publication, start, max, redirect);
-      if (composed === COMPOSED.RECORDS)
-        return this.#response.writeComposed(start, this.#composer.composition, this.#offersRecursion);
-      if (composed !== COMPOSED.NEXT) return VERDICT.ASK;
-      const node = findTarget(this.#views, redirect, publication);
-      const body = node === 0 ? 0 : findAddresses(this.#views, node, this.#question.type);
-      if (body !== 0) return this.#response.writeBody(start, max, body, this.#offersRecursion);
-      if (node !== 0 || saysMore(atoms, publication)) return VERDICT.ASK;
-    }
-    return VERDICT.ASK;
-  }
-
-  /** Composes the addresses of a redirect's target, if it is a name of a cluster. @returns of `COMPOSED` */
-  #composeTarget(publication: number, start: number, max: number, redirect: number): number {
-    const { type } = this.#question;
-    const cluster = this.#atoms[publication + (PUBLICATION.CLUSTER >> 2)] ?? 0;
-    if (cluster === 0 || (type !== TYPE.A && type !== TYPE.AAAA)) return COMPOSED.NEXT;
-    const views = this.#views;
-    this.#target.load(views.octets, targetAt(views, redirect), targetLength(views, redirect), type);
-    return this.#composeName(this.#target, cluster << UNIT_SHIFT, publication, start, max);
   }
 
   /** Subtracts the age of an entry from every TTL in the response, and caps it. */
@@ -571,4 +537,22 @@ export class TableReader {
     }
     return isCurrent(this.#views, entry) ? entry : 0;
   }
+}
+
+/** @param entry a cached answer, as an octet */
+function isCurrent({ atoms }: TableViews, entry: number): boolean {
+  if (((atoms[(entry + CACHED.FLAGS) >> 2] ?? 0) & CACHED_FLAG.HAS_SOURCES) === 0) return true;
+  const sources = (entry + (atoms[(entry + CACHED.BODY) >> 2] ?? 0) - SOURCES.OCTETS) >> 2;
+  return (
+    atoms[sources] === atoms[HEADER.PLAN_EPOCH] &&
+    isAsItWas(atoms, atoms[sources + 1] ?? 0, atoms[sources + 2] ?? 0) &&
+    isAsItWas(atoms, atoms[sources + 3] ?? 0, atoms[sources + 4] ?? 0)
+  );
+}
+
+function isAsItWas(atoms: Int32Array, publication: number, epoch: number): boolean {
+  if (publication === NO_PUBLICATION) return true;
+  const directory = (atoms[HEADER.PUBLICATIONS] ?? 0) << (UNIT_SHIFT - 2);
+  const record = (atoms[directory + publication] ?? 0) << (UNIT_SHIFT - 2);
+  return record !== 0 && atoms[record + (PUBLICATION.EPOCH >> 2)] === epoch;
 }

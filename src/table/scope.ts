@@ -40,9 +40,3 @@ export function isInScope(
 export function isLeftToChain(below: number, labels: number): boolean {
   return below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === labels);
 }
-
-/** Whether a publication decides on some names that it does not have. @param publication its record, as a word */
-export function saysMore(atoms: Int32Array, publication: number): boolean {
-  const scope = (atoms[publication + (PUBLICATION.SCOPE >> 2)] ?? 0) << (UNIT_SHIFT - 2);
-  return ((atoms[scope] ?? 0) & (SCOPE_FLAG.DENIES | SCOPE_FLAG.ASKS)) !== 0;
-}

@@ -306,7 +306,7 @@ export class Search {
     if ((words[(entry + CACHED.FRESH_UNTIL) >> 2] ?? 0) <= second) return JUDGED.ASK;
     // Answers of the chain, for questions of clients.
     const kept = words[(entry + CACHED.FLAGS) >> 2] ?? 0;
-    if ((kept & (CACHED_FLAG.HAS_SOURCES | CACHED_FLAG.REDIRECT)) !== 0) return JUDGED.ASK;
+    if ((kept & CACHED_FLAG.HAS_SOURCES) !== 0) return JUDGED.ASK;
     const rcode = (words[(entry + (words[(entry + CACHED.BODY) >> 2] ?? 0)) >> 2] ?? 0) & BODY_RCODE;
     if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) return JUDGED.ASK;
     const isDesired = ((packet[start + FLAGS_AT] ?? 0) & RECURSION_DESIRED) !== 0;

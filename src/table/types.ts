@@ -244,16 +244,6 @@ export interface AnswerSources {
   readonly publications: readonly { readonly id: PublicationId; readonly epoch: number }[];
 }
 
-/** A question about one name that is answered with the addresses of another, under its own name. */
-export interface CachedRedirect extends CachedQuestion {
-  /** Lower case, uncompressed. Looked up in the publications of the view. */
-  readonly target: WireName;
-  /** Seconds until it expires, from 1. */
-  readonly lifetime: number;
-  readonly sources: AnswerSources;
-  readonly outcome: number;
-}
-
 /** One answer that expires. */
 export interface CachedAnswer extends CachedQuestion {
   /** Only for a derived answer. Default: the answer is valid until it expires. */

@@ -4,7 +4,7 @@
 import type { WireName } from '../wire/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer } from './block.ts';
-import { AnswerCache, type ObserveCached, type StoredPlace } from './cache.ts';
+import { AnswerCache, type CacheStatistics, type ObserveCached, type StoredPlace } from './cache.ts';
 import { Directory } from './directory.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
 import { COUNTERS, FIRST_OUTCOMES, HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
@@ -20,7 +20,6 @@ import {
   type CachedAnswer,
   type CachedEntry,
   type CachedQuestion,
-  type CachedRedirect,
   DEFAULT_PUBLICATION,
   DEFAULT_VIEW,
   DEFAULT_VIEW_SETTINGS,
@@ -56,21 +55,16 @@ export interface TableOptions {
   readonly seed?: number;
 }
 
-export interface TableStatistics {
+export interface TableStatistics extends CacheStatistics {
   readonly nodes: number;
   readonly nodeOctets: number;
   /** Entries that are composed into answers, and the octets of all records. */
   readonly records: number;
   readonly recordOctets: number;
-  readonly cached: number;
-  readonly cachedOctets: number;
   readonly indexSlots: number;
   /** Octets of memory ever touched, headers and index included. */
   readonly touchedOctets: number;
   readonly awaitingReaders: number;
-  readonly insertions: number;
-  readonly evictions: number;
-  readonly refusals: number;
 }
 
 const DEFAULT_CACHE_OCTETS = 16 * 2 ** 20;
@@ -184,11 +178,6 @@ export class TableWriter {
   /** Replaces a zone's settings (a new SOA, or `known` now true), visible to the next look-up. */
   changeZone(id: ZoneId, settings: ZoneSettings): void {
     this.#publications.changeZone(this.#buffer, id, settings);
-  }
-
-  /** Removes a zone. Remove its nodes first. */
-  removeZone(id: ZoneId): void {
-    this.#publications.removeZone(id);
   }
 
   /**
@@ -346,17 +335,6 @@ export class TableWriter {
   /** Drops the cached answers of this name and all names below it, in all views. @returns how many */
   dropCachedWithin(name: WireName): number {
     return this.#cache.dropWithin(name);
-  }
-
-  /**
-   * Answers a question with the addresses of another name, while its sources are unchanged. Other types, and names
-   * without such addresses, go to the chain.
-   *
-   * @param now milliseconds since the epoch
-   */
-  cacheRedirect(redirect: CachedRedirect, now: number, view: ViewId = DEFAULT_VIEW): boolean {
-    this.#counters.claim(redirect.outcome);
-    return this.#cache.putRedirect(redirect, now, view);
   }
 
   /** The current epochs of the plan and of these publications (at most two): note them when a query comes to the chain. */

@@ -1,9 +1,9 @@
 /**
- * The answer of a zone to a question: the algorithm of RFC 1034 section 4.3.2 with the wildcards of RFC 4592.
+ * The answer of a zone without delegations and wildcards to a question: the algorithm of RFC 1034 section 4.3.2.
  *
  * It goes one step: it reports a CNAME as `alias`, and the caller continues with its target, in this zone or another.
  */
-import { joinName, parentOf, toKey } from '../wire/name.ts';
+import { toKey } from '../wire/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -32,25 +32,14 @@ export type ZoneAnswer =
     }
   /** The name exists, but has no records of this type. */
   | { readonly kind: 'nodata'; readonly soa: ResourceRecord }
-  | { readonly kind: 'nxdomain'; readonly soa: ResourceRecord; readonly authoritative: boolean }
-  /** The name is below a zone cut: other servers know it (RFC 1034 section 4.2.1). */
-  | {
-      readonly kind: 'delegation';
-      readonly nameservers: readonly ResourceRecord[];
-      readonly additionals: readonly ResourceRecord[];
-    };
+  | { readonly kind: 'nxdomain'; readonly soa: ResourceRecord; readonly authoritative: boolean };
 
 /**
  * @param question its name is within the zone; any type but ANY and the other meta types
  */
 export function lookUp(source: NameSource, zone: Zone, question: Question): ZoneAnswer {
-  const key = toKey(question.name);
-  const cut = source.hasCuts ? findCut(source, zone.apex, key) : undefined;
-  if (cut !== undefined) return cut;
-  const node = source.find(key);
+  const node = source.find(toKey(question.name));
   if (node !== undefined) return answerAt(source, zone, node, question);
-  const wildcard = source.hasWildcards ? findWildcard(source, zone.apex, key) : undefined;
-  if (wildcard !== undefined) return answerAt(source, zone, wildcard, question);
   return { kind: 'nxdomain', soa: negativeSoa(zone), authoritative: zone.authoritativeNxdomain };
 }
 
@@ -85,18 +74,13 @@ function answerWith(source: NameSource, set: RecordSet, name: AbsoluteName): Zon
   };
 }
 
-/** The addresses of the names in a set's data (RFC 1035 section 3.3, RFC 2782), if the zone has them. */
-export function additionalSets(source: NameSource, set: RecordSet): readonly NamedSet[] {
+/** The addresses of the targets of a set (RFC 2782), if the zone has them. */
+function additionalSets(source: NameSource, set: RecordSet): readonly NamedSet[] {
   if (set.additional !== 'elsewhere') return set.additional;
   const found: NamedSet[] = [];
   const seen = new Set<NameKey>();
   for (const data of set.data) {
-    const target =
-      data.kind === 'SRV' || data.kind === 'NS'
-        ? data.target
-        : data.kind === 'MX'
-          ? data.exchange
-          : undefined;
+    const target = data.kind === 'SRV' ? data.target : undefined;
     if (target === undefined || seen.has(toKey(target))) continue;
     seen.add(toKey(target));
     const node = source.find(toKey(target));
@@ -107,37 +91,4 @@ export function additionalSets(source: NameSource, set: RecordSet): readonly Nam
     }
   }
   return found;
-}
-
-/** The names from the first below the apex down to the name itself. */
-function namesBelow(apex: NameKey, name: NameKey): NameKey[] {
-  const names: NameKey[] = [];
-  for (let at: NameKey | undefined = name; at !== undefined && at !== apex; at = parentOf(at))
-    names.unshift(at);
-  return names;
-}
-
-/** The highest delegation on the way down to the name (RFC 1034 section 4.3.2, step 3b). */
-function findCut(source: NameSource, apex: NameKey, key: NameKey): ZoneAnswer | undefined {
-  for (const name of namesBelow(apex, key)) {
-    const node = source.find(name);
-    const nameservers = node === undefined ? undefined : setOf(node, TYPE.NS);
-    if (nameservers === undefined) continue;
-    const additionals = additionalSets(source, nameservers);
-    return {
-      kind: 'delegation',
-      nameservers: recordsOf(name, nameservers),
-      additionals: additionals.flatMap((named) => recordsOf(named.name, named.set)),
-    };
-  }
-  return undefined;
-}
-
-/** The wildcard directly below the closest encloser (RFC 4592 section 3.3.1). */
-function findWildcard(source: NameSource, apex: NameKey, key: NameKey): ZoneNode | undefined {
-  for (let name = parentOf(key); name !== undefined; name = parentOf(name)) {
-    if (source.find(name) !== undefined) return source.find(toKey(joinName('*', name)));
-    if (name === apex) return undefined;
-  }
-  return undefined;
 }

@@ -35,10 +35,6 @@ export const COMPLETE: Below = { kind: 'complete' };
 export interface NameSource {
   /** The node of a name, also for empty non-terminals. */
   find(name: NameKey): ZoneNode | undefined;
-  /** Whether nodes below the apex may be delegations. If not, look-ups skip that check. */
-  readonly hasCuts: boolean;
-  /** Whether names that begin with `*` are wildcards (RFC 4592). If not, look-ups skip that check. */
-  readonly hasWildcards: boolean;
 }
 
 /** The set of this type at a node. */

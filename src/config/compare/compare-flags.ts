@@ -3,8 +3,9 @@
  */
 import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
 import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
-import type { Checked } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import { readerOf } from '../flags/flag-reader.ts';
+import type { Checked, Problem } from '../values/problem.ts';
+import type { ValueReader } from '../values/value-reader.ts';
 
 export const COMPARISON_FLAGS = [
   {
@@ -54,8 +55,6 @@ export const COMPARE_FLAGS = [
   ...COMPARISON_FLAGS,
 ] as const satisfies readonly Flag[];
 
-export type ComparisonFlags = FlagsOf<typeof COMPARISON_FLAGS>;
-
 export type CompareFlags = FlagsOf<typeof COMPARE_FLAGS>;
 
 export interface ComparisonPlan {
@@ -87,27 +86,25 @@ export function planFromCompareFlags(
   servers: readonly [string, string],
   flags: CompareFlags,
 ): Checked<ComparePlan> {
-  const read = new ValueReader();
+  const read = readerOf(COMPARE_FLAGS, flags);
   const [one, other] = servers.map((text, place) => readServer(read, `server ${'AB'[place]}`, text));
-  const plan = readComparison(read, flags);
+  const plan = readComparison(flags, read.problems);
   const file = read.nonEmpty('--questions', flags.questions, 'a file');
   const { problems } = read;
   if (problems.length > 0 || one === undefined || other === undefined) return { kind: 'bad', problems };
   return { kind: 'good', value: { ...plan, servers: [one, other], file: file === '-' ? undefined : file } };
 }
 
-/** Reads the flags of any comparison; wrong ones are problems of `read`. */
-export function readComparison(read: ValueReader, flags: ComparisonFlags): ComparisonPlan {
-  const rates = { min: 1, max: 100_000, of: 'a number of questions' };
-  const counts = { min: 1, max: 1_000_000_000, of: 'a number of questions' };
-  const examples = { min: 0, max: 1000, of: 'a number of examples' };
+/** Reads the flags of any comparison. @param problems the list to add problems to */
+export function readComparison(flags: FlagsOf<typeof COMPARISON_FLAGS>, problems: Problem[]): ComparisonPlan {
+  const read = readerOf(COMPARISON_FLAGS, flags, problems);
   return {
-    rate: read.integer('--rate', flags.rate, rates, 500),
-    maxQuestions: read.integer('--count', flags.count, counts, undefined),
-    timeout: read.duration('--timeout', flags.timeout, 5000),
-    maxExamples: read.integer('--examples', flags.examples, examples, 3),
-    acceptsDocumented: flags.acceptDocumented === true,
-    output: read.choice('--output', flags.output, ['text', 'json'], 'text'),
+    rate: read.value('rate'),
+    maxQuestions: read.value('count'),
+    timeout: read.value('timeout'),
+    maxExamples: read.value('examples'),
+    acceptsDocumented: read.isOn('accept-documented'),
+    output: read.value('output'),
   };
 }
 

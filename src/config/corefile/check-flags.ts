@@ -4,8 +4,8 @@
 
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
+import { readerOf } from '../flags/flag-reader.ts';
 import type { Checked } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
 import { PLUGIN_FLAG } from './compat-flags.ts';
 
 export const CHECK_FLAGS = [
@@ -36,9 +36,9 @@ export interface CheckPlan {
 }
 
 export function planFromCheckFlags(flags: CheckFlags): Checked<CheckPlan> {
-  const read = new ValueReader();
-  const profile = read.choice('--compat', flags.compat, ORDER_PROFILES, '1.14');
-  const defaultPort = read.integer('--dns-port', flags.dnsPort, { min: 1, max: 65_535, of: 'a port' }, 53);
+  const read = readerOf(CHECK_FLAGS, flags);
+  const profile = read.value('compat');
+  const defaultPort = read.value('dns-port');
   const { problems } = read;
   return problems.length === 0
     ? { kind: 'good', value: { profile, isStrict: flags.compat !== undefined, defaultPort } }

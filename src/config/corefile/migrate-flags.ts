@@ -1,6 +1,7 @@
 /**
  * The flags of `portolan corefile migrate` and `portolan corefile fmt`.
  */
+import type { MigrationSettings } from '../../corefile/migration/migrate-corefile.ts';
 import { RELEASES } from '../../corefile/migration/releases.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
 
@@ -49,11 +50,7 @@ export type FormatFlags = FlagsOf<typeof FORMAT_FLAGS>;
 
 export type MigrateFlags = FlagsOf<typeof MIGRATE_FLAGS>;
 
-export interface MigratePlan {
-  readonly from: string;
-  readonly to: string;
-  readonly deprecations: boolean;
-  readonly direction: 'up' | 'down';
+export interface MigratePlan extends Pick<MigrationSettings, 'from' | 'to' | 'deprecations' | 'direction'> {
   readonly writes: boolean;
 }
 

@@ -2,8 +2,8 @@
  * The flags of `portolan diff`.
  */
 import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
+import { readerOf } from '../flags/flag-reader.ts';
 import type { Checked } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
 
 export const DIFF_FLAGS = [
   {
@@ -49,16 +49,15 @@ export interface DiffPlan {
 }
 
 export function planFromDiffFlags(flags: DiffFlags): Checked<DiffPlan> {
-  const read = new ValueReader();
-  const examples = { min: 0, max: 1000, of: 'a number of examples' };
+  const read = readerOf(DIFF_FLAGS, flags);
   const { kubeconfig, manifests } = flags;
   if (kubeconfig !== undefined && manifests !== undefined)
     read.addProblem('--manifests', 'not together with --kubeconfig', manifests, 'Give one of both.');
   const plan: DiffPlan = {
     replay: read.nonEmpty('--replay', flags.replay, 'a file'),
     ...{ kubeconfig, manifests },
-    maxExamples: read.integer('--examples', flags.examples, examples, 3),
-    output: read.choice('--output', flags.output, ['text', 'json'], 'text'),
+    maxExamples: read.value('examples'),
+    output: read.value('output'),
   };
   const { problems } = read;
   return problems.length > 0 ? { kind: 'bad', problems } : { kind: 'good', value: plan };

@@ -6,6 +6,7 @@
  */
 
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
 import type { ReplyRules } from '../../plugins/local-names/reply-rules.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
@@ -57,18 +58,9 @@ export type SourcePortOptions =
 
 /** How to handle queries in a part of the name space. The longest scope wins; a `domain` wins over a `suffix` of equal length. */
 export interface DnsmasqRoute {
-  readonly scope: RouteScope;
+  readonly scope: NameScope;
   readonly action: RouteAction;
 }
-
-export type RouteScope =
-  | { readonly kind: 'all' }
-  /** Single-label names (`//`). */
-  | { readonly kind: 'plain-names' }
-  /** The name and all below it. */
-  | { readonly kind: 'domain'; readonly name: NameKey }
-  /** Names with this suffix, in lower case without the final dot (`/*example.com/`). */
-  | { readonly kind: 'suffix'; readonly text: string };
 
 export type RouteAction =
   | { readonly kind: 'forward'; readonly server: UpstreamAddress }

@@ -14,9 +14,10 @@ import {
 } from '../../forward/forward-plan.ts';
 import type { SourcePorts } from '../../forward/transport/udp-transport.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
 import { ROOT } from '../../wire/name.ts';
 import { RCODE } from '../../wire/types.ts';
-import type { DnsmasqPlan, DnsmasqRoute, RouteScope, UpstreamsPlan } from './dnsmasq-plan.ts';
+import type { DnsmasqPlan, DnsmasqRoute, UpstreamsPlan } from './dnsmasq-plan.ts';
 
 /** Inputs that change while the server runs. */
 export interface DnsmasqInputs {
@@ -161,7 +162,7 @@ function targetOf(actions: readonly DnsmasqRoute['action'][]): ForwardTarget | u
   return servers.length === 0 ? undefined : { kind: 'servers', servers };
 }
 
-function matchOf(scope: RouteScope): RuleMatch {
+function matchOf(scope: NameScope): RuleMatch {
   switch (scope.kind) {
     case 'all':
       return { kind: 'domain', name: ROOT };

@@ -1,8 +1,10 @@
 /**
  * Options that route queries: `server`, `local`, `address` and `rev-server`.
  */
+
+import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
 import { readAddress } from './addresses.ts';
-import type { DnsmasqRoute, RouteAction, RouteScope } from './dnsmasq-plan.ts';
+import type { DnsmasqRoute, RouteAction } from './dnsmasq-plan.ts';
 import { readName, readPlainName } from './names.ts';
 import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
@@ -76,11 +78,11 @@ function addDomainRoute(
   return true;
 }
 
-const ALL: RouteScope = { kind: 'all' };
+const ALL: NameScope = { kind: 'all' };
 const LOCAL: RouteAction = { kind: 'local' };
 const NULL_ADDRESS: RouteAction = { kind: 'null-address' };
 
-function scopeReader(use: OptionUse): (domain: string) => RouteScope | undefined {
+function scopeReader(use: OptionUse): (domain: string) => NameScope | undefined {
   return (domain) => {
     if (domain === '') return { kind: 'plain-names' };
     if (domain === '#' || domain === '*') return ALL;
@@ -137,6 +139,6 @@ function addReverseRoutes(use: OptionUse, value: string): void {
   if (action !== undefined) use.draft.upstreams.routes.push(...zones.map((name) => routeOf(name, action)));
 }
 
-function routeOf(name: Extract<RouteScope, { kind: 'domain' }>['name'], action: RouteAction): DnsmasqRoute {
+function routeOf(name: Extract<NameScope, { kind: 'domain' }>['name'], action: RouteAction): DnsmasqRoute {
   return { scope: { kind: 'domain', name }, action };
 }

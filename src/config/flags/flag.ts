@@ -41,6 +41,11 @@ export type FlagsOf<Table extends readonly Flag[]> = {
 type KeyOf<Name extends string> = Name extends `${infer Word}-${infer Rest}`
   ? `${Word}${Capitalize<KeyOf<Rest>>}`
   : Name;
+/** The key of a flag in `FlagsOf` its table. */
+export function keyOf(name: string): string {
+  return name.replace(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
+}
+
 type GivenValue<Of> = Of extends { readonly value: 'none' }
   ? boolean
   : Of extends { readonly repeats: true }

@@ -2,9 +2,9 @@
  * The flags of `portolan image`.
  */
 import type { Flag, FlagsOf } from '../flags/flag.ts';
+import { readerOf } from '../flags/flag-reader.ts';
 import { faultOfImageName } from '../values/image-name.ts';
 import type { Checked } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
 
 /** The targets of the Dockerfile that are images. */
 export const IMAGE_TARGETS = [
@@ -80,9 +80,9 @@ const MACHINES: ReadonlyMap<string, Architecture> = new Map([
  * @param machine as Node.js names it, such as `x64`
  */
 export function planFromImageFlags(flags: ImageFlags, version: string, machine: string): Checked<ImagePlan> {
-  const read = new ValueReader();
-  const target = read.choice('--target', flags.target, IMAGE_TARGETS, 'portolan');
-  const architecture = read.choice('--arch', flags.arch, ARCHITECTURES, MACHINES.get(machine));
+  const read = readerOf(IMAGE_FLAGS, flags);
+  const target = read.value('target');
+  const architecture = read.value('arch') ?? MACHINES.get(machine);
   if (architecture === undefined && flags.arch === undefined)
     read.addProblem('--arch', 'no image for this machine', machine, `Give ${ARCHITECTURES.join(' or ')}.`);
   const name = flags.tag ?? `${target === 'portolan' ? target : `portolan-${target}`}:${version}`;

@@ -1,12 +1,12 @@
 /**
  * The command line of kube-dns. Its flags are read as the `serve` flags of the same names; other `serve` flags are accepted too.
  */
-import { readVariable } from '../../base/environment.ts';
+import { type Environment, expandVariables } from '../../base/environment.ts';
 import type { Flag } from '../flags/flag.ts';
-import { kindsOf } from '../flags/flag.ts';
+import { keyOf, kindsOf } from '../flags/flag.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
-import { keyOf, SERVE_FLAGS, type ServeFlags } from '../serve/serve-flags.ts';
+import { SERVE_FLAGS, type ServeFlags } from '../serve/serve-flags.ts';
 import type { Problem } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
@@ -79,10 +79,7 @@ const REMEDY = "See 'portolan kube-dns --help' for those there are.";
  * @param words the arguments after the command
  * @param environment for `--kube-master-url`
  */
-export function readKubeDnsFlags(
-  words: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): KubeDnsReading {
+export function readKubeDnsFlags(words: readonly string[], environment: Environment): KubeDnsReading {
   const read = new ValueReader();
   const kinds = kindsOf([...KUBE_DNS_FLAGS, ...FURTHER_FLAGS]);
   const given = readGoFlags(words, { kinds, dashes: '--', remedy: REMEDY }, read);
@@ -118,13 +115,4 @@ function listNotes(given: GivenFlags): readonly string[] {
   const words = [...given.words, ...given.behind];
   if (words.length > 0) notes.push(`arguments that are no flags have no effect: ${words.join(' ')}`);
   return notes;
-}
-
-/** Expands `$NAME` and `${NAME}` as Go's `os.ExpandEnv` does. */
-function expandVariables(text: string, environment: Readonly<Record<string, string | undefined>>): string {
-  return text.replace(
-    /\$(?:\{(\w+)\}|(\w+))/g,
-    (_whole, braced: string | undefined, bare: string | undefined) =>
-      readVariable(environment, braced ?? bare ?? '') ?? '',
-  );
 }

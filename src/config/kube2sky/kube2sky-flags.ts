@@ -1,7 +1,7 @@
 /**
  * The flags of kube2sky, read as that program reads them, and Portolan's additions.
  */
-import { type Environment, readVariable } from '../../base/environment.ts';
+import { type Environment, expandVariables } from '../../base/environment.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
@@ -120,12 +120,5 @@ function readEndpoints(text: string, read: ValueReader): readonly EtcdEndpoint[]
         'Give one such as http://127.0.0.1:4001.',
       );
     return endpoint ?? [];
-  });
-}
-
-/** Expands `$NAME` and `${NAME}` as a shell does; unset variables are empty. */
-function expandVariables(text: string, environment: Environment): string {
-  return text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_all, braced: string, bare: string) => {
-    return readVariable(environment, braced ?? bare) ?? '';
   });
 }

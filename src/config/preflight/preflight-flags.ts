@@ -2,8 +2,8 @@
  * The flags of `portolan preflight`, and those that it shares with `portolan swap`.
  */
 import { type Flag, type FlagsOf, REPORT_FORMAT } from '../flags/flag.ts';
-import type { Checked } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import { readerOf } from '../flags/flag-reader.ts';
+import type { Checked, Problem } from '../values/problem.ts';
 import { ORIGINALS, type Original, originalOf } from './originals.ts';
 
 export const WORKLOAD_FLAGS = [
@@ -69,31 +69,32 @@ export interface PreflightPlan extends WorkloadPlan {
 }
 
 export function planFromPreflightFlags(flags: PreflightFlags): Checked<PreflightPlan> {
-  const read = new ValueReader();
-  const workload = readWorkload(read, flags);
-  const output = read.choice('--output', flags.output, ['text', 'json'], 'text');
+  const read = readerOf(PREFLIGHT_FLAGS, flags);
+  const workload = readWorkload(flags, read.problems);
+  const output = read.value('output');
   const { problems } = read;
   if (problems.length > 0 || workload === undefined) return { kind: 'bad', problems };
   return { kind: 'good', value: { ...workload, output } };
 }
 
-/** @returns undefined after a problem */
-export function readWorkload(read: ValueReader, flags: WorkloadFlags): WorkloadPlan | undefined {
-  const { kubeconfig, context } = flags;
-  const like = ORIGINALS.find((name) => name === flags.like);
+/** @param problems the list to add problems to @returns undefined after a problem */
+export function readWorkload(flags: WorkloadFlags, problems: Problem[]): WorkloadPlan | undefined {
+  const read = readerOf(WORKLOAD_FLAGS, flags, problems);
+  const { like: name, kubeconfig, context } = flags;
+  const like = ORIGINALS.find((original) => original === name);
   if (like === undefined) {
-    const fault = flags.like === undefined ? 'not given' : 'unknown';
-    read.addProblem('--like', fault, flags.like, `Give one of ${ORIGINALS.join(', ')}.`);
+    const fault = name === undefined ? 'not given' : 'unknown';
+    read.addProblem('--like', fault, name, `Give one of ${ORIGINALS.join(', ')}.`);
     return undefined;
   }
-  const original = originalOf(like);
+  const { workload, service, ...original } = originalOf(like);
   return {
     original: {
       ...original,
-      workload: read.nonEmpty('--name', flags.name, 'the name of an object') ?? original.workload,
-      service: read.nonEmpty('--service', flags.service, 'the name of a Service') ?? original.service,
+      workload: read.value('name') ?? workload,
+      service: read.value('service') ?? service,
     },
-    namespace: read.nonEmpty('--namespace', flags.namespace, 'a namespace') ?? 'kube-system',
+    namespace: read.value('namespace'),
     cluster: { kubecfgFile: kubeconfig, context },
   };
 }

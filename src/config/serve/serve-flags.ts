@@ -6,7 +6,7 @@ import { LOG_LEVELS } from '../../base/log.ts';
 import { MAX_READERS } from '../../table/writer.ts';
 import { IMPLIED_EVENT_FLAGS } from '../events/event-flags.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
-import { FlagReader, type GivenTexts } from '../flags/flag-reader.ts';
+import { type FlagReader, readerOf } from '../flags/flag-reader.ts';
 import { DIALECTS, POD_MODES, POLICIES } from '../plan.ts';
 import { CONTROL_FLAGS, LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { LOG_FORMATS } from '../server/query-log-plan.ts';
@@ -450,16 +450,6 @@ export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;
 
 export type ServeFlagReader = FlagReader<typeof SERVE_FLAGS>;
 
-/** The key of a flag in `ServeFlags`. */
-export function keyOf(name: string): string {
-  return name.replace(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
-}
-
 export function createServeFlagReader(flags: ServeFlags): ServeFlagReader {
-  const given = new Map<string, boolean | string | readonly string[] | undefined>(Object.entries(flags));
-  const texts: GivenTexts = (name) => {
-    const value = given.get(keyOf(name)) ?? [];
-    return typeof value === 'object' ? value : [String(value)];
-  };
-  return new FlagReader(SERVE_FLAGS, texts);
+  return readerOf(SERVE_FLAGS, flags);
 }

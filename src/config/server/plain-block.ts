@@ -10,7 +10,7 @@ import type { FilteredTypes } from '../../plugins/forward/filtered-types.ts';
 import { planRoute } from '../../plugins/forward/options.ts';
 import type { IdentityOptions } from '../../plugins/identity/options.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
-import type { NsidOptions } from '../../plugins/nsid/options.ts';
+import type { NsidOptions } from '../../plugins/nsid/plugin.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';

@@ -9,8 +9,9 @@ import {
   type ServerPlace,
 } from '../compare/compare-flags.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
+import { type FlagReader, readerOf } from '../flags/flag-reader.ts';
 import type { Checked } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
+import type { ValueReader } from '../values/value-reader.ts';
 
 export const SHADOW_FLAGS = [
   {
@@ -106,9 +107,9 @@ export type TapPlace =
 
 /** @param words arguments of kube-dns */
 export function planFromShadowFlags(flags: ShadowFlags, words: readonly string[]): Checked<ShadowPlan> {
-  const read = new ValueReader();
+  const read = readerOf(SHADOW_FLAGS, flags);
   const server = readServer(read, '--server', flags.server ?? '');
-  const plan = readComparison(read, flags);
+  const plan = readComparison(flags, read.problems);
   const source = readSource(read, flags);
   if ((flags.corefile !== undefined) === words.length > 0)
     read.addProblem(
@@ -126,11 +127,13 @@ export function planFromShadowFlags(flags: ShadowFlags, words: readonly string[]
   return { kind: 'good', value: { ...plan, server, own, source } };
 }
 
-function readSource(read: ValueReader, flags: ShadowFlags): QuestionSourcePlan | undefined {
+function readSource(
+  read: FlagReader<typeof SHADOW_FLAGS>,
+  flags: ShadowFlags,
+): QuestionSourcePlan | undefined {
   const { log, dnstap, pcap, questions } = flags;
   const given = [log, dnstap, pcap, questions].filter((each) => each !== undefined);
-  const ports = { min: 1, max: 65_535, of: 'a port' };
-  const port = read.integer('--pcap-port', flags.pcapPort, ports, 53);
+  const port = read.value('pcap-port');
   if (given.length !== 1 || given[0] === '') {
     const remedy = 'Give one of --log, --dnstap, --pcap and --questions.';
     read.addProblem('questions', 'one source is needed', given.join(' '), remedy);

@@ -3,9 +3,9 @@
  */
 import { readServer, type ServerPlace } from '../compare/compare-flags.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
+import { readerOf } from '../flags/flag-reader.ts';
 import { readWorkload, WORKLOAD_FLAGS, type WorkloadPlan } from '../preflight/preflight-flags.ts';
 import type { Checked } from '../values/problem.ts';
-import { ValueReader } from '../values/value-reader.ts';
 
 export const SWAP_FLAGS = [
   ...WORKLOAD_FLAGS,
@@ -63,11 +63,11 @@ export interface SwapPlan extends WorkloadPlan {
 }
 
 export function planFromSwapFlags(flags: SwapFlags): Checked<SwapPlan> {
-  const read = new ValueReader();
-  const workload = readWorkload(read, flags);
+  const read = readerOf(SWAP_FLAGS, flags);
+  const workload = readWorkload(flags, read.problems);
   const { server, image, back = false, apply = false, ignore = [] } = flags;
   const place = server === undefined ? undefined : readServer(read, '--server', server);
-  const watch = read.duration('--watch', flags.watch, 600_000);
+  const watch = read.value('watch');
   const question = read.nonEmpty('--question', flags.question, 'a name');
   if (back === (image !== undefined && image !== ''))
     read.addProblem(

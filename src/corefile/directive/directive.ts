@@ -7,6 +7,7 @@ import type { NameKey } from '../../wire/types.ts';
 import { parseZones } from '../keys/zone-name.ts';
 import type { CorefileFiles } from '../syntax/corefile-files.ts';
 import type { DirectiveCursor } from './directive-cursor.ts';
+import { parseInteger } from './go-values.ts';
 
 export interface Directive<Options> {
   /** The syntax for users: one line per form. */
@@ -42,4 +43,14 @@ export function zonesOrBlock(words: readonly string[], { zones }: DirectiveConte
 /** The zones of a `fallthrough`; without arguments, all zones. */
 export function fallthroughZones(words: readonly string[]): readonly NameKey[] {
   return words.length === 0 ? [ROOT] : parseZones(words);
+}
+
+/** The argument of a `ttl`. @param max in seconds */
+export function readTtl(cursor: DirectiveCursor, max: number): number {
+  const [text] = cursor.remainingArguments();
+  const remedy = `Give seconds from 0 to ${max}.`;
+  if (text === undefined) throw cursor.argumentError(remedy);
+  const ttl = cursor.bare(parseInteger(text), remedy);
+  if (ttl < 0 || ttl > max) throw cursor.error(`ttl must be in range [0, ${max}]: ${ttl}`, remedy);
+  return ttl;
 }

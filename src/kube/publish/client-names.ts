@@ -46,11 +46,7 @@ export class ClientNames {
   }
 
   for(findPlace: FindPlace): NameSource {
-    const { hasCuts, hasWildcards } = this.#names;
-    return {
-      ...{ hasCuts, hasWildcards },
-      find: (name) => this.#findPreferred(name, findPlace) ?? this.#names.find(name),
-    };
+    return { find: (name) => this.#findPreferred(name, findPlace) ?? this.#names.find(name) };
   }
 
   #findPreferred(name: NameKey, findPlace: FindPlace): ZoneNode | undefined {

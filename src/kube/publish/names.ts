@@ -14,8 +14,6 @@ import { OUTCOME } from '../names/outcomes.ts';
 import type { ClusterModel } from './model.ts';
 
 export class KubernetesNames implements NameSource {
-  readonly hasCuts = false;
-  readonly hasWildcards = false;
   readonly #model: ClusterModel;
 
   constructor(model: ClusterModel) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../chain/answer.ts';
 import { addresses, denial, makeQuery, told } from '../../chain/testing/queries.ts';
-import { createAnyHandler } from './any.ts';
+import { createAnyHandler } from './plugin.ts';
 
 const passed: Answer = { kind: 'drop' };
 const next = () => passed;

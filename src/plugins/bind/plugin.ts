@@ -1,12 +1,15 @@
 /**
  * `bind`: the addresses that a server block listens on.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { isAddress } from '../../corefile/directive/go-values.ts';
-import type { BindOptions } from './options.ts';
+
+export interface BindOptions {
+  /** Addresses in the order given, with interfaces replaced by their addresses, and a zone (`%eth0`) where needed. */
+  readonly addresses: readonly string[];
+}
 
 /** `bind ADDRESS|INTERFACE… { except ADDRESS|INTERFACE… }`. Source: plugin/bind of CoreDNS 1.14.7. */
 export const bind = definePlugin({

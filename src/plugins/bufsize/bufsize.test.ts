@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
-import { createBufsizeHandler } from './bufsize.ts';
+import { createBufsizeHandler } from './plugin.ts';
 
 const edns = { version: 0, udpSize: 4096, dnssecOk: true, extendedRcode: 0, options: [] };
 const handler = createBufsizeHandler({ size: 1232 });

@@ -1,12 +1,16 @@
 /**
- * `bufsize`: the EDNS buffer size of queries.
+ * `bufsize`: keeps responses small enough that they are not fragmented. The configured UDP size replaces a larger one in a query.
  */
-
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
-import { createBufsizeHandler } from './bufsize.ts';
-import type { BufsizeOptions } from './options.ts';
+
+export interface BufsizeOptions {
+  /** Octets, 512 to 4096. It replaces a larger size in a query; queries without EDNS stay without it. */
+  readonly size: number;
+}
 
 const DEFAULT_SIZE = 1232;
 const MIN_SIZE = 512;
@@ -35,3 +39,19 @@ export const bufsize = definePlugin({
   },
   create: (options) => ({ handler: createBufsizeHandler(options) }),
 });
+
+export function createBufsizeHandler({ size }: BufsizeOptions): Handler {
+  return {
+    name: 'bufsize',
+    role: 'other',
+    questions: NO_QUESTIONS,
+    // Readers bound the size as well.
+    answers: 'modifiers',
+    handle(query, next) {
+      if (query.edns === undefined || query.edns.udpSize <= size) return next(query);
+      const edns = { ...query.edns, udpSize: size };
+      query.repeat({ edns });
+      return next(query.with({ edns }));
+    },
+  };
+}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
-import { createCancelHandler } from './cancel.ts';
+import { createCancelHandler } from './plugin.ts';
 
 it('leaves queries and answers alone, as it does in CoreDNS', async () => {
   const answer = addresses('a.', '192.0.2.1');

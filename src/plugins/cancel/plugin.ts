@@ -1,11 +1,18 @@
 /**
- * `cancel`: the time that a query may take in all.
+ * `cancel`: bounds the time that a query may take.
+ *
+ * In CoreDNS the plugin sets a deadline that only plugins which ask other servers read, and `forward` has its own timeouts. So the
+ * deadline changes no answer in CoreDNS, and none here.
  */
-
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
-import { createCancelHandler } from './cancel.ts';
-import type { CancelOptions } from './options.ts';
+
+export interface CancelOptions {
+  /** Milliseconds, more than 0. */
+  readonly timeout: number;
+}
 
 const DEFAULT_TIMEOUT = 5001;
 const REMEDY = 'Give one duration longer than 0s, such as 3s.';
@@ -29,3 +36,13 @@ export const cancel = definePlugin({
   },
   create: () => ({ handler: createCancelHandler() }),
 });
+
+export function createCancelHandler(): Handler {
+  return {
+    name: 'cancel',
+    role: 'other',
+    questions: NO_QUESTIONS,
+    answers: 'unchanged',
+    handle: (query, next) => next(query),
+  };
+}

@@ -8,7 +8,7 @@ import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { type ClusterSource, createKubernetesHandler } from '../kubernetes/kubernetes.ts';
-import { StubZones } from '../stub-zones/stub-zones.ts';
+import { StubZones } from '../stub-zones/plugin.ts';
 import type { ClusterZoneOptions } from './options.ts';
 
 export class ClusterZonePlugin implements Plugin {

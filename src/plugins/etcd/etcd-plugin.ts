@@ -1,10 +1,10 @@
 /**
  * The plugin `etcd` of a server block.
  */
+
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Chain, Handler } from '../../chain/handler.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { Handler } from '../../chain/handler.ts';
+import type { PluginContext } from '../../contract/plugin.ts';
 import { EtcdSource, type EtcdStats } from '../../sources/etcd/etcd-source.ts';
 import { makeCoreDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
@@ -16,16 +16,7 @@ import { createEtcdHandler } from './etcd.ts';
 import { showEtcdStats } from './etcd-metrics.ts';
 import type { EtcdOptions } from './options.ts';
 
-export interface EtcdContext {
-  readonly table: TableWriter;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Answers names outside the zones: all blocks of the listeners that received the query. */
-  readonly lookUp: Chain;
-  /** The first listener group that has its block. */
-  readonly server: string;
-  readonly metrics: PluginMetrics;
-}
+export type EtcdContext = Pick<PluginContext, 'table' | 'clock' | 'log' | 'lookUp' | 'server' | 'metrics'>;
 
 /** Seconds. */
 const SOA_TTL = 30;

@@ -103,10 +103,6 @@ function answerWith(
   cluster: ClusterSource,
 ): Answer {
   const node = federationNode(key, target);
-  const source = {
-    hasCuts: false,
-    hasWildcards: false,
-    find: (name: NameKey) => (name === key ? node : cluster.names.find(name)),
-  };
+  const source = { find: (name: NameKey) => (name === key ? node : cluster.names.find(name)) };
   return toAnswer(lookUp(source, zone, question));
 }

@@ -4,7 +4,10 @@
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import { isOfCluster } from '../cluster-zone/cluster-zone.ts';
 import { createTypeFilter } from '../forward/filtered-types.ts';
-import type { FilteredTypesOptions } from './options.ts';
+
+export interface FilteredTypesOptions {
+  readonly types: ReadonlySet<number>;
+}
 
 export const filteredTypes = definePlainPlugin({
   name: 'filtered-types',

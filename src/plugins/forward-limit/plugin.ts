@@ -1,11 +1,35 @@
 /**
- * `forward-limit`: refuses names with too few labels.
+ * `forward-limit`: SkyDNS's `-ndots` and `-no-rec`. Names with too few labels are not forwarded.
  */
+import type { Handler } from '../../chain/handler.ts';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
-import { createForwardLimit } from './forward-limit.ts';
-import type { ForwardLimitOptions } from './options.ts';
+import { countLabels } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+export interface ForwardLimitOptions {
+  /** Names with fewer labels are refused; infinite: all names are refused. */
+  readonly minLabels: number;
+}
 
 export const forwardLimit = definePlainPlugin({
   name: 'forward-limit',
   create: ({ minLabels }: ForwardLimitOptions) => ({ handler: createForwardLimit(minLabels) }),
 });
+
+/** @param minLabels minimum number of labels of forwarded names; infinite: all names are refused */
+export function createForwardLimit(minLabels: number): Handler {
+  const isShort = (name: NameKey) => countLabels(name) < minLabels;
+  return {
+    name: 'forward-limit',
+    role: 'other',
+    answers: 'unchanged',
+    questions: {
+      includes: isShort,
+      matches: () => [{ name: { kind: 'any' }, types: 'all', maxLabels: minLabels - 1 }],
+    },
+    handle(query, next) {
+      if (!isShort(query.key)) return next(query);
+      return { kind: 'servfail', reason: 'the name has too few labels to be forwarded' };
+    },
+  };
+}

@@ -1,12 +1,17 @@
 /**
  * `health`: the liveness of the process, over HTTP.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { readListenAddress } from '../../corefile/directive/listen-address.ts';
-import type { HealthOptions } from './options.ts';
+
+export interface HealthOptions {
+  /** `host:port` or `:port`. */
+  readonly address: string;
+  /** How long the server continues to answer after SIGTERM: milliseconds. */
+  readonly lameduck: number;
+}
 
 const DEFAULT_ADDRESS = ':8080';
 

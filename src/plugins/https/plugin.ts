@@ -4,7 +4,11 @@
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
-import type { HttpsOptions } from './options.ts';
+
+export interface HttpsOptions {
+  /** Connections of all clients, from 0; 0: as many as over TCP. Default: 200. */
+  readonly maxConnections: number | undefined;
+}
 
 /** `https { max_connections N }`. Source: plugin/https of CoreDNS 1.14.7. */
 export const https = definePlugin({

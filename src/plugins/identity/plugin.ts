@@ -1,12 +1,12 @@
 /**
  * `identity`: describes the server in class CHAOS. A block without it refuses that class.
  */
+
 import { hostname } from 'node:os';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
 import { Cache } from '../cache/cache.ts';
-import { type ChaosStats, createChaosHandler } from './chaos.ts';
-import { identityOf } from './identity.ts';
+import { type ChaosAnswers, type ChaosStats, createChaosHandler } from './chaos.ts';
 import type { IdentityOptions } from './options.ts';
 import { countHits, describeServers } from './server-statistics.ts';
 
@@ -34,5 +34,14 @@ function countAll(cacheSize: number, context: PluginContext): ChaosStats {
     ...{ cacheSize, insertions, evictions, misses },
     hits: countHits(countQueries(), misses),
     servers: describeServers(forwardTally.count().upstreams),
+  };
+}
+
+/** What a server says of itself, without its counts. */
+function identityOf(version: string): Pick<ChaosAnswers, 'version' | 'authors' | 'copyright'> {
+  return {
+    version: `portolan-${version}`,
+    authors: 'The authors of Portolan',
+    copyright: 'Copyright The authors of Portolan; Apache License 2.0',
   };
 }

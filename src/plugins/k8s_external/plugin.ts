@@ -2,9 +2,8 @@
  * `k8s_external`: services of a cluster for clients outside it.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { type Draft, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { type Draft, fallthroughZones, readTtl, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
-import { parseInteger } from '../../corefile/directive/go-values.ts';
 import { tryParseKey } from '../../wire/name.ts';
 import type { K8sExternalOptions } from './options.ts';
 
@@ -33,7 +32,7 @@ export const k8s_external = definePlugin({
           draft.apex = readApex(cursor);
         },
         ttl: () => {
-          draft.ttl = readTtl(cursor);
+          draft.ttl = readTtl(cursor, MAX_TTL);
         },
         headless: () => {
           draft.hasEndpoints = true;
@@ -67,13 +66,4 @@ function readApex(cursor: DirectiveCursor): string {
   const apex = tryParseKey(text);
   if (apex === undefined) throw cursor.error(`invalid apex ${JSON.stringify(text)}`, remedy);
   return apex.slice(0, -1);
-}
-
-function readTtl(cursor: DirectiveCursor): number {
-  const [text] = cursor.remainingArguments();
-  const remedy = `Give seconds from 0 to ${MAX_TTL}.`;
-  if (text === undefined) throw cursor.argumentError(remedy);
-  const ttl = cursor.bare(parseInteger(text), remedy);
-  if (ttl < 0 || ttl > MAX_TTL) throw cursor.error(`ttl must be in range [0, ${MAX_TTL}]: ${ttl}`, remedy);
-  return ttl;
 }

@@ -2,20 +2,15 @@
  * The zones of a cluster set: the services that the cluster imports from others. They are a cluster of their own in the
  * table, whose services are imports.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+
+import type { PluginContext } from '../../contract/plugin.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import type { PublicationId } from '../../table/types.ts';
-import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { KubernetesOptions } from './options.ts';
 
-export interface ClusterSetDependencies {
-  readonly table: TableWriter;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly isStrict: boolean;
+export interface ClusterSetDependencies extends Pick<PluginContext, 'table' | 'clock' | 'log' | 'isStrict'> {
   readonly ownAddresses: readonly string[];
 }
 

@@ -39,7 +39,7 @@ interface TranslatedZone extends ZoneTranslation {
   readonly apex: NameKey;
 }
 
-const NO_NAMES: NameSource = { find: () => undefined, hasCuts: false, hasWildcards: false };
+const NO_NAMES: NameSource = { find: () => undefined };
 /** Maximum length of an alias chain that is followed for one question. */
 const MAX_ALIASES = 8;
 

@@ -71,7 +71,5 @@ export function toAnswer(answer: ZoneAnswer): Answer {
       return { ...answer, aliases: [], authoritative: true };
     case 'nxdomain':
       return { ...answer, aliases: [] };
-    case 'delegation':
-      return answer;
   }
 }

@@ -1,13 +1,14 @@
 /**
  * `kubernetes`: the zone of a cluster.
  */
-
+import { networkInterfaces } from 'node:os';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind, type PluginContext } from '../../contract/plugin.ts';
 import {
   type DirectiveContext,
   type Draft,
   fallthroughZones,
+  readTtl,
   zonesOrBlock,
 } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
@@ -20,7 +21,6 @@ import { Transfer } from '../transfer/transfer.ts';
 import type { ClusterNeed } from './followed-cluster.ts';
 import type { KubernetesDependencies } from './kubernetes-plugin.ts';
 import type { KubernetesApi, KubernetesOptions } from './options.ts';
-import { addressesOfServer } from './own-addresses.ts';
 
 const MAX_TTL = 3600;
 const PODS: readonly KubernetesOptions['pods'][] = ['disabled', 'insecure', 'verified'];
@@ -230,7 +230,7 @@ function answerProperties(
       draft.endpointPodNames = true;
     },
     ttl: () => {
-      draft.ttl = readTtl(cursor);
+      draft.ttl = readTtl(cursor, MAX_TTL);
     },
     noendpoints: () => {
       cursor.remainingBetween(0, 0);
@@ -301,15 +301,6 @@ function readPods(cursor: DirectiveCursor): KubernetesOptions['pods'] {
   );
 }
 
-function readTtl(cursor: DirectiveCursor): number {
-  const [text] = cursor.remainingArguments();
-  const remedy = `Give seconds from 0 to ${MAX_TTL}.`;
-  if (text === undefined) throw cursor.argumentError(remedy);
-  const ttl = cursor.bare(parseInteger(text), remedy);
-  if (ttl < 0 || ttl > MAX_TTL) throw cursor.error(`ttl must be in range [0, ${MAX_TTL}]: ${ttl}`, remedy);
-  return ttl;
-}
-
 function readStartupTimeout(cursor: DirectiveCursor): number {
   const [text] = cursor.remainingArguments();
   const remedy = 'Give a duration such as 5s.';
@@ -330,4 +321,18 @@ function checkTogether(cursor: DirectiveCursor, draft: KubernetesDraft): void {
     );
   if (draft.zonal && !draft.hasEndpoints)
     throw cursor.error('zonal requires the endpoint cache; remove noendpoints', 'Take one of the two out.');
+}
+
+/**
+ * The addresses at which clients reach a server block, for its own name in the zone of a cluster.
+ *
+ * @param server `dns://:53` means all addresses of this machine, `dns://192.0.2.1:53` only one; loopback addresses are excluded
+ */
+function addressesOfServer(server: string): readonly string[] {
+  const bound = /^\w+:\/\/\[?(.*?)\]?:\d+$/.exec(server)?.[1] ?? '';
+  const own = Object.values(networkInterfaces())
+    .flatMap((entries) => entries ?? [])
+    .filter(({ internal }) => !internal)
+    .map(({ address }) => address);
+  return bound === '' ? own : own.filter((address) => address === bound);
 }

@@ -8,11 +8,11 @@ import type { NameKey } from '../../wire/types.ts';
 
 export type NameScope =
   | { readonly kind: 'all' }
-  /** Names of one label. */
+  /** Names of one label (`//` in an option of dnsmasq). */
   | { readonly kind: 'plain-names' }
   /** The name and all below it. */
   | { readonly kind: 'domain'; readonly name: NameKey }
-  /** Names that end in these characters, in lower case and without the final dot. */
+  /** Names that end in these characters, in lower case and without the final dot (`/*example.com/`). */
   | { readonly kind: 'suffix'; readonly text: string };
 
 export class NameScopes<Route extends { readonly scope: NameScope }, Rule> {

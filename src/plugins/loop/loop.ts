@@ -6,29 +6,21 @@
  * query has come back. While a loop is known, questions that would take it are answered SERVFAIL at once, and are not forwarded. A
  * further test every few seconds finds out whether the loop is still there.
  */
+
 import { randomInt } from 'node:crypto';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
+import type { Timer } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
-import type { Chain, Handler } from '../../chain/handler.ts';
+import type { Handler } from '../../chain/handler.ts';
 import { Query } from '../../chain/query.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
+import type { PluginContext } from '../../contract/plugin.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { encodeName, isWithin, parseName, ROOT, toKey } from '../../wire/name.ts';
 import { CLASS, type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { LoopOptions } from './options.ts';
 
-export interface LoopDependencies {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** The whole server block. */
-  readonly chain: Chain;
-  /** `dns://:53`. */
-  readonly server: string;
-  /** The handlers of the block, in order. */
-  readonly handlers: () => readonly Handler[];
-  /** Updates the views: readers forward no questions while there is a loop. */
-  readonly changed: () => boolean;
+export interface LoopDependencies
+  extends Pick<PluginContext, 'clock' | 'log' | 'chain' | 'server' | 'handlers' | 'changed'> {
   /** Ends the process; undefined: the loop is logged, and the process goes on. @param message CoreDNS's */
   readonly endProcess: ((message: string) => void) | undefined;
 }

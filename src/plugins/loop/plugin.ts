@@ -1,11 +1,9 @@
 /**
  * `loop`: detects whether forwarded queries come back.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import { ROOT } from '../../wire/name.ts';
-import { endProcess } from './end-process.ts';
 import { Loop } from './loop.ts';
 import type { LoopOptions } from './options.ts';
 
@@ -25,3 +23,8 @@ export const loop = definePlugin({
     return new Loop(options, dependencies, ofKind(Loop, former));
   },
 });
+
+/** @param message a line for people, in the words of CoreDNS */
+function endProcess(message: string): void {
+  process.stdout.write(`[FATAL] ${message}\n`, () => process.exit(1));
+}

@@ -1,10 +1,16 @@
 /**
  * `metadata`: makes facts about queries known by labels. Source: plugin/metadata of CoreDNS 1.14.7.
  */
+
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
+import type { NameKey } from '../../wire/types.ts';
 import { MetadataPlugin } from './metadata.ts';
-import type { MetadataOptions } from './options.ts';
+
+export interface MetadataOptions {
+  /** As in CoreDNS, they have no effect: facts are collected for all names. */
+  readonly zones: readonly NameKey[];
+}
 
 /** `metadata [ZONES…]`. Plugins note facts in the query or are asked for them; this one lets others read them. */
 export const metadata = definePlugin({

@@ -3,7 +3,7 @@ import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { makeQuery, record, SOA } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { parseName } from '../../wire/name.ts';
-import { createMinimalHandler } from './minimal.ts';
+import { createMinimalHandler } from './plugin.ts';
 
 const minimal = createMinimalHandler();
 const address = record('a.example.', { kind: 'A', address: '192.0.2.1' });

@@ -1,9 +1,13 @@
 /**
- * `minimal`: answers have only the necessary records. Source: plugin/minimal of CoreDNS 1.14.7.
+ * `minimal`: removes the authority and additional sections from positive answers. Source: plugin/minimal of CoreDNS 1.14.7.
  */
+import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { anyName } from '../../chain/match.ts';
+import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { readBareUse } from '../../corefile/directive/bare-directive.ts';
-import { createMinimalHandler } from './minimal.ts';
+import { RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 export const minimal = definePlugin({
   name: 'minimal',
@@ -13,3 +17,37 @@ export const minimal = definePlugin({
   },
   create: () => ({ handler: createMinimalHandler() }),
 });
+
+export function createMinimalHandler(): Handler {
+  return {
+    name: 'minimal',
+    role: 'other',
+    questions: WITH_ADDITIONALS,
+    answers: 'chain',
+    async handle(query, next) {
+      const answer = await next(query);
+      const { type } = query.question;
+      if (type === TYPE.AXFR || type === TYPE.IXFR) return answer;
+      return minimize(answer);
+    },
+  };
+}
+
+/** The types of names in the table whose answers may have further sections. Replies that readers forward have none. */
+const WITH_ADDITIONALS = anyName(new Set([TYPE.NS, TYPE.MX, TYPE.SRV]));
+
+function minimize(answer: Answer): Answer {
+  if (answer.kind === 'drop' || !isResponse(answer)) return answer;
+  const { edns: _, ...whole } = wholeAnswerOf(answer);
+  return isPositive(whole) ? { ...whole, authorities: [], additionals: [] } : answer;
+}
+
+/** Whether it is not a denial, an error or a delegation. */
+function isPositive({ rcode, answers, authorities }: WholeAnswer): boolean {
+  if (rcode !== RCODE.NOERROR) return false;
+  return answers.length > 0 || !authorities.some(isOfDenialOrDelegation);
+}
+
+function isOfDenialOrDelegation({ data }: ResourceRecord): boolean {
+  return data.kind === 'SOA' || data.kind === 'NS';
+}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { createNsidHandler } from './nsid.ts';
+import { createNsidHandler } from './plugin.ts';
 
 const NSID = 3;
 const query = makeQuery('a.').with({

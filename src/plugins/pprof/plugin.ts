@@ -1,11 +1,16 @@
 /**
  * `pprof`: profiles of the process, over HTTP.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger, splitAddress } from '../../corefile/directive/go-values.ts';
-import type { PprofOptions } from './options.ts';
+
+export interface PprofOptions {
+  /** `host:port` or `:port`. */
+  readonly address: string;
+  /** The rate of the block profile; 0: off. */
+  readonly blockRate: number;
+}
 
 const DEFAULT_ADDRESS = 'localhost:6053';
 

@@ -1,9 +1,11 @@
 /**
- * `probes`: drops our own loop probes that a server has sent back.
+ * `probes`: drops our own loop probes when a server that we asked sends them back.
  */
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { CLASS, type Question, TYPE } from '../../wire/types.ts';
 import { Forward } from '../forward/forward.ts';
-import { createProbesHandler } from './probes.ts';
 
 export const probes = definePlainPlugin({
   name: 'probes',
@@ -11,3 +13,17 @@ export const probes = definePlainPlugin({
     handler: createProbesHandler((question) => find(Forward)?.isOwnProbe(question) === true),
   }),
 });
+
+export function createProbesHandler(isOwnProbe: (question: Question) => boolean): Handler {
+  return {
+    name: 'loop',
+    role: 'other',
+    answers: 'unchanged',
+    questions: {
+      includes: (name, type) => type === TYPE.TXT && isOwnProbe({ name, type, class: CLASS.IN }),
+      // Probes ask for random names below stub zones and the root, which are never published.
+      matches: () => NO_QUESTIONS.matches(),
+    },
+    handle: (query, next) => (isOwnProbe(query.question) ? { kind: 'drop' } : next(query)),
+  };
+}

@@ -1,11 +1,16 @@
 /**
  * `ready`: whether all handlers are ready, over HTTP.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readListenAddress } from '../../corefile/directive/listen-address.ts';
-import type { ReadyOptions } from './options.ts';
+
+export interface ReadyOptions {
+  /** `host:port` or `:port`. */
+  readonly address: string;
+  /** `until-ready`: once ready, it stays ready. */
+  readonly monitor: 'until-ready' | 'continuously';
+}
 
 const DEFAULT_ADDRESS = ':8181';
 

@@ -1,10 +1,15 @@
 /**
  * `reload`: checks for changes of the configuration.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
-import type { ReloadOptions } from './options.ts';
+
+export interface ReloadOptions {
+  /** Milliseconds, from 2000. */
+  readonly interval: number;
+  /** The interval varies by up to half of this in both directions: milliseconds, at most half the interval. */
+  readonly jitter: number;
+}
 
 const DEFAULT_INTERVAL = 30_000;
 const DEFAULT_JITTER = 15_000;

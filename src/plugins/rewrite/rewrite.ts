@@ -1,16 +1,17 @@
 /**
  * Changes questions before they are answered, and changes the answers back.
  */
+
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
+import { covers, type Match, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { toKey, tryParseName } from '../../wire/name.ts';
-import type { AbsoluteName } from '../../wire/types.ts';
+import { type AbsoluteName, CLASS } from '../../wire/types.ts';
 import { changeEdns } from './edns-rules.ts';
-import { matchesName, replaceName } from './name-match.ts';
+import { matchesName, namesOf, replaceName } from './name-match.ts';
 import type { RewriteName, RewriteOptions, RewriteRule } from './options.ts';
-import { rewrittenQuestions } from './questions.ts';
 import {
   changeResponse,
   type LookUp,
@@ -166,4 +167,34 @@ function changesOf(rule: RewriteName, from: string, to: AbsoluteName): readonly 
   const rename: Rename =
     match.kind === 'suffix' ? renameSuffix(rule.to, match.text) : renameWithin(toKey(to), from);
   return [{ kind: 'name', rename }, { kind: 'value', rename }, ...own];
+}
+
+/**
+ * The questions that rules may change, or whose answers they may change. The matches are too wide if a rule does not state how its
+ * names end.
+ */
+function rewrittenQuestions(rules: readonly RewriteRule[]): Questions {
+  const matches = rules.flatMap(matchesOf);
+  return {
+    includes: (name, type) => matches.some((match) => covers(match, name, type)),
+    matches: () => matches,
+  };
+}
+
+const ANY_NAME: Match['name'] = { kind: 'any' };
+
+/** Each rule by itself: later rules see a changed name only if the rule that changed it matched. */
+function matchesOf(rule: RewriteRule): readonly Match[] {
+  switch (rule.field) {
+    case 'type':
+      return [{ name: ANY_NAME, types: new Set([rule.from]) }];
+    case 'class':
+      // Readers answer only class IN, and ask rules are only for class IN.
+      return rule.from === CLASS.IN ? [{ name: ANY_NAME, types: 'all' }] : [];
+    case 'cname':
+    case 'edns0':
+      return [{ name: ANY_NAME, types: 'all' }];
+    default:
+      return [{ name: namesOf(rule.match), types: 'all' }];
+  }
 }

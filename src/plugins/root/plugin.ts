@@ -1,9 +1,11 @@
 /**
  * `root`: the base folder of files that other directives name.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
-import type { RootOptions } from './options.ts';
+
+export interface RootOptions {
+  readonly path: string;
+}
 
 /** `root PATH`. Source: plugin/root of CoreDNS 1.14.7. */
 export const root = definePlugin({

@@ -1,13 +1,22 @@
 /**
  * `timeouts`: limits of connections of clients: times, and number of queries.
  */
-
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { Draft } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
-import type { TimeoutsOptions } from './options.ts';
+
+export interface TimeoutsOptions {
+  /** Milliseconds, 1000 to 86,400,000, for all three timeouts. Undefined: 3 s. */
+  readonly read: number | undefined;
+  /** Undefined: 5 s. */
+  readonly write: number | undefined;
+  /** Undefined: 10 s. */
+  readonly idle: number | undefined;
+  /** Maximum number of queries on one connection; -1 or undefined: any number. */
+  readonly maxTcpQueries: number | undefined;
+}
 
 const MIN_TIMEOUT = 1000;
 const MAX_TIMEOUT = 24 * 3_600_000;

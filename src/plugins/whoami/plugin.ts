@@ -1,9 +1,14 @@
 /**
- * `whoami`: the client's own address and port. Source: plugin/whoami of CoreDNS 1.14.7.
+ * `whoami`: the client's own address, and its port in an SRV record. Source: plugin/whoami of CoreDNS 1.14.7.
  */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { ALL_QUESTIONS } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { readBareUse } from '../../corefile/directive/bare-directive.ts';
-import { createWhoamiHandler } from './whoami.ts';
+import { parseName, ROOT } from '../../wire/name.ts';
+import type { ResourceRecord } from '../../wire/types.ts';
 
 export const whoami = definePlugin({
   name: 'whoami',
@@ -14,3 +19,39 @@ export const whoami = definePlugin({
   },
   create: () => ({ handler: createWhoamiHandler() }),
 });
+
+/** Answers every question, whatever its type. */
+export function createWhoamiHandler(): Handler {
+  return {
+    name: 'whoami',
+    role: 'other',
+    questions: ALL_QUESTIONS,
+    answers: 'unchanged',
+    handle: tellClient,
+  };
+}
+
+function tellClient({ question, client }: Query): Answer {
+  const { address, port, transport } = client;
+  const kind = address.includes(':') ? 'AAAA' : 'A';
+  const own = { name: question.name, class: question.class, ttl: 0 };
+  // The name contains the transport protocol; for TLS it is TCP.
+  const protocol = transport === 'udp' ? '_udp' : '_tcp';
+  const service: ResourceRecord = {
+    name: parseName(question.name === ROOT ? `${protocol}.` : `${protocol}.${question.name}`),
+    class: question.class,
+    ttl: 0,
+    data: { kind: 'SRV', priority: 0, weight: 0, port, target: ROOT },
+  };
+  return {
+    kind: 'records',
+    records: [],
+    additionals: [{ ...own, data: { kind, address: withoutZone(address) } }, service],
+    authoritative: true,
+  };
+}
+
+/** `fe80::1%eth0` as `fe80::1`: a record has no place for the interface. */
+function withoutZone(address: string): string {
+  return address.split('%', 1)[0] ?? address;
+}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { makeQuery } from '../../chain/testing/queries.ts';
 import { presentRecord } from '../../wire/present.ts';
-import { createWhoamiHandler } from './whoami.ts';
+import { createWhoamiHandler } from './plugin.ts';
 
 it("tells the client's address and port", async () => {
   const fail = () => {

@@ -9,7 +9,8 @@ import {
   ParametersError,
   readParameters,
 } from '../../config/autoscaler/parameters.ts';
-import { type ClusterSize, decideReplicas } from './decide.ts';
+import type { NodeCounts } from '../../kube/objects/node-counts.ts';
+import { decideReplicas } from './decide.ts';
 
 const size = fc
   .record({
@@ -17,7 +18,7 @@ const size = fc
     ...{ schedulableCores: fc.nat(10_000_000), otherCores: fc.nat(10_000_000) },
   })
   .map(
-    ({ schedulableNodes, otherNodes, schedulableCores, otherCores }): ClusterSize => ({
+    ({ schedulableNodes, otherNodes, schedulableCores, otherCores }): NodeCounts => ({
       ...{ schedulableNodes, nodes: schedulableNodes + otherNodes },
       ...{ schedulableCores, cores: schedulableCores + otherCores },
     }),
@@ -84,7 +85,7 @@ test('linear parameters ask for no fewer replicas of a larger cluster', () => {
       const parameters = read('linear', written);
       if (parameters === undefined) return;
       const { nodes, cores, schedulableNodes, schedulableCores } = cluster;
-      const larger: ClusterSize = {
+      const larger: NodeCounts = {
         ...{ nodes: nodes + moreNodes, schedulableNodes: schedulableNodes + moreNodes },
         ...{ cores: cores + moreCores, schedulableCores: schedulableCores + moreCores },
       };

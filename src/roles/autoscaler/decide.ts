@@ -1,6 +1,7 @@
 /**
  * Computes the replicas for a cluster of a given size like cluster-proportional-autoscaler, without its overflows.
  */
+
 import {
   type LadderParameters,
   type LinearParameters,
@@ -9,15 +10,7 @@ import {
   ParametersError,
   type Rung,
 } from '../../config/autoscaler/parameters.ts';
-
-export interface ClusterSize {
-  readonly nodes: number;
-  /** Nodes that are ready and not cordoned. */
-  readonly schedulableNodes: number;
-  /** The sum of allocatable processors, rounded up. */
-  readonly cores: number;
-  readonly schedulableCores: number;
-}
+import type { NodeCounts } from '../../kube/objects/node-counts.ts';
 
 export interface Decision {
   /** The larger of `byNodes` and `byCores`. */
@@ -28,7 +21,7 @@ export interface Decision {
 }
 
 /** @throws ParametersError if the parameters result in more replicas than possible */
-export function decideReplicas(parameters: Parameters, size: ClusterSize): Decision {
+export function decideReplicas(parameters: Parameters, size: NodeCounts): Decision {
   const all = parameters.includeUnschedulableNodes;
   const nodes = all ? size.nodes : size.schedulableNodes;
   const cores = all ? size.cores : size.schedulableCores;

@@ -3,7 +3,7 @@
  */
 import type { Original } from '../../config/preflight/originals.ts';
 import type { WorkloadPlan } from '../../config/preflight/preflight-flags.ts';
-import { asRecord, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
+import { asRecord, asText, type JsonRecord, parseRecord } from '../../kube/objects/trim/fields.ts';
 import { imageOfPart } from '../manifests/image-of-part.ts';
 import { partsOf, readPodTemplate } from '../preflight/pod-template.ts';
 
@@ -45,20 +45,12 @@ export function imagesLike(original: Original, image: string): Images {
 export function readSwapped(workload: JsonRecord): SwappedImages | undefined {
   const text = asText(asRecord(asRecord(workload['metadata'])?.['annotations'])?.[ANNOTATION]);
   if (text === undefined) return undefined;
-  const record = readJson(text);
+  const record = parseRecord(text);
   const [former, current] = [readImages(record?.['former']), readImages(record?.['current'])];
   if (former !== undefined && current !== undefined) return { former, current };
   throw new SwapError(
     `the annotation ${ANNOTATION} does not have the former images: ${text}. Set the images by kubectl set image.`,
   );
-}
-
-function readJson(text: string): JsonRecord | undefined {
-  try {
-    return asRecord(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }
 
 function readImages(value: unknown): Images | undefined {

@@ -1,7 +1,9 @@
 /**
  * The status of a server: data, configuration, upstream servers, cache and readers.
  */
+
 import type { Clock } from '../../base/clock.ts';
+import type { UpstreamEvidence } from '../../reasons/finding.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import type { FollowedKind, Server } from '../server.ts';
 import { readZones, type ZoneDigest } from './published-names.ts';
@@ -44,12 +46,7 @@ export interface ServerStatus {
   };
 }
 
-export interface UpstreamStatus {
-  readonly server: string;
-  readonly state: string;
-  readonly since: number | undefined;
-  readonly lastReply: number | undefined;
-  readonly roundTrip: number | undefined;
+export interface UpstreamStatus extends UpstreamEvidence {
   readonly sent: number;
   readonly timeouts: number;
   readonly errors: number;

@@ -82,11 +82,6 @@ export class LocalNames {
     return { records, additionals: along.flatMap((named) => recordsOf(named.name, named.set)) };
   }
 
-  /** Whether a name is known. */
-  knows(name: NameKey): boolean {
-    return this.#isKnown(encodeName(name));
-  }
-
   /** Whether a name or one below it is known: then it must not be NXDOMAIN (RFC 8020). */
   exists(name: NameKey): boolean {
     const wire = encodeName(name);

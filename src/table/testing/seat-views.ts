@@ -23,13 +23,9 @@ const LONG_NAME = `${'one-of-three-labels-that-have-as-many-octets-as-a-label-ma
 const QUESTIONS: readonly SeatQuestion[] = [
   ...['cached.test', 'open.zone.test', 'ruled.test'].flatMap(questionsOfHostileSets),
   ...['zone.test', 'cart.zone.test', 'large.zone.test', 'missing.zone.test', 'x.pod.zone.test', LONG_NAME]
-    .concat('alias.test', 'long-alias.test', 'chain.test', 'x.asked.test', 'nobody.example', 'test', '.')
+    .concat('chain.test', 'x.asked.test', 'nobody.example', 'test', '.')
     .map((name) => ({ name, type: 1 })),
 ];
-const REDIRECTS = [
-  ['alias.test', 'cart.zone.test'],
-  ['long-alias.test', 'large.zone.test'],
-] as const;
 const RULES: ViewSettings['askRules'] = [
   { name: { kind: 'suffix', name: wire('ruled.test') }, types: 'all' },
   { name: { kind: 'suffix', name: wire('cached.test') }, types: new Set([12]), beforeCache: true },
@@ -78,10 +74,6 @@ function defineFilled(table: TableWriter, shape: ViewSettings): ViewId {
   const view = table.defineView(shape);
   for (const suffix of ['cached.test', 'open.zone.test', 'ruled.test'])
     cacheHostileSets(table, suffix, LIFETIME, STORED, view);
-  const question = { type: 1, class: 1, dnssecOk: false, checkingDisabled: false };
-  const shared = { ...question, lifetime: LIFETIME, sources: table.sourcesOf([]), outcome: 1 };
-  for (const [name, target] of REDIRECTS)
-    table.cacheRedirect({ ...shared, name: wire(name), target: wire(target) }, STORED, view);
   return view;
 }
 

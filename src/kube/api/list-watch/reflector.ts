@@ -25,25 +25,13 @@ import {
 } from './retry-policy.ts';
 import { type CheckSubject, ServerCheck, type ServerFinding } from './server-check.ts';
 import { Silence } from './silence.ts';
-import { describeState, moveWatch, type WatchState } from './state.ts';
+import { describeState, moveWatch, type WatchState, type WatchStats } from './state.ts';
 
 /** The state of one kind. */
-export interface KindStatus {
-  /** `services`, `endpoints`, `namespaces`, `pods`, `nodes` or `configmaps`. */
-  readonly title: string;
+export interface KindStatus extends Omit<WatchStats, 'state'> {
   readonly state: WatchState;
   /** Whether it was listed completely at least once. */
   readonly synced: boolean;
-  /** Milliseconds since the objects held were last proven current; undefined before the first proof. */
-  readonly age: number | undefined;
-  /** Objects on the server, as far as we know, including those that DNS does not use. */
-  readonly objects: number;
-  /** How often it was listed completely. */
-  readonly lists: number;
-  /** How often a comparison found that the store differed from the server. */
-  readonly repairs: number;
-  /** Objects that could not be understood. */
-  readonly malformed: number;
   /** The state in words. */
   readonly words: string;
   /** Milliseconds since an event, a bookmark or an answered comparison came, if it is longer than it may be. */

@@ -11,13 +11,18 @@ export interface WaitingReason {
 
 /** The state of the watch of one kind of object, for metrics. */
 export interface WatchStats {
-  /** The kind: `services`, `endpoints`. */
+  /** `services`, `endpoints`, `namespaces`, `pods`, `nodes` or `configmaps`. */
   readonly title: string;
   readonly state: WatchState['kind'];
+  /** Milliseconds since the objects held were last proven current; undefined before the first proof. */
   readonly age: number | undefined;
+  /** Objects on the server, as far as we know, including those that DNS does not use. */
   readonly objects: number;
+  /** How often it was listed completely. */
   readonly lists: number;
+  /** How often a comparison found that the store differed from the server. */
   readonly repairs: number;
+  /** Objects that could not be understood. */
   readonly malformed: number;
 }
 

@@ -2,7 +2,7 @@
  * Reads, creates, replaces and applies single objects of the API server. Uses JSON: they are few and of any kind.
  */
 import type { Clock } from '../../../base/clock.ts';
-import { asRecord, asText, type JsonRecord } from '../../objects/trim/fields.ts';
+import { asText, type JsonRecord, parseRecord } from '../../objects/trim/fields.ts';
 import type { ApiResponse, Connection, RequestOptions } from '../connection/types.ts';
 
 /** The request was refused or not answered. */
@@ -104,7 +104,7 @@ export class RestClient {
       response = await this.#connection.request(path, options);
     }
     const text = await readText(response);
-    const object = readJson(text);
+    const object = parseRecord(text);
     if (response.status >= 300) throw new RestError(wordsOf(response.status, object, text), response.status);
     if (object === undefined)
       throw new RestError(`the answer is no object: ${text.slice(0, MAX_WORDS)}`, undefined);
@@ -132,14 +132,6 @@ async function readText(response: ApiResponse): Promise<string> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces, length).toString('utf8');
-}
-
-function readJson(text: string): JsonRecord | undefined {
-  try {
-    return asRecord(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The server's message, as kubectl shows it. Some refusals are plain text. */

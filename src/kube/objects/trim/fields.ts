@@ -14,6 +14,15 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The object that a text of JSON is; undefined for other texts. */
+export function parseRecord(text: string): JsonRecord | undefined {
+  try {
+    return asRecord(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,7 +1,6 @@
 /**
  * A cluster that can be asked in both ways: by the chain, and by the table.
  */
-
 import type { Clock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { ManualClock } from '../../../base/testing/manual-clock.ts';
@@ -21,12 +20,11 @@ import { TableWriter } from '../../../table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../../wire/message.ts';
 import { parseName, toKey } from '../../../wire/name.ts';
 import type { ClientTransport } from '../../../wire/response-size.ts';
-import type { Message, NameKey, Question } from '../../../wire/types.ts';
-import { CLASS } from '../../../wire/types.ts';
+import { CLASS, type Message, type NameKey, type Question } from '../../../wire/types.ts';
 import { createAliasFollower } from '../../aliases/alias.ts';
-import { createAnyHandler } from '../../any-type/any.ts';
+import { createAnyHandler } from '../../any-type/plugin.ts';
 import { createTypeFilter } from '../../forward/filtered-types.ts';
-import { metaTypesHandler } from '../../meta-types/meta-types.ts';
+import { metaTypesHandler } from '../../meta-types/plugin.ts';
 import { createKubernetesHandler } from '../kubernetes.ts';
 
 export type DialectName = Dialect['name'];

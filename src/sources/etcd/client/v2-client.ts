@@ -54,7 +54,6 @@ interface Call {
   readonly form?: URLSearchParams;
   /** Timeout of the whole reply in milliseconds. */
   readonly timeout: number;
-  readonly onStart?: (request: ClientRequest) => void;
   /** Called with the index when the head of the reply has arrived. */
   readonly onHead?: (index: number) => void;
 }

@@ -3,7 +3,7 @@ import type { Answer } from '../../chain/answer.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { presentRecord } from '../../wire/present.ts';
-import { createObsoleteAnyHandler } from './obsolete-any.ts';
+import { createObsoleteAnyHandler } from './plugin.ts';
 
 const passed: Answer = { kind: 'refused' };
 const any = createObsoleteAnyHandler();

@@ -1,6 +1,0 @@
-/**
- * The settings of `filtered-types`.
- */
-export interface FilteredTypesOptions {
-  readonly types: ReadonlySet<number>;
-}
