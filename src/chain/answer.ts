@@ -24,11 +24,6 @@ export type Answer =
       readonly authoritative: boolean;
     }
   | Denial
-  | {
-      readonly kind: 'delegation';
-      readonly nameservers: readonly ResourceRecord[];
-      readonly additionals: readonly ResourceRecord[];
-    }
   | Forwarded
   | WholeAnswer
   /**

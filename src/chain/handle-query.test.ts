@@ -40,10 +40,6 @@ describe('the slow way', () => {
     [alias('Web.', 'b.'), { rcode: RCODE.NOERROR, authoritative: true }],
     [denial('nodata'), { rcode: RCODE.NOERROR, authoritative: true }],
     [denial('nxdomain'), { rcode: RCODE.NXDOMAIN, authoritative: true }],
-    [
-      { kind: 'delegation', nameservers: [SOA], additionals: [] },
-      { rcode: RCODE.NOERROR, authoritative: false },
-    ],
     [{ kind: 'refused' }, { rcode: RCODE.REFUSED, authoritative: false }],
     [{ kind: 'servfail' }, { rcode: RCODE.SERVFAIL }],
     [{ kind: 'notimp' }, { rcode: RCODE.NOTIMP }],

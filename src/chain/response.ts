@@ -59,8 +59,6 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
       const { kind: _, edns: __, reason: ___, extendedError: ____, passedErrors: _____, ...parts } = answer;
       return parts;
     }
-    case 'delegation':
-      return { authorities: answer.nameservers, additionals: answer.additionals };
     default:
       return { rcode: RCODE_OF[answer.kind] };
   }

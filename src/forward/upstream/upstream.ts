@@ -306,10 +306,6 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     return this.#isOverdue;
   }
 
-  get isSlow(): boolean {
-    return this.#isSlow;
-  }
-
   get isDone(): boolean {
     return this.#isDone;
   }

@@ -74,7 +74,6 @@ function join(
         return { ...end, aliases: [...aliases, ...end.aliases], authoritative };
       return withoutEnd(first, aliases);
     case 'refused':
-    case 'delegation':
       return withoutEnd(first, aliases);
     default:
       return end;
