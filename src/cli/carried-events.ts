@@ -7,8 +7,8 @@ import type { Log } from '../base/log.ts';
 import type { AutoscalerSettings } from '../config/autoscaler/autoscaler-flags.ts';
 import type { EventsPlan } from '../config/events/events-plan.ts';
 import type { Connection } from '../kube/api/connection/types.ts';
+import type { Cluster } from '../kube/publish/cluster.ts';
 import type { EventRecorder } from '../roles/events/event-recorder.ts';
-import { KeptEvidence } from '../server/control/kept-evidence.ts';
 import type { Server } from '../server/server.ts';
 import { connectToCluster } from './make-autoscaler.ts';
 
@@ -30,15 +30,16 @@ export class CarriedEvents {
     const log = this.#log;
     try {
       // Loaded late: most servers write no events.
-      const [{ EventRecorder }, { SelectorProbe }, { RestClient }] = await Promise.all([
+      const [{ EventRecorder }, { SelectorProbe }, { RestClient }, { KeptEvidence }] = await Promise.all([
         import('../roles/events/event-recorder.ts'),
         import('../roles/events/selector-probe.ts'),
         import('../kube/api/rest/rest-client.ts'),
+        import('../server/control/kept-evidence.ts'),
       ]);
       const connection = await connectToCluster(this.#cluster, log);
       const rest = new RestClient(connection, systemClock);
       const recorder = new EventRecorder(this.#plan, { rest, clock: systemClock, log, instance: hostname() });
-      const clusters = () => evidenceOf(server);
+      const clusters = () => listedClusters(server).map((cluster) => new KeptEvidence(cluster));
       const probe = new SelectorProbe({ clusters, rest, clock: systemClock });
       this.#running = { connection, recorder };
       server.findings.follow((current) => {
@@ -56,8 +57,8 @@ export class CarriedEvents {
   }
 }
 
-/** Of clusters that are listed: until then, services seem to have no endpoints. */
-function evidenceOf(server: Server): readonly KeptEvidence[] {
+/** Until they are listed, services seem to have no endpoints. */
+function listedClusters(server: Server): readonly Cluster[] {
   const found = server.engine.serverBlocks.inspect().flatMap(({ cluster }) => cluster?.cluster ?? []);
-  return found.filter(({ isKnown }) => isKnown).map((cluster) => new KeptEvidence(cluster));
+  return found.filter(({ isKnown }) => isKnown);
 }

@@ -7,7 +7,6 @@ import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { PluginModule } from '@portolan/plugin';
 import { needPrograms } from '../base/other-programs.ts';
-import { checkModule, defineOutside } from '../engine/outside/define-outside.ts';
 import { findDefinition, registerPlugin } from '../plugins/registry.ts';
 import { ExitError } from './exit.ts';
 import { packageFolder } from './package-folder.ts';
@@ -53,6 +52,7 @@ interface WantedPlugin {
 
 async function load(text: string, { name, specifier, before }: WantedPlugin): Promise<void> {
   const module = await importModule(text, specifier);
+  const { checkModule, defineOutside } = await import('../engine/outside/define-outside.ts');
   const fault = checkModule(module, name);
   if (fault !== undefined) throw refusal(text, fault, 'Make it by definePlugin of @portolan/plugin.');
   // The shape was checked.

@@ -27,7 +27,7 @@ import { completeLine } from '../observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_CACHE, type Stats } from '../observe/stats.ts';
-import { ClusterZonePlugin } from '../plugins/cluster-zone/cluster-zone.ts';
+import { ClusterZone } from '../plugins/cluster-zone/zone-of-cluster.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
@@ -441,7 +441,7 @@ export class Server {
   }
 
   #makeObjects({ objects, engine }: ServerPlan): ClusterObjects | undefined {
-    const cluster = this.#engine.find(ClusterZonePlugin)?.cluster;
+    const cluster = this.#engine.find(ClusterZone)?.cluster;
     const domain = optionsOf(engine.blocks[0], 'cluster-zone')?.domain;
     if (objects === undefined || domain === undefined || cluster === undefined) return undefined;
     return new ClusterObjects(objects, this.#engine, { cluster, domain }, this.#dependencies);

@@ -3,6 +3,7 @@
  *
  * IPv6 text is read by RFC 4291 section 2.2 and written by RFC 5952; IPv4 octets have no leading zeros.
  */
+import type { TextBuffer } from '../base/text-buffer.ts';
 import type { NameKey } from './types.ts';
 
 export class AddressError extends Error {
@@ -131,6 +132,25 @@ function widenGap(octets: Uint8Array, gap: number, filled: number): Uint8Array |
 export function formatAddress(octets: Uint8Array): string {
   // Four times as fast as `join`.
   return octets.length === 4 ? `${octets[0]}.${octets[1]}.${octets[2]}.${octets[3]}` : formatIpv6(octets);
+}
+
+/** Adds the canonical text of the address at an offset. @param count of its octets, 4 or 16 */
+export function addAddress(into: TextBuffer, octets: Uint8Array, at: number, count: number): void {
+  if (count !== 4) {
+    into.addText(formatIpv6(octets.subarray(at, at + count)));
+    return;
+  }
+  for (let place = 0; place < 4; place += 1) {
+    if (place > 0) into.addOctet(DOT);
+    into.addNumber(octets[at + place] ?? 0);
+  }
+}
+
+/** The same, in brackets where an address of IPv6 needs them before a port. */
+export function addBracketed(into: TextBuffer, octets: Uint8Array, at: number, count: number): void {
+  if (count !== 4) into.addText('[');
+  addAddress(into, octets, at, count);
+  if (count !== 4) into.addText(']');
 }
 
 function formatIpv6(octets: Uint8Array): string {

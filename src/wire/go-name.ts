@@ -8,7 +8,9 @@ const QUOTED = ` '@;()"\\.`;
 
 /** A space is `\\ `, not `\\032`. */
 export function presentNameAsGo(name: AbsoluteName): string {
-  return name.replace(/\\(\d{3})/g, (whole, digits: string) => {
+  // An escaped backslash may be before digits.
+  return name.replace(/\\(?:(\d{3})|\D)/g, (whole, digits: string | undefined) => {
+    if (digits === undefined) return whole;
     const character = String.fromCharCode(Number(digits));
     return QUOTED.includes(character) ? `\\${character}` : whole;
   });

@@ -1,7 +1,8 @@
 /**
  * Expressions of Corefiles, in the language of CoreDNS (expr-lang): their parts as data, and how a text is read.
  */
-import jsep, { type Expression as ParsedExpression } from 'jsep';
+import { createRequire } from 'node:module';
+import type { default as Jsep, Expression as ParsedExpression } from 'jsep';
 
 export type Value = string | number | boolean | null | readonly Value[];
 
@@ -48,7 +49,9 @@ const RIGHT_ASSOCIATIVE: ReadonlySet<string> = new Set(['**', '^']);
 const UNARY: readonly string[] = ['not', '!', '-', '+'];
 
 /** The parser of this language. Its settings are the library's own, of the whole process. */
-function configure(): typeof jsep {
+function configure(): typeof Jsep {
+  // Loaded on demand: few Corefiles have expressions.
+  const jsep = createRequire(import.meta.url)('jsep') as typeof Jsep;
   jsep.removeAllBinaryOps();
   jsep.removeAllUnaryOps();
   jsep.removeAllLiterals();
@@ -60,7 +63,7 @@ function configure(): typeof jsep {
   return jsep;
 }
 
-let configured: typeof jsep | undefined;
+let configured: typeof Jsep | undefined;
 
 /** Deeper expressions are refused: they would need too much stack. */
 const MAX_DEPTH = 200;
@@ -72,7 +75,7 @@ export function parseExpression(text: string): Expression {
   return convert(parse(configured, text), text, 0);
 }
 
-function parse(parser: typeof jsep, text: string): ParsedExpression {
+function parse(parser: typeof Jsep, text: string): ParsedExpression {
   try {
     return parser(text);
   } catch (error) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type QueryEvent, QueryEventReader } from './event-reader.ts';
+import { copyEvent, type QueryEvent, QueryEventReader } from './event-reader.ts';
 import { EVENT_MODE, makeEventRing } from './event-ring.ts';
 import { QueryEventRings } from './event-rings.ts';
 import { QueryEventWriter } from './event-writer.ts';
@@ -27,7 +27,7 @@ function responseTo(query: Uint8Array, octets = 0): Uint8Array {
 
 function drained(reader: QueryEventReader): readonly QueryEvent[] {
   const events: QueryEvent[] = [];
-  reader.drain((event) => events.push(event));
+  reader.drain((event) => events.push(copyEvent(event)));
   return events;
 }
 

@@ -77,11 +77,15 @@ export function setEventSampling(memory: SharedArrayBuffer, sampling: number): v
   Atomics.store(viewEventRing(memory).control, CONTROL.SAMPLING, sampling);
 }
 
-export interface EventRingViews {
-  readonly control: Int32Array;
+/** Memory of records, seen three ways. */
+export interface EventRecords {
   readonly words: Uint32Array;
   readonly octets: Uint8Array;
   readonly doubles: Float64Array;
+}
+
+export interface EventRingViews extends EventRecords {
+  readonly control: Int32Array;
 }
 
 export function viewEventRing(memory: SharedArrayBuffer): EventRingViews {

@@ -5,7 +5,7 @@
  * too late, so it checks after each event that the writer has not come so far, and otherwise counts the events as lost.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
-import { type QueryEvent, readEventAt } from './event-reader.ts';
+import { copyEvent, EventView, type QueryEvent } from './event-reader.ts';
 import { CONTROL, type EventRingViews, FLAG, viewEventRing, WORD } from './event-ring.ts';
 import type { QueryEventRings } from './event-rings.ts';
 import { EventSampling } from './event-sampling.ts';
@@ -143,11 +143,13 @@ export class EventTap {
 /** One ring, read from where it was when the tap began. */
 export class TappedRing {
   readonly #views: EventRingViews;
+  readonly #event: EventView;
   #position: number;
   #dropped: number;
 
   constructor(memory: SharedArrayBuffer) {
     this.#views = viewEventRing(memory);
+    this.#event = new EventView(this.#views);
     const { control } = this.#views;
     this.#position = Atomics.load(control, CONTROL.TAIL);
     this.#dropped = Atomics.load(control, CONTROL.DROPPED);
@@ -168,7 +170,7 @@ export class TappedRing {
       const at = this.#position & (octets.length - 1);
       const size = words[at >> 2] ?? 0;
       const isEvent = size !== 0 && ((words[(at >> 2) + WORD.FLAGS] ?? 0) & FLAG.NOTE) === 0;
-      const event = isEvent && taken < max ? readEventAt(this.#views, at) : undefined;
+      const event = isEvent && taken < max ? copyEvent(this.#event.moveTo(at)) : undefined;
       if (!this.#isIntact(isConsumer)) continue;
       if (event !== undefined) events.push(event);
       else if (isEvent) lost += 1;

@@ -2,7 +2,6 @@
  * Profiles in pprof format: a compressed Protocol Buffers message for `go tool pprof`.
  */
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 
 /** A function and its first line. */
 export interface Frame {
@@ -44,11 +43,12 @@ const LINE = { function: 1, line: 2 } as const;
 const FUNCTION = { id: 1, name: 2, systemName: 3, file: 4, startLine: 5 } as const;
 const VALUE_TYPE = { type: 1, unit: 2 } as const;
 
-const compress = promisify(gzip);
 const NANOSECONDS = 1e6;
 
 export async function encodeProfile(profile: ProfileData): Promise<Buffer> {
-  return await compress(writeProfile(profile));
+  // Loaded late: profiles are rare.
+  const { gzip } = await import('node:zlib');
+  return await promisify(gzip)(writeProfile(profile));
 }
 
 /** The message before compression. */

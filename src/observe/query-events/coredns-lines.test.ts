@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
@@ -5,15 +6,19 @@ import type { WholeAnswer } from '../../chain/answer.ts';
 import { Query } from '../../chain/query.ts';
 import { CLIENT, QUERY_HEADER, SOA } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import { EventView } from '../../listen/query-events/event-reader.ts';
+import { EVENT_MODE, viewEventRing, WORD } from '../../listen/query-events/event-ring.ts';
+import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
 import { createLogHandler } from '../../plugins/log/log.ts';
 import type { LogRule } from '../../plugins/log/options.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { parseName, ROOT } from '../../wire/name.ts';
+import { readName } from '../../wire/name-wire.ts';
 import { respond } from '../../wire/query.ts';
 import { sampleRecords } from '../../wire/testing/sample-records.ts';
 import { CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import { CoreDnsLines } from './coredns-lines.ts';
+import { LineCollector } from './event-lines.ts';
 
 const FORMAT =
   '{remote}:{port} {local} {>id} {>opcode} "{type} {class} {name} {proto} {size} {>do} {>bufsize}" {rcode} {>rflags} {rsize} {duration} {/label} {nosuch}';
@@ -52,20 +57,23 @@ async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
       return answer;
     },
   );
-  const response = encodeMessage(respond(asked, answer));
-  const view = new DataView(response.buffer, response.byteOffset);
-  const event: QueryEvent = {
-    weight: 1,
-    ...{ received: 10, sent: 13, transport: 'udp', source: 'table', id: QUERY_HEADER.id, queryFlags: 0x0100 },
-    ...{ client: Uint8Array.of(192, 0, 2, 53), clientPort: CLIENT.port, server: new Uint8Array(4) },
-    ...{ responseFlags: view.getUint16(2), queryOctets: packet.length, responseOctets: response.length },
-    ...{ ednsSize: edns.udpSize, dnssecOk: true, answers: answer.answers.length },
-    ...{ authorities: answer.authorities.length, additionals: answer.additionals.length + 1 },
-    question: packet.slice(12, packet.length - 11),
-    response,
-  };
-  const lines = new CoreDnsLines([[ROOT as NameKey, { rules, address: '192.0.2.1', maxUdpSize: 4096 }]]);
-  return { plugin: log.records[0]?.message, event: lines.ofEvent(event)[0] };
+  const event = eventOf(packet, encodeMessage(respond(asked, answer)));
+  const into = new LineCollector();
+  new CoreDnsLines([[ROOT as NameKey, { rules, address: '192.0.2.1', maxUdpSize: 4096 }]]).addEvent(
+    event,
+    into,
+  );
+  return { plugin: log.records[0]?.message, event: into.take()[0] };
+}
+
+/** A reader's event of an answer that took 3 ms. */
+function eventOf(packet: Uint8Array, response: Uint8Array): EventView {
+  const rings = new QueryEventRings(0);
+  rings.setMode(EVENT_MODE.RESPONSES);
+  rings.main.add(packet, response, CLIENT, { received: 10, source: 'table', transport: 'udp' });
+  const records = viewEventRing(rings.ofMain);
+  records.doubles[WORD.SENT / 2] = 13;
+  return new EventView(records).moveTo(0);
 }
 
 it.each(answers)('writes the line that the plugin writes', async (answer) => {
@@ -80,6 +88,19 @@ it.each(['success', 'denial', 'error'] as const)('writes what a rule of class %s
   expect(both.map(({ event }) => event)).toEqual(both.map(({ plugin }) => plugin));
   expect(both.some(({ event }) => event !== undefined)).toBe(true);
   expect(both.some(({ event }) => event === undefined)).toBe(true);
+});
+
+it('presents any name as the plugin does', async () => {
+  const [answer = EMPTY_ANSWER] = answers;
+  const label = fc.uint8Array({ minLength: 1, maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(label, { maxLength: 5 }), async (labels) => {
+      const wire = Uint8Array.from([...labels.flatMap((octets) => [octets.length, ...octets]), 0]);
+      const { plugin, event } = await bothLines(readName(wire, 0).name, answer);
+      expect(event).toBe(plugin);
+    }),
+    { numRuns: 50, examples: [[[Uint8Array.from(Buffer.from('\\\\032'))]]] },
+  );
 });
 
 it('leaves the decision to the first rule of the zone', async () => {

@@ -1,90 +1,111 @@
 /**
  * Lines of CoreDNS's `log` for queries that readers answered.
  */
+import type { TextBuffer } from '../../base/text-buffer.ts';
 import { classOfCounts, type ResponseClass } from '../../chain/described-response.ts';
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import type { EventView } from '../../listen/query-events/event-reader.ts';
 import { compileLogFormat, type LoggedQuery, namesOfFlags } from '../../plugins/log/log-format.ts';
-import { formatAddress } from '../../wire/address.ts';
-import { isWithin, parentOf, toKey } from '../../wire/name.ts';
-import { readName } from '../../wire/name-wire.ts';
+import { addBracketed } from '../../wire/address.ts';
+import { encodeName } from '../../wire/name.ts';
+import { addName, GO_NAME_TEXT, isWithinZone } from '../../wire/name-text.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { EventLines, LoggedZone, QueryLine, QueryNote } from './event-lines.ts';
-import { readResponseShape } from './response-shape.ts';
+import type { EventLines, LineCollector, LoggedZone } from './event-lines.ts';
+import { type ResponseShape, readResponseShape } from './response-shape.ts';
 
-type WriteEvent = (event: QueryEvent, name: NameKey) => string | undefined;
+type AddLine = (event: EventView, into: LineCollector) => void;
+
+interface ZoneLines {
+  /** In wire format. */
+  readonly zone: Uint8Array;
+  /** Undefined: its block has no rules. */
+  readonly add: AddLine | undefined;
+}
 
 /** Lines by the rules of the longest zone that holds the name; none if its block has no rules. */
 export class CoreDnsLines implements EventLines {
   /** Each line begins with its level, the first by the log itself. */
   readonly separator = '\n[INFO] ';
-  readonly #zones: ReadonlyMap<NameKey, WriteEvent | undefined>;
+  /** By the octets of the zone. */
+  readonly #zones: (readonly ZoneLines[] | undefined)[] = [];
 
   constructor(zones: readonly (readonly [NameKey, LoggedZone | undefined])[]) {
-    this.#zones = new Map(zones.map(([zone, rules]) => [zone, rules && compileRules(rules)]));
+    for (const [name, rules] of zones) {
+      const zone = encodeName(name);
+      this.#zones[zone.length] = [
+        ...(this.#zones[zone.length] ?? []),
+        { zone, add: rules && compileRules(rules) },
+      ];
+    }
   }
 
-  ofEvent(event: QueryEvent): readonly string[] {
-    const { question } = event;
-    if (question.length === 0) return [];
-    const name = toKey(readName(question, 0).name);
-    for (let zone: NameKey | undefined = name; zone !== undefined; zone = parentOf(zone))
-      if (this.#zones.has(zone)) {
-        const line = this.#zones.get(zone)?.(event, name);
-        return line === undefined ? [] : [line];
-      }
-    return [];
+  addEvent(event: EventView, into: LineCollector): void {
+    const { octets, questionAt, questionOctets } = event;
+    if (questionOctets === 0) return;
+    const end = questionAt + questionOctets - QUESTION_FIXED;
+    for (let at = questionAt; at < end; at += (octets[at] ?? 0) + 1) {
+      const lines = this.#zones[end - at]?.find(({ zone }) => isWithinZone(octets, at, end, zone));
+      if (lines === undefined) continue;
+      lines.add?.(event, into);
+      return;
+    }
   }
 
-  ofNote({ line, number }: QueryNote): QueryLine {
-    return number === ERROR_NOTE ? { error: line } : line;
+  addNote(note: EventView, into: LineCollector): void {
+    if (note.noteNumber === ERROR_NOTE) into.add({ error: note.note?.line ?? '' });
+    else into.begin().addOctets(note.octets, note.questionAt, note.questionAt + note.questionOctets);
   }
 }
 
 /** The number of notes of the level `error`. */
 export const ERROR_NOTE = 1;
 
+/** The octets of type and class. */
+const QUESTION_FIXED = 4;
+
 /** The first rule whose zone contains the name decides. */
-function compileRules({ rules, address, maxUdpSize }: LoggedZone): WriteEvent {
-  const local = address === '' ? '::' : address;
+function compileRules({ rules, address, maxUdpSize }: LoggedZone): AddLine {
+  const facts = { local: address === '' ? '::' : address, maxUdpSize };
   const compiled = rules.map(({ zone, format, classes }) => ({
-    zone,
-    write: compileLogFormat(format),
+    zone: encodeName(zone),
+    add: compileLogFormat(format),
     classes: new Set<ResponseClass | 'all'>(classes),
   }));
-  return (event, name) => {
-    const rule = compiled.find(({ zone }) => isWithin(name, zone));
-    if (rule === undefined) return undefined;
-    const { octets, hasSoa } = readResponseShape(event.response);
-    const responseClass = classOfCounts(event.responseFlags & 0x0f, event.answers, hasSoa);
-    if (!rule.classes.has('all') && !rule.classes.has(responseClass)) return undefined;
-    return rule.write(new LoggedEvent(event, { name, local, maxUdpSize, responseOctets: octets }));
+  return (event, into) => {
+    const { octets, questionAt, questionOctets } = event;
+    const end = questionAt + questionOctets - QUESTION_FIXED;
+    const rule = compiled.find(({ zone }) => isWithinZone(octets, questionAt, end, zone));
+    if (rule === undefined) return;
+    const logged = new LoggedEvent(event, facts);
+    if (rule.classes.has('all') || rule.classes.has(logged.responseClass)) rule.add(into.begin(), logged);
   };
 }
 
-interface EventFacts extends Pick<LoggedQuery, 'name' | 'local' | 'responseOctets'> {
+interface EventFacts extends Pick<LoggedQuery, 'local'> {
   readonly maxUdpSize: number;
 }
 
 /** Words are made when the format asks for them: there may be a hundred thousand events in a second. */
 class LoggedEvent implements LoggedQuery {
-  readonly #event: QueryEvent;
+  readonly #event: EventView;
   readonly #facts: EventFacts;
+  #shape: ResponseShape | undefined;
 
-  constructor(event: QueryEvent, facts: EventFacts) {
+  constructor(event: EventView, facts: EventFacts) {
     this.#event = event;
     this.#facts = facts;
   }
 
-  get name(): NameKey {
-    return this.#facts.name;
+  addName(into: TextBuffer): void {
+    const { octets, questionAt, questionOctets } = this.#event;
+    addName(into, GO_NAME_TEXT, octets, questionAt, questionAt + questionOctets - QUESTION_FIXED);
   }
 
   get type(): number {
-    return this.#number(this.#event.question.length - 4);
+    return this.#number(4);
   }
 
   get dnsClass(): number {
-    return this.#number(this.#event.question.length - 2);
+    return this.#number(2);
   }
 
   get transport(): LoggedQuery['transport'] {
@@ -95,8 +116,9 @@ class LoggedEvent implements LoggedQuery {
     return this.#event.queryOctets;
   }
 
-  get remote(): string {
-    return formatAddress(this.#event.client);
+  addRemote(into: TextBuffer): void {
+    const { octets, clientAt, addressOctets } = this.#event;
+    addBracketed(into, octets, clientAt, addressOctets);
   }
 
   get local(): string {
@@ -128,7 +150,11 @@ class LoggedEvent implements LoggedQuery {
   }
 
   get responseOctets(): number {
-    return this.#facts.responseOctets;
+    return this.#response.octets;
+  }
+
+  get responseClass(): ResponseClass {
+    return classOfCounts(this.rcode, this.#event.answers, this.#response.hasSoa);
   }
 
   get flags(): string {
@@ -144,9 +170,16 @@ class LoggedEvent implements LoggedQuery {
     return undefined;
   }
 
-  #number(at: number): number {
-    const { question } = this.#event;
-    return ((question[at] ?? 0) << 8) | (question[at + 1] ?? 0);
+  get #response(): ResponseShape {
+    this.#shape ??= readResponseShape(this.#event.response);
+    return this.#shape;
+  }
+
+  /** @param fromEnd octets before the end of the question */
+  #number(fromEnd: number): number {
+    const { octets, questionAt, questionOctets } = this.#event;
+    const at = questionAt + questionOctets - fromEnd;
+    return ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
   }
 }
 

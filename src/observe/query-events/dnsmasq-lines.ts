@@ -1,7 +1,7 @@
 /**
  * Lines in dnsmasq's format: `query[A] www.example.com from 127.0.0.1`, `reply www.example.com is 192.0.2.1`.
  */
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import type { EventView } from '../../listen/query-events/event-reader.ts';
 import { addressOfReverseName, formatAddress } from '../../wire/address.ts';
 import { tryDecodeMessage } from '../../wire/message.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
@@ -15,7 +15,7 @@ import {
   type ResourceRecord,
   TYPE,
 } from '../../wire/types.ts';
-import type { EventLines, QueryLine, QueryNote } from './event-lines.ts';
+import type { EventLines, LineCollector, QueryLine } from './event-lines.ts';
 
 /** The source of an answer; `config` includes hosts files. */
 export type DnsmasqSource = 'reply' | 'cached' | 'config';
@@ -37,22 +37,27 @@ export class DnsmasqLines implements EventLines {
     this.#isNumbered = isNumbered;
   }
 
-  ofEvent({ source, client, clientPort: port, response }: QueryEvent): readonly DnsmasqLine[] {
+  addEvent(event: EventView, into: LineCollector): void {
     // Of what the chain answers there are notes.
-    const message = source === 'table' ? tryDecodeMessage(response) : undefined;
+    const message = event.source === 'table' ? tryDecodeMessage(event.response) : undefined;
     const question = message?.questions[0];
-    if (message === undefined || question === undefined) return [];
-    const address = formatAddress(client);
+    if (message === undefined || question === undefined) return;
+    const address = formatAddress(event.client);
     this.#count += 1;
-    const prefix = this.#isNumbered ? `${this.#count} ${clientText({ address, port })} ` : '';
-    const told = describeResponse(question, message, sourceOf(message, false, true));
-    return [describeQuery(question, address), ...told].map((line) =>
-      typeof line === 'string' ? `${prefix}${line}` : { ...line, before: `${prefix}${line.before}` },
-    );
+    const prefix = this.#isNumbered
+      ? `${this.#count} ${clientText({ address, port: event.clientPort })} `
+      : '';
+    into.add(`${prefix}${describeQuery(question, address)}`);
+    for (const line of describeResponse(question, message, sourceOf(message, false, true)))
+      into.add(
+        typeof line === 'string' ? `${prefix}${line}` : { ...line, before: `${prefix}${line.before}` },
+      );
   }
 
-  ofNote({ line, number }: QueryNote): string {
-    return this.#isNumbered ? `${this.#numberOf(number)} ${line}` : line;
+  addNote(note: EventView, into: LineCollector): void {
+    const text = into.begin();
+    if (this.#isNumbered) text.addText(`${this.#numberOf(note.noteNumber)} `);
+    text.addOctets(note.octets, note.questionAt, note.questionAt + note.questionOctets);
   }
 
   #numberOf(query: number): number {

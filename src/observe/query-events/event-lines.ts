@@ -2,7 +2,8 @@
  * The lines of the server's own log about queries: those of CoreDNS's `log`, or of dnsmasq's `--log-queries`. Their rules are data, since
  * another thread writes the lines of what readers answer.
  */
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import { TextBuffer } from '../../base/text-buffer.ts';
+import type { EventView } from '../../listen/query-events/event-reader.ts';
 import type { LogRule } from '../../plugins/log/options.ts';
 import type { NameKey, ResourceRecord } from '../../wire/types.ts';
 
@@ -28,12 +29,53 @@ export type QueryLine =
   /** A line of the level `error`. */
   | { readonly error: string };
 
-export type QueryNote = NonNullable<QueryEvent['note']>;
-
 export interface EventLines {
   /** Between lines that are given to the log together. */
   readonly separator: string;
-  /** Empty: the rules want none. */
-  ofEvent(event: QueryEvent): readonly QueryLine[];
-  ofNote(note: QueryNote): QueryLine;
+  /** Adds what the rules want of an event that is no note. */
+  addEvent(event: EventView, into: LineCollector): void;
+  addNote(note: EventView, into: LineCollector): void;
+}
+
+/** Lines on their way to the log: one text costs less than many lines. */
+export class LineCollector {
+  readonly #text = new TextBuffer();
+  #hasText = false;
+  #lines: QueryLine[] = [];
+  #separator = '';
+
+  /** Between lines that follow. */
+  separateBy(separator: string): void {
+    this.#separator = separator;
+  }
+
+  /** Begins a line. @returns where its text is added to */
+  begin(): TextBuffer {
+    if (this.#hasText) this.#text.addText(this.#separator);
+    this.#hasText = true;
+    return this.#text;
+  }
+
+  add(line: QueryLine): void {
+    if (typeof line === 'string') this.begin().addText(line);
+    else {
+      this.#join();
+      this.#lines.push(line);
+    }
+  }
+
+  /** Removes and returns all lines. */
+  take(): readonly QueryLine[] {
+    this.#join();
+    const lines = this.#lines;
+    this.#lines = [];
+    return lines;
+  }
+
+  #join(): void {
+    if (!this.#hasText) return;
+    this.#hasText = false;
+    this.#lines.push(this.#text.toString());
+    this.#text.clear();
+  }
 }

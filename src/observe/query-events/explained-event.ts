@@ -23,7 +23,7 @@ export type ExplainEvents = (
 ) => Promise<readonly (EventExplanation | undefined)[]>;
 
 /** Copies an event for another thread: its parts share memory with other events. */
-export function copyEvent({
+export function copyExplained({
   received,
   source,
   client,

@@ -37,8 +37,7 @@ export class LineOutput {
   }
 
   /** @throws the reason why lines cannot be written, such as a full disk or a closed pipe */
-  write(lines: string): void {
-    const octets = Buffer.from(lines);
+  write(octets: Uint8Array): void {
     let tries = 0;
     for (let from = 0; from < octets.length; ) {
       try {

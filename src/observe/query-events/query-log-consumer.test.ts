@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
 import { QueryEventReader } from '../../listen/query-events/event-reader.ts';
@@ -8,7 +7,6 @@ import { encodeMessage } from '../../wire/message.ts';
 import { encodeName, parseName, ROOT, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { LineRules, QueryLine } from './event-lines.ts';
-import { EventOrder, ORDER_WINDOW } from './event-order.ts';
 import type { ExplainEvents } from './explained-event.ts';
 import { QueryLogConsumer } from './query-log-consumer.ts';
 
@@ -16,6 +14,8 @@ const ALL: QueryLogSettings = { format: 'text', sample: 1, zones: [], rcodes: []
 /** The start of the monotonic clock in these tests. */
 const EPOCH = Date.UTC(2026, 0, 2, 3, 4, 5);
 const NXDOMAIN = 3;
+
+const linesIn = (octets: Uint8Array) => Buffer.from(octets).toString().split('\n').slice(0, -1);
 
 const sourcesOf = ({ all }: QueryEventRings, lines?: LineRules) => all.map((memory) => ({ memory, lines }));
 
@@ -39,7 +39,7 @@ function linesOf(
   const consumer = new QueryLogConsumer({
     sources: sourcesOf(rings),
     settings: { ...ALL, ...settings },
-    write: (text) => lines.push(...text.split('\n').slice(0, -1)),
+    write: (octets) => lines.push(...linesIn(octets)),
     now: () => EPOCH + 1_000,
     monotonic: () => 1_000,
     random: () => draws[drawn++] ?? 0,
@@ -129,7 +129,7 @@ it('has no question where a query had none', () => {
   const consumer = new QueryLogConsumer({
     sources: sourcesOf(rings),
     settings: ALL,
-    write: (text) => lines.push(text),
+    write: (octets) => lines.push(...linesIn(octets)),
     now: () => EPOCH,
     random: Math.random,
   });
@@ -161,29 +161,6 @@ it('has no question where a query had none', () => {
   expect(lines.join('')).not.toContain('name=');
 });
 
-describe('the order', () => {
-  it('is that of time, over any number of rings, once an event is older than the window', () => {
-    const arrivals = fc.array(fc.record({ delay: fc.nat(ORDER_WINDOW), step: fc.nat(5) }), {
-      maxLength: 100,
-    });
-    fc.assert(
-      fc.property(arrivals, (events) => {
-        const order = new EventOrder<number>((time) => time);
-        const released: number[] = [];
-        let now = 0;
-        for (const { delay, step } of events) {
-          now += step;
-          order.add(now - delay);
-          released.push(...order.release(now));
-        }
-        released.push(...order.releaseAll());
-        expect(released).toEqual(released.toSorted((one, other) => one - other));
-        expect(released).toHaveLength(events.length);
-      }),
-    );
-  });
-});
-
 describe('explanations', () => {
   const consumerOf = (explain: ExplainEvents) => {
     const rings = new QueryEventRings(0);
@@ -193,7 +170,7 @@ describe('explanations', () => {
     const consumer = new QueryLogConsumer({
       sources: sourcesOf(rings),
       settings: ALL,
-      write: (text) => lines.push(...text.split('\n').slice(0, -1)),
+      write: (octets) => lines.push(...linesIn(octets)),
       now: () => EPOCH,
       monotonic: () => now,
       random: () => 0,
@@ -256,7 +233,7 @@ describe("lines of the server's own log", () => {
     const written: string[] = [];
     const consumer = new QueryLogConsumer({
       ...{ sources: sourcesOf(rings, lines), settings, hasSaid },
-      write: (text) => written.push(...text.split('\n').slice(0, -1)),
+      write: (octets) => written.push(...linesIn(octets)),
       say: (batch) => {
         for (const line of batch)
           said.push(...(typeof line === 'string' ? line.split(/\n(?:\[INFO\] )?/) : [line]));

@@ -4,14 +4,20 @@
  */
 
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
-import { type QueryEvent, QueryEventReader } from '../../listen/query-events/event-reader.ts';
+import { type EventView, QueryEventReader } from '../../listen/query-events/event-reader.ts';
 import { sharedMonotonic } from '../../listen/query-events/event-ring.ts';
 import { CoreDnsLines } from './coredns-lines.ts';
-import { describeEvent } from './describe-event.ts';
 import { DnsmasqLines } from './dnsmasq-lines.ts';
-import type { EventLines, LineRules, QueryLine } from './event-lines.ts';
-import { EventOrder } from './event-order.ts';
-import { copyEvent, type EventExplanation, type ExplainEvents, explanationKey } from './explained-event.ts';
+import { EventFormat } from './event-format.ts';
+import { type EventLines, LineCollector, type LineRules, type QueryLine } from './event-lines.ts';
+import { EventOrder, type OrderedEvents } from './event-order.ts';
+import {
+  copyExplained,
+  type EventExplanation,
+  type ExplainEvents,
+  type ExplainedEvent,
+  explanationKey,
+} from './explained-event.ts';
 import { sampleEvents, selectEvents } from './selection.ts';
 
 /** A ring, and the rules for lines of the server's own log; undefined: it has none. */
@@ -24,8 +30,8 @@ export interface QueryLogConsumerOptions {
   readonly sources: readonly EventSource[];
   /** Undefined: there is no query log. */
   readonly settings: QueryLogSettings | undefined;
-  /** Writes whole lines of the query log, including newlines. */
-  readonly write: (lines: string) => void;
+  /** Writes whole lines of the query log, including newlines. The octets are others after the call. */
+  readonly write: (lines: Uint8Array) => void;
   /** Writes lines of the server's own log. */
   readonly say?: (lines: readonly QueryLine[]) => void;
   /** Whether it has written most of these lines; until then, events stay in their rings. Default: at once. */
@@ -44,7 +50,7 @@ export interface QueryLogConsumerOptions {
 const MAX_QUESTIONS = 20;
 const KEPT_FOR = 1_000;
 const MAX_WAIT = 1_000;
-/** Events of a ring that are taken out together. Few do not outlive a collection of garbage, which is most of the cost of many. */
+/** Events of a ring that are taken out together. */
 const CHUNK = 500;
 /** In one poll, so that the thread hears its orders. */
 const MAX_CHUNKS = 40;
@@ -54,28 +60,33 @@ interface FollowedRing {
   readonly lines: EventLines | undefined;
 }
 
-interface Entry {
-  readonly event: QueryEvent;
-  readonly lines: EventLines | undefined;
-}
+/** With the rules of their lines. */
+type Events = OrderedEvents<EventLines | undefined>;
 
 interface QueryLogRules {
-  readonly settings: QueryLogSettings;
+  readonly format: EventFormat;
   readonly isSampled: () => boolean;
-  readonly isSelected: (event: QueryEvent) => boolean;
+  readonly isSelected: (event: EventView) => boolean;
+}
+
+/** Events that have a line of the query log. */
+interface SelectedEvents {
+  readonly events: Events;
+  readonly indices: readonly number[];
 }
 
 export class QueryLogConsumer {
   readonly #options: QueryLogConsumerOptions;
   readonly #monotonic: () => number;
-  readonly #order = new EventOrder<Entry>(({ event }) => event.received);
+  readonly #order = new EventOrder<EventLines | undefined>();
+  readonly #said = new LineCollector();
   #rings: readonly FollowedRing[] = [];
   #rules: QueryLogRules | undefined;
   /** By `explanationKey`. */
   readonly #explanations = new Map<string, EventExplanation>();
   #keptUntil = 0;
   /** Events whose lines wait for explanations, and since when. */
-  #waiting: { readonly events: readonly QueryEvent[]; readonly since: number } | undefined;
+  #waiting: { readonly selected: SelectedEvents; readonly since: number } | undefined;
 
   constructor(options: QueryLogConsumerOptions) {
     this.#options = options;
@@ -129,7 +140,7 @@ export class QueryLogConsumer {
   #compile(settings: QueryLogSettings | undefined): QueryLogRules | undefined {
     if (settings === undefined) return undefined;
     const isSampled = sampleEvents(settings, this.#options.random);
-    return { settings, isSampled, isSelected: selectEvents(settings) };
+    return { format: new EventFormat(settings.format), isSampled, isSelected: selectEvents(settings) };
   }
 
   /** @param max events of each ring @returns the time before which all events are taken out; infinite: all are */
@@ -142,7 +153,7 @@ export class QueryLogConsumer {
       const isMore = reader.drain(
         (event) => {
           last = event.received;
-          this.#order.add({ event, lines });
+          this.#order.add(event, lines);
         },
         isWanted,
         max,
@@ -152,54 +163,45 @@ export class QueryLogConsumer {
     return bound;
   }
 
-  #take(entries: readonly Entry[], explains: boolean): void {
-    this.#say(entries);
+  #take(events: Events, explains: boolean): void {
+    this.#say(events);
     const rules = this.#rules;
     if (rules === undefined) return;
-    const events = entries
-      .filter(({ event, lines }) => event.note === undefined && (lines === undefined || rules.isSampled()))
-      .map(({ event }) => event)
-      .filter((event) => rules.isSelected(event));
-    if (explains) this.#explain(events);
-    else this.#write(events);
+    const indices: number[] = [];
+    for (let index = 0; index < events.count; index++) {
+      const event = events.at(index);
+      const isDrawn = !event.isNote && (events.tagOf(index) === undefined || rules.isSampled());
+      if (isDrawn && rules.isSelected(event)) indices.push(index);
+    }
+    const selected = { events, indices };
+    if (explains) this.#explain(selected);
+    else this.#write(selected);
   }
 
-  #say(entries: readonly Entry[]): void {
-    const said: QueryLine[] = [];
-    let joined: string[] = [];
-    let separator = '';
-    // One text costs less than its lines on the way to the main thread.
-    const flush = (): void => {
-      if (joined.length > 0) said.push(joined.join(separator));
-      joined = [];
-    };
-    for (const { event, lines } of entries) {
+  #say(events: Events): void {
+    for (let index = 0; index < events.count; index++) {
+      const lines = events.tagOf(index);
       if (lines === undefined) continue;
-      separator = lines.separator;
-      const own = event.note === undefined ? lines.ofEvent(event) : [lines.ofNote(event.note)];
-      for (const line of own) {
-        if (typeof line === 'string') joined.push(line);
-        else {
-          flush();
-          said.push(line);
-        }
-      }
+      const event = events.at(index);
+      this.#said.separateBy(lines.separator);
+      if (event.isNote) lines.addNote(event, this.#said);
+      else lines.addEvent(event, this.#said);
     }
-    flush();
+    const said = this.#said.take();
     if (said.length > 0) this.#options.say?.(said);
   }
 
   /** Writes events at once if they need no further explanation. */
-  #explain(events: readonly QueryEvent[]): void {
-    const unknown = this.#unknownOf(events);
+  #explain(selected: SelectedEvents): void {
+    const unknown = this.#unknownOf(selected);
     const { explain } = this.#options;
     if (unknown.size === 0 || explain === undefined) {
-      this.#write(events);
+      this.#write(selected);
       return;
     }
-    const waiting = { events, since: this.#monotonic() };
+    const waiting = { selected, since: this.#monotonic() };
     this.#waiting = waiting;
-    explain([...unknown.values()].map(copyEvent))
+    explain([...unknown.values()])
       .then((explanations) => {
         for (const [index, key] of [...unknown.keys()].entries()) {
           const explanation = explanations[index];
@@ -213,39 +215,41 @@ export class QueryLogConsumer {
   }
 
   /** Questions without an explanation, one event each. */
-  #unknownOf(events: readonly QueryEvent[]): ReadonlyMap<string, QueryEvent> {
-    const unknown = new Map<string, QueryEvent>();
+  #unknownOf({ events, indices }: SelectedEvents): ReadonlyMap<string, ExplainedEvent> {
+    const unknown = new Map<string, ExplainedEvent>();
     if (this.#options.explain === undefined) return unknown;
     const now = this.#monotonic();
     if (now >= this.#keptUntil) {
       this.#explanations.clear();
       this.#keptUntil = now + KEPT_FOR;
     }
-    for (const event of events) {
+    for (const index of indices) {
       if (unknown.size >= MAX_QUESTIONS) break;
+      const event = events.at(index);
       const key = explanationKey(event);
-      if (!this.#explanations.has(key)) unknown.set(key, event);
+      if (!this.#explanations.has(key) && !unknown.has(key)) unknown.set(key, copyExplained(event));
     }
     return unknown;
   }
 
   #writeWaiting(): void {
-    const events = this.#waiting?.events ?? [];
+    const selected = this.#waiting?.selected;
     this.#waiting = undefined;
-    this.#write(events);
+    if (selected !== undefined) this.#write(selected);
   }
 
-  #write(events: readonly QueryEvent[]): void {
+  #write({ events, indices }: SelectedEvents): void {
     if (this.#rules === undefined) return;
-    const { format } = this.#rules.settings;
+    const { format } = this.#rules;
     const offset = this.#options.now() - this.#monotonic();
     const isExplained = this.#explanations.size > 0;
-    let lines = '';
-    for (const event of events) {
+    for (const index of indices) {
+      const event = events.at(index);
       const explanation = isExplained ? this.#explanations.get(explanationKey(event)) : undefined;
-      lines += describeEvent(event, event.received + offset, format, explanation);
+      format.add(event, event.received + offset, explanation);
     }
-    if (lines !== '') this.#options.write(lines);
+    const lines = format.take();
+    if (lines.length > 0) this.#options.write(lines);
   }
 }
 

@@ -3,28 +3,30 @@
  */
 
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
-import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import type { EventView } from '../../listen/query-events/event-reader.ts';
 import { matchRanges } from '../../wire/address-range.ts';
-import { isWithin, toKey } from '../../wire/name.ts';
-import { readName } from '../../wire/name-wire.ts';
+import { encodeName } from '../../wire/name.ts';
+import { isWithinZone } from '../../wire/name-text.ts';
 
 const RCODE_MASK = 0x0f;
+/** The octets of type and class. */
+const QUESTION_FIXED = 4;
 
 /** Decides whether the next event is in the sample, before it is parsed. @param random numbers from 0 up to but excluding 1 */
 export function sampleEvents({ sample }: QueryLogSettings, random: () => number): () => boolean {
   return sample === 1 ? () => true : () => random() * sample < 1;
 }
 
-export function selectEvents({ zones, rcodes, clients }: QueryLogSettings): (event: QueryEvent) => boolean {
+export function selectEvents({ zones, rcodes, clients }: QueryLogSettings): (event: EventView) => boolean {
   const isClient = matchRanges(clients);
-  const tests: ((event: QueryEvent) => boolean)[] = [];
+  const tests: ((event: EventView) => boolean)[] = [];
   if (rcodes.length > 0) tests.push(({ responseFlags }) => rcodes.includes(responseFlags & RCODE_MASK));
   if (clients.length > 0) tests.push(({ client }) => isClient(client));
-  if (zones.length > 0)
-    tests.push(({ question }) => {
-      if (question.length === 0) return false;
-      const name = toKey(readName(question, 0).name);
-      return zones.some((zone) => isWithin(name, zone));
+  const wires = zones.map((zone) => encodeName(zone));
+  if (wires.length > 0)
+    tests.push(({ octets, questionAt, questionOctets }) => {
+      const end = questionAt + questionOctets - QUESTION_FIXED;
+      return questionOctets > 0 && wires.some((zone) => isWithinZone(octets, questionAt, end, zone));
     });
   return (event) => tests.every((test) => test(event));
 }

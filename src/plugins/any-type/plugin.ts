@@ -7,7 +7,7 @@ import type { Query } from '../../chain/query.ts';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import { minimalAnyRecord } from '../../wire/minimal-any.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
-import { isOfCluster } from '../cluster-zone/cluster-zone.ts';
+import { isOfCluster } from '../cluster-zone/zone-of-cluster.ts';
 
 /** The answer for ANY about names of ours: one HINFO record if the name exists, or REFUSED as in kube-dns. */
 export type AnyPolicy = 'minimal' | 'refused';

@@ -11,7 +11,7 @@ import { ALL_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { encodeMessage } from '../../wire/message.ts';
-import { compileLogFormat, describeQuery } from '../log/log-format.ts';
+import { type AddQueryText, compileLogFormat, describeQuery, formatQuery } from '../log/log-format.ts';
 import type { DnstapOptions, TapOptions } from './options.ts';
 import { TapConnection } from './tap-connection.ts';
 import { shareTapListener } from './tap-listener.ts';
@@ -126,7 +126,7 @@ class Tap {
   readonly way: TapWay;
   readonly #options: TapOptions;
   readonly #identity: string;
-  readonly #extra: ReturnType<typeof compileLogFormat> | undefined;
+  readonly #extra: AddQueryText | undefined;
 
   constructor(options: TapOptions, dependencies: DnstapDependencies) {
     this.#options = options;
@@ -137,7 +137,7 @@ class Tap {
 
   send({ query, response, ...message }: TapMessage, about: Query | undefined): void {
     const { isFull, version = VERSION } = this.#options;
-    const extra = about && this.#extra?.(describeQuery(about, undefined, 0));
+    const extra = about && this.#extra && formatQuery(this.#extra, describeQuery(about, undefined, 0));
     const whole = isFull ? { ...message, query, response } : message;
     this.way.send(encodeFrame({ identity: this.#identity, version, extra, message: whole }));
   }

@@ -6,7 +6,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { WatchStats } from '../../kube/api/list-watch/state.ts';
-import { clusterOf } from '../cluster-zone/cluster-zone.ts';
+import { clusterOf } from '../cluster-zone/zone-of-cluster.ts';
 import { createFederationHandler } from './federation.ts';
 import { Federations, type FollowNodes } from './federations.ts';
 import type { FederationsOptions } from './options.ts';

@@ -2,7 +2,7 @@
  * `filtered-types`: types of records that are left out of answers about names of the cluster.
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
-import { isOfCluster } from '../cluster-zone/cluster-zone.ts';
+import { isOfCluster } from '../cluster-zone/zone-of-cluster.ts';
 import { createTypeFilter } from '../forward/filtered-types.ts';
 
 export interface FilteredTypesOptions {

@@ -1,22 +1,25 @@
 /**
  * The format of a line of the log: text with words in braces.
  */
+import { TextBuffer } from '../../base/text-buffer.ts';
 import type { DescribedResponse } from '../../chain/described-response.ts';
 import type { Query } from '../../chain/query.ts';
 import { presentNameAsGo } from '../../wire/go-name.ts';
 import { className, rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { type ClientTransport, maxResponseOctets } from '../../wire/response-size.ts';
-import type { Header, NameKey } from '../../wire/types.ts';
+import type { Header } from '../../wire/types.ts';
 
 /** The data for a line, of a query that handlers answered or of an event. */
 export interface LoggedQuery {
-  readonly name: NameKey;
+  /** Adds the name in lower case, as Go writes it. */
+  addName(into: TextBuffer): void;
   readonly type: number;
   readonly dnsClass: number;
   readonly transport: ClientTransport;
   readonly octets: number;
-  /** Addresses as text. */
-  readonly remote: string;
+  /** Adds the client's address, in brackets if it has colons. */
+  addRemote(into: TextBuffer): void;
+  /** The address as text. */
   readonly local: string;
   readonly port: number;
   readonly id: number;
@@ -34,44 +37,60 @@ export interface LoggedQuery {
   metadata(label: string): string | undefined;
 }
 
-type WriteQueryWord = (logged: LoggedQuery) => string;
+/** Adds its part of a line. */
+export type AddQueryText = (into: TextBuffer, logged: LoggedQuery) => void;
 
 /** The text for unknown values. */
 const NOTHING = '-';
 
-const WORDS: ReadonlyMap<string, WriteQueryWord> = new Map<string, WriteQueryWord>([
-  ['type', ({ type }) => typeName(type)],
-  ['name', ({ name }) => presentNameAsGo(name)],
-  ['class', ({ dnsClass }) => knownClassName(dnsClass)],
-  ['proto', ({ transport }) => transport],
-  ['size', ({ octets }) => String(octets)],
-  ['remote', ({ remote }) => bracketAddress(remote)],
-  ['port', ({ port }) => String(port)],
-  ['local', ({ local }) => bracketAddress(local)],
-  ['>id', ({ id }) => String(id)],
-  ['>opcode', ({ opcode }) => String(opcode)],
-  ['>do', ({ dnssecOk }) => String(dnssecOk)],
-  ['>bufsize', ({ transport, ednsSize }) => String(maxResponseOctets(transport, ednsSize, 65_535))],
-  ['rcode', ({ rcode }) => (rcode === undefined ? NOTHING : rcodeName(rcode))],
-  ['rsize', ({ responseOctets }) => String(responseOctets)],
-  ['>rflags', ({ flags }) => flags || NOTHING],
-  ['duration', ({ milliseconds }) => `${Number((Math.max(0, milliseconds) / 1000).toFixed(9))}s`],
+const WORDS: ReadonlyMap<string, AddQueryText> = new Map<string, AddQueryText>([
+  ['type', (into, { type }) => into.addText(typeName(type))],
+  ['name', (into, logged) => logged.addName(into)],
+  ['class', (into, { dnsClass }) => into.addText(knownClassName(dnsClass))],
+  ['proto', (into, { transport }) => into.addText(transport)],
+  ['size', (into, { octets }) => into.addNumber(octets)],
+  ['remote', (into, logged) => logged.addRemote(into)],
+  ['port', (into, { port }) => into.addNumber(port)],
+  ['local', (into, { local }) => into.addText(bracketAddress(local))],
+  ['>id', (into, { id }) => into.addNumber(id)],
+  ['>opcode', (into, { opcode }) => into.addNumber(opcode)],
+  ['>do', (into, { dnssecOk }) => into.addText(dnssecOk ? 'true' : 'false')],
+  [
+    '>bufsize',
+    (into, { transport, ednsSize }) => into.addNumber(maxResponseOctets(transport, ednsSize, 65_535)),
+  ],
+  ['rcode', (into, { rcode }) => into.addText(rcode === undefined ? NOTHING : rcodeName(rcode))],
+  ['rsize', (into, { responseOctets }) => into.addNumber(responseOctets)],
+  ['>rflags', (into, { flags }) => into.addText(flags || NOTHING)],
+  ['duration', (into, { milliseconds }) => addSeconds(into, Math.max(0, milliseconds) / 1000)],
 ]);
 
 /** Unknown words stay as they are. */
-export function compileLogFormat(format: string): WriteQueryWord {
-  const parts = format.split(/(\{[^{}]*\})/).map((part): string | WriteQueryWord => {
-    if (!part.startsWith('{') || !part.endsWith('}')) return part;
-    const word = part.slice(1, -1);
-    if (!word.startsWith('/')) return WORDS.get(word) ?? part;
-    return (logged) => logged.metadata(word.slice(1)) ?? NOTHING;
+export function compileLogFormat(format: string): AddQueryText {
+  const parts = format.split(/(\{[^{}]*\})/).map((part): AddQueryText => {
+    const add = part.startsWith('{') && part.endsWith('}') ? wordOf(part.slice(1, -1)) : undefined;
+    if (add !== undefined) return add;
+    const octets = Buffer.from(part);
+    return (into) => into.addOctets(octets);
   });
-  return (logged) => {
-    let line = '';
-    for (const part of parts) line += typeof part === 'string' ? part : part(logged);
-    return line;
+  return (into, logged) => {
+    for (const add of parts) add(into, logged);
   };
 }
+
+function wordOf(word: string): AddQueryText | undefined {
+  if (!word.startsWith('/')) return WORDS.get(word);
+  return (into, logged) => into.addText(logged.metadata(word.slice(1)) ?? NOTHING);
+}
+
+/** The text of one query. */
+export function formatQuery(add: AddQueryText, logged: LoggedQuery): string {
+  oneText.clear();
+  add(oneText, logged);
+  return oneText.toString();
+}
+
+const oneText = new TextBuffer();
 
 /** Whether a format has words of metadata. */
 export function namesMetadata(format: string): boolean {
@@ -89,6 +108,19 @@ function knownClassName(dnsClass: number): string {
 
 function bracketAddress(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
+}
+
+/** The answers of a batch have the same times. */
+let knownSeconds = Number.NaN;
+let textOfSeconds = '';
+
+/** Adds a number of seconds, to the nanosecond. */
+function addSeconds(into: TextBuffer, seconds: number): void {
+  if (seconds !== knownSeconds) {
+    knownSeconds = seconds;
+    textOfSeconds = `${Number(seconds.toFixed(9))}s`;
+  }
+  into.addText(textOfSeconds);
 }
 
 const FLAGS = [
@@ -116,8 +148,10 @@ export function describeQuery(
 ): LoggedQuery {
   const { question, sender, header, edns } = query;
   return {
-    ...{ name: query.key, type: question.type, dnsClass: question.class, octets: query.octets },
-    ...{ transport: sender.transport, remote: sender.address, port: sender.port },
+    addName: (into) => into.addText(presentNameAsGo(query.key)),
+    addRemote: (into) => into.addText(bracketAddress(sender.address)),
+    ...{ type: question.type, dnsClass: question.class, octets: query.octets },
+    ...{ transport: sender.transport, port: sender.port },
     local: sender.localAddress ?? '::',
     ...{ id: header.id, opcode: header.opcode },
     ...{ dnssecOk: edns?.dnssecOk ?? false, ednsSize: edns?.udpSize ?? 0 },

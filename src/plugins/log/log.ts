@@ -7,7 +7,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
 import type { QueryLines } from '../../contract/plugin.ts';
 import { isWithin } from '../../wire/name.ts';
-import { compileLogFormat, describeQuery, namesMetadata } from './log-format.ts';
+import { compileLogFormat, describeQuery, formatQuery, namesMetadata } from './log-format.ts';
 import type { LogOptions } from './options.ts';
 
 export interface LogDependencies {
@@ -27,7 +27,7 @@ export function createLogHandler(
     handlerNames().includes('metadata') && rules.some(({ format }) => namesMetadata(format));
   const compiled = rules.map(({ zone, format, classes }) => ({
     zone,
-    write: compileLogFormat(format),
+    add: compileLogFormat(format),
     classes: new Set(classes),
   }));
   return {
@@ -46,7 +46,7 @@ export function createLogHandler(
       const answer = await next(query);
       const response = describeSent(query, answer);
       if (rule.classes.has('all') || rule.classes.has(classifyResponse(response)))
-        queryLog.info(rule.write(describeQuery(query, response, clock.monotonic() - began)));
+        queryLog.info(formatQuery(rule.add, describeQuery(query, response, clock.monotonic() - began)));
       return answer;
     },
   };

@@ -14,7 +14,6 @@ import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-r
 import { type HttpServer, HttpServerError } from '../../observe/http-server.ts';
 import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
 import { openSharedPort } from '../../observe/shared-port.ts';
-import { readWebConfiguration } from '../../plugins/prometheus/web-configuration.ts';
 import type { TlsOptions } from '../../plugins/tls/options.ts';
 import { ListenerCertificates } from '../listener-certificates.ts';
 
@@ -78,7 +77,7 @@ export class Endpoints {
     try {
       for (const [address, kinds] of kindsByAddress(plans)) {
         if (this.#endpoints.has(address)) {
-          this.#certificates.change(address, readTlsOf(address, plans));
+          this.#certificates.change(address, await readTlsOf(address, plans));
           continue;
         }
         await this.#open(address, kinds, plans);
@@ -132,7 +131,7 @@ export class Endpoints {
     const endpoint: HttpEndpoint = { routes, kinds };
     this.#route(endpoint, kinds, plans);
     try {
-      await this.#certificates.open(address, readTlsOf(address, plans), (encryption) =>
+      await this.#certificates.open(address, await readTlsOf(address, plans), (encryption) =>
         this.#host.open(address, { ...options, encryption }, routes),
       );
     } catch (error) {
@@ -191,7 +190,7 @@ function kindsByAddress(
 }
 
 /** The certificate of an address; undefined: it has none. @throws Error with the reason why the files cannot be used */
-function readTlsOf(address: string, plans: readonly EndpointPlan[]): TlsOptions | undefined {
+async function readTlsOf(address: string, plans: readonly EndpointPlan[]): Promise<TlsOptions | undefined> {
   const path = plans.find(
     (plan) => plan.address === address && plan.webConfiguration !== undefined,
   )?.webConfiguration;
@@ -203,6 +202,8 @@ function readTlsOf(address: string, plans: readonly EndpointPlan[]): TlsOptions 
     const { code, message } = error as NodeJS.ErrnoException; // Errors of the file system are of this type.
     throw new EndpointError(code === 'ENOENT' ? `TLS config file does not exist: ${path}` : message);
   }
+  // Few have such a file, and it needs the parser of YAML.
+  const { readWebConfiguration } = await import('../../plugins/prometheus/web-configuration.ts');
   return readWebConfiguration(text, path);
 }
 

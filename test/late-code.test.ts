@@ -1,0 +1,59 @@
+/**
+ * The code that servers load only when they need it: the start of each would take longer with it, and the process more memory.
+ */
+import { build, type Metafile } from 'esbuild';
+import { beforeAll, expect, it } from 'vitest';
+
+/** Packages that only few configurations need. */
+const PACKAGES = ['yaml', 'jsep', 're2js', 'https-proxy-agent', 'socks-proxy-agent', 'koffi'];
+/** A cache of a node has no cluster, so it needs neither TLS nor HTTP connections of its own. */
+const OF_CLUSTERS = [
+  'node:https',
+  'src/kube/api/connection/http-connection.ts',
+  'src/kube/publish/cluster.ts',
+];
+
+const LATE: readonly (readonly [command: string, late: readonly string[]])[] = [
+  ['serve', PACKAGES],
+  ['kube-dns', PACKAGES],
+  ['dnsmasq', PACKAGES],
+  ['skydns', PACKAGES],
+  ['coredns', [...PACKAGES, ...OF_CLUSTERS]],
+  ['node-cache', [...PACKAGES, ...OF_CLUSTERS]],
+];
+
+const entryOf = (command: string) => `src/cli/${command}.ts`;
+let inputs: Metafile['inputs'] = {};
+
+beforeAll(async () => {
+  const { metafile } = await build({
+    ...{ bundle: true, splitting: true, write: false, metafile: true, outdir: 'dist' },
+    ...{ platform: 'node', format: 'esm', packages: 'external' },
+    entryPoints: LATE.map(([command]) => entryOf(command)),
+  });
+  inputs = metafile.inputs;
+});
+
+/** All that is loaded with a module: what it imports but for `import()`. */
+function loadedWith(entry: string): ReadonlySet<string> {
+  const loaded = new Set([entry]);
+  for (const module of loaded)
+    for (const { path, kind } of inputs[module]?.imports ?? [])
+      if (kind === 'import-statement') loaded.add(path);
+  return loaded;
+}
+
+it.each(LATE)('%s loads it late', (command, late) => {
+  const loaded = loadedWith(entryOf(command));
+  expect(loaded.size).toBeGreaterThan(300);
+  expect(loaded).toContain('src/server/server.ts');
+  expect(late.filter((module) => loaded.has(module))).toEqual([]);
+});
+
+it('knows all that is late by its name', () => {
+  const known = new Set(Object.values(inputs).flatMap(({ imports }) => imports.map(({ path }) => path)));
+  // These are required where they are needed, as their types alone are imported.
+  const required = ['jsep', 're2js', 'koffi'];
+  const late = [...PACKAGES, ...OF_CLUSTERS].filter((module) => !required.includes(module));
+  expect(late.filter((module) => !known.has(module))).toEqual([]);
+});
