@@ -21,8 +21,9 @@ const MAX_OF_OCTET = 4;
 export const NAME_TEXT = nameText((octet) => textOfOctet(octet));
 /** In lower case, as Go writes it. */
 export const GO_NAME_TEXT = nameText((octet) =>
+  // A label of one octet, without the dot of a name.
   presentNameAsGo(textOfOctet(LOWER_CASE[octet] ?? 0) as AbsoluteName),
-); // A name of one label but its dot.
+);
 
 function nameText(textOf: (octet: number) => string): NameText {
   const texts = Array.from({ length: 256 }, (_, octet) => textOf(octet));
