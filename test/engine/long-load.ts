@@ -15,7 +15,7 @@ import { Engine, type EngineDependencies } from '../../src/engine/engine.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
-import { planRoute } from '../../src/plugins/forward/options.ts';
+import { planIn, planRoute } from '../../src/plugins/forward/options.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
@@ -59,7 +59,9 @@ export function withRefreshing(plan: EnginePlan): EnginePlan {
     loopDetection: false,
     rules: [defaultRule([parseUpstream('192.0.2.53')])],
   };
-  const forwarding = withOptions(plan, 'forward', () => ({ routes: [planRoute(forward, new Set())] }));
+  const forwarding = withOptions(plan, 'forward', (options) =>
+    planIn(options) === undefined ? options : { routes: [planRoute(forward, new Set())] },
+  );
   return withOptions(forwarding, 'cache', (rules) => ({
     ...rules,
     refreshesUsed: true,
