@@ -11,12 +11,6 @@ import type { ClientRuleChecker } from './client-rules.ts';
 import type { Work } from './main-turns.ts';
 import type { QuestionTarget } from './question-ring.ts';
 
-/** Callbacks from a waiting question to its queue. */
-export interface SlowPathEvents {
-  /** It is the turn of the question's client. */
-  begin(question: SlowPathQuery): void;
-}
-
 /** The facts that all clients of a socket share. */
 export type SlowPathOrigin = Pick<Client, 'localAddress' | 'localPort'> & { readonly group: number };
 
@@ -40,10 +34,11 @@ export class SlowPathQuery implements QuestionTarget, QueryOctets, Work {
   fd = -1;
   /** When it was taken, by the clock of query events; 0 without events. */
   received = 0;
-  readonly #events: SlowPathEvents;
+  readonly #begin: (question: SlowPathQuery) => void;
 
-  constructor(events: SlowPathEvents) {
-    this.#events = events;
+  /** @param begin called when it is the turn of the question's client */
+  constructor(begin: (question: SlowPathQuery) => void) {
+    this.#begin = begin;
   }
 
   /** Whether its memory has the common size. */
@@ -67,6 +62,6 @@ export class SlowPathQuery implements QuestionTarget, QueryOctets, Work {
   }
 
   serve(): void {
-    this.#events.begin(this);
+    this.#begin(this);
   }
 }

@@ -25,7 +25,7 @@ import { FillPoll } from './fill-poll.ts';
 import { type MainTurns, mainTurns, type WorkSource } from './main-turns.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
-import { NO_ORIGIN, type SlowPathEvents, type SlowPathOrigin, SlowPathQuery } from './slow-path-query.ts';
+import { NO_ORIGIN, type SlowPathOrigin, SlowPathQuery } from './slow-path-query.ts';
 import type { ReaderForwarding } from './types.ts';
 
 /** A reader's ring, and the descriptors of its sockets. */
@@ -88,7 +88,7 @@ const TAKEN_PER_TURN = 512;
 /** Maximum of question objects kept for reuse. */
 const MAX_SPARE = 2048;
 
-export class SlowPathQueue implements SlowPathEvents, WorkSource {
+export class SlowPathQueue implements WorkSource {
   readonly #sources: Source[];
   readonly #handleQuery: HandleQuery;
   readonly #forwarding: ReaderForwarding | undefined;
@@ -104,6 +104,7 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
   readonly #sender = new ReplySender();
   readonly #batch = new ReplyBatch();
   readonly #spare: SlowPathQuery[] = [];
+  readonly #begin = (question: SlowPathQuery) => void this.#answer(question);
   #asked = 0;
   #unanswered = 0;
   #unsent = 0;
@@ -256,7 +257,7 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
   /** @returns whether this ring may have more */
   #takeFrom({ reader, consumer, sockets, origins, rules }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
-      const question = this.#spare.pop() ?? new SlowPathQuery(this);
+      const question = this.#spare.pop() ?? new SlowPathQuery(this.#begin);
       if (!consumer.take(question)) {
         this.#spare.push(question);
         return false;
@@ -279,10 +280,6 @@ export class SlowPathQueue implements SlowPathEvents, WorkSource {
       this.#turns.add(question.client, question);
     }
     return true;
-  }
-
-  begin(question: SlowPathQuery): void {
-    void this.#answer(question);
   }
 
   /** Handles a record about an earlier question. @returns whether it is one */

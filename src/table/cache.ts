@@ -145,10 +145,6 @@ export class AnswerCache {
     return slot < 0 ? undefined : this.#decode(this.#slots.blockAt(slot), this.#slots.hasRecency(slot));
   }
 
-  has(question: CachedQuestion, view: ViewId): boolean {
-    return this.#findSlot(question, this.#keyOf(question, view)) >= 0;
-  }
-
   drop(question: CachedQuestion, view: ViewId): boolean {
     const slot = this.#findSlot(question, this.#keyOf(question, view));
     if (slot >= 0) this.#remove(this.#slots.blockAt(slot));

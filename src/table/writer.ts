@@ -288,11 +288,6 @@ export class TableWriter {
     return this.#cache.read(question, view);
   }
 
-  /** Whether a cached answer to a question exists, expired or not. */
-  hasCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): boolean {
-    return this.#cache.has(question, view);
-  }
-
   /** All cached answers but derived ones, expired or not, in no order. Iterate without a pause: the table must not change meanwhile. */
   cachedEntries(): Iterable<CachedEntry> {
     return this.#cache.entries();

@@ -8,8 +8,8 @@ import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import { Counters } from '../../table/counters.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
-import { LOWER_CASE } from '../../wire/label.ts';
 import { encodeName } from '../../wire/name.ts';
+import { isWithinZone } from '../../wire/name-text.ts';
 import { CLASS, type NameKey } from '../../wire/types.ts';
 
 export interface CountingOptions {
@@ -56,15 +56,7 @@ function outcomeOf(response: Uint8Array, nameEnd: number | undefined, zone: Uint
   if (nameEnd === undefined || zone === undefined) return NO_OUTCOME;
   const { ours, others } = CHAIN_OUTCOME;
   const isAboutUs = sixteenBits(response, nameEnd + TYPE_OCTETS) === CLASS.CH;
-  return isAboutUs || isWithin(response, nameEnd, zone) ? ours : others;
-}
-
-function isWithin(response: Uint8Array, nameEnd: number, zone: Uint8Array): boolean {
-  let start = HEADER_OCTETS;
-  while (nameEnd - start > zone.length) start += (response[start] ?? 0) + 1;
-  if (nameEnd - start !== zone.length) return false;
-  // Length octets are lower than letters, so the conversion leaves them as they are.
-  return zone.every((octet, index) => LOWER_CASE[response[start + index] ?? 0] === octet);
+  return isAboutUs || isWithinZone(response, HEADER_OCTETS, nameEnd, zone) ? ours : others;
 }
 
 function sixteenBits(octets: Uint8Array, at: number): number {

@@ -7,13 +7,11 @@
  * Nearly all replies are of these kinds. Clients and the cache get their records unchanged after the question, so they
  * are not decoded; all other replies are.
  *
- * A raw reply is lent: the next packet overwrites its memory. `decode` makes a message that may be kept.
+ * A raw reply is lent: the next packet overwrites its memory.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
-import { decodeMessage } from '../../wire/message.ts';
 import { OPT_OCTETS } from '../../wire/query-records.ts';
-import { type Message, RCODE, TYPE } from '../../wire/types.ts';
-import type { QueryMessage } from './query-message.ts';
+import { RCODE, TYPE } from '../../wire/types.ts';
 import { ReplyNames } from './reply-names.ts';
 
 /** Type, class, TTL and data length, after the owner. */
@@ -29,7 +27,6 @@ const AUTHENTIC_DATA = 0x0020;
 const names = new ReplyNames();
 
 export class RawReply {
-  readonly kind = 'raw';
   /** The packet, at `start`. */
   octets: Uint8Array = new Uint8Array();
   start = 0;
@@ -58,16 +55,11 @@ export class RawReply {
   #length = 0;
 
   /**
-   * Reads a packet that repeats the question of a query.
+   * Reads a packet that repeats a question.
    *
+   * @param questionEnd the end of the question, relative to `start`
    * @returns whether it is of these kinds; if not, the object is invalid
    */
-  take(packet: Uint8Array, start: number, length: number, { octets, questionEnd }: QueryMessage): boolean {
-    const [type, dnsClass] = [uint16(octets, questionEnd - 4), uint16(octets, questionEnd - 2)];
-    return this.read(packet, start, length, questionEnd, type, dnsClass);
-  }
-
-  /** The same for a question's type and class. @param questionEnd the end of the question, relative to `start` */
   read(
     packet: Uint8Array,
     start: number,
@@ -177,11 +169,6 @@ export class RawReply {
     if (count !== 1 || at + OPT_OCTETS !== this.#length) return false;
     const isOpt = this.octets[this.start + at] === 0 && this.#uint16(at + 1) === TYPE.OPT;
     return isOpt && this.#uint16(at + 5) === 0 && this.#uint16(at + 9) === 0;
-  }
-
-  /** A message in memory of its own. */
-  decode(): Message {
-    return decodeMessage(this.octets.subarray(this.start, this.start + this.#length));
   }
 
   #uint16(at: number): number {

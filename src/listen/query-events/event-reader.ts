@@ -121,6 +121,19 @@ export class EventView implements QueryEvent {
     return this.#flags >>> 16;
   }
 
+  /** The end of the question's name, behind its root label. Of an event with a question. */
+  get nameEnd(): number {
+    return this.#questionAt + this.questionOctets - QUESTION_FIXED;
+  }
+
+  get questionType(): number {
+    return this.#sixteenBits(this.nameEnd);
+  }
+
+  get questionClass(): number {
+    return this.#sixteenBits(this.nameEnd + 2);
+  }
+
   get responseAt(): number {
     return this.#questionAt + ((this.questionOctets + 3) & ~3);
   }
@@ -227,11 +240,18 @@ export class EventView implements QueryEvent {
     return this.#records.words[this.#word + word] ?? 0;
   }
 
+  #sixteenBits(at: number): number {
+    const { octets } = this.#records;
+    return ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
+  }
+
   #part(at: number, length: number): Uint8Array {
     return length === 0 ? NOTHING : this.#records.octets.subarray(at, at + length);
   }
 }
 
+/** The octets of type and class. */
+const QUESTION_FIXED = 4;
 const NOTHING = new Uint8Array();
 
 function readText(octets: Uint8Array): string {

@@ -39,9 +39,8 @@ export class CoreDnsLines implements EventLines {
   }
 
   addEvent(event: EventView, into: LineCollector): void {
-    const { octets, questionAt, questionOctets } = event;
+    const { octets, questionAt, questionOctets, nameEnd: end } = event;
     if (questionOctets === 0) return;
-    const end = questionAt + questionOctets - QUESTION_FIXED;
     for (let at = questionAt; at < end; at += (octets[at] ?? 0) + 1) {
       const lines = this.#zones[end - at]?.find(({ zone }) => isWithinZone(octets, at, end, zone));
       if (lines === undefined) continue;
@@ -59,9 +58,6 @@ export class CoreDnsLines implements EventLines {
 /** The number of notes of the level `error`. */
 export const ERROR_NOTE = 1;
 
-/** The octets of type and class. */
-const QUESTION_FIXED = 4;
-
 /** The first rule whose zone contains the name decides. */
 function compileRules({ rules, address, maxUdpSize }: LoggedZone): AddLine {
   const facts = { local: address === '' ? '::' : address, maxUdpSize };
@@ -71,9 +67,8 @@ function compileRules({ rules, address, maxUdpSize }: LoggedZone): AddLine {
     classes: new Set<ResponseClass | 'all'>(classes),
   }));
   return (event, into) => {
-    const { octets, questionAt, questionOctets } = event;
-    const end = questionAt + questionOctets - QUESTION_FIXED;
-    const rule = compiled.find(({ zone }) => isWithinZone(octets, questionAt, end, zone));
+    const { octets, questionAt, nameEnd } = event;
+    const rule = compiled.find(({ zone }) => isWithinZone(octets, questionAt, nameEnd, zone));
     if (rule === undefined) return;
     const logged = new LoggedEvent(event, facts);
     if (rule.classes.has('all') || rule.classes.has(logged.responseClass)) rule.add(into.begin(), logged);
@@ -96,16 +91,16 @@ class LoggedEvent implements LoggedQuery {
   }
 
   addName(into: TextBuffer): void {
-    const { octets, questionAt, questionOctets } = this.#event;
-    addName(into, GO_NAME_TEXT, octets, questionAt, questionAt + questionOctets - QUESTION_FIXED);
+    const { octets, questionAt, nameEnd } = this.#event;
+    addName(into, GO_NAME_TEXT, octets, questionAt, nameEnd);
   }
 
   get type(): number {
-    return this.#number(4);
+    return this.#event.questionType;
   }
 
   get dnsClass(): number {
-    return this.#number(2);
+    return this.#event.questionClass;
   }
 
   get transport(): LoggedQuery['transport'] {
@@ -173,13 +168,6 @@ class LoggedEvent implements LoggedQuery {
   get #response(): ResponseShape {
     this.#shape ??= readResponseShape(this.#event.response);
     return this.#shape;
-  }
-
-  /** @param fromEnd octets before the end of the question */
-  #number(fromEnd: number): number {
-    const { octets, questionAt, questionOctets } = this.#event;
-    const at = questionAt + questionOctets - fromEnd;
-    return ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
   }
 }
 

@@ -32,8 +32,6 @@ const FLAG_BITS: readonly (readonly [string, number])[] = [
 const NAMED_FLAGS = 0x07b0;
 /** A bit that no flag has. */
 const DNSSEC_OK = 0x10000;
-/** Octets of type and class. */
-const QUESTION_FIXED = 4;
 
 const FIELDS: readonly EventField[] = [
   { name: 'client', kind: 'word', add: addClient },
@@ -44,17 +42,16 @@ const FIELDS: readonly EventField[] = [
   { name: 'transport', kind: 'word', add: (into, { transport }) => into.addText(transport) },
   {
     ...{ name: 'name', kind: 'text', isThere: hasQuestion },
-    add: (into, { octets, questionAt, questionOctets }) =>
-      addName(into, NAME_TEXT, octets, questionAt, questionAt + questionOctets - QUESTION_FIXED),
+    add: (into, { octets, questionAt, nameEnd }) => addName(into, NAME_TEXT, octets, questionAt, nameEnd),
   },
   {
     ...{ name: 'type', kind: 'word', isThere: hasQuestion },
-    add: (into, event) => into.addText(typeName(questionNumber(event, 4))),
+    add: (into, { questionType }) => into.addText(typeName(questionType)),
   },
   {
     ...{ name: 'class', kind: 'word' },
-    isThere: (event) => hasQuestion(event) && questionNumber(event, 2) !== CLASS.IN,
-    add: (into, event) => into.addText(className(questionNumber(event, 2))),
+    isThere: (event) => hasQuestion(event) && event.questionClass !== CLASS.IN,
+    add: (into, { questionClass }) => into.addText(className(questionClass)),
   },
   {
     ...{ name: 'opcode', kind: 'word', isThere: (event) => opcodeOf(event) !== OPCODE.QUERY },
@@ -192,12 +189,6 @@ function knowsServer({ octets, serverAt, addressOctets }: EventView): boolean {
 
 function hasQuestion({ questionOctets }: EventView): boolean {
   return questionOctets > 0;
-}
-
-/** @param fromEnd octets before the end of the question */
-function questionNumber({ octets, questionAt, questionOctets }: EventView, fromEnd: number): number {
-  const at = questionAt + questionOctets - fromEnd;
-  return ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
 }
 
 function opcodeOf({ queryFlags }: EventView): number {

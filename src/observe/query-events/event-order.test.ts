@@ -59,7 +59,7 @@ it('is that of time, over any number of rings, once an event is older than the w
   );
 });
 
-it('keeps what is released until the next release, whatever is added', () => {
+it('keeps released events until the next release, while others are added', () => {
   const { order, add } = makeOrder();
   for (let time = 0; time < 50; time++) add(time);
   const released = order.release(35);

@@ -9,8 +9,6 @@ import { encodeName } from '../../wire/name.ts';
 import { isWithinZone } from '../../wire/name-text.ts';
 
 const RCODE_MASK = 0x0f;
-/** The octets of type and class. */
-const QUESTION_FIXED = 4;
 
 /** Decides whether the next event is in the sample, before it is parsed. @param random numbers from 0 up to but excluding 1 */
 export function sampleEvents({ sample }: QueryLogSettings, random: () => number): () => boolean {
@@ -24,9 +22,9 @@ export function selectEvents({ zones, rcodes, clients }: QueryLogSettings): (eve
   if (clients.length > 0) tests.push(({ client }) => isClient(client));
   const wires = zones.map((zone) => encodeName(zone));
   if (wires.length > 0)
-    tests.push(({ octets, questionAt, questionOctets }) => {
-      const end = questionAt + questionOctets - QUESTION_FIXED;
-      return questionOctets > 0 && wires.some((zone) => isWithinZone(octets, questionAt, end, zone));
-    });
+    tests.push(
+      ({ octets, questionAt, questionOctets, nameEnd }) =>
+        questionOctets > 0 && wires.some((zone) => isWithinZone(octets, questionAt, nameEnd, zone)),
+    );
   return (event) => tests.every((test) => test(event));
 }

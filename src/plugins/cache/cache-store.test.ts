@@ -44,7 +44,8 @@ function makeStore(capacity: number) {
     return { words, entryWord: 0, entryLength };
   };
   const put = (name: string) => store.putEncoded('success', replyFor(name), 0);
-  const isRead = (name: string) => table.hasCached(toCachedQuestion(keyOf(name)), store.shared);
+  const isRead = (name: string) =>
+    table.readCached(toCachedQuestion(keyOf(name)), store.shared) !== undefined;
   return { store, table, keyOf, answerOf, put, isRead };
 }
 

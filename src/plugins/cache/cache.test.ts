@@ -72,7 +72,7 @@ function cacheOf(options: Partial<CoreDnsCacheRules> = {}) {
   const isRead = (name: string) => {
     const { handler } = cache;
     const view = handler.role === 'cache' ? handler.view : undefined;
-    return table.hasCached(toCachedQuestion(makeQuery(name, 'A').questionKey), view);
+    return table.readCached(toCachedQuestion(makeQuery(name, 'A').questionKey), view) !== undefined;
   };
   return {
     ...{ clock, counted, ask, isRead },

@@ -188,7 +188,7 @@ export class DirectiveRoute implements RouteMethods {
   }
 }
 
-/** A reply with its flags. @param isAsSent whether AD stays, too, whoever asks */
+/** A reply with the flags of the server. @param isAsSent whether AD stays even for clients that do not ask for it */
 function passOn(query: Query, message: Message, isAsSent: boolean): Answer {
   const { header, answers, authorities, additionals, edns } = message;
   const { authoritative, truncated, recursionAvailable, recursionDesired, checkingDisabled } = header;

@@ -32,9 +32,11 @@ export interface ForwardDependencies
 export class Forward implements Plugin {
   readonly handler: Handler;
   readonly #routes: readonly ServingRoute[];
+  readonly #readerPath: RouteDependencies['readerPath'];
 
   /** @param former its routes with the same zones hand over their servers */
   constructor({ routes }: ForwardOptions, dependencies: ForwardDependencies, former?: Forward) {
+    this.#readerPath = dependencies.readerPath;
     const left = former === undefined ? [] : [...former.#routes];
     this.#routes = routes.map((route) => {
       const place = left.findIndex(({ scope }) => scope.kind === route.kind && scope.from === route.from);
@@ -75,6 +77,7 @@ export class Forward implements Plugin {
 
   /** Call it when the names that readers may forward have changed. */
   update(): void {
+    this.#readerPath.noteGeneration();
     for (const route of this.#routes) route.update();
   }
 

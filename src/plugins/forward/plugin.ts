@@ -62,7 +62,7 @@ export const forward = definePlugin({
     });
     return { routes };
   },
-  // Connections, and what is known of servers, belong to the servers.
+  // Servers keep their connections and their state.
   outlivesPlans: () => true,
   create(options: ForwardOptions, context, former) {
     const dnstap = context.find(Dnstap);

@@ -1,7 +1,7 @@
 /**
  * A route at work: the names that it is for, and the servers behind it.
  *
- * What is known of the servers outlives plans: the same route of the next plan takes over the `Forwarder`.
+ * Servers outlive plans, with all their state: the same route of the next plan takes over the `Forwarder`.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -35,7 +35,7 @@ export interface ConnectEvents {
 
 /** How a route finds its servers, asks them, and makes answers of their replies. */
 export interface RouteMethods {
-  /** Whether the servers of the former plan's route may be kept, with their connections and all that is known of them. */
+  /** Whether the servers of the former plan's route may be kept, with their connections and their state. */
   readonly keepsServers: boolean;
   /** Whether queries are counted by server, in CoreDNS's metrics. */
   readonly countsByServer: boolean;
@@ -127,14 +127,13 @@ export class ServingRoute {
     this.methods.begin(servers);
     this.methods.leave?.(before);
     servers.forwarder.change(this.#plan);
-    this.update();
+    servers.link?.update();
     // Until now readers have asked by the former plan.
     this.#dependencies.readerPath.noteGeneration();
   }
 
   /** Call it when the terms of readers may have changed. */
   update(): void {
-    this.#dependencies.readerPath.noteGeneration();
     this.#lasting?.value.link?.update();
   }
 

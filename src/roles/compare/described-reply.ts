@@ -1,7 +1,9 @@
 /**
  * A reply as text, part by part: the form in which the judge compares replies, and in which answers of other servers are recorded.
  */
+
 import { formatAddress } from '../../wire/address.ts';
+import { wholeRcodeOf } from '../../wire/edns.ts';
 import { opcodeName, rcodeName } from '../../wire/mnemonics.ts';
 import { ROOT, toKey } from '../../wire/name.ts';
 import { presentQuestion, presentRecord } from '../../wire/present.ts';
@@ -62,8 +64,8 @@ export function describeReply(message: Message, answer?: readonly string[]): Des
   };
 }
 
-function nameOfRcode({ header, edns }: Message): string {
-  const rcode = header.rcode | ((edns?.extendedRcode ?? 0) << 4);
+function nameOfRcode(message: Message): string {
+  const rcode = wholeRcodeOf(message);
   return rcode === RCODE.BADVERS ? 'BADVERS' : rcodeName(rcode);
 }
 
