@@ -45,11 +45,26 @@ interface HandlerParts {
   keepsForwarded?(zone: NameKey): KeptReplies | undefined;
   /** Whether it only counts or logs, so that looks pass by it. Default: no. */
   readonly isObserver?: true;
+  /** Whether it rotates the addresses of answers; readers then do so too. Default: no. */
+  readonly rotates?: true;
+  /** The largest UDP response that it lets pass, in octets; readers then bound theirs too. Default: no bound. */
+  readonly maxUdpSize?: number;
+  /** Classes other than IN that it may answer; readers refuse the others, or leave them to the chain. Default: none. */
+  readonly answersClasses?: 'chaos' | 'all';
+  /** Whether it counts the queries of its block, those that readers answer among them. Default: no. */
+  readonly countsQueries?: true;
+  /** Whether it writes lines about the queries of its zone, those that readers answer among them. Default: no. */
+  readonly writesLines?: true;
+  /** Whether it works out answers to names that the table lacks, so that they are worth storing. Default: no. */
+  readonly derivesAnswers?: true;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
 
 /** Counts of queries that a cache answers: with records (`success`), and all others (`denial`). */
 export type HitCounts = Readonly<Record<'success' | 'denial', readonly HandlerCount[]>>;
+
+/** The least and the greatest TTL in seconds, of answers with records and of denials. */
+export type AnswerTtlBounds = Pick<UniformCaching, 'success' | 'denial'>;
 
 /** A handler that answers for names behind it that are missing, from the search lists of clients. */
 export interface HandlerSearch {
@@ -120,6 +135,10 @@ export type Handler = HandlerParts &
         readonly further?: readonly PublicationId[];
         /** Those of its `questions` that its nodes do not answer, so that they need ask rules. Default: none. */
         readonly unpublished?: Questions;
+        /** Whether some names within its questions that it does not know end with it, so that only it may deny them. Default: no. */
+        readonly deniesUnknown?: boolean;
+        /** Whether its nodes have the TTLs that answers have behind a cache with these bounds. Default: yes. */
+        keepsTtls?(bounds: AnswerTtlBounds): boolean;
       }
     | {
         /** Stores answers of the handlers behind it, so that names that these publish need no ask rules for it. */
@@ -128,6 +147,8 @@ export type Handler = HandlerParts &
         readonly view: ViewId;
         /** Counts of queries that it answers, by the outcomes of its entries. It passes on all other queries. */
         readonly hits: HitCounts;
+        /** The bounds of the TTLs of all answers that pass it; undefined: it leaves TTLs as they are. */
+        readonly ttlBounds?: AnswerTtlBounds | undefined;
       }
     | {
         /** Asks upstream; readers may forward a query that reaches it unchanged. */

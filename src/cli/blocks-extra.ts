@@ -1,20 +1,14 @@
 /**
  * `--blocks-extra` for front ends without a Corefile. The Corefile code is loaded only if the flag is given.
  */
+
 import { readFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
-import { pluginNames } from '../config/server/server-blocks-plan.ts';
-import { plainPlugins } from '../engine/plain-plugins.ts';
-import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
+import { pluginUses } from '../config/server/server-blocks-plan.ts';
+import { loadPlugins } from '../contract/plugin-use.ts';
 import { ExtendedFrontEnd } from '../server/extended-front-end.ts';
 import type { FrontEnd } from '../server/front-end.ts';
-
-/** The parts of a server. */
-export interface ServedFrontEnd {
-  readonly frontEnd: FrontEnd;
-  readonly plugins: PluginMaker;
-}
 
 /** The file is unreadable or faulty. The message lists all faults with position and remedy. */
 export class BlocksExtraError extends Error {
@@ -31,11 +25,10 @@ export async function extendBlocks(
   frontEnd: FrontEnd,
   path: string | undefined,
   log: Log,
-): Promise<ServedFrontEnd> {
-  if (path === undefined) return { frontEnd, plugins: plainPlugins };
+): Promise<FrontEnd> {
+  if (path === undefined) return await loaded(frontEnd);
   const { readExtraPlugins } = await import('../config/blocks-extra/extra-plugins.ts');
   const { DISK_FILES } = await import('../corefile/syntax/corefile-files.ts');
-  const { allPlugins } = await import('../engine/all-plugins.ts');
   const read = (): ExtraReading => {
     try {
       const text = readFileSync(path, 'utf8');
@@ -47,7 +40,10 @@ export async function extendBlocks(
   };
   const reading = read();
   if (reading.kind === 'bad') throw new BlocksExtraError(reading.problems.join('\n'));
-  const extended = new ExtendedFrontEnd(frontEnd, { plugins: reading.plugins, read, log });
-  await allPlugins.load(pluginNames(extended.plan.engine));
-  return { frontEnd: extended, plugins: allPlugins };
+  return await loaded(new ExtendedFrontEnd(frontEnd, { plugins: reading.plugins, read, log }));
+}
+
+async function loaded(frontEnd: FrontEnd): Promise<FrontEnd> {
+  await loadPlugins(pluginUses(frontEnd.plan.engine));
+  return frontEnd;
 }

@@ -1,6 +1,7 @@
 /**
  * Kubernetes Events about the findings of a server, written by the server itself.
  */
+
 import { hostname } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -8,6 +9,7 @@ import type { AutoscalerSettings } from '../config/autoscaler/autoscaler-flags.t
 import type { EventsPlan } from '../config/events/events-plan.ts';
 import type { Connection } from '../kube/api/connection/types.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';
+import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
 import type { EventRecorder } from '../roles/events/event-recorder.ts';
 import type { Server } from '../server/server.ts';
 import { connectToCluster } from './make-autoscaler.ts';
@@ -59,6 +61,6 @@ export class CarriedEvents {
 
 /** Until they are listed, services seem to have no endpoints. */
 function listedClusters(server: Server): readonly Cluster[] {
-  const found = server.engine.serverBlocks.inspect().flatMap(({ cluster }) => cluster?.cluster ?? []);
+  const found = clustersIn(server.engine.serverBlocks.inspect()).map(({ cluster }) => cluster);
   return found.filter(({ isKnown }) => isKnown);
 }

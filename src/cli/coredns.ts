@@ -1,6 +1,7 @@
 /**
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
+
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
@@ -12,12 +13,12 @@ import {
   type ServerBlock,
 } from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
-import { pluginNames } from '../config/server/server-blocks-plan.ts';
+import { pluginUses } from '../config/server/server-blocks-plan.ts';
+import { loadPlugins } from '../contract/plugin-use.ts';
 import { COREDNS_VERSION } from '../corefile/coredns-version.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
 import { describeReadFault } from '../corefile/syntax/importer.ts';
-import { corefilePlugins } from '../engine/corefile-plugins.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
 import { createServerControl } from '../server/control/server-control.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
@@ -169,8 +170,8 @@ async function runUntilStopped(
     notReady: (wasReady) => server.engine.serverBlocks.notReady(wasReady),
     ...dependencies,
   });
-  await corefilePlugins.load(pluginNames(frontEnd.plan.engine));
-  const server = new Server(frontEnd, { ...dependencies, plugins: corefilePlugins });
+  await loadPlugins(pluginUses(frontEnd.plan.engine));
+  const server = new Server(frontEnd, dependencies);
   const metrics = new CoreDnsMetrics(server, metricsCompat);
   showBuild(server);
   const autoscaler = autoscalerPlan && new CarriedAutoscaler(autoscalerPlan, ANY_CLUSTER, log);

@@ -54,9 +54,7 @@ async function diff(paths: ComparedPaths, plan: DiffPlan): Promise<void> {
   const empty = mkdtempSync(join(tmpdir(), 'portolan-diff-'));
   try {
     const [old, next] = [settingsOf(paths[0], plan, empty), settingsOf(paths[1], plan, empty)];
-    const changes = await orFail(async () =>
-      changesBetween((await readOffline(old)).plan, (await readOffline(next)).plan),
-    );
+    const changes = await orFail(async () => changesBetween(await readOffline(old), await readOffline(next)));
     const report =
       plan.replay === undefined ? undefined : await replay(paths, [old, next], plan.replay, plan);
     print(changes, report, plan.output);
@@ -97,7 +95,7 @@ async function replay(
 ): Promise<ComparisonReport> {
   const leftOut = new LeftOut();
   const open = async (settings: OfflineSettings) => {
-    const server = await openOffline(settings, { plan: withoutEffects, plugins: markForwarding });
+    const server = await openOffline(settings, (plan) => markForwarding(withoutEffects(plan)));
     await server.start();
     return new OwnAnswerer(server, TIMEOUT, systemClock);
   };

@@ -2,16 +2,17 @@
  * `portolan corefile explain`: prints the server blocks and plugins that a question passes. It starts only `forward`, which finds its
  * servers, and asks none of them.
  */
+
 import { systemClock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import { createOwnQuery } from '../chain/own-query.ts';
 import { compileCorefile } from '../config/corefile/compile-corefile.ts';
 import type { CorefileExplainFlags } from '../config/corefile/explain-flags.ts';
 import { readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
-import { pluginNames } from '../config/server/server-blocks-plan.ts';
+import { pluginUses } from '../config/server/server-blocks-plan.ts';
+import { loadPlugins } from '../contract/plugin-use.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
-import { corefilePlugins } from '../engine/corefile-plugins.ts';
 import { Engine } from '../engine/engine.ts';
 import type { ExplainedBlock, ExplainedGroup, ReaderPart } from '../engine/server-blocks/explain-question.ts';
 import { parseAddress } from '../wire/address.ts';
@@ -31,10 +32,8 @@ export async function explainName(name: string, type: string, flags: CorefileExp
   if (parseAddress(client) === undefined) fail(`--client: not an address: ${client}`, 2);
   await loadPluginsOrExit(flags);
   const plan = compileCorefile(readBlocks(conf)).engine;
-  await corefilePlugins.load(pluginNames(plan));
-  const engine = new Engine(plan, {
-    ...{ plugins: corefilePlugins, readers: 1, version: VERSION, clock: systemClock, log: silentLog },
-  });
+  await loadPlugins(pluginUses(plan));
+  const engine = new Engine(plan, { readers: 1, version: VERSION, clock: systemClock, log: silentLog });
   try {
     await engine.serverBlocks.startOnly('forward').catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);

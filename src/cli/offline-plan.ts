@@ -10,14 +10,13 @@ import { countCores } from '../config/cores.ts';
 import { readKubeDnsFlags } from '../config/kube-dns/kube-dns-flags.ts';
 import type { ServeFlags } from '../config/serve/serve-flags.ts';
 import { planFromFlags } from '../config/serve/serve-plan.ts';
-import { pluginNames } from '../config/server/server-blocks-plan.ts';
+import { mapUses, pluginUses } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { describeProblem } from '../config/values/problem.ts';
+import { findPluginOptions, loadPlugins, usePlugin } from '../contract/plugin-use.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
-import { corefilePlugins } from '../engine/corefile-plugins.ts';
-import { plainPlugins } from '../engine/plain-plugins.ts';
-import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
+import { kubernetes } from '../plugins/kubernetes/plugin.ts';
 import { OfflineServer } from '../server/control/offline.ts';
 import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
@@ -37,45 +36,35 @@ export interface OfflineSettings extends Pick<ExplainFlags, 'manifests' | 'kubec
   readonly kubeDns?: readonly string[];
 }
 
-/** What is changed before a server without sockets is made. */
-export interface OfflineChanges {
-  readonly plan?: (plan: ServerPlan) => ServerPlan;
-  readonly plugins?: (plugins: PluginMaker) => PluginMaker;
-}
-
-/** @throws Error with the problems of the configuration */
+/**
+ * @param change of the plan, before a server without sockets is made from it
+ * @throws Error with the problems of the configuration
+ */
 export async function openOffline(
   flags: OfflineSettings,
-  changes: OfflineChanges = {},
+  change: (plan: ServerPlan) => ServerPlan = (plan) => plan,
 ): Promise<OfflineServer> {
-  const given = await readOffline(flags);
-  const plan = changes.plan?.(given.plan) ?? given.plan;
-  const plugins = changes.plugins?.(given.plugins) ?? given.plugins;
-  await plugins.load(pluginNames(plan.engine));
+  const plan = change(await readOffline(flags));
+  await loadPlugins(pluginUses(plan.engine));
   const manifests = flags.manifests === undefined ? undefined : resolve(flags.manifests);
   const dependencies = serverDependencies(silentLog);
-  return new OfflineServer({ plan, plugins, manifests, version: VERSION, dependencies });
-}
-
-export interface Offline {
-  readonly plan: ServerPlan;
-  readonly plugins: PluginMaker;
+  return new OfflineServer({ plan, manifests, version: VERSION, dependencies });
 }
 
 /** @throws Error with the problems of the configuration */
-export async function readOffline(flags: OfflineSettings): Promise<Offline> {
+export async function readOffline(flags: OfflineSettings): Promise<ServerPlan> {
   if (flags.corefile !== undefined) return planOfCorefile(flags, flags.corefile);
   if (flags.kubeDns !== undefined) return await planOfKubeDns(flags, flags.kubeDns);
   const { manifests, kubeconfig } = flags;
   const given = manifests === undefined ? { kubecfgFile: kubeconfig ?? '' } : { manifests };
-  return { plan: frontEndOf(given, 'serve').plan, plugins: plainPlugins };
+  return frontEndOf(given, 'serve').plan;
 }
 
 /** With the servers of the resolv file and the ConfigMap in a folder. One on the API server is not read. */
 async function planOfKubeDns(
   { manifests, kubeconfig }: OfflineSettings,
   words: readonly string[],
-): Promise<Offline> {
+): Promise<ServerPlan> {
   const reading = readKubeDnsFlags(words, process.env);
   if (reading.kind !== 'flags') throw new Error('--help and --version are no settings of kube-dns');
   if (reading.problems.length > 0) throw new Error(reading.problems.map(describeProblem).join('\n'));
@@ -84,7 +73,7 @@ async function planOfKubeDns(
   const frontEnd = frontEndOf({ ...flags, ...source }, 'kube-dns');
   try {
     await frontEnd.start(async () => {}, undefined);
-    return { plan: frontEnd.plan, plugins: plainPlugins };
+    return frontEnd.plan;
   } finally {
     await frontEnd.stop();
   }
@@ -97,7 +86,7 @@ function frontEndOf(given: ServeFlags, command: 'serve' | 'kube-dns'): ServeFron
   return new ServeFrontEnd(checked.value, serverDependencies(silentLog));
 }
 
-function planOfCorefile({ kubeconfig }: OfflineSettings, conf: string): Offline {
+function planOfCorefile({ kubeconfig }: OfflineSettings, conf: string): ServerPlan {
   const { file, text } = loadCorefile(conf);
   const reading = readCorefile(text, {
     file,
@@ -110,26 +99,17 @@ function planOfCorefile({ kubeconfig }: OfflineSettings, conf: string): Offline 
   });
   if (reading.kind === 'bad') throw new Error(reading.problems.map(describeCorefileProblem).join('\n'));
   const plan = compileCorefile(reading.blocks);
-  return {
-    plan: kubeconfig === undefined ? plan : withKubeconfig(plan, kubeconfig),
-    plugins: corefilePlugins,
-  };
+  return kubeconfig === undefined ? plan : withKubeconfig(plan, kubeconfig);
 }
 
 function withKubeconfig(plan: ServerPlan, path: string): ServerPlan {
-  const blocks = plan.engine.blocks.map((block) => ({
-    ...block,
-    plugins: block.plugins.map((plugin) =>
-      plugin.name === 'kubernetes'
-        ? {
-            ...plugin,
-            options: {
-              ...plugin.options,
-              api: { ...plugin.options.api, kubeconfig: { path, context: undefined } },
-            },
-          }
-        : plugin,
-    ),
-  }));
-  return { ...plan, engine: { ...plan.engine, blocks } };
+  const engine = mapUses(plan.engine, (use) => {
+    const options = findPluginOptions([use], kubernetes);
+    if (options === undefined) return use;
+    return usePlugin(kubernetes, {
+      ...options,
+      api: { ...options.api, kubeconfig: { path, context: undefined } },
+    });
+  });
+  return { ...plan, engine };
 }

@@ -148,7 +148,7 @@ async function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
     log,
   });
   const served = await extendBlocks(frontEnd, plan.process.blocksExtra, log);
-  const server = new Server(served.frontEnd, { ...serverDependencies(log), plugins: served.plugins });
+  const server = new Server(served, serverDependencies(log));
   return { frontEnd, server };
 }
 

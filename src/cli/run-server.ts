@@ -115,8 +115,8 @@ async function makeServer(
   try {
     const { log } = reporting;
     const given = { ...serverDependencies(log), furtherMetrics };
-    const { frontEnd, plugins } = await extendBlocks(new ServeFrontEnd(plan, given), plan.blocksExtra, log);
-    return new Server(frontEnd, { ...given, plugins });
+    const frontEnd = await extendBlocks(new ServeFrontEnd(plan, given), plan.blocksExtra, log);
+    return new Server(frontEnd, given);
   } catch (error) {
     return giveUp(error, reporting);
   }

@@ -73,7 +73,7 @@ async function shadow({ server, own, source, ...plan }: ShadowPlan): Promise<voi
 /** @throws ExitError with 2, after the reason is printed */
 async function startOwn(own: ShadowPlan['own']): Promise<OfflineServer> {
   try {
-    const server = await openOffline(own, { plan: withoutEffects });
+    const server = await openOffline(own, withoutEffects);
     await server.start();
     return server;
   } catch (error) {

@@ -5,7 +5,6 @@
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { countCores, readersFor } from '../config/cores.ts';
-import { pluginNames } from '../config/server/server-blocks-plan.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
@@ -85,8 +84,7 @@ async function runUntilStopped(
   const udpReaders = readersFor(countCores());
   const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, ...dependencies });
   const served = await extendBlocks(frontEnd, settings.blocksExtra, log);
-  await served.plugins.load(pluginNames(frontEnd.plan.engine));
-  const server = new Server(served.frontEnd, { ...dependencies, plugins: served.plugins });
+  const server = new Server(served, dependencies);
   const etcd = server.engine.find(EtcdZones);
   if (etcd !== undefined) frontEnd.follow(etcd.source);
   const control = createServerControl({

@@ -2,24 +2,7 @@
  * How a plugin is defined: its name, how its directive is read, how it is made from its options.
  */
 import type { Directive } from '../corefile/directive/directive.ts';
-import type { Plugin, PluginContext } from './plugin.ts';
-
-/** Makes a plugin from its options. A method, so that a list may hold the makers of all plugins. */
-export interface PluginModule<Options> {
-  /**
-   * @param former the same plugin in the former block: take over its data, but keep no reference to it
-   */
-  create(options: Options, context: PluginContext, former: Plugin | undefined): Plugin;
-}
-
-/** With neither `create` nor `load` it is a setting of its block or of the process, which is read elsewhere. */
-export interface PluginDefinition<Name extends string, Options> extends Partial<PluginModule<Options>> {
-  readonly name: Name;
-  /** Whether it takes over from the plugin of the same zones in the former plan, even if the block differs. Default: no. */
-  outlivesPlans?(options: Options): boolean;
-  /** Replaces `create` for plugins with much code: loads it only for blocks that have the plugin. */
-  load?(): Promise<PluginModule<Options>>;
-}
+import type { PluginDefinition } from './plugin-use.ts';
 
 /** A plugin that a Corefile may name. */
 export interface CorefilePluginDefinition<Name extends string, Options>

@@ -1,19 +1,21 @@
 /**
  * A plugin of a server block while it runs, and what the engine gives to make one.
  */
+
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { Chain, Handler } from '../chain/handler.ts';
 import type { PluginMetrics } from '../chain/plugin-metrics.ts';
+import type { FactSource } from '../chain/query.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { ForwardTally } from '../forward/forward-tally.ts';
 import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
-import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
-import type { LocalisedPublication } from '../sources/local/localised-publications.ts';
 import type { QueryCounts } from '../table/counter-sums.ts';
+import type { LocalisedPublication } from '../table/types.ts';
 import type { TableWriter } from '../table/writer.ts';
 import type { NameKey } from '../wire/types.ts';
+import type { BlockChoice } from './block-choice.ts';
 import type { PluginInspection } from './inspection.ts';
 
 /** What a cache with our own rules counts. */
@@ -29,7 +31,6 @@ export interface OwnCacheCounts {
 /** Statistics of plugins, for metrics. */
 export interface PluginStats {
   readonly cache?: OwnCacheCounts;
-  readonly etcd?: EtcdStats & { readonly isKnown: boolean };
 }
 
 /** `replaced`: another plan is in force, or this one never was. `ending`: the server ends, and the table with it. */
@@ -63,6 +64,10 @@ export interface Plugin {
   counts?(): PluginStats;
   /** What it holds, for explanations and the status. */
   inspect?(): PluginInspection;
+  /** For which queries its block answers; undefined: for all of its zones. */
+  readonly choice?: BlockChoice;
+  /** Sources of facts about queries, for the choice of the block. */
+  readonly factSources?: readonly FactSource[];
   /** Holds cached answers that the process that takes over can use. */
   readonly keeper?: AnswerKeeper | undefined;
   /** Local names as the clients of a network see them. */

@@ -12,9 +12,9 @@ import type { Handler } from '../chain/handler.ts';
 import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { Client } from '../chain/query.ts';
 import type { EnginePlan } from '../config/server/engine-plan.ts';
-import { PLAIN_GROUP } from '../config/server/plain-block.ts';
-import { pluginNames } from '../config/server/server-blocks-plan.ts';
+import { PLAIN_GROUP, pluginUses } from '../config/server/server-blocks-plan.ts';
 import type { Plugin, PluginStats, QueryLines } from '../contract/plugin.ts';
+import { loadPlugins } from '../contract/plugin-use.ts';
 import type { Connect } from '../forward/connect.ts';
 import { ForwardTally } from '../forward/forward-tally.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
@@ -24,13 +24,10 @@ import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { ROOT } from '../wire/name.ts';
 import { NetworkViews } from './server-blocks/network-views.ts';
-import type { PluginMaker } from './server-blocks/plugin-maker.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
 
 export interface EngineDependencies {
-  /** The plugins of the front end. Load those that a plan needs before you make the engine from it. */
-  readonly plugins: PluginMaker;
   /** Reader threads. */
   readonly readers: number;
   readonly version: string;
@@ -67,7 +64,7 @@ export class Engine {
   #plans = 0;
   #timer: Timer | undefined;
 
-  /** @throws the error of a plugin that cannot be made */
+  /** Load the plugins of the plan before: `loadPlugins`. @throws the error of a plugin that cannot be made */
   constructor(plan: EnginePlan, dependencies: EngineDependencies) {
     this.#dependencies = dependencies;
     const { octets: cacheOctets, entries: cacheEntries, maxTtl } = plan.cache;
@@ -134,7 +131,7 @@ export class Engine {
   async makeBlocks(plan: EnginePlan): Promise<ServerBlocks | undefined> {
     this.#plans += 1;
     const number = this.#plans;
-    await this.#dependencies.plugins.load(pluginNames(plan));
+    await loadPlugins(pluginUses(plan));
     const blocks = this.#buildBlocks(plan, this.#blocks);
     try {
       await blocks.start();
@@ -227,10 +224,10 @@ export class Engine {
   }
 
   #buildBlocks(plan: EnginePlan, former: ServerBlocks | undefined): ServerBlocks {
-    const { plugins, version, connect, readers: mainReader, clock, log, queryLog = log } = this.#dependencies;
+    const { version, connect, readers: mainReader, clock, log, queryLog = log } = this.#dependencies;
     const { table, metrics, readerPath, forwardTally } = this;
     return new ServerBlocks(plan, {
-      ...{ table, metrics, readerPath, forwardTally, former, plugins, mainReader, version, clock, log },
+      ...{ table, metrics, readerPath, forwardTally, former, mainReader, version, clock, log },
       ...{ connectUpstream: connect, queryLog },
       clientViews: this.#clientViews,
       counts: this.#readerCounts,

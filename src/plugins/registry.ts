@@ -1,10 +1,10 @@
 /**
  * Derived from the lists of plugins: their names, the types of their options, their definitions by name.
  */
-import type { CorefilePluginDefinition, PluginDefinition } from '../contract/define-plugin.ts';
+import type { CorefilePluginDefinition } from '../contract/define-plugin.ts';
+import type { PluginDefinition, PluginUse } from '../contract/plugin-use.ts';
 import type { Position } from '../corefile/syntax/token.ts';
 import * as definitions from './corefile-plugins.ts';
-import type * as plainDefinitions from './plain-plugins.ts';
 
 type OptionsOf<Each> = Each extends PluginDefinition<string, infer Options> ? Options : never;
 
@@ -15,14 +15,11 @@ type OptionsByName<Each extends PluginDefinition<string, unknown>> = {
 /** The options of each plugin that a Corefile may name. */
 export type CorefilePluginOptions = OptionsByName<(typeof definitions)[keyof typeof definitions]>;
 
-/** The options of each plugin of our own front ends. */
-export type PlainPluginOptions = OptionsByName<(typeof plainDefinitions)[keyof typeof plainDefinitions]>;
-
 export type CorefilePluginName = keyof CorefilePluginOptions;
 
-/** A plugin in a server block, with its options. */
-export type PluginUse<Plugin extends CorefilePluginName = CorefilePluginName> = {
-  readonly [Name in Plugin]: {
+/** A plugin in a block of a Corefile. */
+export type CorefileUse<Plugin extends CorefilePluginName = CorefilePluginName> = {
+  readonly [Name in Plugin]: PluginUse & {
     readonly name: Name;
     readonly options: CorefilePluginOptions[Name];
     /** The first place that names it. */

@@ -4,13 +4,13 @@
 import type { Log } from '../base/log.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
 import { joinPlugins } from '../config/server/plain-block.ts';
-import type { PluginPlan } from '../config/server/plugin-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
+import type { PluginUse } from '../contract/plugin-use.ts';
 import type { FrontEnd, FrontEndStats, PlanListener, ServingFacts, Watching } from './front-end.ts';
 import type { ObjectSource } from './object-source.ts';
 
 export interface ExtendedFrontEndOptions {
-  readonly plugins: readonly PluginPlan[];
+  readonly plugins: readonly PluginUse[];
   /** Reads the current file. */
   readonly read: () => ExtraReading;
   readonly log: Log;
@@ -19,7 +19,7 @@ export interface ExtendedFrontEndOptions {
 export class ExtendedFrontEnd implements FrontEnd {
   readonly #base: FrontEnd;
   readonly #options: ExtendedFrontEndOptions;
-  #plugins: readonly PluginPlan[];
+  #plugins: readonly PluginUse[];
   #onChange: PlanListener = async () => {};
 
   constructor(base: FrontEnd, options: ExtendedFrontEndOptions) {

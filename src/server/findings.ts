@@ -1,10 +1,12 @@
 /**
  * What a server finds about itself: for its metrics, its readiness, its log and `doctor`.
  */
+
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { PluginInspection } from '../contract/inspection.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';
+import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
 import { SERVER_CHECKS } from '../reasons/checks/server-checks.ts';
 import { type Finding, runChecks, type ServerEvidence } from '../reasons/finding.ts';
 import type { ForeignDomains } from './foreign-domains.ts';
@@ -62,8 +64,9 @@ export class ServerFindings {
 
   evidence(): ServerEvidence {
     const inspections = this.#facts.inspect();
+    const clusters = clustersIn(inspections).map(({ cluster }) => cluster);
     const { dataAge, kinds, rejected } = this.#facts;
-    const domains = inspections.flatMap(({ cluster }) => cluster?.cluster.names.apexes.slice(0, 1) ?? []);
+    const domains = clusters.flatMap(({ names }) => names.apexes.slice(0, 1));
     return {
       ...{ dataAge, kinds, rejected, domains },
       foreignDomains: this.#facts.foreignDomains.besides(domains),
@@ -74,9 +77,7 @@ export class ServerFindings {
           ...{ server: upstream, state: state.kind, since: stateAge, lastReply: lastReplyAge, roundTrip },
         })),
       loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),
-      externalNames: inspections.flatMap(({ cluster }) =>
-        cluster === undefined ? [] : this.#externalNamesOf(cluster.cluster),
-      ),
+      externalNames: clusters.flatMap((cluster) => this.#externalNamesOf(cluster)),
     };
   }
 

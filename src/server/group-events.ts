@@ -2,10 +2,14 @@
  * The rings of events of listener groups under a Corefile, and the rules of `log` for what their readers answer. The plugin itself notes
  * the lines of what other plugins answer.
  */
-import { type GroupPlan, optionsOf, type ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
+
+import type { GroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
+import { findPluginOptions } from '../contract/plugin-use.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import type { LineRules, LoggedZone } from '../observe/query-events/event-lines.ts';
 import { COREDNS_NOTES, type LoggedRings } from '../observe/query-events/query-log.ts';
+import { bufsize } from '../plugins/bufsize/plugin.ts';
+import { log } from '../plugins/log/plugin.ts';
 import type { NameKey } from '../wire/types.ts';
 
 export class GroupEvents {
@@ -72,8 +76,8 @@ function linesOf(
 ): LineRules | undefined {
   const zones = new Map<NameKey, LoggedZone | undefined>();
   for (const { zone, block } of sites) {
-    const rules = optionsOf(blocks[block], 'log')?.rules;
-    const maxUdpSize = optionsOf(blocks[block], 'bufsize')?.size ?? Number.POSITIVE_INFINITY;
+    const rules = findPluginOptions(blocks[block]?.plugins, log)?.rules;
+    const maxUdpSize = findPluginOptions(blocks[block]?.plugins, bufsize)?.size ?? Number.POSITIVE_INFINITY;
     // The first block of a zone answers its queries.
     if (!zones.has(zone)) zones.set(zone, rules && { rules, address, maxUdpSize });
   }

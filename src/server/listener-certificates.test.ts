@@ -7,8 +7,8 @@ import { RecordingLog } from '../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../base/testing/temporary-folder.ts';
 import { waitUntil } from '../base/testing/wait-until.ts';
 import type { TlsIdentity } from '../listen/secure/tls-identity.ts';
+import type { TlsOptions } from '../listen/secure/tls-options.ts';
 import type { Encryption } from '../listen/tcp.ts';
-import type { TlsOptions } from '../plugins/tls/options.ts';
 import { type EncryptingListener, ListenerCertificates } from './listener-certificates.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../test/api-server/tls');

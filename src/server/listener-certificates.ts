@@ -6,8 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { TlsIdentity } from '../listen/secure/tls-identity.ts';
+import type { TlsOptions } from '../listen/secure/tls-options.ts';
 import type { Encryption, TcpListener } from '../listen/tcp.ts';
-import type { TlsOptions } from '../plugins/tls/options.ts';
 import { readIdentity } from '../plugins/tls/read-identity.ts';
 import { signatureOf } from '../sources/resolv/file-times.ts';
 

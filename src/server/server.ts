@@ -4,16 +4,16 @@
  * Start order: find the source of objects, read the snapshot and the followed settings, open the sockets, follow the objects. In a
  * takeover the sockets come last, once this process can answer as well as the one it replaces.
  */
+
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { reportShortage } from '../base/descriptors.ts';
 import { silentLog } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
-import { type ListenerGroupPlan, optionsOf } from '../config/server/server-blocks-plan.ts';
+import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { QueryLines } from '../contract/plugin.ts';
 import { Engine } from '../engine/engine.ts';
-import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { EventTap } from '../listen/query-events/event-tap.ts';
@@ -28,7 +28,9 @@ import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_CACHE, type Stats } from '../observe/stats.ts';
 import { ClusterZone } from '../plugins/cluster-zone/zone-of-cluster.ts';
+import { findEtcdStatistics } from '../plugins/etcd-zones/etcd-statistics.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
+import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import { type ServerFacts, ServerFindings } from './findings.ts';
@@ -52,8 +54,6 @@ import { moveServer, type ServerState } from './state.ts';
 const SERVED_CHECK_INTERVAL = 1_000;
 
 export interface ServerDependencies extends Dependencies {
-  /** The front end's plugins; those of its first plan are loaded. */
-  readonly plugins: PluginMaker;
   readonly startReader: StartThread;
   /** Called when the server serves. */
   readonly afterStart?: () => void;
@@ -184,7 +184,7 @@ export class Server {
 
   /** Milliseconds since the oldest data of a cluster was known to be current; undefined: unknown, or always current. */
   get dataAge(): number | undefined {
-    const ofPlugins = this.#engine.serverBlocks.inspect().map(({ cluster }) => cluster?.status?.age);
+    const ofPlugins = clustersIn(this.#engine.serverBlocks.inspect()).map(({ status }) => status?.age);
     const ages = [this.#objects?.stats().dataAge, ...ofPlugins].filter((age) => age !== undefined);
     return ages.length === 0 ? undefined : Math.max(...ages);
   }
@@ -198,9 +198,9 @@ export class Server {
   /** How each kind of object is followed. */
   get kinds(): readonly FollowedKind[] {
     const own = [...(this.#objects?.stats().watches ?? []), ...this.#frontEnd.stats().watches];
-    const ofPlugins = this.#engine.serverBlocks
-      .inspect()
-      .flatMap(({ cluster }) => cluster?.status?.kinds ?? []);
+    const ofPlugins = clustersIn(this.#engine.serverBlocks.inspect()).flatMap(
+      ({ status }) => status?.kinds ?? [],
+    );
     const reasons = this.#objects?.status()?.reasons ?? [];
     return [
       ...own.map(({ title, state, age, objects }) => ({
@@ -227,7 +227,7 @@ export class Server {
     const { isKnown } = this.#objects ?? { isKnown: true };
     const udp = this.#groups?.udp();
     const server = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
-    const readiness = judgeWithEtcd(server, this.#engine.count().etcd);
+    const readiness = judgeWithEtcd(server, findEtcdStatistics(this.#engine.serverBlocks.inspect()));
     if (readiness.ready && this.#frontEnd.isSettled) return noteFindings(readiness, this.findings.current());
     if (!readiness.ready) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
@@ -237,7 +237,8 @@ export class Server {
     this.#engine.readerPath.catchUp();
     const { config, watches, httpDrops = NO_DROPS } = this.#frontEnd.stats();
     const objects = this.#objects?.stats();
-    const { cache = NO_CACHE, etcd } = this.#engine.count();
+    const { cache = NO_CACHE } = this.#engine.count();
+    const etcd = findEtcdStatistics(this.#engine.serverBlocks.inspect());
     return {
       ready: this.readiness().ready,
       findings: this.findings.current(),
@@ -440,11 +441,10 @@ export class Server {
     this.#dependencies.log.info('cleared cache');
   }
 
-  #makeObjects({ objects, engine }: ServerPlan): ClusterObjects | undefined {
-    const cluster = this.#engine.find(ClusterZone)?.cluster;
-    const domain = optionsOf(engine.blocks[0], 'cluster-zone')?.domain;
-    if (objects === undefined || domain === undefined || cluster === undefined) return undefined;
-    return new ClusterObjects(objects, this.#engine, { cluster, domain }, this.#dependencies);
+  #makeObjects({ objects }: ServerPlan): ClusterObjects | undefined {
+    const zone = this.#engine.find(ClusterZone);
+    if (objects === undefined || zone === undefined) return undefined;
+    return new ClusterObjects(objects, this.#engine, zone, this.#dependencies);
   }
 
   #factsOf(): ServerFacts {

@@ -284,3 +284,9 @@ export const VERDICT = {
   /** The handler chain must answer. */
   ASK: -1,
 } as const;
+
+/** The names that only the clients of a network see, before those of all clients. */
+export interface LocalisedPublication {
+  readonly network: AddressRange;
+  readonly publication: PublicationId;
+}

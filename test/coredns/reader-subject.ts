@@ -1,12 +1,18 @@
 /**
  * A Corefile with the answers of readers and of its chain, to compare them.
  */
+
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import { allPlugins } from '../../src/engine/all-plugins.ts';
+import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { autopath } from '../../src/plugins/autopath/plugin.ts';
+import { etcd } from '../../src/plugins/etcd/plugin.ts';
+import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
+import { kubernetai } from '../../src/plugins/kubernetai/plugin.ts';
+import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
@@ -15,7 +21,13 @@ import type { ClientTransport } from '../../src/wire/response-size.ts';
 import type { Message } from '../../src/wire/types.ts';
 
 // A constructor cannot wait.
-await allPlugins.load(['autopath', 'etcd', 'etcd-zones', 'kubernetai', 'kubernetes']);
+await loadPlugins([
+  { definition: autopath },
+  { definition: etcd },
+  { definition: etcdZones },
+  { definition: kubernetai },
+  { definition: kubernetes },
+]);
 
 const AT = 8192;
 const CLIENT = { address: '192.0.2.77', port: 5353 };
@@ -32,7 +44,6 @@ export class ReaderSubject {
     this.engine = new Engine(
       { ...planOf(corefile), isStrict },
       {
-        plugins: allPlugins,
         readers: 0,
         version: 'test',
         clock,

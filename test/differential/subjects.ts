@@ -1,14 +1,18 @@
 /**
  * Engines of the roles whose readers and chains are compared, each with a cluster and an upstream server that knows all names.
  */
+
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
-import { PLAIN_GROUP } from '../../src/config/server/plain-block.ts';
-import { allPlugins } from '../../src/engine/all-plugins.ts';
+import { PLAIN_GROUP } from '../../src/config/server/server-blocks-plan.ts';
+import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { etcd } from '../../src/plugins/etcd/plugin.ts';
+import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
+import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { YesUpstream } from '../engine/yes-upstream.ts';
 import { serveInProcess } from '../faults/in-process-server.ts';
@@ -17,7 +21,7 @@ import { bundleServerThreads } from '../support/bundle-thread.ts';
 import type { Compared } from './comparison.ts';
 
 // A constructor cannot wait.
-await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
+await loadPlugins([{ definition: etcd }, { definition: etcdZones }, { definition: kubernetes }]);
 
 const OUTSIDE = ['www.example.com', 'a.b.c.example.org', 'localhost', 'version.bind', '.', 'arpa'];
 const NAMES = [
@@ -67,7 +71,7 @@ async function startApiServer(): Promise<string> {
 async function startEngine(...corefile: Parameters<typeof compileText>): Promise<Engine> {
   const { engine: plan } = compileText(...corefile);
   const engine = new Engine(plan, {
-    ...{ plugins: allPlugins, readers: 0, version: 'test', clock: systemClock, log: silentLog },
+    ...{ readers: 0, version: 'test', clock: systemClock, log: silentLog },
   });
   onTestFinished(() => engine.stop());
   await engine.start();

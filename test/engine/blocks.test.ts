@@ -12,13 +12,12 @@ import { planOf as planOfDnsmasq } from '../../src/config/dnsmasq/testing/plan-o
 import { compileServe } from '../../src/config/serve/compile-serve.ts';
 import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { pluginNames } from '../../src/config/server/server-blocks-plan.ts';
+import { pluginUses } from '../../src/config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import { ORDER_PROFILES } from '../../src/corefile/coredns-version.ts';
-import * as plainDefinitions from '../../src/plugins/plain-plugins.ts';
 import { COREFILE_PLUGINS } from '../../src/plugins/registry.ts';
 
 function planOfServe(command: 'serve' | 'kube-dns'): ServerPlan {
@@ -55,10 +54,12 @@ const PLANS: Readonly<Record<string, () => ServerPlan>> = {
   coredns: () => compileText('.:53 {\n cache\n forward . 192.0.2.53\n}\n'),
 };
 
-/** Some are in both lists. */
-const LISTED = [
-  ...new Set([...Object.values(plainDefinitions), ...COREFILE_PLUGINS].map(({ name }) => name)),
-];
+/** By folder, the file that defines its plugin. */
+const DEFINED: ReadonlyMap<string, string> = new Map(
+  readdirSync('src/plugins', { withFileTypes: true })
+    .filter((each) => each.isDirectory())
+    .map(({ name }) => [name, readFileSync(`src/plugins/${name}/plugin.ts`, 'utf8')]),
+);
 
 describe.each(Object.entries(PLANS))('%s', (_, make) => {
   const { engine } = make();
@@ -80,21 +81,30 @@ describe.each(Object.entries(PLANS))('%s', (_, make) => {
     }
   });
 
-  it('has each plugin in one list', () => {
-    for (const name of pluginNames(engine))
-      expect([name, LISTED.filter((each) => each === name)]).toEqual([name, [name]]);
+  it('has plugins that are folders', () => {
+    for (const { name, definition } of pluginUses(engine))
+      expect([name, DEFINED.has(name)]).toEqual([definition.name, true]);
   });
 });
 
 describe('the folders of plugins', () => {
-  it('are the plugins of the two lists', () => {
-    const folders = readdirSync('src/plugins', { withFileTypes: true }).filter((each) => each.isDirectory());
-    // `nsid` is in both.
-    expect(folders.map(({ name }) => name).toSorted()).toEqual([...new Set(LISTED)].toSorted());
+  it('define a plugin of their name each', () => {
+    for (const [folder, text] of DEFINED)
+      expect([folder, /= define(?:Plain)?Plugin\(\{\s*name: '([^']+)'/.exec(text)?.[1]]).toEqual([
+        folder,
+        folder,
+      ]);
+  });
+
+  it('are in the list of Corefiles if Corefiles may name them', () => {
+    const named = [...DEFINED]
+      .filter(([, text]) => text.includes('= definePlugin('))
+      .map(([folder]) => folder);
+    expect(COREFILE_PLUGINS.map(({ name }) => name).toSorted()).toEqual(named.toSorted());
   });
 
   it('say by README what each plugin does', () => {
-    const silent = LISTED.filter((name) => !existsSync(`src/plugins/${name}/README.md`));
+    const silent = [...DEFINED.keys()].filter((name) => !existsSync(`src/plugins/${name}/README.md`));
     expect(silent).toEqual([]);
   });
 
@@ -108,12 +118,12 @@ describe('the folders of plugins', () => {
 
   it('load what is large only where a block has it', () => {
     const large = {
-      'corefile-plugins.ts': /^kube\/(?:api|publish)\/|^sources\/etcd\/etcd-source/,
-      'plain-plugins.ts': /^sources\/etcd\/etcd-source/,
+      'plugins/corefile-plugins.ts': /^kube\/(?:api|publish)\/|^sources\/etcd\/etcd-source/,
+      'config/server/plain-block.ts': /^sources\/etcd\/etcd-source/,
     };
-    expect([...loadedWith('plugins/plain-plugins.ts')]).toContain('kube/publish/cluster.ts');
+    expect([...loadedWith('config/server/plain-block.ts')]).toContain('kube/publish/cluster.ts');
     for (const [list, late] of Object.entries(large)) {
-      const loaded = [...loadedWith(`plugins/${list}`)];
+      const loaded = [...loadedWith(list)];
       expect(loaded.filter((path) => late.test(path))).toEqual([]);
     }
   });

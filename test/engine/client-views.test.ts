@@ -9,7 +9,6 @@ import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
 import { planOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
-import { allPlugins } from '../../src/engine/all-plugins.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import type { Interfaces } from '../../src/listen/local-addresses.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
@@ -38,7 +37,6 @@ class Subject {
   constructor(options: string, networks: readonly string[]) {
     this.#options = options;
     this.engine = new Engine(this.#plan(networks), {
-      plugins: allPlugins,
       readers: 0,
       version: 'test',
       clock: this.clock,

@@ -25,7 +25,6 @@ import {
   writePlainEngine,
 } from '../../src/config/server/plain-block.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { plainPlugins } from '../../src/engine/plain-plugins.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
@@ -210,7 +209,6 @@ class Subject {
 
   constructor(given: Settings) {
     this.engine = new Engine(planOf(given), {
-      plugins: plainPlugins,
       readers: 0,
       version: 'test',
       connect: () => this.upstream,

@@ -17,7 +17,6 @@ import {
   writePlainEngine,
 } from '../../src/config/server/plain-block.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { plainPlugins } from '../../src/engine/plain-plugins.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
@@ -140,7 +139,7 @@ class Subject {
   constructor(dialect: 'coredns' | 'kube-dns') {
     this.#dialect = dialect;
     const { clock } = this;
-    const dependencies = { plugins: plainPlugins, readers: 0, version: 'test', clock, log: silentLog };
+    const dependencies = { readers: 0, version: 'test', clock, log: silentLog };
     this.engine = new Engine(planOf(dialect, '10.0.0.1'), dependencies);
     const { services, endpoints, namespaces, pods } = this.cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();

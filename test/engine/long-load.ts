@@ -10,12 +10,17 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
-import { allPlugins } from '../../src/engine/all-plugins.ts';
+import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine, type EngineDependencies } from '../../src/engine/engine.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
+import { cache as cachePlugin } from '../../src/plugins/cache/plugin.ts';
+import { etcd } from '../../src/plugins/etcd/plugin.ts';
+import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
 import { planIn, planRoute } from '../../src/plugins/forward/options.ts';
+import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
+import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
@@ -25,7 +30,7 @@ import { CLASS, type Message, type NameKey } from '../../src/wire/types.ts';
 import { isUpstreams, YesUpstream } from './yes-upstream.ts';
 
 // A constructor cannot wait.
-await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
+await loadPlugins([{ definition: etcd }, { definition: etcdZones }, { definition: kubernetes }]);
 
 export interface LoadSettings {
   readonly plan: EnginePlan;
@@ -59,10 +64,10 @@ export function withRefreshing(plan: EnginePlan): EnginePlan {
     loopDetection: false,
     rules: [defaultRule([parseUpstream('192.0.2.53')])],
   };
-  const forwarding = withOptions(plan, 'forward', (options) =>
+  const forwarding = withOptions(plan, forwardPlugin, (options) =>
     planIn(options) === undefined ? options : { routes: [planRoute(forward, new Set())] },
   );
-  return withOptions(forwarding, 'cache', (rules) => ({
+  return withOptions(forwarding, cachePlugin, (rules) => ({
     ...rules,
     refreshesUsed: true,
     serveStale: RFC_8767,
@@ -192,7 +197,7 @@ async function startServer(
   upstream: YesUpstream,
 ): Promise<LoadedServer> {
   const engine = new Engine(plan, {
-    ...{ plugins: allPlugins, readers: 0, version: 'test', connect: () => upstream },
+    ...{ readers: 0, version: 'test', connect: () => upstream },
     ...{ clock, log: silentLog, ...dependencies },
   });
   const server = new LoadedServer(engine, clock);

@@ -4,6 +4,7 @@
  *
  * Roles without prefetching and stale answers are also tested with both: the rule does not depend on settings.
  */
+
 import { appendFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -22,16 +23,18 @@ import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { mapUses } from '../../src/config/server/server-blocks-plan.ts';
 import { optionsIn, withOptions } from '../../src/config/server/testing/with-options.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
+import { makePlugin } from '../../src/contract/plugin-use.ts';
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
-import { allPlugins } from '../../src/engine/all-plugins.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { ClusterZonePlugin } from '../../src/plugins/cluster-zone/cluster-zone.ts';
 import { EtcdZones } from '../../src/plugins/etcd-zones/etcd-zones.ts';
+import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { isWithin, parseName, toKey } from '../../src/wire/name.ts';
@@ -89,10 +92,10 @@ function fillCluster(engine: Engine): void {
 it.each(['serve', 'kube-dns'] as const)('%s', TIMEOUT, async (command) => {
   const plan = planOfServe({}, command);
   // A service gets this address later.
-  const refreshing = optionsIn(withRefreshing(plan), 'forward');
+  const refreshing = optionsIn(withRefreshing(plan), forwardPlugin);
   const [late, isThere] = [key('88.0.96.10.in-addr.arpa.'), { is: false }];
   const given = await expectOursToStay({
-    plan: withOptions(plan, 'forward', () => refreshing),
+    plan: withOptions(plan, forwardPlugin, () => refreshing),
     isOurs: (name) =>
       within('cluster.local.', 'ads.example.', '7.0.96.10.in-addr.arpa.')(name) ||
       (isThere.is && name === late),
@@ -158,20 +161,22 @@ itWithTool(
     if (settings.kind === 'bad') throw new Error(JSON.stringify(settings.problems));
     const inputs = { systemServers: [], stubZones: [] };
     const { engine: plan } = compileSkyDns(settings.settings, inputs, { udpReaders: 1, now: 0 });
+    // What it reads of etcd comes in real time.
+    const inRealTime = mapUses(plan, (use) =>
+      use.name === 'etcd-zones'
+        ? {
+            ...use,
+            definition: {
+              name: use.name,
+              create: (_, context, former) => makePlugin(use, { ...context, clock: systemClock }, former),
+              outlivesPlans: () => true,
+            },
+          }
+        : use,
+    );
     const given = await expectOursToStay({
-      plan: withRefreshing(plan),
-      dependencies: {
-        // What it reads of etcd comes in real time.
-        plugins: {
-          ...allPlugins,
-          make: (each, context, former) =>
-            allPlugins.make(
-              each,
-              each.name === 'etcd-zones' ? { ...context, clock: systemClock } : context,
-              former,
-            ),
-        },
-      },
+      plan: withRefreshing(inRealTime),
+      dependencies: {},
       isOurs: within('skydns.test.'),
       questions: [
         'web.skydns.test. A',

@@ -2,6 +2,7 @@
  * Each way to configure the program makes its own views. With all of them, for any batch, a reader never writes into the seat of a
  * packet that it does not answer.
  */
+
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -20,8 +21,11 @@ import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { allPlugins } from '../../src/engine/all-plugins.ts';
+import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { etcd } from '../../src/plugins/etcd/plugin.ts';
+import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
+import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import {
   cacheHostileSets,
   hostileSets,
@@ -32,7 +36,7 @@ import { query } from '../../src/table/testing/table-answers.ts';
 import { decodeName } from '../../src/wire/name-wire.ts';
 
 // A constructor cannot wait.
-await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
+await loadPlugins([{ definition: etcd }, { definition: etcdZones }, { definition: kubernetes }]);
 
 // Of whatever Corefile: a constructor cannot wait.
 
@@ -56,7 +60,7 @@ class Subject {
     this.#plan = plan;
     const { clock } = this;
     const basics = { readers: 0, version: 'test', clock, log: silentLog };
-    this.engine = new Engine(plan, { ...basics, plugins: allPlugins });
+    this.engine = new Engine(plan, basics);
     onTestFinished(() => this.engine.stop());
   }
 

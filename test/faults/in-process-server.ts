@@ -9,7 +9,6 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { plainPlugins } from '../../src/engine/plain-plugins.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../src/server/server.ts';
@@ -60,7 +59,6 @@ export async function serveInProcess(
     startReader: startThreadOf(readerEntry),
     queryLogEntry: new URL('query-log.mjs', readerEntry),
     version: 'test',
-    plugins: plainPlugins,
   };
   const server = new Server(new ServeFrontEnd(checked.value, dependencies), dependencies);
   // A clock that stands still would keep a stopping server waiting.

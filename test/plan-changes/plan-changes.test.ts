@@ -1,11 +1,14 @@
 /**
  * After a change of its plan, a server with any front end holds no reference to the former plan.
  */
+
 import { beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
+import { optionsIn } from '../../src/config/server/testing/with-options.ts';
 import { Cache } from '../../src/plugins/cache/cache.ts';
+import { cache as cachePlugin } from '../../src/plugins/cache/plugin.ts';
 import { TableFullError } from '../../src/table/arena.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { ReaderSubject } from '../coredns/reader-subject.ts';
@@ -36,9 +39,7 @@ for (const { name, tools } of FRONT_ENDS)
 it('keeps no cache for the sake of what counts its answers', async () => {
   const table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
   const make = () => {
-    const [plan] = planOf('. {\n cache\n}\n').blocks.flatMap(({ plugins }) => plugins);
-    if (plan?.name !== 'cache') throw new Error('no cache');
-    const cache = new Cache(plan.options, {
+    const cache = new Cache(optionsIn(planOf('. {\n cache\n}\n'), cachePlugin), {
       ...{ table, clock: systemClock, metrics: new PluginMetrics() },
       ...{ isStrict: false, handlerNames: () => [] },
     });

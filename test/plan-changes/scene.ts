@@ -1,6 +1,7 @@
 /**
  * The common environment of the servers of all front ends that change their plans in the test's own process.
  */
+
 import { rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -9,10 +10,14 @@ import { silentLog } from '../../src/base/log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
-import { allPlugins } from '../../src/engine/all-plugins.ts';
+import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
+import { etcd } from '../../src/plugins/etcd/plugin.ts';
+import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
+import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
+import { localNames as localNamesPlugin } from '../../src/plugins/local-names/plugin.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { Server, type ServerDependencies } from '../../src/server/server.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
@@ -26,7 +31,7 @@ import { DoubleProcess } from '../support/double-process.ts';
 import { ObservedFrontEnd } from './observed-front-end.ts';
 
 // A constructor cannot wait.
-await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
+await loadPlugins([{ definition: etcd }, { definition: etcdZones }, { definition: kubernetes }]);
 
 /** What the servers of all front ends share. */
 export interface Surroundings {
@@ -95,7 +100,6 @@ export class Scene {
       startReader: startThreadOf(readerEntry),
       queryLogEntry: new URL('query-log.mjs', readerEntry),
       version: 'test',
-      plugins: allPlugins,
     };
     this.following = { ...this.dependencies, clock: hurriedClock };
   }
@@ -211,7 +215,7 @@ function vary(plan: ServerPlan, index: number): ServerPlan {
   }));
   const scope = { kind: 'domain', name: toKey(parseName('rule.example.')) } as const;
   const action = { kind: 'address', address: '192.0.2.3' } as const;
-  const changed = withOptions(engine, 'local-names', ({ settings, networks }) => ({
+  const changed = withOptions(engine, localNamesPlugin, ({ settings, networks }) => ({
     settings: {
       ...settings,
       names: { ...settings.names, records },

@@ -3,6 +3,7 @@
  */
 import type { Answer } from '../../src/chain/answer.ts';
 import type { Handler, ReplyChanges } from '../../src/chain/handler.ts';
+import { RESOLVER_OUTCOME } from '../../src/chain/outcomes.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import type { Query } from '../../src/chain/query.ts';
 import { BlockRoutes } from '../../src/engine/server-blocks/block-route.ts';
@@ -11,7 +12,6 @@ import { ForwardTally } from '../../src/forward/forward-tally.ts';
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { Cache } from '../../src/plugins/cache/cache.ts';
 import type { OwnRules } from '../../src/plugins/cache/options.ts';
-import { RESOLVER_OUTCOME } from '../../src/plugins/cache/outcomes.ts';
 import type { FilteredTypes } from '../../src/plugins/forward/filtered-types.ts';
 import { Forward, type ForwardDependencies } from '../../src/plugins/forward/forward.ts';
 import { planRoute } from '../../src/plugins/forward/options.ts';

@@ -3,11 +3,11 @@
  */
 
 import type { Environment } from '../../base/environment.ts';
+import type { PluginUse } from '../../contract/plugin-use.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import { COREFILE_PLUGINS, type CorefilePluginName } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
 import { readCorefile, type ServerBlock } from '../corefile/read-corefile.ts';
-import type { PluginPlan } from '../server/plugin-plan.ts';
 
 const JOINING: ReadonlySet<CorefilePluginName> = new Set(
   COREFILE_PLUGINS.filter(({ joinsBlocks }) => joinsBlocks).map(({ name }) => name),
@@ -22,7 +22,7 @@ export interface ExtraSource {
 }
 
 export type ExtraReading =
-  | { readonly kind: 'good'; readonly plugins: readonly PluginPlan[] }
+  | { readonly kind: 'good'; readonly plugins: readonly PluginUse[] }
   /** Each with its position and remedy. */
   | { readonly kind: 'bad'; readonly problems: readonly string[] };
 

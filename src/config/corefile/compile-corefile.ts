@@ -1,28 +1,29 @@
 /**
  * Compiles the server blocks of a Corefile to the plan of a server.
  */
+
 import { availableParallelism } from 'node:os';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
+import type { CorefilePluginName, CorefilePluginOptions } from '../../plugins/registry.ts';
 import { countCores, readersFor } from '../cores.ts';
 import { readQueryLogWords } from '../query-log/read-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
-import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
-import type { ListenerGroupPlan, SitePlan } from '../server/server-blocks-plan.ts';
+import type { ListenerGroupPlan, ServerBlockPlan, SitePlan } from '../server/server-blocks-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** The options of a plugin in a block; undefined if the block does not have the plugin. */
-export function findOptions<Name extends PluginName>(
+export function findOptions<Name extends CorefilePluginName>(
   { plugins }: Pick<ServerBlock, 'plugins'>,
   name: Name,
-): PluginOptions[Name] | undefined {
+): CorefilePluginOptions[Name] | undefined {
   // The plugin's name determines the type of its options.
-  return plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
+  return plugins.find((use) => use.name === name)?.options as CorefilePluginOptions[Name] | undefined;
 }
 
 export interface CompileSettings {
@@ -87,15 +88,21 @@ function compileEngine(
 ): EnginePlan {
   return {
     isStrict,
-    blocks: blocks.map(({ keys, plugins }) => ({
-      zones: [...new Set(keys.map(({ zone }) => zone))],
-      plugins,
+    blocks: blocks.map((block) => ({
+      zones: [...new Set(block.keys.map(({ zone }) => zone))],
+      ...viewNameIn(block),
+      plugins: block.plugins,
     })),
     groups,
     responses: { kind: 'coredns' },
     cache: { octets: 4 * 2 ** 20, entries: Number.POSITIVE_INFINITY },
     udpSize: 4096,
   };
+}
+
+function viewNameIn(block: ServerBlock): Pick<ServerBlockPlan, 'view'> {
+  const view = findOptions(block, 'view');
+  return view === undefined ? {} : { view: view.name };
 }
 
 /** Makes one group per scheme, address and port; the first block of a group determines its socket settings. */

@@ -4,7 +4,7 @@
  * docs/explanation/dialects.md has the whole list with reasons.
  */
 import { directivesOf } from '../../plugins/forward/options.ts';
-import type { CorefilePluginName, CorefilePluginOptions, PluginUse } from '../../plugins/registry.ts';
+import type { CorefilePluginName, CorefilePluginOptions, CorefileUse } from '../../plugins/registry.ts';
 
 export interface Difference {
   readonly plugin: CorefilePluginName;
@@ -15,7 +15,7 @@ export interface Difference {
 }
 
 interface DifferenceRule extends Difference {
-  readonly concerns: (use: PluginUse) => boolean;
+  readonly concerns: (use: CorefileUse) => boolean;
 }
 
 function rule<Name extends CorefilePluginName>(
@@ -93,7 +93,7 @@ const RULES: readonly DifferenceRule[] = [
 ];
 
 /** The differences that the plugins of a server block bring. */
-export function findDifferences(plugins: readonly PluginUse[]): readonly Difference[] {
+export function findDifferences(plugins: readonly CorefileUse[]): readonly Difference[] {
   return plugins.flatMap((use) =>
     RULES.filter(({ concerns }) => concerns(use)).map(({ plugin, text, remains }) => ({
       ...{ plugin, text, remains },

@@ -7,12 +7,12 @@ import type { CacheRules } from '../../plugins/cache/options.ts';
 import { directivesOf, type ForwardOptions } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import type { PortolanOptions } from '../../plugins/portolan/options.ts';
-import type { CorefilePluginName, PluginUse } from '../../plugins/registry.ts';
+import type { CorefilePluginName, CorefileUse } from '../../plugins/registry.ts';
 import { readQueryLogWords } from '../query-log/read-settings.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
 /** The plugins of a server block, by name. */
-type Plugins = Map<CorefilePluginName, PluginUse>;
+type Plugins = Map<CorefilePluginName, CorefileUse>;
 
 /** Replaces the options of other plugins, in all blocks. A feature without its plugin is a problem. */
 export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFindings): void {
@@ -120,14 +120,17 @@ function requireUse<Name extends CorefilePluginName>(
   name: Name,
   feature: string,
   refuse: Refuse,
-): PluginUse<Name> | undefined {
+): CorefileUse<Name> | undefined {
   const use = findUse(plugins, name);
   if (use === undefined)
     refuse(`${feature}: no ${name} in this server block`, `Add ${name}, or take ${feature} out.`);
   return use;
 }
 
-function findUse<Name extends CorefilePluginName>(plugins: Plugins, name: Name): PluginUse<Name> | undefined {
+function findUse<Name extends CorefilePluginName>(
+  plugins: Plugins,
+  name: Name,
+): CorefileUse<Name> | undefined {
   // The name of a use determines its type.
-  return plugins.get(name) as PluginUse<Name> | undefined;
+  return plugins.get(name) as CorefileUse<Name> | undefined;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem, describeCorefileWarning } from '../../corefile/syntax/findings.ts';
-import type { CorefilePluginName, PluginUse } from '../../plugins/registry.ts';
+import type { CorefilePluginName, CorefileUse } from '../../plugins/registry.ts';
 import { readCorefile } from './read-corefile.ts';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ function read(text: string, profile: OrderProfile = '1.14') {
   });
 }
 
-function usesOf(text: string, profile: OrderProfile = '1.14'): readonly PluginUse[] {
+function usesOf(text: string, profile: OrderProfile = '1.14'): readonly CorefileUse[] {
   const reading = read(text, profile);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join('\n'));
   return reading.blocks.flatMap((block) => block.plugins);

@@ -17,7 +17,7 @@ import {
 } from '../../corefile/syntax/findings.ts';
 import { type BlockNode, type DirectiveNode, parseBlocks } from '../../corefile/syntax/parser.ts';
 import type { Token } from '../../corefile/syntax/token.ts';
-import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
+import { type CorefilePluginName, type CorefileUse, findDefinition } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { extendPlugins } from './extend-plugins.ts';
@@ -45,7 +45,7 @@ export interface ServerBlock {
   /** At least one. */
   readonly keys: readonly ServerKey[];
   /** In query order, each plugin once. */
-  readonly plugins: readonly PluginUse[];
+  readonly plugins: readonly CorefileUse[];
 }
 
 export interface GoodCorefile {
@@ -83,7 +83,7 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   const drafts = nodes.map((node) => ({
     node,
     keys: readServerKeys(node, settings.defaultPort, findings),
-    plugins: new Map<CorefilePluginName, PluginUse>(),
+    plugins: new Map<CorefilePluginName, CorefileUse>(),
   }));
   for (const name of order) for (const draft of drafts) setUp(name, draft, settings, findings);
   extendPlugins(
@@ -109,7 +109,7 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
 }
 
 /** Refuses plugins that need another one in their block. CoreDNS finds this when it starts. */
-function checkPartners(plugins: readonly PluginUse[], findings: CorefileFindings): void {
+function checkPartners(plugins: readonly CorefileUse[], findings: CorefileFindings): void {
   for (const use of plugins) {
     if (use.name === 'secondary') checkKeys(use.options.zones, use, plugins, findings);
     if (use.name === 'transfer') checkKeys(use.options.rules, use, plugins, findings);
@@ -127,8 +127,8 @@ function checkPartners(plugins: readonly PluginUse[], findings: CorefileFindings
 /** Refuses names of keys that no `tsig` of the block has. */
 function checkKeys(
   parts: readonly { readonly key?: NameKey | undefined }[],
-  { name, position }: PluginUse,
-  plugins: readonly PluginUse[],
+  { name, position }: CorefileUse,
+  plugins: readonly CorefileUse[],
   findings: CorefileFindings,
 ): void {
   const keys = plugins.flatMap((use) => (use.name === 'tsig' ? use.options.keys : []));
@@ -145,7 +145,7 @@ function checkKeys(
 interface BlockDraft {
   readonly node: BlockNode;
   readonly keys: readonly ServerKey[];
-  readonly plugins: Map<CorefilePluginName, PluginUse>;
+  readonly plugins: Map<CorefilePluginName, CorefileUse>;
 }
 
 function setUp(
@@ -172,7 +172,7 @@ function setUp(
   };
   const options = definition.read(new DirectiveCursor(directive, findings), context);
   // The name of a definition determines the type of its options.
-  plugins.set(definition.name, { name, options, position: directive.position } as PluginUse);
+  plugins.set(definition.name, { name, definition, options, position: directive.position } as CorefileUse);
 }
 
 const OF_A_CLOUD =

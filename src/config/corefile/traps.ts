@@ -8,7 +8,7 @@ import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import { directivesOf, type ForwardDirective } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
-import { findDefinition, type PluginUse } from '../../plugins/registry.ts';
+import { type CorefileUse, findDefinition } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { isWithin } from '../../wire/name.ts';
@@ -16,11 +16,11 @@ import type { NameKey } from '../../wire/types.ts';
 
 interface Block {
   readonly keys: readonly ServerKey[];
-  readonly plugins: readonly PluginUse[];
+  readonly plugins: readonly CorefileUse[];
 }
 
 /** Whether a plugin answers queries itself. */
-const answers = ({ name }: PluginUse): boolean => findDefinition(name)?.answers === true;
+const answers = ({ name }: CorefileUse): boolean => findDefinition(name)?.answers === true;
 
 export function findTraps(blocks: readonly Block[], files: CorefileFiles, findings: CorefileFindings): void {
   for (const block of blocks) {
@@ -32,7 +32,7 @@ export function findTraps(blocks: readonly Block[], files: CorefileFiles, findin
   findParentsOfZones(blocks, findings);
 }
 
-function findTrapsOf(use: PluginUse, block: Block, files: CorefileFiles, findings: CorefileFindings): void {
+function findTrapsOf(use: CorefileUse, block: Block, files: CorefileFiles, findings: CorefileFindings): void {
   switch (use.name) {
     case 'autopath':
       findAutopathTraps(use, block, findings);
@@ -90,7 +90,7 @@ function findPlainListeners(block: Block, blocks: readonly Block[], findings: Co
 }
 
 function findAutopathTraps(
-  { options, position }: PluginUse<'autopath'>,
+  { options, position }: CorefileUse<'autopath'>,
   block: Block,
   findings: CorefileFindings,
 ): void {
@@ -118,7 +118,7 @@ function clustersOf({ plugins }: Block, name: string): readonly KubernetesOption
 }
 
 function findHostsTraps(
-  { options, position }: PluginUse<'hosts'>,
+  { options, position }: CorefileUse<'hosts'>,
   block: Block,
   findings: CorefileFindings,
 ): void {
@@ -141,7 +141,7 @@ const NXDOMAIN = 3;
 const ANY = 255;
 
 function findTemplateTraps(
-  { options, position }: PluginUse<'template'>,
+  { options, position }: CorefileUse<'template'>,
   block: Block,
   findings: CorefileFindings,
 ): void {
@@ -168,9 +168,9 @@ function findSuppressedCluster(
   block: Block,
   type: string,
   findings: CorefileFindings,
-  position: PluginUse['position'],
+  position: CorefileUse['position'],
 ): void {
-  const cluster = block.plugins.find((use): use is PluginUse<'kubernetes'> => use.name === 'kubernetes');
+  const cluster = block.plugins.find((use): use is CorefileUse<'kubernetes'> => use.name === 'kubernetes');
   const zone = cluster?.options.primaryZone;
   const takesAll = rule.patterns.length === 0 && rule.conditions.length === 0;
   if (zone !== undefined && takesAll && rule.zones.some((own) => isWithin(zone, own)))
@@ -181,7 +181,7 @@ function findSuppressedCluster(
 }
 
 function findKubernetesTraps(
-  { options, position }: PluginUse<'kubernetes'>,
+  { options, position }: CorefileUse<'kubernetes'>,
   block: Block,
   findings: CorefileFindings,
 ): void {
@@ -198,7 +198,7 @@ function findKubernetesTraps(
 }
 
 function findForwardTraps(
-  { options, position }: PluginUse<'forward'>,
+  { options, position }: CorefileUse<'forward'>,
   files: CorefileFiles,
   findings: CorefileFindings,
 ): void {
@@ -222,7 +222,7 @@ function takesAll(rule: ForwardDirective, zone: NameKey): boolean {
 
 function findLoopbackServers(
   path: string,
-  position: PluginUse['position'],
+  position: CorefileUse['position'],
   files: CorefileFiles,
   findings: CorefileFindings,
 ): void {
@@ -240,7 +240,7 @@ function findLoopbackServers(
     );
 }
 
-function findCacheTraps({ options, position }: PluginUse<'cache'>, findings: CorefileFindings): void {
+function findCacheTraps({ options, position }: CorefileUse<'cache'>, findings: CorefileFindings): void {
   const { serveStale } = options;
   if (serveStale !== undefined && !serveStale.prefersPositive)
     findings.warn(
@@ -249,7 +249,10 @@ function findCacheTraps({ options, position }: PluginUse<'cache'>, findings: Cor
     );
 }
 
-function findMetricsTraps({ options, position }: PluginUse<'prometheus'>, findings: CorefileFindings): void {
+function findMetricsTraps(
+  { options, position }: CorefileUse<'prometheus'>,
+  findings: CorefileFindings,
+): void {
   const { hasRuntimeMetrics } = options;
   if (hasRuntimeMetrics)
     findings.warn(

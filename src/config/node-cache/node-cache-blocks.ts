@@ -3,7 +3,7 @@
  */
 import { type CacheServeStale, RFC_8767 } from '../../plugins/cache/options.ts';
 import { directivesOf, type ForwardDirective } from '../../plugins/forward/options.ts';
-import type { PluginUse } from '../../plugins/registry.ts';
+import type { CorefileUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from '../corefile/read-corefile.ts';
 
 /** As RFC 8767 section 5 recommends: query upstreams first, and serve expired answers with a TTL of 30 s. */
@@ -20,7 +20,7 @@ export function adaptBlocks(blocks: readonly ServerBlock[]): readonly ServerBloc
   });
 }
 
-function adaptPlugin(use: PluginUse): PluginUse {
+function adaptPlugin(use: CorefileUse): CorefileUse {
   switch (use.name) {
     case 'cache': {
       const { serveStale = SERVE_STALE } = use.options;

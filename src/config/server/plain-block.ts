@@ -1,24 +1,38 @@
 /**
  * The server block of Portolan's own front ends: one for all names and listeners. The plugins are in an order that these front ends share.
  */
+
+import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
 import type { ForwardPlan, ForwardRule } from '../../forward/forward-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
+import { aliases } from '../../plugins/aliases/plugin.ts';
+import { anyType } from '../../plugins/any-type/plugin.ts';
 import type { OwnRules } from '../../plugins/cache/options.ts';
+import { cache as cachePlugin } from '../../plugins/cache/plugin.ts';
 import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
+import { clusterZone } from '../../plugins/cluster-zone/plugin.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
+import { federations as federationsPlugin } from '../../plugins/federations/plugin.ts';
+import { filteredTypes as filteredTypesPlugin } from '../../plugins/filtered-types/plugin.ts';
 import type { FilteredTypes } from '../../plugins/forward/filtered-types.ts';
 import { planRoute } from '../../plugins/forward/options.ts';
+import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
+import { hostsNodata } from '../../plugins/hosts-nodata/plugin.ts';
 import type { IdentityOptions } from '../../plugins/identity/options.ts';
+import { identity as identityPlugin } from '../../plugins/identity/plugin.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
+import { localNames } from '../../plugins/local-names/plugin.ts';
+import { metaTypes } from '../../plugins/meta-types/plugin.ts';
 import type { NsidOptions } from '../../plugins/nsid/plugin.ts';
+import { nsid as nsidPlugin } from '../../plugins/nsid/plugin.ts';
+import { probes } from '../../plugins/probes/plugin.ts';
+import { questionRules } from '../../plugins/question-rules/plugin.ts';
+import { stubZones } from '../../plugins/stub-zones/plugin.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
-import type { PluginPlan } from './plugin-plan.ts';
 import type { ClientsPlan, ListenerGroupPlan, PlainResponses, TcpPlan } from './server-blocks-plan.ts';
-
-/** The name of the only listener group. */
-export const PLAIN_GROUP = 'dns';
+import { PLAIN_GROUP } from './server-blocks-plan.ts';
 
 export interface PlainListenerParts extends Pick<ListenerGroupPlan, 'addresses' | 'port' | 'clients'> {
   readonly tcp?: Partial<TcpPlan>;
@@ -45,7 +59,7 @@ const MAX_QUERIES = 10_000;
 
 export interface PlainEngineParts {
   readonly clients: ClientsPlan | undefined;
-  readonly plugins: readonly PluginPlan[];
+  readonly plugins: readonly PluginUse[];
   readonly responses: Omit<PlainResponses, 'kind'>;
   readonly cache: EnginePlan['cache'];
   readonly udpSize: number;
@@ -69,7 +83,7 @@ export function writePlainEngine({
 }
 
 /** Inserts further plugins before all plugins that answer names. */
-export function joinPlugins(plan: EnginePlan, further: readonly PluginPlan[]): EnginePlan {
+export function joinPlugins(plan: EnginePlan, further: readonly PluginUse[]): EnginePlan {
   const blocks = plan.blocks.map((block) => {
     const place = block.plugins.findIndex(({ name }) => name === 'meta-types') + 1;
     return { ...block, plugins: block.plugins.toSpliced(place, 0, ...further) };
@@ -86,12 +100,12 @@ export function joinPlugins(plan: EnginePlan, further: readonly PluginPlan[]): E
 export function writeFirstPlugins(
   identity: IdentityOptions | undefined,
   nsid?: NsidOptions,
-): readonly PluginPlan[] {
+): readonly PluginUse[] {
   return [
-    { name: 'probes', options: undefined },
-    ...(nsid === undefined ? [] : [{ name: 'nsid', options: nsid } as const]),
-    ...(identity === undefined ? [] : [{ name: 'identity', options: identity } as const]),
-    { name: 'meta-types', options: undefined },
+    usePlugin(probes, undefined),
+    ...(nsid === undefined ? [] : [usePlugin(nsidPlugin, nsid)]),
+    ...(identity === undefined ? [] : [usePlugin(identityPlugin, identity)]),
+    usePlugin(metaTypes, undefined),
   ];
 }
 
@@ -99,9 +113,9 @@ export function writeFirstPlugins(
 export function writeLocalNames(
   settings: LocalNamesOptions['settings'],
   clients: ClientsPlan | undefined,
-): PluginPlan {
+): PluginUse {
   const networks = clients?.localises === true ? clients.networks : [];
-  return { name: 'local-names', options: { settings, networks } };
+  return usePlugin(localNames, { settings, networks });
 }
 
 /** The options of the plugins for names that are not ours. */
@@ -115,37 +129,37 @@ export interface LastOptions {
 /** The last plugins: question rules, cache and forward. @param between plugins that may refuse queries before they are forwarded */
 export function writeLastPlugins(
   { cache, forward, filteredTypes }: LastOptions,
-  between: readonly PluginPlan[] = [],
-): readonly PluginPlan[] {
+  between: readonly PluginUse[] = [],
+): readonly PluginUse[] {
   return [
-    { name: 'question-rules', options: undefined },
+    usePlugin(questionRules, undefined),
     ...between,
-    { name: 'cache', options: cache },
-    { name: 'forward', options: { routes: [planRoute(forward, filteredTypes)] } },
+    usePlugin(cachePlugin, cache),
+    usePlugin(forwardPlugin, { routes: [planRoute(forward, filteredTypes)] }),
   ];
 }
 
 export interface ClusterParts {
   readonly zone: Omit<ClusterZoneOptions, 'filteredTypes'>;
   readonly federations: readonly Federation[];
-  readonly local: PluginPlan;
+  readonly local: PluginUse;
   readonly last: LastOptions;
 }
 
 /** The plugins around a cluster zone, and the servers for all other names. */
-export function writeClusterPlugins({ zone, federations, local, last }: ClusterParts): readonly PluginPlan[] {
+export function writeClusterPlugins({ zone, federations, local, last }: ClusterParts): readonly PluginUse[] {
   const { domain, dialect } = zone;
   const { filteredTypes: types, forward } = last;
   const zones = [...namesForwardedWithin(forward.rules, domain)];
   return [
-    { name: 'any-type', options: { policy: dialect.anyQuestions } },
-    ...(types.size === 0 ? [] : [{ name: 'filtered-types', options: { types } } as const]),
-    { name: 'aliases', options: undefined },
+    usePlugin(anyType, { policy: dialect.anyQuestions }),
+    ...(types.size === 0 ? [] : [usePlugin(filteredTypesPlugin, { types })]),
+    usePlugin(aliases, undefined),
     local,
-    { name: 'stub-zones', options: { zones, to: 'hosts-nodata' } },
-    { name: 'federations', options: { domain, federations } },
-    { name: 'cluster-zone', options: { ...zone, filteredTypes: types } },
-    { name: 'hosts-nodata', options: undefined },
+    usePlugin(stubZones, { zones, to: 'hosts-nodata' }),
+    usePlugin(federationsPlugin, { domain, federations }),
+    usePlugin(clusterZone, { ...zone, filteredTypes: types }),
+    usePlugin(hostsNodata, undefined),
     ...writeLastPlugins(last),
   ];
 }

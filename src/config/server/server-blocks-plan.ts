@@ -1,11 +1,11 @@
 /**
  * Server blocks and the listener groups that they serve, for all front ends.
  */
+import type { PluginUse } from '../../contract/plugin-use.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
-import type { TlsOptions } from '../../plugins/tls/options.ts';
+import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { PluginName, PluginOptions, PluginPlan } from './plugin-plan.ts';
 
 export interface ServerBlocksPlan {
   readonly blocks: readonly ServerBlockPlan[];
@@ -19,8 +19,10 @@ export interface ServerBlocksPlan {
 export interface ServerBlockPlan {
   /** In the order of the keys, without duplicates; at least one. */
   readonly zones: readonly NameKey[];
+  /** The name of its view in metrics and logs. Default: none. */
+  readonly view?: string;
   /** In query order. */
-  readonly plugins: readonly PluginPlan[];
+  readonly plugins: readonly PluginUse[];
   /** Undefined: all clients get the same answers. */
   readonly clients?: ClientsPlan | undefined;
 }
@@ -52,6 +54,9 @@ export interface PlainResponses {
   /** Whether responses carry extended errors (RFC 8914). Default: no. */
   readonly sendsExtendedErrors?: boolean;
 }
+
+/** The name of the only group of our own front ends. */
+export const PLAIN_GROUP = 'dns';
 
 /** Sockets that answer alike. */
 export interface GroupPlan {
@@ -105,21 +110,20 @@ export interface SitePlan {
   readonly block: number;
 }
 
-/** The names of all plugins in a plan. */
-export function pluginNames({ blocks }: Pick<ServerBlocksPlan, 'blocks'>): readonly PluginName[] {
-  return blocks.flatMap(({ plugins }) => plugins.map(({ name }) => name));
+/** All plugins of a plan. */
+export function pluginUses({ blocks }: Pick<ServerBlocksPlan, 'blocks'>): readonly PluginUse[] {
+  return blocks.flatMap(({ plugins }) => plugins);
 }
 
 /** The name of a block's view; empty: none. */
 export function viewOf(block: ServerBlockPlan | undefined): string {
-  return optionsOf(block, 'view')?.name ?? '';
+  return block?.view ?? '';
 }
 
-/** The options of a plugin in a block; undefined without the block or the plugin. */
-export function optionsOf<Name extends PluginName>(
-  block: ServerBlockPlan | undefined,
-  name: Name,
-): PluginOptions[Name] | undefined {
-  // The plugin's name determines the type of its options.
-  return block?.plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
+/** The same plan, with other uses of plugins. */
+export function mapUses<Plan extends Pick<ServerBlocksPlan, 'blocks'>>(
+  plan: Plan,
+  change: (use: PluginUse) => PluginUse,
+): Plan {
+  return { ...plan, blocks: plan.blocks.map((block) => ({ ...block, plugins: block.plugins.map(change) })) };
 }

@@ -1,6 +1,8 @@
 /**
  * Compiles the settings of SkyDNS, with the current data of etcd, to the plan of a server.
  */
+
+import { usePlugin } from '../../contract/plugin-use.ts';
 import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import {
   DEFAULT_FORWARD_PLAN,
@@ -11,6 +13,10 @@ import {
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import type { EtcdZonesOptions } from '../../plugins/etcd-zones/options.ts';
+import { etcdZones } from '../../plugins/etcd-zones/plugin.ts';
+import { forwardLimit } from '../../plugins/forward-limit/plugin.ts';
+import { localName as localNamePlugin } from '../../plugins/local-name/plugin.ts';
+import { stubZones } from '../../plugins/stub-zones/plugin.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { joinName, parseName, toKey } from '../../wire/name.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
@@ -98,10 +104,10 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
     plugins: [
       ...writeFirstPlugins({ identifies: true, ttl: 0, cacheSize: cacheEntries }),
       writeLocalNames(makeServeLocalSettings([], undefined, 0, {}), undefined),
-      { name: 'stub-zones', options: { zones, to: 'question-rules' } },
-      ...(localName === undefined ? [] : [{ name: 'local-name', options: localName } as const]),
-      { name: 'etcd-zones', options: compileZones(settings, now) },
-      ...writeLastPlugins(last, [{ name: 'forward-limit', options: { minLabels } }]),
+      usePlugin(stubZones, { zones, to: 'question-rules' }),
+      ...(localName === undefined ? [] : [usePlugin(localNamePlugin, localName)]),
+      usePlugin(etcdZones, compileZones(settings, now)),
+      ...writeLastPlugins(last, [usePlugin(forwardLimit, { minLabels })]),
     ],
     responses: { recursionAvailable: true, rotatesAddresses: roundRobin, domain: undefined },
     cache: { octets: CACHE_OCTETS, entries: isBounded ? cacheEntries : Number.POSITIVE_INFINITY },

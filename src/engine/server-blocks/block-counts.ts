@@ -2,25 +2,24 @@
  * Metrics of all server blocks together: queries outside all zones, internal errors, and the enabled plugins. They exist if a
  * block counts its queries.
  */
+import type { Handler } from '../../chain/handler.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { QueryMetrics } from '../../chain/query-metrics.ts';
 import { type ServerBlocksPlan, viewOf } from '../../config/server/server-blocks-plan.ts';
-import { QueryMetrics } from '../../plugins/prometheus/query-metrics.ts';
 import type { DroppedQuery } from './listener-group.ts';
-
-const COUNTER_OF_PLUGINS = 'prometheus';
 
 export class BlockCounts {
   readonly isCounting: boolean;
   readonly #metrics: PluginMetrics;
 
-  constructor({ blocks }: ServerBlocksPlan, metrics: PluginMetrics) {
+  constructor(handlers: readonly Handler[], metrics: PluginMetrics) {
     this.#metrics = metrics;
-    this.isCounting = blocks.some(({ plugins }) => plugins.some(({ name }) => name === COUNTER_OF_PLUGINS));
+    this.isCounting = handlers.some(countsQueries);
     if (this.isCounting) this.#panics();
   }
 
   /** From now on, shows only the handlers of the blocks that count. */
-  enabled({ groups, blocks }: ServerBlocksPlan, namesOf: (block: number) => readonly string[]): void {
+  enabled({ groups, blocks }: ServerBlocksPlan, handlersOf: (block: number) => readonly Handler[]): void {
     if (!this.isCounting) return;
     const labels = ['server', 'zone', 'view', 'name'];
     const help = 'A metric that indicates whether a plugin is enabled on per server and zone basis.';
@@ -29,12 +28,12 @@ export class BlockCounts {
     for (const { server, sites } of groups) {
       const shown = new Set<number>();
       for (const { zone, block } of sites) {
-        const names = namesOf(block);
+        const handlers = handlersOf(block);
         // Show a block only once, for its first zone.
-        if (shown.has(block) || !names.includes(COUNTER_OF_PLUGINS)) continue;
+        if (shown.has(block) || !handlers.some(countsQueries)) continue;
         shown.add(block);
         const view = viewOf(blocks[block]);
-        for (const name of names) gauge.set({ server, zone, view, name }, 1);
+        for (const { name } of handlers) gauge.set({ server, zone, view, name }, 1);
       }
     }
   }
@@ -53,3 +52,5 @@ export class BlockCounts {
     return this.#metrics.counter('coredns_panics_total', 'A metrics that counts the number of panics.');
   }
 }
+
+const countsQueries = (handler: Handler): boolean => handler.countsQueries === true;

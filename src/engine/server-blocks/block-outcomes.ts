@@ -3,8 +3,8 @@
  */
 import { type Handler, type HandlerSearch, type HitCounts, publicationsOf } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
+import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import type { Query } from '../../chain/query.ts';
-import { CACHE_OUTCOMES } from '../../plugins/cache/cache-counts.ts';
 import { MAX_SEARCHED, type ViewOutcomes } from '../../table/types.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { CountedZone, EntryOutcomes, OutcomeMeaning, ReaderCounts } from './reader-counts.ts';
@@ -74,7 +74,7 @@ export class BlockOutcomes {
     const place = of.handlers.findIndex(({ role }) => role === 'forwarder');
     const counts = passing(of.handlers.slice(0, Math.max(0, place)));
     return this.#counts.outcomesOf(countedZone(of), 'forwarded', [
-      { plugin: pluginOf(of, 'forward'), counts },
+      { plugin: pluginOf(of, of.handlers[place]?.name ?? ''), counts },
     ]);
   }
 
@@ -98,7 +98,7 @@ export class BlockOutcomes {
 }
 
 function countedZone({ server, zone, view, handlers }: ZoneOfBlock): CountedZone {
-  return { server, zone, view, isCounted: handlers.some(({ name }) => name === COUNTER_OF_QUERIES) };
+  return { server, zone, view, isCounted: handlers.some(({ countsQueries }) => countsQueries) };
 }
 
 /** For each publication, the meanings of answers with records, and of denials. */
@@ -169,7 +169,5 @@ function passing(handlers: readonly Handler[]): readonly HandlerCount[] {
 /** In strict mode, as in CoreDNS, all answers count for the handler behind the one that counts queries. */
 function pluginOf({ handlers, isStrict }: Pick<ZoneOfBlock, 'handlers' | 'isStrict'>, name: string): string {
   if (!isStrict) return name;
-  return handlers[handlers.findIndex((each) => each.name === COUNTER_OF_QUERIES) + 1]?.name ?? '';
+  return handlers[handlers.findIndex(({ countsQueries }) => countsQueries) + 1]?.name ?? '';
 }
-
-const COUNTER_OF_QUERIES = 'prometheus';

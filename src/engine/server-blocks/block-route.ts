@@ -132,7 +132,7 @@ function formOf(handlers: readonly Handler[], kept: KeptReplies | undefined): An
   return {
     kind: 'as-sent',
     caching: kept?.form.caching,
-    rotates: handlers.some(({ name }) => name === 'loadbalance'),
+    rotates: handlers.some(({ rotates }) => rotates),
     flags: handlers.find(({ flags }) => flags !== undefined)?.flags ?? NO_FLAG_CHANGE,
   };
 }

@@ -4,31 +4,20 @@
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, type HandlerSearch, publicationsOf } from '../../chain/handler.ts';
-import { isWithinAny } from '../../chain/match.ts';
-import {
-  type GroupPlan,
-  optionsOf,
-  type ServerBlockPlan,
-  type SitePlan,
-  viewOf,
-} from '../../config/server/server-blocks-plan.ts';
+import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
+import { type GroupPlan, type SitePlan, viewOf } from '../../config/server/server-blocks-plan.ts';
 import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
-import { CACHE_OUTCOMES } from '../../plugins/cache/cache-counts.ts';
-import { readTtlOf } from '../../plugins/hosts/read-ttl.ts';
 import type { AskRule, ListenerGroupViews, ViewId, ViewOutcomes, ViewSettings } from '../../table/types.ts';
 import { NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
 import { BlockRoutes, namesNotForwarded, type RoutedZone } from './block-route.ts';
-import { classesOf, showClasses } from './client-classes.ts';
+import { type ChosenBlock, classesOf, showClasses } from './client-classes.ts';
 import { MAX_PUBLICATIONS } from './kept-answers.ts';
 
 /** A block, as far as its views depend on it. */
-export interface ViewedBlock {
-  readonly plan: ServerBlockPlan;
-  /** In the order in which they see a query. */
-  readonly handlers: readonly Handler[];
+export interface ViewedBlock extends ChosenBlock {
   /**
    * Whether to behave exactly as CoreDNS: it denies some names that exist, and its `cache` also holds answers about the cluster.
    */
@@ -128,12 +117,12 @@ export class BlockViews {
       publications: hasNodes ? publicationsOf(handlers) : [],
       askRules: [...askRulesOf(handlers), RARE_TYPES],
       recursionAvailable: false,
-      rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
+      rotatesAddresses: handlers.some(({ rotates }) => rotates),
       repeatsOpt: true,
       sendsExtendedErrors: !block.isStrict,
       // It takes any UDP size that a client offers, as CoreDNS does.
       asksToCut: block.isStrict,
-      maxUdpSize: optionsOf(plan, 'bufsize')?.size,
+      maxUdpSize: handlers.find(({ maxUdpSize }) => maxUdpSize !== undefined)?.maxUdpSize,
       ...(outcomes && { outcomes }),
       ...(search !== undefined && { searchLists: search.lists }),
       route,
@@ -179,11 +168,11 @@ function readSearchOf(handlers: readonly Handler[]): HandlerSearch | undefined {
 }
 
 /** Whether there are names that readers answer as the chain would. */
-export function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
+export function hasReadNodes({ handlers, isStrict }: ViewedBlock): boolean {
   // CoreDNS denies some names that exist.
   if (isStrict) return false;
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
-  return lastPublisher >= 0 && passesOn(plan) && keepsTtls(plan);
+  return lastPublisher >= 0 && handlers.every(passesUnknown) && keepsTtls(handlers);
 }
 
 /** Whether the handlers of a block without `cache` may make answers only from the Corefile and their publications. */
@@ -196,19 +185,13 @@ export function mayDerive(handlers: readonly Handler[]): boolean {
   );
 }
 
-/** Whether `hosts` falls through for all names that it does not know. */
-function passesOn(plan: ServerBlockPlan): boolean {
-  const hosts = optionsOf(plan, 'hosts');
-  return hosts === undefined || hosts.zones.every((zone) => isWithinAny(zone, new Set(hosts.fallthrough)));
+function passesUnknown(handler: Handler): boolean {
+  return handler.role !== 'publisher' || handler.deniesUnknown !== true;
 }
 
-/** Whether readers can give the TTLs that `cache` leaves or makes: they bound those of `hosts` only. */
-function keepsTtls(plan: ServerBlockPlan): boolean {
-  const cache = optionsOf(plan, 'cache');
-  if (cache?.kind !== 'coredns') return true;
-  const hosts = optionsOf(plan, 'hosts');
-  if (hosts !== undefined && readTtlOf(hosts, cache) === undefined) return false;
-  const ttl = optionsOf(plan, 'kubernetes')?.ttl;
-  const { success, denial } = cache;
-  return ttl === undefined || [success, denial].every(({ minTtl, maxTtl }) => minTtl <= ttl && ttl <= maxTtl);
+/** Whether readers can give the TTLs that the cache leaves or makes. */
+function keepsTtls(handlers: readonly Handler[]): boolean {
+  const bounds = handlers.flatMap((handler) => (handler.role === 'cache' ? (handler.ttlBounds ?? []) : []));
+  const publishers = handlers.filter((handler) => handler.role === 'publisher');
+  return bounds.every((each) => publishers.every((publisher) => publisher.keepsTtls?.(each) !== false));
 }

@@ -3,20 +3,24 @@
  *
  * A class sees the first block of each zone that is for it. If that depends on more than the address, the handler chain decides.
  */
+import type { Handler } from '../../chain/handler.ts';
 import {
   type GroupPlan,
-  optionsOf,
   type ServerBlockPlan,
   type SitePlan,
+  viewOf,
 } from '../../config/server/server-blocks-plan.ts';
-import { rangesOf, type Truth, truthFor } from '../../plugins/view/client-classes.ts';
+import type { BlockChoice, Truth } from '../../contract/block-choice.ts';
 import type { ClientViews, ListenerGroupViews, ViewId } from '../../table/types.ts';
 import { type AddressRange, matchRange } from '../../wire/address-range.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-interface PlannedBlock {
+export interface ChosenBlock {
   readonly plan: ServerBlockPlan;
+  readonly handlers: readonly Handler[];
+  /** Undefined: it is for all queries. */
+  readonly choice: BlockChoice | undefined;
 }
 
 /** `asked`: the handler chain decides. */
@@ -32,9 +36,9 @@ export interface ClientClass {
 const MAX_RANGES = 256;
 
 /** The longest range counts for a client. The class of all other clients is the last. */
-export function classesOf(group: GroupPlan, blocks: readonly PlannedBlock[]): readonly ClientClass[] {
-  const views = group.sites.flatMap(({ block }) => optionsOf(blocks[block]?.plan, 'view') ?? []);
-  const ranges = rangesOf(views);
+export function classesOf(group: GroupPlan, blocks: readonly ChosenBlock[]): readonly ClientClass[] {
+  const all = group.sites.flatMap(({ block }) => blocks[block]?.choice?.ranges ?? []);
+  const ranges = [...new Map(all.map((range) => [`${range.address}/${range.prefix}`, range])).values()];
   const isTooMany = ranges.length > MAX_RANGES;
   return [...(isTooMany ? [] : ranges), undefined].map((range) => ({
     range,
@@ -44,7 +48,7 @@ export function classesOf(group: GroupPlan, blocks: readonly PlannedBlock[]): re
 
 function chooseZones(
   { sites }: GroupPlan,
-  blocks: readonly PlannedBlock[],
+  blocks: readonly ChosenBlock[],
   range: AddressRange | undefined | 'none',
 ): ZoneChoice {
   const truthOf = judgeSites(sites, blocks, range);
@@ -60,20 +64,21 @@ function chooseZones(
 
 function judgeSites(
   sites: readonly SitePlan[],
-  blocks: readonly PlannedBlock[],
+  blocks: readonly ChosenBlock[],
   range: AddressRange | undefined | 'none',
 ): (site: SitePlan) => Truth {
-  const viewOf = ({ block }: SitePlan) => optionsOf(blocks[block]?.plan, 'view');
+  const choiceAt = ({ block }: SitePlan) => blocks[block]?.choice;
+  const nameAt = ({ zone, block }: SitePlan) => `${zone} ${viewOf(blocks[block]?.plan)}`;
   // Lines about readers' answers are written by the rules of the zone, whatever its view.
-  const isLogged = sites.some(({ block }) => optionsOf(blocks[block]?.plan, 'log') !== undefined);
-  const viewed = new Set(sites.filter((site) => viewOf(site) !== undefined).map(({ zone }) => zone));
-  const names = sites.map((site) => `${site.zone} ${viewOf(site)?.name ?? ''}`);
+  const isLogged = sites.some(({ block }) => blocks[block]?.handlers.some(({ writesLines }) => writesLines));
+  const viewed = new Set(sites.filter((site) => choiceAt(site) !== undefined).map(({ zone }) => zone));
+  const names = sites.map(nameAt);
   return (site) => {
-    const view = viewOf(site);
-    if (view === undefined) return viewed.has(site.zone) && isLogged ? 'unknown' : true;
+    const choice = choiceAt(site);
+    if (choice === undefined) return viewed.has(site.zone) && isLogged ? 'unknown' : true;
     // Readers count by zone and name of the view.
-    const isAlone = names.filter((name) => name === `${site.zone} ${view.name}`).length === 1;
-    return range === 'none' || isLogged || !isAlone ? 'unknown' : truthFor(view, range);
+    const isAlone = names.filter((name) => name === nameAt(site)).length === 1;
+    return range === 'none' || isLogged || !isAlone ? 'unknown' : choice.truthFor(range);
   };
 }
 

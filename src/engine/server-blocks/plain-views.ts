@@ -2,14 +2,13 @@
  * The only block of our own front ends in the table: the default view. It lives as long as the process, so that cached answers
  * outlive plans.
  */
+
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, publicationsOf } from '../../chain/handler.ts';
-import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import { CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import type { PlainResponses, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
-import { RESOLVER_OUTCOME } from '../../plugins/cache/outcomes.ts';
-import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
-import type { PublicationId, ViewSettings } from '../../table/types.ts';
+import type { LocalisedPublication, PublicationId, ViewSettings } from '../../table/types.ts';
 import { ROOT } from '../../wire/name.ts';
 import { BlockRoutes, type RoutedZone } from './block-route.ts';
 import type { NetworkViews } from './network-views.ts';
@@ -76,7 +75,9 @@ export function compileView(
     ...{ recursionAvailable, sendsExtendedErrors },
     rotatesAddresses,
     // Readers answer these as the first handlers do.
-    otherQuestions: handlers.some(({ name }) => name === 'chaos') ? 'refused-but-chaos' : 'refused',
+    otherQuestions: handlers.some(({ answersClasses }) => answersClasses === 'chaos')
+      ? 'refused-but-chaos'
+      : 'refused',
     // If answers are counted by the cluster's domain, those about the server count with its names.
     ...(domain && { refusalOutcomes: { chaos: CHAIN_OUTCOME.ours, others: CHAIN_OUTCOME.others } }),
     ...(route !== undefined && { route }),

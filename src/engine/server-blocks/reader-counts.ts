@@ -6,7 +6,7 @@
  */
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import { QueryMetrics } from '../../plugins/prometheus/query-metrics.ts';
+import { QueryMetrics } from '../../chain/query-metrics.ts';
 import type { AnswerGroup, QueriesOfOutcome, QueryCounts } from '../../table/counter-sums.ts';
 import { OutcomeRanges } from '../../table/outcomes.ts';
 import { VIEW_PATHS } from '../../table/types.ts';

@@ -3,6 +3,7 @@
  *
  * All blocks are complete before any of them answers, so that a plan that fails changes nothing.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -14,21 +15,19 @@ import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
-import type { PluginName } from '../../config/server/plugin-plan.ts';
 import {
   type GroupPlan,
-  optionsOf,
   type PlainResponses,
   type ServerBlockPlan,
   viewOf,
 } from '../../config/server/server-blocks-plan.ts';
+import type { BlockChoice } from '../../contract/block-choice.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contract/plugin.ts';
+import { makePlugin } from '../../contract/plugin-use.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
-import { MetadataPlugin } from '../../plugins/metadata/metadata.ts';
-import { createViewTest } from '../../plugins/view/judge-view.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
 import { DEFAULT_VIEW } from '../../table/types.ts';
@@ -50,7 +49,6 @@ import { ListenerGroup, type Site } from './listener-group.ts';
 import type { NetworkViews } from './network-views.ts';
 import { PlainGroup } from './plain-group.ts';
 import { PlainViews } from './plain-views.ts';
-import type { PluginMaker } from './plugin-maker.ts';
 import type { ReaderCounts } from './reader-counts.ts';
 
 export interface ServerBlocksDependencies {
@@ -64,8 +62,6 @@ export interface ServerBlocksDependencies {
   readonly forwardTally: ForwardTally;
   /** The blocks that answer now. No reference to them is kept. */
   readonly former: ServerBlocks | undefined;
-  /** Makes the plugins. */
-  readonly plugins: PluginMaker;
   /** The views of the clients of a plain block, which outlive plans. */
   readonly clientViews: NetworkViews;
   /** The main thread's own number among the readers of the table. */
@@ -82,7 +78,7 @@ export interface ServerBlocksDependencies {
 }
 
 interface RunningPlugin {
-  readonly name: PluginName;
+  readonly name: string;
   readonly plugin: Plugin;
 }
 
@@ -98,6 +94,7 @@ interface RunningBlock {
   readonly plugins: readonly RunningPlugin[];
   readonly handlers: readonly Handler[];
   readonly chain: Chain;
+  readonly choice: BlockChoice | undefined;
   readonly isStrict: boolean;
 }
 
@@ -143,19 +140,19 @@ export class ServerBlocks {
     this.#isFirst = former === undefined;
     this.#outcomes = new BlockOutcomes(dependencies.counts);
     this.#views = makeViews(plan, dependencies, this.#outcomes);
-    this.#counts = new BlockCounts(plan, dependencies.metrics);
     try {
       this.#blocks = plan.blocks.map((block, index) =>
-        this.#makeBlock(block, serverOf(plan, index), former?.formerOf(block, dependencies.plugins)),
+        this.#makeBlock(block, serverOf(plan, index), former?.formerOf(block)),
       );
     } catch (error) {
       // The failed plan is tried again and again: release the metrics and the table space of the plugins made so far.
       void this.#stopPlugins('replaced');
       throw error;
     }
+    this.#counts = new BlockCounts(this.handlers, dependencies.metrics);
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
     this.#handleQueries = this.#countInFlight();
-    this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
+    this.#counts.enabled(plan, (block) => this.#blocks[block]?.handlers ?? []);
   }
 
   /** Resolves when queries may be answered. @throws the error of the first plugin that cannot start */
@@ -248,7 +245,7 @@ export class ServerBlocks {
   }
 
   /** Starts the plugins of one name, for `explain`. @throws the error of the first that cannot start */
-  async startOnly(wanted: PluginName): Promise<void> {
+  async startOnly(wanted: string): Promise<void> {
     for (const { name, plugin } of this.#plugins) if (name === wanted) await plugin.start?.();
   }
 
@@ -320,14 +317,14 @@ export class ServerBlocks {
   }
 
   /** The plugins that a block of another plan may take over from, in the order of its own plugins. */
-  formerOf(plan: ServerBlockPlan, maker: PluginMaker): readonly (Plugin | undefined)[] {
+  formerOf(plan: ServerBlockPlan): readonly (Plugin | undefined)[] {
     if (this.#plan.isStrict) return [];
     const equal = this.#blocks.find((block) => isSameBlock(block.plan, plan));
     const ofZones = this.#blocks.find(
       (block) => viewOf(block.plan) === viewOf(plan) && isDeepStrictEqual(block.plan.zones, plan.zones),
     );
     return plan.plugins.map((each, place) => {
-      if (!maker.outlivesPlans(each)) return equal?.plugins[place]?.plugin;
+      if (each.definition.outlivesPlans?.(each.options) !== true) return equal?.plugins[place]?.plugin;
       return ofZones?.plugins.find(({ name }) => name === each.name)?.plugin;
     });
   }
@@ -340,14 +337,15 @@ export class ServerBlocks {
     const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
     const context = this.#contextOf(plan, server, made);
     plan.plugins.forEach((each, place) => {
-      const plugin = this.#dependencies.plugins.make(each, context, former?.[place]);
+      const plugin = makePlugin(each, context, former?.[place]);
       const running = { name: each.name, plugin };
       made.plugins.push(running);
       this.#plugins.push(running);
     });
     made.handlers = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []);
     made.chain = this.#chainOf(made.handlers);
-    return { plan, ...made, isStrict: this.#plan.isStrict };
+    const [choice] = made.plugins.flatMap(({ plugin }) => plugin.choice ?? []);
+    return { plan, ...made, choice, isStrict: this.#plan.isStrict };
   }
 
   #chainOf(handlers: readonly Handler[]): Chain {
@@ -466,7 +464,9 @@ export class ServerBlocks {
         return running === undefined ? [] : [siteOf(zone, running)];
       }),
       sendsExtendedErrors: !this.#plan.isStrict,
-      servesOtherClasses: blocks.some(({ plan }) => plan.plugins.some(({ name }) => OTHER_CLASSES.has(name))),
+      servesOtherClasses: blocks.some(({ handlers }) =>
+        handlers.some(({ answersClasses }) => answersClasses !== undefined),
+      ),
       onDropped: this.#counts.isCounting ? (query, octets) => this.#counts.dropped(query, octets) : undefined,
       onPanic: () => this.#counts.panicked(),
       log: this.#dependencies.log,
@@ -499,19 +499,18 @@ export class ServerBlocks {
   }
 }
 
-function siteOf(zone: NameKey, { plan, chain, plugins }: RunningBlock): Site {
-  const view = optionsOf(plan, 'view');
-  if (view === undefined) return { zone, chain, view: '', accepts: () => true };
-  const test = createViewTest(view);
-  const metadata = findPlugin(plugins, MetadataPlugin);
+function siteOf(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): Site {
+  const view = viewOf(plan);
+  if (choice === undefined) return { zone, chain, view, accepts: () => true };
+  const [sources] = plugins.flatMap(({ plugin: { factSources } }) => (factSources ? [factSources] : []));
   const accepts = (query: Query) =>
-    test(metadata === undefined ? query : query.describedBy(metadata.sources));
-  return { zone, chain, view: view.name, accepts };
+    choice.accepts(sources === undefined ? query : query.describedBy(sources));
+  return { zone, chain, view, accepts };
 }
 
 /** Whether only the chain answers some names of ours, so that its answers are worth storing. */
-function derivesAnswers({ plan }: RunningBlock): boolean {
-  return plan.plugins.some(({ name }) => name === 'cluster-zone' || name === 'etcd-zones');
+function derivesAnswers({ handlers }: RunningBlock): boolean {
+  return handlers.some((handler) => handler.derivesAnswers);
 }
 
 function findPlugin<Made extends Plugin>(
@@ -577,6 +576,3 @@ function noteHandler(handler: Handler): Handler {
 }
 
 const namesOf = (handlers: readonly Handler[]): readonly string[] => handlers.map(({ name }) => name);
-
-/** A block with one of these plugins answers classes other than IN too. */
-const OTHER_CLASSES: ReadonlySet<string> = new Set(['chaos', 'forward', 'proxy']);

@@ -1,7 +1,7 @@
 /**
  * Metrics of names outside the cluster: upstream queries, and cache hits.
  */
-import { RESOLVER_OUTCOME } from '../../plugins/cache/outcomes.ts';
+import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import type { Stats } from '../stats.ts';
 import { type HistogramMetric, type Metric, one, type Sample } from './metric.ts';

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import { CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
-import { RESOLVER_OUTCOME } from '../../plugins/cache/outcomes.ts';
 import { CounterSums, type QueryCounts } from '../../table/counter-sums.ts';
 import { Counters } from '../../table/counters.ts';
 import { TableWriter } from '../../table/writer.ts';

@@ -47,6 +47,7 @@ export function createBufsizeHandler({ size }: BufsizeOptions): Handler {
     questions: NO_QUESTIONS,
     // Readers bound the size as well.
     answers: 'modifiers',
+    maxUdpSize: size,
     handle(query, next) {
       if (query.edns === undefined || query.edns.udpSize <= size) return next(query);
       const edns = { ...query.edns, udpSize: size };

@@ -5,14 +5,10 @@ import type { HitCounts } from '../../chain/handler.ts';
 import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query, QuerySite } from '../../chain/query.ts';
-import { numberEntries } from '../../table/outcomes.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** Answers with records, and all others. */
 export type CacheKind = keyof HitCounts;
-
-/** The outcomes of its entries. */
-export const CACHE_OUTCOMES: Readonly<Record<CacheKind, number>> = numberEntries('success', 'denial');
 
 export const CACHE_KINDS = ['success', 'denial'] as const;
 

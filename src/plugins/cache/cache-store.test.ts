@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
+import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import { CACHED } from '../../table/layout.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
-import { CACHE_OUTCOMES } from './cache-counts.ts';
 import { CacheStore, type ReaderEntry } from './cache-store.ts';
 
 const TTL = 60;

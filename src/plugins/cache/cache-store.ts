@@ -6,6 +6,8 @@
  * is *held* to the cache, which counts the questions for it.
  */
 import type { WholeAnswer } from '../../chain/answer.ts';
+import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
+import { isReadAsStored } from '../../chain/whole-answer.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
@@ -13,7 +15,7 @@ import type { CachedAnswer, CachedEntry, ViewId, ViewSettings } from '../../tabl
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
+import type { CacheKind } from './cache-counts.ts';
 import { PlaceRing } from './place-ring.ts';
 
 export interface StoredAnswer {
@@ -232,10 +234,4 @@ function lifeOf(
   now: number,
 ): Pick<CachedAnswer, 'lifetime' | 'freshUntil' | 'isHeldOnceStale'> {
   return { lifetime: ttl, freshUntil: now + Math.min(seconds, ttl), isHeldOnceStale: seconds < ttl };
-}
-
-/** Whether readers may give the answer: they only rotate one set of addresses, and shuffle no other records. */
-export function isReadAsStored({ answers }: WholeAnswer, hasRotation: boolean): boolean {
-  const count = (kinds: readonly string[]) => answers.filter(({ data }) => kinds.includes(data.kind)).length;
-  return (hasRotation || count(['A', 'AAAA']) < 2) && count(['MX']) < 2;
 }

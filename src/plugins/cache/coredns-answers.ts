@@ -8,9 +8,11 @@ import { messageFromEntry, replyFromBody } from '../../chain/cached-reply.ts';
 import { type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
 import type { Handler, KeptReplies, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
+import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
+import { isReadAsStored } from '../../chain/whole-answer.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
 import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
@@ -23,8 +25,8 @@ import { wantsAuthenticData } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
-import { CACHE_KINDS, CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
-import { CacheStore, isReadAsStored, type StoredAnswer } from './cache-store.ts';
+import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
+import { CacheStore, type StoredAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
 import { Interest } from './interest.ts';
 import { type CachePrefetch, type CoreDnsCacheRules, patienceOf } from './options.ts';
@@ -109,6 +111,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
       role: 'cache',
       view: this.#store.shared,
       hits: this.#counts.hits,
+      ttlBounds: this.#rules,
       passing: this.#counts.passing,
       keepsForwarded: (zone) => this.#forwardedIn(zone),
       questions: namesWithin(this.#zones),

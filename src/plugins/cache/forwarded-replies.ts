@@ -3,6 +3,7 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import type { AnswerForm } from '../../forward/caching/answer-form.ts';
 import type { CachingRules } from '../../forward/caching/caching-rules.ts';
 import { RawAnswer, type RawQuery } from '../../forward/caching/raw-answer.ts';
@@ -15,7 +16,6 @@ import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
 import { MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import type { WireName } from '../../wire/types.ts';
-import { RESOLVER_OUTCOME } from './outcomes.ts';
 
 /** The query of a reader, in wire form. */
 interface WaitingQuery extends RawQuery {

@@ -14,6 +14,7 @@ import { messageFromEntry, replyFromBody, replyFromEntry } from '../../chain/cac
 import { isCacheable, toCachedAnswer } from '../../chain/derived-answer.ts';
 import { type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
 import type { KeptReplies, Next, SentReply } from '../../chain/handler.ts';
+import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import type { Query } from '../../chain/query.ts';
 import type { OwnCacheCounts } from '../../contract/plugin.ts';
 import { staleBody } from '../../forward/caching/expiry.ts';
@@ -29,7 +30,6 @@ import { type NameKey, RCODE } from '../../wire/types.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed } from './cache-answers.ts';
 import { ForwardedReplies } from './forwarded-replies.ts';
 import { type OwnRules, patienceOf } from './options.ts';
-import { RESOLVER_OUTCOME } from './outcomes.ts';
 
 interface OwnFound extends FoundAnswer {
   readonly entry: CachedEntry;

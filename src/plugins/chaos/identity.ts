@@ -35,6 +35,7 @@ export function createIdentityHandler(options: ChaosOptions, dependencies: Ident
     answers: 'unchanged',
     // It answers only class CHAOS.
     questions: NO_QUESTIONS,
+    answersClasses: 'chaos',
     handle: (query, next) => tell(query, textsFor(query, texts)) ?? next(query),
   };
 }

@@ -10,6 +10,8 @@ import { StubZones } from '../stub-zones/plugin.ts';
 
 export abstract class ClusterZone implements Plugin {
   abstract readonly handler: Handler;
+  /** The apex of the zone. */
+  abstract get domain(): NameKey;
   abstract get cluster(): Cluster;
 }
 

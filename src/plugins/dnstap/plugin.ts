@@ -5,7 +5,7 @@ import { definePlugin } from '../../contract/define-plugin.ts';
 import type { Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger, splitAddress } from '../../corefile/directive/go-values.ts';
-import type { TlsOptions } from '../tls/options.ts';
+import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { Dnstap } from './dnstap.ts';
 import type { DnstapOptions, TapEndpoint, TapOptions } from './options.ts';
 

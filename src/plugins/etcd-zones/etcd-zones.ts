@@ -1,11 +1,14 @@
 /**
  * Zones whose names come from an etcd, as in SkyDNS. The source outlives plans, and keeps the options of the first plan.
  */
+
 import type { Handler } from '../../chain/handler.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { EtcdSource } from '../../sources/etcd/etcd-source.ts';
 import { createEtcdHandler } from '../etcd/etcd.ts';
+import { inspectEtcd } from './etcd-statistics.ts';
 import type { EtcdZonesOptions } from './options.ts';
 
 export class EtcdZones implements Plugin {
@@ -17,7 +20,7 @@ export class EtcdZones implements Plugin {
     const { fallthrough, soaTtl, source } = options;
     this.#isFirst = former === undefined;
     this.#lasting = (former === undefined ? lastingSource(options, context) : former.#lasting).retain();
-    this.handler = createEtcdHandler({
+    const handler = createEtcdHandler({
       source: this.source,
       zones: new Set(source.zones.map(({ zone }) => zone.apex)),
       fallthrough: new Set(fallthrough),
@@ -25,6 +28,7 @@ export class EtcdZones implements Plugin {
       soaTtl,
       lookUp: context.chain,
     });
+    this.handler = { ...handler, derivesAnswers: true };
   }
 
   get source(): EtcdSource {
@@ -43,8 +47,8 @@ export class EtcdZones implements Plugin {
     return this.source.isKnown;
   }
 
-  counts() {
-    return { etcd: { isKnown: this.source.isKnown, ...this.source.stats() } };
+  inspect(): PluginInspection {
+    return inspectEtcd({ isKnown: this.source.isKnown, ...this.source.stats() });
   }
 
   stop(): Promise<void> {

@@ -1,8 +1,9 @@
 /**
  * `etcd-zones`: zones whose names come from an etcd, as in SkyDNS.
  */
-import { definePlainPlugin, type PluginModule } from '../../contract/define-plugin.ts';
+import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
+import type { PluginModule } from '../../contract/plugin-use.ts';
 import type { EtcdZonesOptions } from './options.ts';
 
 export const etcdZones = definePlainPlugin({

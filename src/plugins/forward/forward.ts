@@ -50,6 +50,7 @@ export class Forward implements Plugin {
       ruleFor: (name) => this.#routes.find((route) => route.includes(name)),
       questions: namesWithin(new Set(routes.map(({ from }) => from))),
       answers: 'unchanged',
+      answersClasses: 'all',
       handle: (query, next) => this.#handle(query, next),
     };
   }

@@ -35,6 +35,7 @@ class Subject {
   readonly clock = new ManualClock();
   readonly metrics = new PluginMetrics();
   readonly log = silentLog;
+  readonly readTtl = undefined;
   readonly table = new TableWriter({
     readers: 1,
     reservation: 2 ** 22,

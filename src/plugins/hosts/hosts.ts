@@ -25,7 +25,7 @@ export interface HostsDependencies {
   readonly metrics: PluginMetrics;
   readonly log: Log;
   /** Seconds with which readers give names. Default: that of the options. */
-  readonly readTtl?: number | undefined;
+  readonly readTtl: number | undefined;
 }
 
 export class Hosts {
@@ -59,6 +59,8 @@ export class Hosts {
       role: 'publisher',
       publication: this.#publication.id,
       answers: 'unchanged',
+      deniesUnknown: !options.zones.every((zone) => isWithinAny(zone, this.#fallthrough)),
+      keepsTtls: () => dependencies.readTtl !== undefined,
       questions: {
         includes: (name, type) => this.#concerns(name, type),
         matches: () => MATCHES,

@@ -68,7 +68,14 @@ export function createChaosHandler(options: ChaosAnswers): Handler {
     const record = { name: question.name, class: CLASS.CH, ttl: constant === undefined ? 0 : ttl, data };
     return { kind: 'records', records: [record], additionals: [], authoritative: true };
   };
-  return { name: 'chaos', role: 'other', questions: NO_QUESTIONS, answers: 'unchanged', handle };
+  return {
+    name: 'chaos',
+    role: 'other',
+    questions: NO_QUESTIONS,
+    answers: 'unchanged',
+    answersClasses: 'chaos',
+    handle,
+  };
 }
 
 /** RFC 4892, and the names of BIND before it. */

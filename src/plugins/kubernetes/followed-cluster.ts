@@ -2,6 +2,7 @@
  * A cluster as `kubernetes` follows it: its objects, its watches and its snapshot. Plans that name the same cluster share it, so a
  * changed Corefile lists nothing anew.
  */
+
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
@@ -30,6 +31,7 @@ import type { NameKey } from '../../wire/types.ts';
 import { observeRequests } from './api-requests.ts';
 import { ClusterSet } from './cluster-set.ts';
 import { ExternalServices } from './external-services.ts';
+import { inspectCluster } from './inspected-cluster.ts';
 import { keepSnapshot, restoreSnapshot } from './kept-snapshot.ts';
 import { openCluster } from './open-cluster.ts';
 import type { KubernetesApi, KubernetesOptions } from './options.ts';
@@ -176,7 +178,7 @@ export class FollowedCluster {
   }
 
   inspect(): PluginInspection {
-    return { cluster: { cluster: this.cluster, status: this.#watch?.status() } };
+    return inspectCluster({ cluster: this.cluster, status: this.#watch?.status() });
   }
 
   /** Ends it with its last user. */

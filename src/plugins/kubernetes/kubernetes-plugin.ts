@@ -1,7 +1,7 @@
 /**
  * `kubernetes` of a Corefile: follows a cluster, and answers for its names.
  */
-import type { Chain, Handler } from '../../chain/handler.ts';
+import type { AnswerTtlBounds, Chain, Handler } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';
 import type { FactSource } from '../../chain/query.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
@@ -97,7 +97,14 @@ export class Kubernetes implements Plugin, TransferSource {
     const further = clusterSet ? [clusterSet.publication] : [];
     const unpublished = namesWithin(new Set(options.fallthrough));
     this.handler = isWholeInTable(options, published)
-      ? { ...parts, role: 'publisher', publication, further, unpublished }
+      ? {
+          ...parts,
+          role: 'publisher',
+          publication,
+          further,
+          unpublished,
+          keepsTtls: (bounds) => isWithinBounds(options.ttl, bounds),
+        }
       : {
           ...parts,
           role: 'other',
@@ -266,4 +273,9 @@ function isWholeInTable(options: KubernetesOptions, published: readonly NameKey[
     namespaceLabels === undefined &&
     !fallthrough.some(concernsCluster)
   );
+}
+
+/** @param ttl seconds */
+function isWithinBounds(ttl: number, { success, denial }: AnswerTtlBounds): boolean {
+  return [success, denial].every(({ minTtl, maxTtl }) => minTtl <= ttl && ttl <= maxTtl);
 }

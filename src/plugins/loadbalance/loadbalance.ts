@@ -30,7 +30,7 @@ export function createLoadbalanceHandler(
   const [isShuffling, prefers] = [weights === undefined, ranges.length > 0];
   const prefer: Arrange = prefers ? (records) => preferRanges(records, ranges) : (records) => records;
   const weigh: Arrange = (records) => putFirst(records, weights?.() ?? Weights.NONE, random);
-  const parts = { name: 'loadbalance', role: 'other' } as const;
+  const parts = { name: 'loadbalance', role: 'other', rotates: true } as const;
   if (isShuffling && !prefers)
     return {
       ...parts,

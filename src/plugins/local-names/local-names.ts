@@ -2,11 +2,12 @@
  * Hosts files, records of options, and rules: names that are known without asking. They outlive plans with the same settings for
  * them.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Handler } from '../../chain/handler.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext, StopReason } from '../../contract/plugin.ts';
-import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
+import type { LocalisedPublication } from '../../table/types.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { Cache } from '../cache/cache.ts';

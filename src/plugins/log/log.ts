@@ -33,6 +33,7 @@ export function createLogHandler(
   return {
     name: 'log',
     isObserver: true,
+    writesLines: true,
     role: 'other',
     questions: {
       includes: () => needsPlugins(),

@@ -28,7 +28,7 @@ export class MetadataPlugin implements Plugin {
     this.#sources.push(source);
   }
 
-  get sources(): readonly FactSource[] {
+  get factSources(): readonly FactSource[] {
     return this.#sources;
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCorefile } from '../../config/corefile/read-corefile.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
-import type { CorefilePluginName, PluginUse } from '../registry.ts';
+import type { CorefilePluginName, CorefileUse } from '../registry.ts';
 
 const files: CorefileFiles = { read: () => '', kindOf: () => undefined, list: () => [] };
 
@@ -14,7 +14,7 @@ function read(text: string, isStrict = false) {
 
 const BLOCK = 'kubernetes cluster.local\n cache\n forward . 192.0.2.1\n';
 
-function usesOf(lines: string, others = BLOCK): readonly PluginUse[] {
+function usesOf(lines: string, others = BLOCK): readonly CorefileUse[] {
   const reading = read(`. {\n portolan {\n${lines}\n }\n ${others}}\n`);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join('\n'));
   return reading.blocks.flatMap(({ plugins }) => plugins);

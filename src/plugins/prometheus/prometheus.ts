@@ -7,7 +7,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
-import { QueryMetrics } from './query-metrics.ts';
+import { QueryMetrics } from '../../chain/query-metrics.ts';
 
 export interface PrometheusDependencies {
   readonly metrics: PluginMetrics;
@@ -31,6 +31,7 @@ export function createPrometheusHandler({
   return {
     name: 'prometheus',
     isObserver: true,
+    countsQueries: true,
     role: 'other',
     questions: NO_QUESTIONS,
     answers: 'unchanged',

@@ -4,7 +4,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import type { ClientAuthentication } from '../../listen/secure/tls-identity.ts';
-import type { TlsOptions } from '../tls/options.ts';
+import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 
 const AUTHENTICATIONS: ReadonlyMap<string, ClientAuthentication> = new Map([
   ['NoClientCert', 'nocert'],

@@ -5,7 +5,7 @@ import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveContext, resolvePath } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { CLIENT_AUTHENTICATIONS, type ClientAuthentication } from '../../listen/secure/tls-identity.ts';
-import type { TlsOptions } from './options.ts';
+import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { readIdentity } from './read-identity.ts';
 
 /** `tls CERT KEY [CA] { client_auth MODE; keylog FILE }`. Source: plugin/tls of CoreDNS 1.14.7. */

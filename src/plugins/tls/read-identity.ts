@@ -3,8 +3,8 @@
  */
 
 import type { TlsIdentity } from '../../listen/secure/tls-identity.ts';
+import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { checkIdentity } from '../../listen/secure/tls-server.ts';
-import type { TlsOptions } from './options.ts';
 
 /** Reasons in the words of CoreDNS. */
 const REASONS: ReadonlyMap<string | undefined, string> = new Map([

@@ -3,14 +3,12 @@
  *
  * Within the longest of all ranges that the conditions name, each of them has the same value for all addresses.
  */
+import type { Truth } from '../../contract/block-choice.ts';
 import { parseCidr } from '../../corefile/directive/go-values.ts';
 import type { Expression } from '../../corefile/expression/expression.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRange } from '../../wire/address-range.ts';
 import type { ViewOptions } from './options.ts';
-
-/** `unknown`: it depends on more than the address. */
-export type Truth = boolean | 'unknown';
 
 /** The ranges that conditions name, without duplicates. */
 export function rangesOf(views: readonly ViewOptions[]): readonly AddressRange[] {

@@ -6,6 +6,8 @@ import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readExpression } from '../../corefile/expression/check-expression.ts';
 import { type Expression, ExpressionError } from '../../corefile/expression/expression.ts';
+import { rangesOf, truthFor } from './client-classes.ts';
+import { createViewTest } from './judge-view.ts';
 import type { ViewOptions } from './options.ts';
 import { QUERY_FUNCTIONS } from './query-functions.ts';
 
@@ -22,7 +24,12 @@ export const view = definePlugin({
     });
     return { name, conditions };
   },
-  create: () => ({
+  create: (options) => ({
+    choice: {
+      accepts: createViewTest(options),
+      ranges: rangesOf([options]),
+      truthFor: (range) => truthFor(options, range),
+    },
     handler: {
       name: 'view',
       role: 'other',

@@ -4,29 +4,29 @@
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, isWithinAny } from '../../chain/match.ts';
-import type { PluginPlan } from '../../config/server/plugin-plan.ts';
-import type { Plugin } from '../../contract/plugin.ts';
-import type { PluginMaker } from '../../engine/server-blocks/plugin-maker.ts';
+import { mapUses } from '../../config/server/server-blocks-plan.ts';
+import type { ServerPlan } from '../../config/server/server-plan.ts';
+import { findPluginOptions } from '../../contract/plugin-use.ts';
 import type { ForwardPlan, ForwardTarget } from '../../forward/forward-plan.ts';
 import { NameRules, pairsOf } from '../../forward/name-rules.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
 import type { ForwardOptions, ForwardRoute, ForwardUpstream } from '../../plugins/forward/options.ts';
+import { forward } from '../../plugins/forward/plugin.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE } from '../../wire/types.ts';
 
 /** The servers for a name; undefined: it is passed on. */
 type FindServers = (key: NameKey) => readonly string[] | undefined;
 
-/** The same plugins, of which those that forward only say where to. */
-export function markForwarding(plugins: PluginMaker): PluginMaker {
-  return {
-    load: (names) => plugins.load(names),
-    outlivesPlans: (plan) => plugins.outlivesPlans(plan),
-    make(plan: PluginPlan, context, former): Plugin {
-      if (plan.name === 'forward') return { handler: marker(plan.options) };
-      return plugins.make(plan, context, former);
-    },
-  };
+/** The same plan, whose plugins that forward only say where to. */
+export function markForwarding(plan: ServerPlan): ServerPlan {
+  const engine = mapUses(plan.engine, (use) => {
+    const options = findPluginOptions([use], forward);
+    return options === undefined
+      ? use
+      : { ...use, definition: { name: use.name, create: () => ({ handler: marker(options) }) } };
+  });
+  return { ...plan, engine };
 }
 
 function marker({ routes }: ForwardOptions): Handler {

@@ -3,9 +3,9 @@
  */
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
-import type { PluginPlan } from '../../config/server/plugin-plan.ts';
 import type { ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
+import type { PluginUse } from '../../contract/plugin-use.ts';
 
 export interface PlanChange {
   /** The block, or another part of the plan. */
@@ -30,7 +30,7 @@ export function changesBetween(old: ServerPlan, next: ServerPlan): readonly Plan
 interface NamedBlock {
   /** Listeners and zones. */
   readonly name: string;
-  readonly plugins: readonly PluginPlan[];
+  readonly plugins: readonly PluginUse[];
 }
 
 function blockChanges(old: EnginePlan, next: EnginePlan): readonly PlanChange[] {
@@ -62,7 +62,7 @@ function nameOfBlock({ groups }: EnginePlan, { zones }: ServerBlockPlan, index: 
   return [...servers.map(({ server }) => server), ...zones].join(' ');
 }
 
-const namesOf = (plugins: readonly PluginPlan[]) => plugins.map(({ name }) => name);
+const namesOf = (plugins: readonly PluginUse[]) => plugins.map(({ name }) => name);
 
 function pluginChanges(old: NamedBlock, next: NamedBlock): readonly PlanChange[] {
   const where = next.name;

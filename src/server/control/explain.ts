@@ -1,15 +1,20 @@
 /**
  * Explains a name: follows the chain that serves, for each name of the search list, and finds the reason where there is no answer.
  */
+
 import { isIP } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { Look } from '../../chain/look.ts';
 import type { Client } from '../../chain/query.ts';
 import type { ExplainOrder } from '../../config/control/control-order.ts';
 import type { GroupPlan } from '../../config/server/server-blocks-plan.ts';
+import { pluginUses } from '../../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import type { InspectedCluster } from '../../contract/inspection.ts';
+import { findPluginOptions } from '../../contract/plugin-use.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { clusterZone } from '../../plugins/cluster-zone/plugin.ts';
+import { clustersIn, type InspectedCluster } from '../../plugins/kubernetes/inspected-cluster.ts';
+import { kubernetes } from '../../plugins/kubernetes/plugin.ts';
 import type { ClusterEvidence, ClusterZoneEvidence } from '../../reasons/cluster-evidence.ts';
 import { findClusterReason } from '../../reasons/cluster-reason.ts';
 import { type AnsweredStep, compareLibraries, conclude, remediesOf } from '../../reasons/conclude.ts';
@@ -302,7 +307,7 @@ export class Explainer {
   }
 
   #clusters(): readonly InspectedCluster[] {
-    return this.#server.engine.serverBlocks.inspect().flatMap(({ cluster }) => cluster ?? []);
+    return clustersIn(this.#server.engine.serverBlocks.inspect());
   }
 
   #statistics() {
@@ -410,15 +415,15 @@ interface ZoneOptions {
 
 /** The options of the plugin that serves a zone. */
 function kubernetesOptionsOf({ engine }: ServerPlan, domain: NameKey): ZoneOptions {
-  for (const { plugins } of engine.blocks)
-    for (const plugin of plugins) {
-      if (plugin.name === 'cluster-zone' && plugin.options.domain === domain)
-        return { pods: plugin.options.pods, namespaces: [], ignoresEmptyServices: false };
-      if (plugin.name === 'kubernetes' && plugin.options.primaryZone === domain) {
-        const { pods, namespaces, ignoresEmptyService } = plugin.options;
-        return { pods, namespaces, ignoresEmptyServices: ignoresEmptyService };
-      }
+  for (const use of pluginUses(engine)) {
+    const zone = findPluginOptions([use], clusterZone);
+    if (zone?.domain === domain) return { pods: zone.pods, namespaces: [], ignoresEmptyServices: false };
+    const options = findPluginOptions([use], kubernetes);
+    if (options?.primaryZone === domain) {
+      const { pods, namespaces, ignoresEmptyService } = options;
+      return { pods, namespaces, ignoresEmptyServices: ignoresEmptyService };
     }
+  }
   return { pods: 'disabled', namespaces: [], ignoresEmptyServices: false };
 }
 

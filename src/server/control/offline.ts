@@ -1,16 +1,18 @@
 /**
  * A server without sockets, to explain what a configuration would answer. Its blocks, plugins and names are those of a running server.
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Client } from '../../chain/query.ts';
-import type { PluginPlan } from '../../config/server/plugin-plan.ts';
-import { pluginNames } from '../../config/server/server-blocks-plan.ts';
+import type { EnginePlan } from '../../config/server/engine-plan.ts';
+import { mapUses } from '../../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
 import type { Plugin } from '../../contract/plugin.ts';
+import { makePlugin } from '../../contract/plugin-use.ts';
 import { Engine } from '../../engine/engine.ts';
-import type { PluginMaker } from '../../engine/server-blocks/plugin-maker.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
+import { clustersIn } from '../../plugins/kubernetes/inspected-cluster.ts';
 import { ManifestSource } from '../../sources/manifests/manifest-source.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { sinksOf } from '../cluster-objects.ts';
@@ -19,8 +21,6 @@ import { closestGroup, Explainer } from './explain.ts';
 
 export interface OfflineOptions {
   readonly plan: ServerPlan;
-  /** The plugins of the front end. */
-  readonly plugins: PluginMaker;
   /** A folder that replaces the API server; undefined: the plan names the source. */
   readonly manifests: string | undefined;
   readonly version: string;
@@ -41,24 +41,23 @@ export class OfflineServer {
 
   /** @throws the error of a plugin that cannot be made. Load the plugins before */
   constructor(options: OfflineOptions) {
-    const { plan, plugins, manifests, version, dependencies } = options;
+    const { plan, manifests, version, dependencies } = options;
     const { clock, log } = dependencies;
     this.#options = options;
     this.#clock = clock;
     this.#log = log;
-    const made = manifests === undefined ? plugins : withoutApi(plugins);
-    this.#engine = new Engine(plan.engine, { plugins: made, readers: 1, version, clock, log });
+    const engine = manifests === undefined ? plan.engine : withoutApi(plan.engine);
+    this.#engine = new Engine(engine, { readers: 1, version, clock, log });
     this.explainer = new Explainer({ engine: this.#engine, plan, missing: () => this.#missing(), clock });
   }
 
   /** Resolves when the objects are listed, or some time is over. @throws the reason why they cannot be read */
   async start(): Promise<void> {
-    const { plan, manifests, plugins } = this.#options;
-    await plugins.load(pluginNames(plan.engine));
+    const { plan, manifests } = this.#options;
     await this.#engine.start();
-    const clusters = this.#engine.serverBlocks.inspect().flatMap(({ cluster }) => cluster?.cluster ?? []);
-    const [cluster] = clusters;
-    if (cluster === undefined) return;
+    const [found] = clustersIn(this.#engine.serverBlocks.inspect());
+    if (found === undefined) return;
+    const { cluster } = found;
     if (manifests !== undefined) await this.#readManifests(manifests, cluster);
     else if (plan.objects !== undefined) await this.#follow(cluster);
     await this.#untilKnown(cluster);
@@ -115,16 +114,25 @@ export class OfflineServer {
   }
 }
 
-/** The plugins, of which those that follow an API server do not start. */
-function withoutApi(plugins: PluginMaker): PluginMaker {
-  return {
-    load: (names) => plugins.load(names),
-    outlivesPlans: (plan) => plugins.outlivesPlans(plan),
-    make(plan: PluginPlan, context, former): Plugin {
-      const plugin = plugins.make(plan, context, former);
-      if (plan.name !== 'kubernetes' && plan.name !== 'kubernetai') return plugin;
-      const { handler } = plugin;
-      return { handler, inspect: () => plugin.inspect?.() ?? {}, stop: (reason) => plugin.stop?.(reason) };
-    },
-  };
+/** The same plan, whose plugins that follow an API server do not start. */
+function withoutApi(plan: EnginePlan): EnginePlan {
+  return mapUses(plan, (use) =>
+    use.name === 'kubernetes' || use.name === 'kubernetai'
+      ? {
+          ...use,
+          definition: {
+            name: use.name,
+            create(_, context, former): Plugin {
+              const plugin = makePlugin(use, context, former);
+              const { handler } = plugin;
+              return {
+                handler,
+                inspect: () => plugin.inspect?.() ?? {},
+                stop: (reason) => plugin.stop?.(reason),
+              };
+            },
+          },
+        }
+      : use,
+  );
 }

@@ -1,8 +1,10 @@
 /**
  * The services that a server publishes, for comparison with other servers, and which of them came and went.
  */
+
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { FormerDigest } from '../../kube/publish/service-log.ts';
+import { clustersIn } from '../../plugins/kubernetes/inspected-cluster.ts';
 import { makeBuckets } from '../../records/service-digest.ts';
 import type { Server } from '../server.ts';
 
@@ -77,10 +79,10 @@ export function* listChanges(server: Inspected, rows: number): Iterable<unknown>
 }
 
 function clustersOf({ engine }: Inspected) {
-  return engine.serverBlocks
-    .inspect()
-    .flatMap(({ cluster }) => cluster ?? [])
-    .map(({ cluster }) => ({ cluster, domain: cluster.names.apexes[0] ?? '.' }));
+  return clustersIn(engine.serverBlocks.inspect()).map(({ cluster }) => ({
+    cluster,
+    domain: cluster.names.apexes[0] ?? '.',
+  }));
 }
 
 function zoneOf({ log, services }: Cluster, domain: string): ZoneDigest {

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { EndpointPlan } from '../../config/server/server-plan.ts';
+import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { TlsServer, type TlsServerOptions } from '../../listen/secure/tls-server.ts';
 import { METRICS_TEXT } from '../../observe/health.ts';
 import type { DropCounts } from '../../observe/http-connections.ts';
@@ -14,7 +15,6 @@ import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-r
 import { type HttpServer, HttpServerError } from '../../observe/http-server.ts';
 import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
 import { openSharedPort } from '../../observe/shared-port.ts';
-import type { TlsOptions } from '../../plugins/tls/options.ts';
 import { ListenerCertificates } from '../listener-certificates.ts';
 
 export interface EndpointsDependencies {

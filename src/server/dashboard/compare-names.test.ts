@@ -4,6 +4,7 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { ServiceObject } from '../../kube/objects/objects.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
+import { inspectCluster } from '../../plugins/kubernetes/inspected-cluster.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { listNames, readZones } from '../control/published-names.ts';
@@ -28,7 +29,7 @@ function makeReplica(name: string, clock: ManualClock, asked: string[]) {
   cluster.services.listStarted();
   for (const each of [...SERVICES, service('cart')]) cluster.services.upsert(each);
   cluster.services.listCompleted();
-  const inspected = { cluster: { cluster, status: undefined } };
+  const inspected = inspectCluster({ cluster, status: undefined });
   // Only what is inspected.
   const server = { engine: { serverBlocks: { inspect: () => [inspected] } } } as unknown as Parameters<
     typeof readZones

@@ -11,12 +11,13 @@ import type { ServePlan } from '../../config/plan.ts';
 import { compileServe } from '../../config/serve/compile-serve.ts';
 import { NO_SERVERS, type ServeInputs } from '../../config/serve/resolver-settings.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
-import { optionsOf } from '../../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
+import { findPluginOptions } from '../../contract/plugin-use.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { isListeningAt, listOwnAddresses } from '../../listen/local-addresses.ts';
 import { planIn } from '../../plugins/forward/options.ts';
+import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -195,7 +196,7 @@ export class ServeFrontEnd implements FrontEnd {
 
 /** Whether there are default servers, for names without a rule. */
 function hasDefaultServers({ blocks }: EnginePlan): boolean {
-  const forward = optionsOf(blocks[0], 'forward');
+  const forward = findPluginOptions(blocks[0]?.plugins, forwardPlugin);
   const rules = (forward && planIn(forward))?.rules ?? [];
   return rules.some(({ names, target }) => {
     const isForAll = names.some((match) => match.kind === 'domain' && match.name === ROOT);

@@ -10,7 +10,7 @@ import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
-import type { PublicationId } from '../../table/types.ts';
+import type { LocalisedPublication, PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import { ROOT } from '../../wire/name.ts';
@@ -23,7 +23,7 @@ import { HostNames } from './host-names.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { LocalPublication } from './local-publication.ts';
-import { type LocalisedPublication, LocalisedPublications } from './localised-publications.ts';
+import { LocalisedPublications } from './localised-publications.ts';
 import { LOCAL_OUTCOME } from './outcome.ts';
 import { readHosts } from './read-hosts.ts';
 

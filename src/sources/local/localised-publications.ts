@@ -2,8 +2,9 @@
  * Local names whose addresses depend on the network of the client (`--localise-queries`): per network a publication of the
  * names that its clients see differently. A view for these clients lists it before the publication of all local names.
  */
+
 import type { Log } from '../../base/log.ts';
-import type { PublicationId } from '../../table/types.ts';
+import type { LocalisedPublication } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { type AddressRange, matchRange } from '../../wire/address-range.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
@@ -11,11 +12,6 @@ import type { WireName } from '../../wire/types.ts';
 import { compileNode } from '../../zone/compile.ts';
 import type { LocalNames } from './local-names.ts';
 import { LocalPublication, type PublishedNames } from './local-publication.ts';
-
-export interface LocalisedPublication {
-  readonly network: AddressRange;
-  readonly publication: PublicationId;
-}
 
 interface LocalisedNames {
   readonly network: AddressRange;

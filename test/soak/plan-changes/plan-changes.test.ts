@@ -2,6 +2,7 @@
  * A running server changes its whole plan two hundred times under load: no query is lost or answered wrongly, no answer is from
  * before a change, and memory stays constant.
  */
+
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { findFreePort } from '../../../src/base/testing/free-port.ts';
@@ -12,8 +13,9 @@ import { memorySources } from '../../../src/config/dnsmasq/testing/memory-source
 import { planFromFlags } from '../../../src/config/serve/serve-plan.ts';
 import type { ServerPlan } from '../../../src/config/server/server-plan.ts';
 import { withOptions } from '../../../src/config/server/testing/with-options.ts';
-import { plainPlugins } from '../../../src/engine/plain-plugins.ts';
 import { startThreadOf } from '../../../src/listen/reader-threads.ts';
+import { federations as federationsPlugin } from '../../../src/plugins/federations/plugin.ts';
+import { localNames as localNamesPlugin } from '../../../src/plugins/local-names/plugin.ts';
 import type { FrontEnd, PlanListener } from '../../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../../src/server/server.ts';
@@ -72,8 +74,8 @@ function variant(base: ServerPlan, index: number): ServerPlan {
   const scope = { kind: 'domain', name: toKey(parseName('rule.example.')) } as const;
   const action = { kind: 'address', address: '192.0.2.3' } as const;
   const federations = index % 2 === 0 ? [] : [{ name: 'fed', domain: toKey(parseName('fed.example.')) }];
-  const federated = withOptions(engine, 'federations', ({ domain }) => ({ domain, federations }));
-  const changed = withOptions(federated, 'local-names', ({ settings, networks }) => ({
+  const federated = withOptions(engine, federationsPlugin, ({ domain }) => ({ domain, federations }));
+  const changed = withOptions(federated, localNamesPlugin, ({ settings, networks }) => ({
     settings: {
       ...settings,
       names: { ...settings.names, records },
@@ -115,7 +117,6 @@ it('loses nothing, and holds no more memory after it', { timeout: 180_000 }, asy
     startReader: startThreadOf(readerEntry),
     queryLogEntry: new URL('query-log.mjs', readerEntry),
     version: 'test',
-    plugins: plainPlugins,
   };
   const plans = new ChosenPlans(new ServeFrontEnd(checked.value, dependencies));
   const server = new Server(plans.frontEnd, dependencies);

@@ -1,27 +1,25 @@
 /**
  * Changes the options of plugins in plans, for tests.
  */
+import { findPluginOptions, type PluginDefinition, usePlugin } from '../../../contract/plugin-use.ts';
 import type { EnginePlan } from '../engine-plan.ts';
-import type { PluginName, PluginOptions, PluginPlan } from '../plugin-plan.ts';
-import { optionsOf } from '../server-blocks-plan.ts';
+import { mapUses, pluginUses } from '../server-blocks-plan.ts';
 
-/** The options of the first plugin with this name. @throws Error if there is no such plugin */
-export function optionsIn<Name extends PluginName>({ blocks }: EnginePlan, name: Name): PluginOptions[Name] {
-  const block = blocks.find(({ plugins }) => plugins.some((plugin) => plugin.name === name));
-  if (block === undefined) throw new Error(`no plugin ${name}`);
-  return optionsOf(block, name) as PluginOptions[Name];
+/** The options of the first use of a plugin. @throws Error if there is none */
+export function optionsIn<Options>(plan: EnginePlan, definition: PluginDefinition<string, Options>): Options {
+  const options = findPluginOptions(pluginUses(plan), definition);
+  if (options === undefined) throw new Error(`no plugin ${definition.name}`);
+  return options;
 }
 
-/** The same plan, with changed options of all plugins with this name. */
-export function withOptions<Name extends PluginName>(
+/** The same plan, with changed options of all uses of a plugin. */
+export function withOptions<Options>(
   plan: EnginePlan,
-  name: Name,
-  change: (options: PluginOptions[Name]) => PluginOptions[Name],
+  definition: PluginDefinition<string, Options>,
+  change: (options: Options) => Options,
 ): EnginePlan {
-  const changed = (plugin: PluginPlan): PluginPlan =>
-    plugin.name === name
-      ? ({ name, options: change(plugin.options as PluginOptions[Name]) } as PluginPlan)
-      : plugin;
-  const blocks = plan.blocks.map((block) => ({ ...block, plugins: block.plugins.map(changed) }));
-  return { ...plan, blocks };
+  return mapUses(plan, (use) => {
+    const options = findPluginOptions([use], definition);
+    return options === undefined ? use : usePlugin(definition, change(options));
+  });
 }

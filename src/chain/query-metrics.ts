@@ -2,12 +2,12 @@
  * Metrics of each query, under CoreDNS's names: requests, responses, sizes and times.
  */
 import type { Counter } from 'prom-client';
-import type { BulkHistogram } from '../../chain/bulk-histogram.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { Client, QuerySite } from '../../chain/query.ts';
-import { QUERY_SIZE_BOUNDS } from '../../table/counted.ts';
-import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import type { Edns } from '../../wire/types.ts';
+import { QUERY_SIZE_BOUNDS } from '../table/counted.ts';
+import { rcodeName, typeName } from '../wire/mnemonics.ts';
+import type { Edns } from '../wire/types.ts';
+import type { BulkHistogram } from './bulk-histogram.ts';
+import type { PluginMetrics } from './plugin-metrics.ts';
+import type { Client, QuerySite } from './query.ts';
 
 /** A query with its response. */
 export interface CompletedQuery {

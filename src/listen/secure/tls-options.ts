@@ -1,7 +1,7 @@
 /**
  * Certificate and key of encrypted listeners, and the certificates of their clients.
  */
-import type { ClientAuthentication } from '../../listen/secure/tls-identity.ts';
+import type { ClientAuthentication } from './tls-identity.ts';
 
 export interface TlsOptions {
   /** The path of the certificate with its chain. */

@@ -1,0 +1,39 @@
+/**
+ * How much lies behind the engine and behind a small plugin, and that the engine knows no plugin. Types count: whoever opens a file has
+ * them before him too.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, it } from 'vitest';
+
+const IMPORT = /^(?:import|export) [^;']*?from '(\.[^']+)'/gm;
+
+/** A module of `src` and all that it imports, as paths below `src`. Late imports are left out. */
+function collectImports(path: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const [, target = ''] of readFileSync(join('src', path), 'utf8').matchAll(IMPORT))
+    collectImports(normalize(join(dirname(path), target)), found);
+  return found;
+}
+
+const engine = [...collectImports('engine/engine.ts')];
+
+it('is an engine that one person can hold in the head', () => {
+  expect(engine.length).toBeGreaterThan(100);
+  expect(engine.length).toBeLessThan(250);
+});
+
+it('is an engine that knows no plugin, no cluster and no Corefile', () => {
+  const others = /^(?:plugins|kube|sources|corefile|observe|server)\//;
+  expect(engine.filter((path) => others.test(path))).toEqual([]);
+});
+
+it('compares no name of a plugin in the engine', () => {
+  const compared = engine.filter((path) =>
+    /\bname (?:===|!==) '|\.name (?:===|!==) '|names?\.(?:has|includes)\('/.test(
+      readFileSync(join('src', path), 'utf8'),
+    ),
+  );
+  expect(compared.filter((path) => path.startsWith('engine/') || path.startsWith('chain/'))).toEqual([]);
+});
