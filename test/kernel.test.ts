@@ -37,3 +37,7 @@ it('compares no name of a plugin in the engine', () => {
   );
   expect(compared.filter((path) => path.startsWith('engine/') || path.startsWith('chain/'))).toEqual([]);
 });
+
+it('shows a small plugin only what it needs', () => {
+  expect(collectImports('plugins/whoami/plugin.ts').size).toBeLessThan(70);
+});

@@ -3,17 +3,14 @@
  *
  * Ask rules, forwarding by readers and the order of look-ups are derived only from it.
  */
+import type { Offer } from '../base/capability.ts';
 import type { FlagChange, UniformCaching } from '../forward/caching/answer-form.ts';
-import type { CachingRules } from '../forward/caching/caching-rules.ts';
-import type { FillConsumer } from '../forward/reader-path/fill-ring.ts';
-import type { LinkedForwarder } from '../forward/reader-path/linked-forwarder.ts';
-import type { Upstream } from '../forward/upstream/upstream.ts';
 import type { PublicationId, ViewId } from '../table/types.ts';
 import { type Message, type NameKey, type Question, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import type { HandlerCount } from './handler-counts.ts';
 import type { Questions } from './match.ts';
-import type { Query, QuerySite } from './query.ts';
+import type { Query } from './query.ts';
 
 /** Asks the handlers behind this one: the same query, or one that it leads to. */
 export type Next = (query: Query) => Answer | Promise<Answer>;
@@ -41,8 +38,8 @@ interface HandlerParts {
   readonly search?: HandlerSearch | undefined;
   /** What it does to replies of upstream servers, for the forwarder behind it. Default: nothing. */
   readonly replies?: ReplyChanges;
-  /** How it stores replies that readers forward for names of a zone; undefined: readers may not forward. Default: it stores none. */
-  keepsForwarded?(zone: NameKey): KeptReplies | undefined;
+  /** What only some ask for: `reader-forwarding.ts` has the keys. */
+  readonly offers?: readonly Offer[];
   /** Whether it only counts or logs, so that looks pass by it. Default: no. */
   readonly isObserver?: true;
   /** Whether it rotates the addresses of answers; readers then do so too. Default: no. */
@@ -86,45 +83,6 @@ export interface ReplyChanges {
   knowsItsNames(): boolean;
 }
 
-/** How a cache stores replies that readers have sent to their clients. */
-export interface KeptReplies {
-  /** The rules for TTLs, and whether responses have our own flags or those of the server. */
-  readonly form:
-    | { readonly kind: 'own'; readonly caching: CachingRules }
-    | { readonly kind: 'as-sent'; readonly caching: UniformCaching };
-  /** The view with its entries; undefined: it makes the entries itself. */
-  readonly view: ViewId | undefined;
-  /** Whether an expired answer may be served. */
-  readonly servesStale: boolean;
-  /** Names for which it does not store all replies, with all names below them. */
-  readonly exceptions: readonly NameKey[];
-  /** Counts clients whose questions it had no answer for. Default: outcomes count them. */
-  missed?(clients: number): void;
-  keep(reply: FillConsumer, about: SentReply): void;
-}
-
-/** The facts about a reply that a reader has sent to its clients. */
-export interface SentReply {
-  readonly site: QuerySite;
-  /** Whether the entry may be stored as the reader has made it. */
-  readonly isEncoded: boolean;
-  /** Whether the AD bit of the server is trusted. */
-  readonly trustsAd: boolean;
-}
-
-/** Servers that readers may ask by themselves. */
-export interface DirectServers {
-  readonly link: LinkedForwarder;
-  /** Names that other routes take, with all names below them. */
-  readonly exceptions: readonly NameKey[];
-  /** Whether clients get plain replies as they are. May change. */
-  isUsable(): boolean;
-  /** Whether denials are true, since no names are known here. May change. */
-  believesDenials(): boolean;
-  /** Counts a reply. @param upstream its server, if it is still one */
-  observe(reply: FillConsumer, upstream: Upstream | undefined): void;
-}
-
 export type Handler = HandlerParts &
   (
     | {
@@ -153,8 +111,6 @@ export type Handler = HandlerParts &
     | {
         /** Asks upstream; readers may forward a query that reaches it unchanged. */
         readonly role: 'forwarder';
-        /** The servers for names of a zone, if readers may ask them. Default: they may not. */
-        directFor?(zone: NameKey): DirectServers | undefined;
         /** An object that is the same for all names that go to the same servers; undefined: the name goes to none of them. */
         ruleFor?(name: NameKey): object | undefined;
       }

@@ -4,7 +4,6 @@
  *
  * Handlers that ask, count or store see it in `Query.look`, and note what they found or would do.
  */
-import type { Forwarder } from '../forward/forwarder.ts';
 import type { NameKey } from '../wire/types.ts';
 
 /** A handler that has seen the query, or one that it led to. */
@@ -77,10 +76,4 @@ export class Look {
   wouldAsk(question: OpenQuestion): void {
     this.#open = question;
   }
-}
-
-/** @param found the servers that a forwarder would ask */
-export function openQuestionOf(name: NameKey, found: ReturnType<Forwarder['serversFor']>): OpenQuestion {
-  if (found.kind === 'failed') return { name, servers: [], problem: found.detail };
-  return { name, servers: found.upstreams.map(({ upstream }) => upstream), problem: undefined };
 }

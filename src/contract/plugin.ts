@@ -2,18 +2,14 @@
  * A plugin of a server block while it runs, and what the engine gives to make one.
  */
 
+import type { Capability } from '../base/capability.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { Chain, Handler } from '../chain/handler.ts';
 import type { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { FactSource } from '../chain/query.ts';
-import type { Connect } from '../forward/connect.ts';
-import type { ForwardTally } from '../forward/forward-tally.ts';
-import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
-import type { QueryCounts } from '../table/counter-sums.ts';
 import type { LocalisedPublication } from '../table/types.ts';
-import type { TableWriter } from '../table/writer.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { BlockChoice } from './block-choice.ts';
 import type { PluginInspection } from './inspection.ts';
@@ -80,63 +76,29 @@ export interface Plugin {
   stop?(reason: StopReason): void | Promise<void>;
 }
 
-/** Takes lines about queries for the log, and writes them in the order of time with those about queries that readers answer. */
-export interface QueryLines {
-  readonly info: (line: string) => void;
-  readonly error: (line: string) => void;
-}
-
 /**
- * The parts of its block and of the process that a plugin may use while it runs. It has no reference to a former plan: each plan
- * would keep the previous one in memory.
+ * What a plugin may use of its block while it runs. It has no reference to a former plan: each plan would keep the previous one in memory.
  */
 export interface PluginContext {
   /** The zones of its block, in the order of its keys; at least one. */
   readonly zones: readonly NameKey[];
-  /** The names of the block's plugins, in order. */
-  readonly pluginNames: readonly string[];
   /** The first listener group that has the block: `dns://:53`. */
   readonly server: string;
   /** Lines of the plugin: `info('plugin/file: Successfully reloaded zone')` is printed as `[INFO] plugin/file: …`. */
   readonly log: Log;
-  /** For lines about queries. */
-  readonly queryLog: QueryLines;
   readonly clock: Clock;
-  /** Holds the names that handlers publish. */
-  readonly table: TableWriter;
   /** The whole chain of the block, from its first handler: for handlers that ask for further names. */
   readonly chain: Chain;
   /** All blocks of the listeners that received the query: for names that other blocks may have. */
   readonly lookUp: Chain;
-  readonly version: string;
   /** Families that stay when plans change: `metrics.counter('coredns_template_matches_total', …)`. Labels: `query.site`. */
   readonly metrics: PluginMetrics;
-  /** The names of the block's handlers, in order; complete once the block is. */
-  readonly handlerNames: () => readonly string[];
-  /** Whether the plan has a listener at an address and port, so that packets sent there reach us. */
-  readonly listensAt: (address: string, port: number) => boolean;
-  /** Whether no plan has answered yet, so that clients wait for this one. */
-  readonly isFirst: boolean;
-  /** Whether plugins behave as in CoreDNS even where that is harmful. */
-  readonly isStrict: boolean;
-  /** The block's plugin of a kind; undefined: the block has none, or has not made it yet. */
-  find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined;
-  /** The handlers of the block, in order; complete once the block is. */
-  readonly handlers: () => readonly Handler[];
-  /** The chain from the handler of a plugin on. @param name of a plugin of the block */
-  chainFrom(name: string): Chain;
-  /** The chain of the handlers behind that of a plugin. @param name of a plugin of the block */
-  chainBehind(name: string): Chain;
   /** Updates the views when the questions or publications of handlers change. @returns false if the views stay as they were */
   readonly changed: () => boolean;
-  /** Forwarding by readers. */
-  readonly readerPath: ReaderPath;
-  /** Counts what all plugins forward. */
-  readonly forwardTally: ForwardTally;
-  /** How upstream servers are reached; undefined: by sockets. */
-  readonly connectUpstream: Connect | undefined;
-  /** All queries since the start. */
-  readonly countQueries: () => QueryCounts;
+  /** The block's plugin of a kind; undefined: the block has none, or has not made it yet. */
+  find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined;
+  /** A service that few plugins need, by its key: `use(ANSWER_TABLE)`. @throws TypeError where there is none */
+  use<Service>(service: Capability<Service>): Service;
 }
 
 /** The former plugin, if it is of a kind. */

@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { PluginInspection } from '../contract/inspection.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';
+import { forwardersIn } from '../plugins/forward/inspected-forwarders.ts';
 import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
 import { SERVER_CHECKS } from '../reasons/checks/server-checks.ts';
 import { type Finding, runChecks, type ServerEvidence } from '../reasons/finding.ts';
@@ -70,8 +71,7 @@ export class ServerFindings {
     return {
       ...{ dataAge, kinds, rejected, domains },
       foreignDomains: this.#facts.foreignDomains.besides(domains),
-      upstreams: inspections
-        .flatMap(({ forwarders = [] }) => forwarders)
+      upstreams: forwardersIn(inspections)
         .flatMap((forwarder) => forwarder.statistics().upstreams)
         .map(({ upstream, state, stateAge, lastReplyAge, smoothedRoundTrip: roundTrip }) => ({
           ...{ server: upstream, state: state.kind, since: stateAge, lastReply: lastReplyAge, roundTrip },

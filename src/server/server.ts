@@ -12,7 +12,8 @@ import { silentLog } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
 import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
-import type { QueryLines } from '../contract/plugin.ts';
+import type { QueryLines } from '../contract/services.ts';
+
 import { Engine } from '../engine/engine.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';

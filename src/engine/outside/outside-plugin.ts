@@ -1,6 +1,7 @@
 /**
  * A plugin of others in a server block: asks it only the questions that it states, within a deadline.
  */
+
 import type { Context, Instance, PluginModule, Reply, Query as ShownQuery } from '@portolan/plugin';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log, LogLevel } from '../../base/log.ts';
@@ -10,6 +11,7 @@ import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
 import { ALL_QUESTIONS, anyName, namesWithin, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { ANSWER_TABLE } from '../../contract/services.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { PluginUpstreams } from './plugin-upstreams.ts';
@@ -143,7 +145,8 @@ async function inTime<Value>(
 }
 
 function showContext(name: string, context: PluginContext): Omit<Context, 'watch' | 'upstream'> {
-  const { log, table, server, metrics } = context;
+  const { log, server, metrics } = context;
+  const table = context.use(ANSWER_TABLE);
   const line =
     (level: keyof Context['log']) =>
     (message: string): void =>

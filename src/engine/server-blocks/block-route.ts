@@ -2,14 +2,15 @@
  * The routes by which readers forward for blocks. Each zone of a listener group has its own route, because its answers are counted
  * separately.
  */
-import {
-  addressesAnsweredBefore,
-  type DirectServers,
-  type Handler,
-  type KeptReplies,
-  minLabelsForwarded,
-} from '../../chain/handler.ts';
+
+import { addressesAnsweredBefore, type Handler, minLabelsForwarded } from '../../chain/handler.ts';
 import type { QuerySite } from '../../chain/query.ts';
+import {
+  DIRECT_SERVERS,
+  type DirectServers,
+  KEPT_REPLIES,
+  type KeptReplies,
+} from '../../chain/reader-forwarding.ts';
 import { type AnswerForm, NO_FLAG_CHANGE } from '../../forward/caching/answer-form.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type {
@@ -78,10 +79,12 @@ function exceptionsOf(
 }
 
 function forwardingOf({ zone, handlers }: Pick<RoutedZone, 'zone' | 'handlers'>): Forwarding | undefined {
-  const cache = handlers.find(({ keepsForwarded }) => keepsForwarded !== undefined);
-  const kept = cache?.keepsForwarded?.(zone);
-  if (cache !== undefined && kept === undefined) return undefined;
-  const direct = handlers.find((handler) => handler.role === 'forwarder')?.directFor?.(zone);
+  const offers = handlers.flatMap((handler) => handler.offers ?? []);
+  const [findKept] = KEPT_REPLIES.findIn(offers);
+  const kept = findKept?.(zone);
+  if (findKept !== undefined && kept === undefined) return undefined;
+  const [findServers] = DIRECT_SERVERS.findIn(offers);
+  const direct = findServers?.(zone);
   return direct && { direct, kept };
 }
 

@@ -25,6 +25,7 @@ import type { BlockChoice } from '../../contract/block-choice.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contract/plugin.ts';
 import { makePlugin } from '../../contract/plugin-use.ts';
+import type { QueryLines } from '../../contract/services.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
@@ -49,6 +50,7 @@ import { ListenerGroup, type Site } from './listener-group.ts';
 import type { NetworkViews } from './network-views.ts';
 import { PlainGroup } from './plain-group.ts';
 import { PlainViews } from './plain-views.ts';
+import { offerServices } from './plugin-services.ts';
 import type { ReaderCounts } from './reader-counts.ts';
 
 export interface ServerBlocksDependencies {
@@ -70,7 +72,7 @@ export interface ServerBlocksDependencies {
   readonly countQueries: () => QueryCounts;
   /** How upstream servers are reached; undefined: by sockets. */
   readonly connectUpstream: Connect | undefined;
-  readonly queryLog: PluginContext['queryLog'];
+  readonly queryLog: QueryLines;
   readonly version: string;
   readonly metrics: PluginMetrics;
   readonly clock: Clock;
@@ -355,30 +357,28 @@ export class ServerBlocks {
 
   /** Plugins keep the context, so it is created where no former block is in scope. */
   #contextOf({ zones, plugins }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
-    const { groups, isStrict } = this.#plan;
+    const { log, clock, metrics } = this.#dependencies;
+    const names = plugins.map(({ name }) => name);
+    const offers = offerServices(
+      { plan: this.#plan, isFirst: this.#isFirst, names, made },
+      this.#dependencies,
+    );
     return {
       zones,
-      pluginNames: plugins.map(({ name }) => name),
       server,
+      log,
+      clock,
       // The chain is complete only when the last plugin is made.
       chain: (query) => made.chain(query),
       lookUp: (query) => this.#lookUp(query, made.chain),
-      handlers: () => made.handlers,
-      handlerNames: () => namesOf(made.handlers),
-      find: (kind) => findPlugin(made.plugins, kind),
-      chainFrom: (name) => chainFrom(made, name, 0),
-      chainBehind: (name) => chainFrom(made, name, 1),
+      metrics,
       changed: () => this.#viewsChanged(),
-      listensAt: (address, port) =>
-        groups.some(
-          (group) =>
-            group.server.startsWith('dns:') &&
-            group.port === port &&
-            ['', address].includes(group.address ?? ''),
-        ),
-      isFirst: this.#isFirst,
-      isStrict,
-      ...this.#dependencies,
+      find: (kind) => findPlugin(made.plugins, kind),
+      use(service) {
+        const [found] = service.findIn(offers);
+        if (found === undefined) throw new TypeError(`no service: ${service.name}`);
+        return found;
+      },
     };
   }
 
@@ -521,12 +521,6 @@ function findPlugin<Made extends Plugin>(
   return undefined;
 }
 
-/** @param skipped how many plugins to leave out, beginning with the named one */
-function chainFrom({ plugins }: MadeBlock, name: string, skipped: number): Chain {
-  const place = plugins.findIndex((each) => each.name === name) + skipped;
-  return composeChain(plugins.slice(place).flatMap(({ plugin }) => plugin.handler ?? []));
-}
-
 function makeViews(
   { responses }: EnginePlan,
   { table, numberOf, clientViews }: Omit<ServerBlocksDependencies, 'former'>,
@@ -574,5 +568,3 @@ function noteHandler(handler: Handler): Handler {
     },
   };
 }
-
-const namesOf = (handlers: readonly Handler[]): readonly string[] => handlers.map(({ name }) => name);

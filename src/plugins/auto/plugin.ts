@@ -1,8 +1,10 @@
 /**
  * `auto`: zones from all files of a folder.
  */
+
 import { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ANSWER_TABLE, PLAN } from '../../contract/services.ts';
 import {
   type DirectiveContext,
   type Draft,
@@ -49,13 +51,16 @@ export const auto = definePlugin({
   },
   create(options, context) {
     const transfer = context.find(Transfer);
+    const table = context.use(ANSWER_TABLE);
     const made = new Auto(options, {
-      ...{ ...context, chain: context.lookUp },
+      ...context,
+      ...context.use(PLAN),
+      chain: context.lookUp,
       onChange(origin) {
-        context.table.planChanged();
+        table.planChanged();
         transfer?.notify(origin);
       },
-      onRemove: () => context.table.planChanged(),
+      onRemove: () => table.planChanged(),
     });
     transfer?.add(made);
     return made;

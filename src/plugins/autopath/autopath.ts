@@ -4,6 +4,7 @@
  *
  * A client that gets the answer for a missing name walks its list by itself, so passing on is right wherever the list is not known.
  */
+
 import { readFile } from 'node:fs/promises';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -14,6 +15,7 @@ import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { parseSearchDomains } from '../../forward/resolv-conf.ts';
 import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey, tryParseName } from '../../wire/name.ts';
 import {
   type AbsoluteName,
@@ -40,10 +42,11 @@ export interface SearchSource {
   readonly lists?: PublicationId | undefined;
 }
 
-type Context = Pick<
-  PluginContext,
-  'find' | 'isStrict' | 'log' | 'lookUp' | 'metrics' | 'pluginNames' | 'table' | 'zones'
->;
+interface Context extends Pick<PluginContext, 'find' | 'log' | 'lookUp' | 'metrics' | 'zones'> {
+  readonly isStrict: boolean;
+  readonly pluginNames: readonly string[];
+  readonly table: TableWriter;
+}
 
 const NO_SOURCE: SearchSource = { domains: new Set(), listFor: () => undefined };
 /** Plugins that know the search lists of pods. */

@@ -1,7 +1,9 @@
 /**
  * `autopath`: searches the domains of a client in its place.
  */
+
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
 import { type DirectiveContext, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZone } from '../../corefile/keys/zone-name.ts';
@@ -35,7 +37,13 @@ export const autopath = definePlugin({
   },
   async load() {
     const { Autopath } = await import('./autopath.ts');
-    return { create: (options, context) => new Autopath(options, context) };
+    return {
+      create(options, context) {
+        const { pluginNames } = context.use(BLOCK);
+        const { isStrict } = context.use(PLAN);
+        return new Autopath(options, { ...context, isStrict, pluginNames, table: context.use(ANSWER_TABLE) });
+      },
+    };
   },
 });
 

@@ -1,11 +1,13 @@
 /**
  * Caches answers of the handlers behind it, by rules that are data. Stale answers and prefetching are optional.
  */
+
 import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
+import { KEPT_REPLIES } from '../../chain/reader-forwarding.ts';
 import type { Plugin, PluginStats } from '../../contract/plugin.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -68,7 +70,7 @@ export class Cache implements Plugin {
       // Readers look for cached answers behind all names of ours.
       questions: NO_QUESTIONS,
       answers: 'unchanged',
-      keepsForwarded: () => (maxTtl === undefined ? own.keptReplies() : undefined),
+      offers: [KEPT_REPLIES.offer(() => (maxTtl === undefined ? own.keptReplies() : undefined))],
       handle: (query, next) => {
         query.forbidStoring();
         const answer = this.#answer(query, next);

@@ -2,15 +2,17 @@
  * Answers by the rules of plugin/cache of CoreDNS 1.14.7. All records of an answer have one TTL; answers with records and denials have
  * separate bounds.
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { messageFromEntry, replyFromBody } from '../../chain/cached-reply.ts';
 import { type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
-import type { Handler, KeptReplies, Next } from '../../chain/handler.ts';
+import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
+import { KEPT_REPLIES, type KeptReplies } from '../../chain/reader-forwarding.ts';
 import { replyOf } from '../../chain/response.ts';
 import { isReadAsStored } from '../../chain/whole-answer.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
@@ -113,7 +115,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
       hits: this.#counts.hits,
       ttlBounds: this.#rules,
       passing: this.#counts.passing,
-      keepsForwarded: (zone) => this.#forwardedIn(zone),
+      offers: [KEPT_REPLIES.offer((zone) => this.#forwardedIn(zone))],
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
       handle: (query, next) => (isWithinAny(query.key, this.#zones) ? answer(query, next) : next(query)),

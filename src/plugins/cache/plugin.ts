@@ -2,8 +2,10 @@
  * `cache`: how answers are cached.
  */
 
+import type { Query } from '../../chain/query.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
+import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '../../contract/services.ts';
 import { type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
@@ -68,12 +70,18 @@ export const cache = definePlugin({
   },
   // By rules of CoreDNS, the whole block decides which answers are cached.
   outlivesPlans: ({ kind }: CacheRules) => kind === 'own',
-  create: (rules: CacheRules, context, former) =>
-    new Cache(
-      rules,
-      { ...context, behind: (query) => context.chainBehind('cache')(query) },
-      ofKind(Cache, former),
-    ),
+  create(rules: CacheRules, context, former) {
+    const { chainBehind, handlerNames } = context.use(BLOCK);
+    const dependencies = {
+      ...context,
+      ...context.use(PLAN),
+      ...context.use(FORWARDING),
+      table: context.use(ANSWER_TABLE),
+      handlerNames,
+      behind: (query: Query) => chainBehind('cache')(query),
+    };
+    return new Cache(rules, dependencies, ofKind(Cache, former));
+  },
 });
 
 function readProperties(cursor: DirectiveCursor, draft: Draft<CoreDnsCacheRules>): void {

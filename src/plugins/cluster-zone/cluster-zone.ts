@@ -6,6 +6,7 @@ import type { Handler } from '../../chain/handler.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
+import { ANSWER_TABLE } from '../../contract/services.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { inspectCluster } from '../kubernetes/inspected-cluster.ts';
@@ -43,6 +44,6 @@ export class ClusterZonePlugin extends ClusterZone {
   }
 }
 
-function lastingCluster(options: ClusterZoneOptions, { table, clock, log }: PluginContext): Lasting<Cluster> {
-  return new Lasting(new Cluster(options, table, clock, log), (cluster) => cluster.stop());
+function lastingCluster(options: ClusterZoneOptions, { use, clock, log }: PluginContext): Lasting<Cluster> {
+  return new Lasting(new Cluster(options, use(ANSWER_TABLE), clock, log), (cluster) => cluster.stop());
 }

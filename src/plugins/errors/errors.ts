@@ -13,7 +13,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
-import type { QueryLines } from '../../contract/plugin.ts';
+import type { QueryLines } from '../../contract/services.ts';
 import { presentNameAsGo } from '../../wire/go-name.ts';
 import { typeName } from '../../wire/mnemonics.ts';
 import { toKey } from '../../wire/name.ts';

@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { PLAN, QUERY_LINES } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';
@@ -33,7 +34,11 @@ export const errors = definePlugin({
     return { stacktrace, consolidations };
   },
   create(options, context) {
-    const errors = new ErrorsHandler(options, context);
+    const errors = new ErrorsHandler(options, {
+      ...context,
+      ...context.use(PLAN),
+      queryLog: context.use(QUERY_LINES),
+    });
     return { handler: errors.handler, stop: () => errors.stop() };
   },
 });

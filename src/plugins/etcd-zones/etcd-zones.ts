@@ -6,6 +6,7 @@ import type { Handler } from '../../chain/handler.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { ANSWER_TABLE } from '../../contract/services.ts';
 import { EtcdSource } from '../../sources/etcd/etcd-source.ts';
 import { createEtcdHandler } from '../etcd/etcd.ts';
 import { inspectEtcd } from './etcd-statistics.ts';
@@ -58,7 +59,8 @@ export class EtcdZones implements Plugin {
 
 function lastingSource(
   { source }: EtcdZonesOptions,
-  { table, clock, log }: PluginContext,
+  { use, clock, log }: PluginContext,
 ): Lasting<EtcdSource> {
+  const table = use(ANSWER_TABLE);
   return new Lasting(new EtcdSource(source, { table, clock, log }), (etcd) => etcd.stop());
 }

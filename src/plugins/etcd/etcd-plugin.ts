@@ -16,7 +16,9 @@ import { createEtcdHandler } from './etcd.ts';
 import { showEtcdStats } from './etcd-metrics.ts';
 import type { EtcdOptions } from './options.ts';
 
-export type EtcdContext = Pick<PluginContext, 'table' | 'clock' | 'log' | 'lookUp' | 'server' | 'metrics'>;
+export interface EtcdContext extends Pick<PluginContext, 'clock' | 'log' | 'lookUp' | 'server' | 'metrics'> {
+  readonly table: TableWriter;
+}
 
 /** Seconds. */
 const SOA_TTL = 30;

@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ANSWER_TABLE } from '../../contract/services.ts';
 import {
   type DirectiveContext,
   fallthroughZones,
@@ -76,7 +77,9 @@ export const etcd = definePlugin({
   },
   async load() {
     const { EtcdPlugin } = await import('./etcd-plugin.ts');
-    return { create: (options, context) => new EtcdPlugin(options, context) };
+    return {
+      create: (options, context) => new EtcdPlugin(options, { ...context, table: context.use(ANSWER_TABLE) }),
+    };
   },
 });
 

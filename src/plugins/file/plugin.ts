@@ -4,6 +4,7 @@
 
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ANSWER_TABLE, PLAN } from '../../contract/services.ts';
 import { fallthroughZones, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
@@ -56,10 +57,13 @@ export const file = definePlugin({
   },
   create(options, context) {
     const transfer = context.find(Transfer);
+    const table = context.use(ANSWER_TABLE);
     const file = new File(options, {
-      ...{ ...context, chain: context.lookUp },
+      ...context,
+      ...context.use(PLAN),
+      chain: context.lookUp,
       onChange(origin) {
-        context.table.planChanged();
+        table.planChanged();
         transfer?.notify(origin);
       },
     });

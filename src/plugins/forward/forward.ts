@@ -1,10 +1,12 @@
 /**
  * Asks the servers of its routes, by `Forwarder`, for all front ends.
  */
+
 import type { Answer } from '../../chain/answer.ts';
-import type { DirectServers, Handler, Next } from '../../chain/handler.ts';
+import type { Handler, Next } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
+import { DIRECT_SERVERS, type DirectServers } from '../../chain/reader-forwarding.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin } from '../../contract/plugin.ts';
 import type { Connect } from '../../forward/connect.ts';
@@ -13,6 +15,7 @@ import { isWithin } from '../../wire/name.ts';
 import { type NameKey, type Question, RCODE } from '../../wire/types.ts';
 import type { OwnAnswers } from '../cache/own-answers.ts';
 import { DirectiveRoute, type DirectiveRouteOptions } from './directive-route.ts';
+import { inspectForwarders } from './inspected-forwarders.ts';
 import type { ForwardOptions, ForwardRoute } from './options.ts';
 import { PlannedRoute, type PlannedRouteOptions } from './planned-route.ts';
 import { type RouteDependencies, type RouteMethods, ServingRoute } from './route.ts';
@@ -46,7 +49,7 @@ export class Forward implements Plugin {
     this.handler = {
       name: 'forward',
       role: 'forwarder',
-      directFor: (zone) => this.#directFor(zone),
+      offers: [DIRECT_SERVERS.offer((zone) => this.#directFor(zone))],
       ruleFor: (name) => this.#routes.find((route) => route.includes(name)),
       questions: namesWithin(new Set(routes.map(({ from }) => from))),
       answers: 'unchanged',
@@ -88,7 +91,7 @@ export class Forward implements Plugin {
   }
 
   inspect(): PluginInspection {
-    return { forwarders: this.#routes.flatMap(({ forwarder }) => forwarder ?? []) };
+    return inspectForwarders(this.#routes.flatMap(({ forwarder }) => forwarder ?? []));
   }
 
   /** The servers for names of a zone that no other route covers; undefined: readers may not ask them. */

@@ -5,6 +5,7 @@
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
+import { ANSWER_TABLE, BLOCK, FORWARDING, PLAN } from '../../contract/services.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
@@ -66,13 +67,19 @@ export const forward = definePlugin({
   outlivesPlans: () => true,
   create(options: ForwardOptions, context, former) {
     const dnstap = context.find(Dnstap);
+    const { connectUpstream, ...forwarding } = context.use(FORWARDING);
+    const { isStrict, listensAt } = context.use(PLAN);
+    const { handlers } = context.use(BLOCK);
     const dependencies = {
       ...context,
+      ...forwarding,
+      isStrict,
+      table: context.use(ANSWER_TABLE),
       cache: context.find(Cache)?.own,
-      replies: () => context.handlers().find(({ replies }) => replies !== undefined)?.replies,
+      replies: () => handlers().find(({ replies }) => replies !== undefined)?.replies,
       resolveName: createNameResolver(() => context.chain),
-      connect: context.connectUpstream,
-      ...(!context.isStrict && { isOurselves: context.listensAt }),
+      connect: connectUpstream,
+      ...(!isStrict && { isOurselves: listensAt }),
       tap: dnstap && ((...server: Parameters<TapServer>) => dnstap.tapServer(...server)),
     };
     return new Forward(options, dependencies, ofKind(Forward, former));

@@ -6,11 +6,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
-import type { DirectServers } from '../../chain/handler.ts';
-import { type OpenQuestion, openQuestionOf } from '../../chain/look.ts';
+import type { OpenQuestion } from '../../chain/look.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
+import type { DirectServers } from '../../chain/reader-forwarding.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardPlan } from '../../forward/forward-plan.ts';
@@ -163,7 +163,7 @@ export class ServingRoute {
     }
     const found = forwarder.serversFor(name);
     const failure = found.kind === 'failed' ? found : undefined;
-    return { open: openQuestionOf(name, found), answer: methods.answerLook(failure) };
+    return { open: findOpenQuestion(name, found), answer: methods.answerLook(failure) };
   }
 
   /** How readers may ask its servers; undefined: they may not. */
@@ -202,4 +202,10 @@ function openServers(plan: ForwardPlan, methods: RouteMethods, dependencies: Rou
     link?.stop();
     counts?.stop();
   });
+}
+
+/** @param found the servers that a forwarder would ask */
+function findOpenQuestion(name: NameKey, found: ReturnType<Forwarder['serversFor']>): OpenQuestion {
+  if (found.kind === 'failed') return { name, servers: [], problem: found.detail };
+  return { name, servers: found.upstreams.map(({ upstream }) => upstream), problem: undefined };
 }

@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ANSWER_TABLE } from '../../contract/services.ts';
 import {
   type DirectiveContext,
   type Draft,
@@ -62,7 +63,11 @@ export const hosts = definePlugin({
     return draft;
   },
   create: (options, context) =>
-    new Hosts(options, { ...context, readTtl: readTtlOf(options, context.find(Cache)?.rules) }),
+    new Hosts(options, {
+      ...context,
+      table: context.use(ANSWER_TABLE),
+      readTtl: readTtlOf(options, context.find(Cache)?.rules),
+    }),
 });
 
 function findFile(path: string, cursor: DirectiveCursor, context: DirectiveContext): string {

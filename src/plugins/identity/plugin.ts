@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { PluginContext } from '../../contract/plugin.ts';
+import { ANSWER_TABLE, FORWARDING, PLAN, QUERY_COUNTS } from '../../contract/services.ts';
 import { Cache } from '../cache/cache.ts';
 import { type ChaosAnswers, type ChaosStats, createChaosHandler } from './chaos.ts';
 import type { IdentityOptions } from './options.ts';
@@ -15,7 +16,7 @@ export const identity = definePlainPlugin({
   create({ identifies, ttl, cacheSize, namesHost, version, hasCounts }: IdentityOptions, context) {
     const stats = () => countAll(cacheSize, context);
     const hostName = namesHost === true ? hostname() : undefined;
-    const { version: own, ...names } = identityOf(context.version);
+    const { version: own, ...names } = identityOf(context.use(PLAN).version);
     const shown = {
       version: version === 'none' ? undefined : own,
       knowsVersionServer: version === 'all',
@@ -26,13 +27,14 @@ export const identity = definePlainPlugin({
 });
 
 function countAll(cacheSize: number, context: PluginContext): ChaosStats {
-  const { find, table, readerPath, forwardTally, countQueries } = context;
+  const { find, use } = context;
+  const { readerPath, forwardTally } = use(FORWARDING);
   readerPath.catchUp();
   const misses = find(Cache)?.own?.counts().misses ?? 0;
-  const { insertions, evictions } = table.statistics();
+  const { insertions, evictions } = use(ANSWER_TABLE).statistics();
   return {
     ...{ cacheSize, insertions, evictions, misses },
-    hits: countHits(countQueries(), misses),
+    hits: countHits(use(QUERY_COUNTS)(), misses),
     servers: describeServers(forwardTally.count().upstreams),
   };
 }

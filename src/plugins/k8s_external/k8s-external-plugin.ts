@@ -26,7 +26,8 @@ import { answerWith, ExternalZone } from './external-zone.ts';
 import type { K8sExternalOptions } from './options.ts';
 import { type ReachedPort, ServiceFinder } from './reached-services.ts';
 
-export interface K8sExternalDependencies extends Pick<PluginContext, 'find' | 'clock' | 'isStrict'> {
+export interface K8sExternalDependencies extends Pick<PluginContext, 'find'> {
+  readonly isStrict: boolean;
   readonly clock: Clock;
   /** The whole server, for names of load balancers. */
   readonly chain: Chain;

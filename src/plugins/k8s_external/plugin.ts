@@ -1,7 +1,9 @@
 /**
  * `k8s_external`: services of a cluster for clients outside it.
  */
+
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { PLAN } from '../../contract/services.ts';
 import { type Draft, fallthroughZones, readTtl, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { tryParseKey } from '../../wire/name.ts';
@@ -51,7 +53,12 @@ export const k8s_external = definePlugin({
       create(options, context) {
         const transfer = context.find(Transfer);
         const onChange = (zone: K8sExternalOptions['zones'][number]) => transfer?.notify(zone);
-        const made = new K8sExternal(options, { ...context, chain: context.lookUp, onChange });
+        const made = new K8sExternal(options, {
+          ...context,
+          ...context.use(PLAN),
+          chain: context.lookUp,
+          onChange,
+        });
         transfer?.add(made);
         return made;
       },

@@ -7,10 +7,13 @@ import type { PluginContext } from '../../contract/plugin.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { KubernetesOptions } from './options.ts';
 
-export interface ClusterSetDependencies extends Pick<PluginContext, 'table' | 'clock' | 'log' | 'isStrict'> {
+export interface ClusterSetDependencies extends Pick<PluginContext, 'clock' | 'log'> {
+  readonly table: TableWriter;
+  readonly isStrict: boolean;
   readonly ownAddresses: readonly string[];
 }
 

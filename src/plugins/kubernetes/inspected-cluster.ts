@@ -1,7 +1,7 @@
 /**
  * The cluster of a plugin, for explanations, the status and checks.
  */
-import { Capability } from '../../contract/capability.ts';
+import { Capability } from '../../base/capability.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';

@@ -1,9 +1,11 @@
 /**
  * `kubernetes`: the zone of a cluster.
  */
+
 import { networkInterfaces } from 'node:os';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind, type PluginContext } from '../../contract/plugin.ts';
+import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
 import {
   type DirectiveContext,
   type Draft,
@@ -85,10 +87,15 @@ export const kubernetes = definePlugin({
 
 /** What a cluster needs of its block and of the process. */
 export function dependenciesOf(context: PluginContext): KubernetesDependencies {
-  const needs = NEEDS.flatMap(([plugin, need]) => (context.pluginNames.includes(plugin) ? need : []));
+  const { pluginNames } = context.use(BLOCK);
+  const needs = NEEDS.flatMap(([plugin, need]) => (pluginNames.includes(plugin) ? need : []));
   const transfer = context.find(Transfer);
   return {
-    ...{ ...context, chain: context.lookUp, ownAddresses: addressesOfServer(context.server) },
+    ...context,
+    ...context.use(PLAN),
+    table: context.use(ANSWER_TABLE),
+    chain: context.lookUp,
+    ownAddresses: addressesOfServer(context.server),
     ...{ environment: process.env, needs },
     ...(transfer && { onChange: (zone) => transfer.notify(zone) }),
   };

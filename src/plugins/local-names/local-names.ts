@@ -7,7 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Handler } from '../../chain/handler.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext, StopReason } from '../../contract/plugin.ts';
+import { ANSWER_TABLE } from '../../contract/services.ts';
 import type { LocalisedPublication } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { Cache } from '../cache/cache.ts';
@@ -85,9 +87,10 @@ export class LocalNamesPlugin implements Plugin {
 
 function lastingNames(
   { settings, networks }: LocalNamesOptions,
-  { table, clock, log }: PluginContext,
+  { use, clock, log }: PluginContext,
   plugin: FollowedNames['plugin'],
 ): Lasting<FollowedNames> {
+  const table = use(ANSWER_TABLE);
   const handlers = new LocalHandlers({
     settings,
     table,
@@ -102,7 +105,7 @@ function lastingNames(
 }
 
 /** Frees the table space of local names. No view shows them any more. */
-async function retire(local: LocalHandlers, table: PluginContext['table']): Promise<void> {
+async function retire(local: LocalHandlers, table: TableWriter): Promise<void> {
   local.stop();
   for (const publication of [local.publication, ...local.localised.map((each) => each.publication)]) {
     const steps = table.dropPublication(publication);

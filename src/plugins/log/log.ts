@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { classifyResponse, describeSent } from '../../chain/described-response.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
-import type { QueryLines } from '../../contract/plugin.ts';
+import type { QueryLines } from '../../contract/services.ts';
 import { isWithin } from '../../wire/name.ts';
 import { compileLogFormat, describeQuery, formatQuery, namesMetadata } from './log-format.ts';
 import type { LogOptions } from './options.ts';

@@ -3,6 +3,7 @@
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { BLOCK, QUERY_LINES } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZone } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
@@ -40,7 +41,13 @@ export const log = definePlugin({
     });
     return { rules };
   },
-  create: (options, context) => ({ handler: createLogHandler(options, context) }),
+  create: (options, context) => ({
+    handler: createLogHandler(options, {
+      ...context,
+      ...context.use(BLOCK),
+      queryLog: context.use(QUERY_LINES),
+    }),
+  }),
 });
 
 function readClasses(cursor: DirectiveCursor): readonly LogClass[] {

@@ -20,7 +20,8 @@ import { CLASS, type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { LoopOptions } from './options.ts';
 
 export interface LoopDependencies
-  extends Pick<PluginContext, 'clock' | 'log' | 'chain' | 'server' | 'handlers' | 'changed'> {
+  extends Pick<PluginContext, 'clock' | 'log' | 'chain' | 'server' | 'changed'> {
+  readonly handlers: () => readonly Handler[];
   /** Ends the process; undefined: the loop is logged, and the process goes on. @param message CoreDNS's */
   readonly endProcess: ((message: string) => void) | undefined;
 }

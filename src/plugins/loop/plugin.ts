@@ -1,8 +1,10 @@
 /**
  * `loop`: detects whether forwarded queries come back.
  */
+
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
+import { BLOCK, PLAN } from '../../contract/services.ts';
 import { ROOT } from '../../wire/name.ts';
 import { Loop } from './loop.ts';
 import type { LoopOptions } from './options.ts';
@@ -19,7 +21,9 @@ export const loop = definePlugin({
     return { zone: zones[0] ?? ROOT };
   },
   create: (options, context, former) => {
-    const dependencies = { ...context, endProcess: context.isStrict ? endProcess : undefined };
+    const { isStrict } = context.use(PLAN);
+    const { handlers } = context.use(BLOCK);
+    const dependencies = { ...context, handlers, endProcess: isStrict ? endProcess : undefined };
     return new Loop(options, dependencies, ofKind(Loop, former));
   },
 });

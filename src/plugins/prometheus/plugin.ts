@@ -4,6 +4,7 @@
 
 import type { Query } from '../../chain/query.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { BLOCK, PLAN } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readListenAddress } from '../../corefile/directive/listen-address.ts';
 import type { PrometheusOptions } from './options.ts';
@@ -36,7 +37,9 @@ export const prometheus = definePlugin({
     });
     return { address, hasRuntimeMetrics, tlsConfiguration };
   },
-  create(_, { handlerNames, isStrict, ...context }) {
+  create(_, context) {
+    const { handlerNames } = context.use(BLOCK);
+    const { isStrict } = context.use(PLAN);
     const pluginBehind = () => handlerNames()[handlerNames().indexOf('prometheus') + 1] ?? '';
     const pluginOf = isStrict ? pluginBehind : ({ answeredBy }: Query) => answeredBy;
     // Readers do not know the rewritten name.

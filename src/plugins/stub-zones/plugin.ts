@@ -1,10 +1,12 @@
 /**
  * `stub-zones`: zones whose names other servers answer. Their queries skip the plugins in between.
  */
+
 import type { Handler } from '../../chain/handler.ts';
 import { namesWithin, type Questions } from '../../chain/match.ts';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { BLOCK } from '../../contract/services.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 
 export interface StubZonesOptions {
@@ -22,7 +24,8 @@ export class StubZones implements Plugin {
   readonly handler: Handler;
   readonly #questions: Questions;
 
-  constructor({ zones, to }: StubZonesOptions, { chainFrom }: PluginContext) {
+  constructor({ zones, to }: StubZonesOptions, { use }: PluginContext) {
+    const { chainFrom } = use(BLOCK);
     const questions = namesWithin(new Set(zones));
     this.#questions = questions;
     this.handler = {

@@ -1,6 +1,7 @@
 /**
  * What a server does for the requests of its control socket. This module is loaded with the first request.
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { readHanded } from '../../chain/handed-answer.ts';
@@ -10,6 +11,7 @@ import { describeProblem } from '../../config/values/problem.ts';
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
 import type { CarryOut } from '../../observe/control/control-socket.ts';
 import type { EventExplanation, ExplainEvents } from '../../observe/query-events/explained-event.ts';
+import { forwardersIn } from '../../plugins/forward/inspected-forwarders.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { isWithin, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
@@ -185,7 +187,7 @@ function flush(server: Server, domain: NameKey): { readonly before: number; read
 
 function switchUpstream(server: Server, name: string, isOn: boolean): unknown {
   const inspections = server.engine.serverBlocks.inspect();
-  const forwarders = inspections.flatMap(({ forwarders: each = [] }) => each);
+  const forwarders = forwardersIn(inspections);
   const found = forwarders.filter((forwarder) => forwarder.switchServer(name, isOn));
   if (found.length === 0)
     throw new Error(`upstream: unknown: "${name}". Give a server that status shows, as in 10.0.0.2:53.`);

@@ -13,6 +13,7 @@ import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { findPluginOptions } from '../../contract/plugin-use.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { clusterZone } from '../../plugins/cluster-zone/plugin.ts';
+import { forwardersIn } from '../../plugins/forward/inspected-forwarders.ts';
 import { clustersIn, type InspectedCluster } from '../../plugins/kubernetes/inspected-cluster.ts';
 import { kubernetes } from '../../plugins/kubernetes/plugin.ts';
 import type { ClusterEvidence, ClusterZoneEvidence } from '../../reasons/cluster-evidence.ts';
@@ -312,7 +313,7 @@ export class Explainer {
 
   #statistics() {
     const inspections = this.#server.engine.serverBlocks.inspect();
-    const forwarders = inspections.flatMap(({ forwarders = [] }) => forwarders);
+    const forwarders = forwardersIn(inspections);
     return forwarders.flatMap((forwarder) => forwarder.statistics().upstreams);
   }
 

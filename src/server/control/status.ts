@@ -3,6 +3,7 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import { forwardersIn } from '../../plugins/forward/inspected-forwarders.ts';
 import type { UpstreamEvidence } from '../../reasons/finding.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import type { FollowedKind, Server } from '../server.ts';
@@ -98,23 +99,21 @@ export function readStatus({ server, role, level }: StatusParts): ServerStatus {
 /** With those that are switched off. */
 export function readUpstreams(server: Pick<Server, 'engine'>): readonly UpstreamStatus[] {
   const inspections = server.engine.serverBlocks.inspect();
-  return inspections
-    .flatMap(({ forwarders = [] }) => forwarders)
-    .flatMap((forwarder) => [
-      ...forwarder.statistics().upstreams.map((each) => ({
-        server: each.upstream,
-        state: each.state.kind,
-        since: each.stateAge,
-        lastReply: each.lastReplyAge,
-        roundTrip: each.smoothedRoundTrip,
-        sent: each.sent,
-        timeouts: each.timeouts,
-        errors: each.networkErrors,
-      })),
-      ...forwarder.switchedOff.map((name) => ({
-        server: name,
-        state: 'off',
-        ...{ since: undefined, lastReply: undefined, roundTrip: undefined, sent: 0, timeouts: 0, errors: 0 },
-      })),
-    ]);
+  return forwardersIn(inspections).flatMap((forwarder) => [
+    ...forwarder.statistics().upstreams.map((each) => ({
+      server: each.upstream,
+      state: each.state.kind,
+      since: each.stateAge,
+      lastReply: each.lastReplyAge,
+      roundTrip: each.smoothedRoundTrip,
+      sent: each.sent,
+      timeouts: each.timeouts,
+      errors: each.networkErrors,
+    })),
+    ...forwarder.switchedOff.map((name) => ({
+      server: name,
+      state: 'off',
+      ...{ since: undefined, lastReply: undefined, roundTrip: undefined, sent: 0, timeouts: 0, errors: 0 },
+    })),
+  ]);
 }

@@ -1,8 +1,7 @@
 /**
- * What some plugins have, and others of the program ask for. The key carries the type, so the contract knows nothing of it.
+ * What one part of the program has, and others ask for, by a key that carries the type: what lies between knows nothing of it.
  */
 
-/** A thing that a plugin has. */
 export interface Offer {
   readonly capability: object;
   /** Of the type of its capability. */
@@ -10,7 +9,7 @@ export interface Offer {
 }
 
 export class Capability<Value> {
-  /** For a person who inspects it. */
+  /** For messages. */
   readonly name: string;
 
   constructor(name: string) {

@@ -1,0 +1,79 @@
+/**
+ * The services that the engine offers to the plugins of a block.
+ */
+import type { Offer } from '../../base/capability.ts';
+import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
+import type { EnginePlan } from '../../config/server/engine-plan.ts';
+import type { Plugin } from '../../contract/plugin.ts';
+import {
+  ANSWER_TABLE,
+  BLOCK,
+  FORWARDING,
+  type ForwardingService,
+  PLAN,
+  QUERY_COUNTS,
+  QUERY_LINES,
+  type QueryLines,
+} from '../../contract/services.ts';
+import type { QueryCounts } from '../../table/counter-sums.ts';
+import type { TableWriter } from '../../table/writer.ts';
+
+/** The block as far as it is made. */
+export interface BlockInMaking {
+  readonly plugins: readonly { readonly name: string; readonly plugin: Plugin }[];
+  readonly handlers: readonly Handler[];
+}
+
+export interface ServedBlock {
+  readonly plan: EnginePlan;
+  /** Whether no plan has answered yet. */
+  readonly isFirst: boolean;
+  /** Of the plugins of the block, in order. */
+  readonly names: readonly string[];
+  readonly made: BlockInMaking;
+}
+
+export interface OfferedServices extends ForwardingService {
+  readonly table: TableWriter;
+  readonly queryLog: QueryLines;
+  readonly countQueries: () => QueryCounts;
+  readonly version: string;
+}
+
+export function offerServices(
+  { plan, isFirst, names, made }: ServedBlock,
+  { table, queryLog, countQueries, version, readerPath, forwardTally, connectUpstream }: OfferedServices,
+): readonly Offer[] {
+  return [
+    ANSWER_TABLE.offer(table),
+    BLOCK.offer({
+      pluginNames: names,
+      handlers: () => made.handlers,
+      handlerNames: () => made.handlers.map(({ name }) => name),
+      chainFrom: (name) => composeFrom(made, name, 0),
+      chainBehind: (name) => composeFrom(made, name, 1),
+    }),
+    PLAN.offer({
+      version,
+      isStrict: plan.isStrict,
+      isFirst,
+      listensAt: (address, port) => listensAt(plan, address, port),
+    }),
+    QUERY_LINES.offer(queryLog),
+    FORWARDING.offer({ readerPath, forwardTally, connectUpstream }),
+    QUERY_COUNTS.offer(countQueries),
+  ];
+}
+
+function listensAt({ groups }: EnginePlan, address: string, port: number): boolean {
+  return groups.some(
+    (group) =>
+      group.server.startsWith('dns:') && group.port === port && ['', address].includes(group.address ?? ''),
+  );
+}
+
+/** @param skipped how many plugins to leave out, beginning with the named one */
+function composeFrom({ plugins }: BlockInMaking, name: string, skipped: number): Chain {
+  const place = plugins.findIndex((each) => each.name === name) + skipped;
+  return composeChain(plugins.slice(place).flatMap(({ plugin }) => plugin.handler ?? []));
+}
