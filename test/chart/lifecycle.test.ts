@@ -108,6 +108,9 @@ async function openScene(...start: Parameters<typeof ChartCluster.start>): Promi
   };
 }
 
+/** Without comments and indents. */
+const commandsOf = (text = ''): string => text.replaceAll(/^# .*\n/gm, '').replaceAll(/^ +/gm, '');
+
 /** Who answers the pods of the cluster, each Deployment once. */
 const answering = (cluster: ChartCluster): readonly string[] => [...new Set(cluster.ready())];
 
@@ -127,9 +130,11 @@ describeWithTool('helm', 'the ways of the README', () => {
       const [install, end] = blocksOf(way);
       const [upgrade, back, clean] = blocksOf('Upgrade, and go back');
 
-      await run(install);
+      const notes = await run(install);
       same();
       expect(answering(cluster)).toEqual(['coredns', 'portolan']);
+      // What helm prints at the end is what the page says.
+      for (const block of [end, back]) expect(commandsOf(notes)).toContain(commandsOf(block));
       expect(cluster.get('configmaps', 'portolan')).toMatchObject({ data: { Corefile: COREFILE } });
       await run(end);
       same();
