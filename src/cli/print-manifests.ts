@@ -19,6 +19,7 @@ export function printManifests(plan: ManifestsPlan): string {
       ...['', 'What an apply would change, without changing it:', `  ${command} | kubectl diff -f -`],
       ...['', 'An apply replaces fields of these objects, if the cluster has them:'],
       ...replaced.map((name) => `  ${name}`),
+      ...replaced.filter((name) => name === CLUSTER_SERVICE).flatMap(describeDeletion),
       ...leftOut.flatMap((name) => describeLeftOut(name)),
     ];
     return fillIn(printed, plan, heading);
@@ -48,6 +49,14 @@ function writeFlags({
     ...(withConfigMap ? ['--with-config-map'] : []),
   ].join(' ');
 }
+
+/** Pods of the cluster ask it, whoever answers behind it. */
+const CLUSTER_SERVICE = 'Service kube-system/kube-dns';
+
+const describeDeletion = (name: string): readonly string[] => [
+  '',
+  `To go back, undo the rollout. kubectl delete -f would also delete ${name}, and pods would have no DNS.`,
+];
 
 const describeLeftOut = (name: string): readonly string[] => [
   '',

@@ -69,6 +69,8 @@ describe('portolan manifests', () => {
     const head = output.split('---')[0];
     const command = `portolan manifests --layout=coredns --dns-server-ip=10.96.0.10 --domain=cluster.local --image=${IMAGE} --replicas=2`;
     expect(head).toContain(`#   ${command} | kubectl diff -f -\n`);
+    expect(head).toContain('kubectl delete -f would also delete Service kube-system/kube-dns');
+    expect((await run('--layout=node-local')).output).not.toContain('kubectl delete');
     for (const { kind, metadata } of parseManifests(output))
       expect(head).toMatch(new RegExp(`^#   ${kind} (kube-system/)?${metadata.name}$`, 'm'));
     expect(parseManifests(output).find(({ kind }) => kind === 'Deployment')).toMatchObject({

@@ -2,7 +2,7 @@
  * What the documentation shows is pasted into terminals that point at a live cluster: each block that changes one says what, and nothing is
  * applied that has not been looked at.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { listPages, readShellBlocks, type ShellBlock } from './shell-blocks.ts';
 
@@ -52,6 +52,12 @@ it('ends the DNS that runs only after a rollout that has succeeded', () => {
     expect(block.text, placeOf(block)).toMatch(
       /rollout status \S+ --timeout=\w+ &&\n\s+(?:kubectl [^\n]*(?:--replicas=0|delete deployment)|helm uninstall)/,
     );
+});
+
+it('names tests that exist where it says why a block is not run', () => {
+  const named = BLOCKS.flatMap(({ excuse = '' }) => excuse.match(/(?:test|\.ci)\/[\w./-]*\w/g) ?? []);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((path) => !existsSync(path))).toEqual([]);
 });
 
 it('installs no package by a name of ours, which anyone may publish', () => {
