@@ -6,7 +6,7 @@ values are checked.
 {{- define "portolan.serviceSelector" -}}
 {{- if .Values.service.selector -}}
 {{ toYaml .Values.service.selector }}
-{{- else if .Values.service.adopt -}}
+{{- else if or .Values.service.adopt (not .Values.service.create) -}}
 k8s-app: {{ include "portolan.k8sApp" . | quote }}
 {{- else -}}
 {{ include "portolan.selector" . }}

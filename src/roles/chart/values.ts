@@ -171,7 +171,12 @@ const NETWORK: readonly ChartValue[] = [
     'Whether `service.name` is a live Service: its selector and ports stay, and `helm uninstall` keeps it',
   ),
   value('service.name', text, '', 'Replaces its name'),
-  value('service.clusterIP', text, '', 'Its address, clusterDNS of the kubelets; it can never change'),
+  value(
+    'service.clusterIP',
+    text,
+    '',
+    'Its address: clusterDNS of the kubelets, in a cluster that has no DNS yet; it can never change',
+  ),
   value('service.clusterIPs', texts, [], 'Its addresses of both families'),
   value('service.ipFamilyPolicy', text, '', 'SingleStack, PreferDualStack or RequireDualStack'),
   value('service.loadBalancerIP', text, '', 'Address that a load balancer is asked for'),
