@@ -116,7 +116,7 @@ const answering = (cluster: ChartCluster): readonly string[] => [...new Set(clus
 
 const WAYS = ['Beside the DNS that runs', 'Adopt the Service'] as const;
 
-describeWithTool('helm', 'the ways of the README', () => {
+describeWithTool(['helm', 'bash'], 'the ways of the README', () => {
   it.each(WAYS)(
     '%s: at each moment pods are behind the Service, and the way back restores it',
     async (way) => {
@@ -221,7 +221,7 @@ const REFUSED: readonly (readonly [flags: string, message: string])[] = [
   ],
 ];
 
-describeWithTool('helm', 'the chart in a cluster that has DNS', () => {
+describeWithTool(['helm', 'bash'], 'the chart in a cluster that has DNS', () => {
   it('refuses what would leave pods without DNS, before it writes an object', async () => {
     const { cluster, run, refuse } = await openScene('coredns');
     // As a former README said: Helm may own the Service.
