@@ -22,6 +22,7 @@ const resolution = {
 export const soakFiles = [
   'test/soak/**/*.test.ts',
   'test/chart/chart.test.ts',
+  'test/chart/lifecycle.test.ts',
   'test/cluster/any-order.test.ts',
   'test/cluster/large-service.test.ts',
   'test/cluster/records.test.ts',

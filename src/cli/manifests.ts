@@ -16,7 +16,7 @@ export const runManifests: RunCommand = async (words, command) => {
   const parser = createParser(command, MANIFESTS_FLAGS).usage('[flags]');
   parser.action(async (flags: ManifestsFlags) => {
     const plan = goodOrExit(command.name, planFromManifestsFlags(flags, VERSION));
-    if (flags.image === undefined) process.stderr.write(describeAssumedImage(plan));
+    if (flags.image === '') process.stderr.write(describeAssumedImage(plan));
     // Loaded late: a YAML parser would keep memory in a server.
     const { printManifests } = await import('./print-manifests.ts');
     process.stdout.write(printManifests(plan));
@@ -26,5 +26,5 @@ export const runManifests: RunCommand = async (words, command) => {
 
 /** Standard output is for kubectl. */
 function describeAssumedImage({ image }: ManifestsPlan): string {
-  return `portolan manifests: --image not given: assuming ${image}, which no registry has. Import it (portolan image), or give --image.\n`;
+  return `portolan manifests: --image is empty: ${image}, which no registry has. Import it on each node (portolan image), or give --image.\n`;
 }

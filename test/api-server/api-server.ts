@@ -17,7 +17,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
 import { type Access, identify, mayDo } from './access.ts';
 import { findByKind, findByPlural, servedByDefault } from './catalog.ts';
-import { describeGroup, describeVersion, versionBody } from './discovery.ts';
+import { describePath } from './discovery.ts';
 import { type Fault, Faults } from './faults.ts';
 import { answerList, expireToken } from './list.ts';
 import { type KubernetesObject, ObjectStore, type StoredObject } from './object-store.ts';
@@ -38,6 +38,8 @@ export interface ApiServerOptions extends Partial<WatchSettings> {
   /** `v1/services`, `discovery.k8s.io/v1/endpointslices`... */
   readonly serves?: readonly string[];
   readonly firstResourceVersion?: number;
+  /** Of Kubernetes. Default: 1.20.2, as recorded. */
+  readonly release?: string;
 }
 
 /** One request as it arrived. Its headers are kept, credentials included: this is a test's own server. */
@@ -67,6 +69,7 @@ export class ApiServerDouble {
   serves: readonly string[];
   readonly #settings: { -readonly [Field in keyof WatchSettings]: WatchSettings[Field] };
   readonly #tls: TlsMode;
+  readonly #release: string;
   readonly #sockets = new Set<Socket>();
   /** Lists in Protocol Buffers by the version of the store and the request. */
   readonly #encoded = new Map<string, Buffer>();
@@ -80,6 +83,7 @@ export class ApiServerDouble {
     this.serves = options.serves ?? servedByDefault;
     this.#tls = options.tls ?? 'none';
     this.#port = options.port ?? 0;
+    this.#release = options.release ?? '1.20.2';
     this.#settings = {
       clock: options.clock ?? systemClock,
       bookmarkEvery: options.bookmarkEvery ?? 60_000,
@@ -289,11 +293,7 @@ export class ApiServerDouble {
   }
 
   #answerOther(path: string, responder: Responder): void {
-    const group = /^\/apis\/(?<group>[^/]+)$/.exec(path)?.groups?.['group'];
-    const version = /^\/apis\/(?<version>[^/]+\/[^/]+)$/.exec(path)?.groups?.['version'];
-    const described =
-      group === undefined ? describeVersion(version ?? '', this.serves) : describeGroup(group, this.serves);
-    const body = path === '/version' ? versionBody : described;
+    const body = describePath(path, this.serves, this.#release);
     if (['/healthz', '/livez', '/readyz'].includes(path)) responder.sendJson(200, '"ok"');
     else if (body === undefined) responder.refuse(notServed());
     else responder.sendJson(200, JSON.stringify(body));

@@ -24,3 +24,29 @@ test('objects are created, replaced and deleted over the network, as in a real c
   expect((await send('DELETE', `${collection}/web`)).status).toBe(200);
   expect((await send('DELETE', `${collection}/web`)).status).toBe(404);
 });
+
+test('a strategic merge patch merges lists by the keys of their elements', async () => {
+  const double = await ApiServerDouble.start();
+  onTestFinished(() => double.stop());
+  const ports = [
+    { name: 'dns', port: 53, protocol: 'UDP' },
+    { name: 'dns-tcp', port: 53, protocol: 'TCP' },
+    { name: 'metrics', port: 9153 },
+  ];
+  const metadata = { name: 'dns', namespace: 'a', labels: { a: 'b' } };
+  double.put({ kind: 'Service', metadata, spec: { clusterIP: '10.97.0.1', ports } });
+  const changed = [
+    { port: 53, name: 'udp' },
+    { port: 9153, $patch: 'delete' },
+    { port: 54, name: 'new' },
+  ];
+  const answer = await fetch(`${double.url}/api/v1/namespaces/a/services/dns`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/strategic-merge-patch+json' },
+    body: JSON.stringify({ metadata: { labels: { a: null, c: 'd' } }, spec: { ports: changed } }),
+  });
+  expect(await answer.json()).toMatchObject({
+    metadata: { labels: { c: 'd' } },
+    spec: { ports: [{ name: 'udp', protocol: 'UDP' }, { name: 'dns-tcp' }, { port: 54, name: 'new' }] },
+  });
+});

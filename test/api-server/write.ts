@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { CatalogEntry } from './catalog.ts';
-import { mergePatch } from './merge-patch.ts';
+import { mergePatch, strategicMerge } from './merge-patch.ts';
 import type { KubernetesObject, ObjectStore } from './object-store.ts';
 import type { Responder } from './responder.ts';
 import { applyScale, describeScale } from './scale.ts';
@@ -25,7 +25,11 @@ export function answerWrite(
     if (verb === 'delete') remove(store, target, responder);
     else if (request.headers['content-type'] === 'application/apply-patch+yaml')
       apply(store, entry, target, new URL(request.url ?? '/', 'http://double'), chunks, responder);
-    else save(store, entry, target, verb, Buffer.concat(chunks).toString(), responder);
+    else {
+      const isStrategic = request.headers['content-type'] === 'application/strategic-merge-patch+json';
+      const merge = isStrategic ? strategicMerge : mergePatch;
+      save(store, entry, target, verb, Buffer.concat(chunks).toString(), responder, merge);
+    }
   });
 }
 
@@ -103,6 +107,7 @@ function save(
   verb: Verb,
   text: string,
   responder: Responder,
+  merge: typeof mergePatch,
 ): void {
   const body = readBody(text);
   const name = verb === 'create' ? body?.['metadata']?.name : target.name;
@@ -121,7 +126,7 @@ function save(
   else if (target.subresource === 'scale' && before !== undefined)
     responder.sendJson(200, describeScale(store.put(applyScale(before, body))));
   else {
-    const object = identify(entry, named, change(before, body, verb, target));
+    const object = identify(entry, named, change(before, body, verb, target, merge));
     const stored = store.put(entry.kind === 'Service' ? assignAddress(store, object) : object);
     const head = `{"kind":"${entry.kind}","apiVersion":"${apiVersionOf(target)}",`;
     responder.sendJson(verb === 'create' ? 201 : 200, head + stored.text.slice(1));
@@ -144,8 +149,14 @@ function readBody(text: string): Body | undefined {
 }
 
 /** A subresource changes its field alone, which has its name. */
-function change(before: KubernetesObject | undefined, body: Body, verb: Verb, { subresource }: Target): Body {
-  const after = verb === 'patch' ? (mergePatch(before, body) as Body) : body;
+function change(
+  before: KubernetesObject | undefined,
+  body: Body,
+  verb: Verb,
+  { subresource }: Target,
+  merge: typeof mergePatch,
+): Body {
+  const after = verb === 'patch' ? (merge(before, body) as Body) : body;
   return subresource === '' ? after : { ...before, [subresource]: after[subresource] };
 }
 

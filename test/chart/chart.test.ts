@@ -172,6 +172,21 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
     expect(JSON.stringify(render('--set', `program=${program}`))).not.toContain('--events');
   });
 
+  it.each(['beside.yaml', 'adopt.yaml'])(
+    'lets caches on nodes ask what the live Service selects, with %s',
+    (file) => {
+      const objects = render('--values', join(VALUES_FOLDER, file));
+      const services = ofKind(objects, 'Service');
+      const upstream = services.find(({ metadata }) => metadata.name === 'portolan-upstream');
+      expect(fieldOf(upstream, 'spec', 'selector')).toEqual({ 'k8s-app': 'kube-dns' });
+      const live = services.filter(({ metadata }) => metadata.name === 'kube-dns');
+      const annotations = { 'helm.sh/resource-policy': 'keep', 'prometheus.io/port': '9153' };
+      expect(live.map(({ metadata }) => metadata.annotations)).toEqual(
+        file === 'adopt.yaml' ? [annotations] : [],
+      );
+    },
+  );
+
   it('has sane defaults: two pods, a budget, a spread, and no CPU limit', () => {
     const objects = render();
     const [deployment] = ofKind(objects, 'Deployment');

@@ -11,11 +11,12 @@ import { addOptions } from '../../src/cli/options.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
+import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import type { ServePlan } from '../../src/config/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { readSidecarFlags } from '../../src/config/sidecar/sidecar-flags.ts';
-import { type Container, containersOf, readDeployment } from './manifests.ts';
+import { type Container, containersOf, FOLDERS, readDeployment, readLayout } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';
 
@@ -93,6 +94,18 @@ describe('the arguments of', () => {
     if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
     expect(reading.plan.probes.map(({ label }) => label)).toEqual(['kubedns', 'dnsmasq']);
   });
+});
+
+it('the component keep-corefile leaves out the ConfigMap of each layout that has one', () => {
+  const path = 'deploy/components/keep-corefile/kustomization.yaml';
+  // A file of our own.
+  const [rule] = (parse(readFileSync(path, 'utf8')) as Kustomization).patches ?? [];
+  expect(parse(rule?.patch ?? '')).toMatchObject({ $patch: 'delete', kind: 'ConfigMap' });
+  const layouts = Object.keys(FOLDERS) as readonly Layout[];
+  const names = layouts
+    .flatMap(readLayout)
+    .flatMap(({ kind, metadata }) => (kind === 'ConfigMap' ? [metadata.name] : []));
+  expect([...new Set(names)].sort().join('|')).toBe(rule?.target.name);
 });
 
 describe.each(readdirSync('deploy/components'))('the component %s', (name) => {

@@ -4,7 +4,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { Program } from '../support/portolan.ts';
-import { type DeploymentManifest, FOLDERS, IMAGE, parseManifests, readLayout } from './manifests.ts';
+import {
+  type DeploymentManifest,
+  FOLDERS,
+  IMAGE,
+  type Manifest,
+  parseManifests,
+  readLayout,
+} from './manifests.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -12,7 +19,12 @@ interface Ended {
   readonly errors: string;
 }
 
+/** With the image of this version, unless another one is given. */
 async function run(...args: readonly string[]): Promise<Ended> {
+  return await runExactly('--image=', ...args);
+}
+
+async function runExactly(...args: readonly string[]): Promise<Ended> {
   // From a folder that holds nothing of ours: the files come with the program.
   const program = new Program(['manifests', ...args], { through: ['env', '--chdir=/'] });
   const { code } = await program.exit;
@@ -25,15 +37,45 @@ const DIGEST = `sha256:${'0'.repeat(64)}`;
 
 describe('portolan manifests', () => {
   it.each(LAYOUTS)('prints what the kustomize base of %s has', async (layout) => {
-    const { code, output } = await run(`--layout=${layout}`);
+    const { code, output } = await run(`--layout=${layout}`, '--with-config-map');
     expect(code).toBe(0);
     expect(parseManifests(output)).toEqual(readLayout(layout));
   });
 
-  it('says on standard error which image it assumes', async () => {
-    const assumed = await run();
-    expect(assumed.errors).toContain(`--image not given: assuming ${IMAGE}, which no registry has.`);
+  it.each(LAYOUTS)('prints no ConfigMap of %s unless it is told to, and says so', async (layout) => {
+    const { output } = await run(`--layout=${layout}`);
+    const isConfigMap = ({ kind }: Manifest) => kind === 'ConfigMap';
+    expect(parseManifests(output)).toEqual(readLayout(layout).filter((object) => !isConfigMap(object)));
+    const [owned] = readLayout(layout).filter(isConfigMap);
+    const note = `# Not printed, since an apply would replace the configuration of the cluster: ConfigMap kube-system/${owned?.metadata.name}.`;
+    if (owned === undefined) expect(output).not.toContain('# Not printed');
+    else expect(output).toContain(note);
+  });
+
+  it('prints nothing without an image', async () => {
+    const { code, output, errors } = await runExactly('--like=coredns');
+    expect({ code, output }).toEqual({ code: 2, output: '' });
+    expect(errors).toContain('--image: not given');
+    expect(errors).toContain(`--image= stands for ${IMAGE}, which no registry has.`);
+  });
+
+  it('says on standard error which image an empty one is', async () => {
+    expect((await run()).errors).toContain(`--image is empty: ${IMAGE}, which no registry has.`);
     expect((await run('--image=registry.example/portolan:1.0.0')).errors).toBe('');
+  });
+
+  it('names in its head what an apply would replace, and how to look at it before', async () => {
+    const { output } = await run('--like=coredns', '--replicas=2');
+    const head = output.split('---')[0];
+    const command = `portolan manifests --layout=coredns --dns-server-ip=10.96.0.10 --domain=cluster.local --image=${IMAGE} --replicas=2`;
+    expect(head).toContain(`#   ${command} | kubectl diff -f -\n`);
+    expect(head).toContain('kubectl delete -f would also delete Service kube-system/kube-dns');
+    expect((await run('--layout=node-local')).output).not.toContain('kubectl delete');
+    for (const { kind, metadata } of parseManifests(output))
+      expect(head).toMatch(new RegExp(`^#   ${kind} (kube-system/)?${metadata.name}$`, 'm'));
+    expect(parseManifests(output).find(({ kind }) => kind === 'Deployment')).toMatchObject({
+      spec: { replicas: 2 },
+    });
   });
 
   it('prints the manifests of CoreDNS by --like', async () => {
@@ -42,11 +84,11 @@ describe('portolan manifests', () => {
 
   it('fills in address and domain in Corefiles and in the addresses of a node', async () => {
     const flags = ['--dns-server-ip=10.0.0.10', '--domain=k8s.example'];
-    const { output } = await run('--layout=node-local', ...flags);
+    const { output } = await run('--layout=node-local', '--with-config-map', ...flags);
     expect(output).toContain('k8s.example:53 {');
     expect(output).toContain('169.254.20.10,10.0.0.10');
     expect(output).toContain('clusterIP: None');
-    const coredns = await run('--like=coredns', ...flags);
+    const coredns = await run('--like=coredns', '--with-config-map', ...flags);
     expect(coredns.output).toContain('kubernetes k8s.example in-addr.arpa ip6.arpa {');
     expect(output + coredns.output).not.toMatch(/cluster\.local|10\.96\.0\.10/);
   });
@@ -107,7 +149,7 @@ describe('portolan manifests', () => {
   });
 
   it('refuses unknown flags', async () => {
-    const { code, errors } = await run('--imgae', 'x:1');
+    const { code, errors } = await runExactly('--imgae', 'x:1');
     expect(code).toBe(2);
     expect(errors).toContain('Did you mean --image?');
   });

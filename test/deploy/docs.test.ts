@@ -56,8 +56,8 @@ describe.each(PAGES)('%s', (page) => {
 
   it('gives portolan manifests flags that it takes', () => {
     const commands = blocksOf(text, 'sh').flatMap((block) =>
-      [...block.replaceAll('\\\n', ' ').matchAll(/portolan manifests ([^|>\n]*)/g)].map(
-        (match) => match[1] ?? '',
+      [...block.replaceAll('\\\n', ' ').matchAll(/portolan manifests ([^|>\n]*)/g)].map((match) =>
+        (match[1] ?? '').replace('--with-config-map', ''),
       ),
     );
     for (const words of commands) {
@@ -69,7 +69,7 @@ describe.each(PAGES)('%s', (page) => {
       );
       expect(flags.map(([name]) => `--${name}`).length, words).toBe(words.split('--').length - 1);
       for (const [name] of flags)
-        expect(['dnsServerIp', 'domain', 'image', 'layout', 'like']).toContain(name);
+        expect(['dnsServerIp', 'domain', 'image', 'layout', 'like', 'replicas']).toContain(name);
       expect(planFromManifestsFlags(Object.fromEntries(flags), '1.0.0').kind, words).toBe('good');
     }
   });

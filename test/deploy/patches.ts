@@ -40,9 +40,10 @@ export function patchDeployment(
 ): DeploymentManifest {
   const patched = structuredClone(deployment);
   for (const { target, patch } of patches) {
+    expect(['Deployment', 'ConfigMap']).toContain(target.kind);
+    if (target.kind === 'ConfigMap') continue;
     const { name, labels = {} } = deployment.metadata;
     const selectors = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
-    expect(target.kind).toBe('Deployment');
     expect([name, ...selectors]).toContain(target.name ?? target.labelSelector);
     // Of our own.
     for (const operation of parse(patch) as readonly Operation[]) append(patched, operation);

@@ -54,7 +54,8 @@ describe('the manifest of CoreDNS', () => {
       metadata: { labels: { 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS' } },
       spec: {
         selector: { matchLabels: { 'k8s-app': 'kube-dns' } },
-        strategy: { rollingUpdate: { maxUnavailable: 1 } },
+        // CoreDNS's has maxUnavailable 1: one pod alone would end before a new one is ready.
+        strategy: { rollingUpdate: { maxSurge: '10%', maxUnavailable: 0 } },
         template: {
           metadata: { labels: { 'k8s-app': 'kube-dns' } },
           spec: {

@@ -41,6 +41,14 @@ k8s-app: {{ include "portolan.k8sApp" . | quote }}
 {{- end }}
 {{- end -}}
 
+{{/* Labels of the pods. */}}
+{{- define "portolan.podLabels" -}}
+{{- include "portolan.selector" . }}
+{{- with merge dict .Values.podLabels .Values.customLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
 {{- define "portolan.labels" -}}
 {{ include "portolan.selector" . }}
 app.kubernetes.io/managed-by: {{ .Release.Service | quote }}

@@ -4,14 +4,19 @@ import { planFromManifestsFlags } from './manifests-flags.ts';
 const DIGEST = `sha256:${'0'.repeat(64)}`;
 
 describe('the flags of portolan manifests', () => {
-  it('have the defaults of kubeadm, and the version of the program as the tag', () => {
-    expect(planFromManifestsFlags({}, '1.2.3')).toEqual({
+  it('have the defaults of kubeadm; an empty image is the one of this version', () => {
+    expect(planFromManifestsFlags({ image: '' }, '1.2.3')).toEqual({
       kind: 'good',
       value: {
         ...{ dnsServer: '10.96.0.10', domain: 'cluster.local', image: 'portolan:1.2.3' },
-        ...{ layout: 'one', scaled: 'kube-dns' },
+        ...{ layout: 'one', scaled: 'kube-dns', withConfigMap: false },
       },
     });
+  });
+
+  it('need an image', () => {
+    const fault = { where: '--image', fault: 'not given' };
+    expect(planFromManifestsFlags({}, '1')).toMatchObject({ kind: 'bad', problems: [fault] });
   });
 
   it.each([
@@ -26,8 +31,11 @@ describe('the flags of portolan manifests', () => {
     ['a digest', { image: `portolan@${DIGEST}` }, { image: `portolan@${DIGEST}` }],
     ['a tag and a digest', { image: `portolan:latest@${DIGEST}` }, { image: `portolan:latest@${DIGEST}` }],
     ['three containers', { layout: 'three' }, { layout: 'three' }],
+    ['a number of pods', { layout: 'coredns', replicas: '3' }, { replicas: 3 }],
+    ['the ConfigMap', { withConfigMap: true }, { withConfigMap: true }],
   ])('take %s', (_what, flags, value) => {
-    expect(planFromManifestsFlags(flags, '1.2.3')).toMatchObject({ kind: 'good', value });
+    const given = { image: 'portolan:1.0.0', ...flags };
+    expect(planFromManifestsFlags(given, '1.2.3')).toMatchObject({ kind: 'good', value });
   });
 
   it.each([
@@ -43,12 +51,14 @@ describe('the flags of portolan manifests', () => {
     ['--image', 'an image without a version', { image: 'registry.example:5000/portolan' }],
     ['--image', 'an image without a version', { image: 'portolan:latest' }],
     ['--image', 'not the name of an image', { image: 'portolan: 1' }],
-    ['--image', 'not the name of an image', { image: '' }],
     ['--layout', 'unknown', { layout: '3' }],
     ['--like', 'not for --layout=skydns', { layout: 'skydns', like: 'coredns' }],
     ['--like', 'not for --layout=three', { layout: 'three', like: 'coredns' }],
+    ['--replicas', 'out of range', { replicas: '0' }],
+    ['--replicas', 'not a whole number', { replicas: 'many' }],
+    ['--replicas', 'not for --layout=node-local', { layout: 'node-local', replicas: '2' }],
   ])('refuse a %s that is %s: %j', (where, fault, flags) => {
-    expect(planFromManifestsFlags(flags, '1.2.3')).toMatchObject({
+    expect(planFromManifestsFlags({ image: 'portolan:1.0.0', ...flags }, '1.2.3')).toMatchObject({
       kind: 'bad',
       problems: [{ where, fault }],
     });

@@ -50,6 +50,8 @@ const MODELS_OF: Partial<Readonly<Record<Layout, readonly Model[]>>> = {
 export const DEFAULT_DNS_SERVER = '10.96.0.10';
 export const DEFAULT_DOMAIN = 'cluster.local';
 
+const REPLICAS = { min: 1, max: 1000, of: 'a number of pods' } as const;
+
 export const MANIFESTS_FLAGS = [
   {
     name: 'dns-server-ip',
@@ -69,8 +71,8 @@ export const MANIFESTS_FLAGS = [
     name: 'image',
     valueName: 'name',
     value: { kind: 'text', of: 'an image' },
-    defaultNote: 'portolan with the tag of this version',
-    help: 'image with its tag or digest; latest is refused',
+    defaultNote: 'none; without a value the one that `portolan image` makes',
+    help: 'image with its tag or digest, which the nodes can pull; latest is refused',
   },
   {
     name: 'layout',
@@ -86,6 +88,18 @@ export const MANIFESTS_FLAGS = [
     default: 'kube-dns',
     help: 'program whose names, labels, ports and probes are kept; with --layout=autoscaler the Deployment that is scaled',
   },
+  {
+    name: 'replicas',
+    valueName: 'number',
+    value: { kind: 'integer', ...REPLICAS },
+    defaultNote: 'left out',
+    help: 'number of pods; if it is left out, an apply keeps the present one, unless an earlier apply has set it',
+  },
+  {
+    name: 'with-config-map',
+    value: 'none',
+    help: 'also print the ConfigMap with the default Corefile; an apply replaces the one that the cluster has',
+  },
 ] as const satisfies readonly Flag[];
 
 export type ManifestsFlags = FlagsOf<typeof MANIFESTS_FLAGS>;
@@ -100,7 +114,14 @@ export interface ManifestsPlan {
   readonly layout: Layout;
   /** The Deployment that the autoscaler scales. */
   readonly scaled: Model;
+  /** Pods of the Deployment; undefined: the manifest does not say. */
+  readonly replicas: number | undefined;
+  /** Whether the ConfigMap with the Corefile is printed, which has the name of the one of the original. */
+  readonly withConfigMap: boolean;
 }
+
+/** Layouts with one Deployment that may have several pods. */
+const SCALABLE: readonly Layout[] = ['one', 'three', 'coredns'];
 
 /** The maximum length of the domain: longer ones leave too few of the 255 octets for services and namespaces. */
 const MAX_CHARACTERS = 120;
@@ -116,10 +137,14 @@ export function planFromManifestsFlags(flags: ManifestsFlags, version: string): 
   const plan: ManifestsPlan = {
     dnsServer: read.address('--dns-server-ip', flags.dnsServerIp ?? DEFAULT_DNS_SERVER) ?? DEFAULT_DNS_SERVER,
     domain: readDomain(read, flags.domain ?? DEFAULT_DOMAIN),
-    image: readImage(read, flags.image ?? `portolan:${version}`),
+    image: readImage(read, flags.image, version),
     layout: read.choice('--layout', flags.layout, LAYOUTS, model === 'coredns' ? 'coredns' : 'one'),
     scaled: model,
+    replicas: read.integer('--replicas', flags.replicas, REPLICAS, undefined),
+    withConfigMap: flags.withConfigMap === true,
   };
+  if (plan.replicas !== undefined && !SCALABLE.includes(plan.layout))
+    read.addProblem('--replicas', `not for --layout=${plan.layout}`, flags.replicas, 'Leave it out.');
   if (flags.like !== undefined && MODELS_OF[plan.layout]?.includes(model) !== true)
     read.addProblem('--like', `not for --layout=${plan.layout}`, model, 'Leave out one of the two flags.');
   const { problems } = read;
@@ -139,8 +164,18 @@ function readDomain(read: ValueReader, text: string): string {
   return domain;
 }
 
-function readImage(read: ValueReader, text: string): string {
+/** @param text given without a value, the image that `portolan image` makes is meant */
+function readImage(read: ValueReader, text: string | undefined, version: string): string {
+  const assumed = `portolan:${version}`;
   const remedy = 'Give a repository and a version, as in registry.example/portolan:1.0.0.';
+  if (text === undefined)
+    read.addProblem(
+      '--image',
+      'not given',
+      text,
+      `${remedy} --image= stands for ${assumed}, which no registry has.`,
+    );
+  if (text === undefined || text === '') return assumed;
   // The pod would not show which build an unversioned reference runs.
   const fault = faultOfImageName(text);
   if (fault !== undefined) read.addProblem('--image', fault, text, remedy);

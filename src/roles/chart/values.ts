@@ -158,8 +158,25 @@ const CONFIGURATION: readonly ChartValue[] = [
 
 const NETWORK: readonly ChartValue[] = [
   value('serviceType', oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), 'ClusterIP', 'Type of the Service'),
+  value(
+    'service.create',
+    flag,
+    true,
+    'Whether the chart has a Service; if not, `service.name` is the live one, which selects the pods',
+  ),
+  value(
+    'service.adopt',
+    flag,
+    false,
+    'Whether `service.name` is a live Service: its selector and ports stay, and `helm uninstall` keeps it',
+  ),
   value('service.name', text, '', 'Replaces its name'),
-  value('service.clusterIP', text, '', 'Its address, clusterDNS of the kubelets; it can never change'),
+  value(
+    'service.clusterIP',
+    text,
+    '',
+    'Its address: clusterDNS of the kubelets, in a cluster that has no DNS yet; it can never change',
+  ),
   value('service.clusterIPs', texts, [], 'Its addresses of both families'),
   value('service.ipFamilyPolicy', text, '', 'SingleStack, PreferDualStack or RequireDualStack'),
   value('service.loadBalancerIP', text, '', 'Address that a load balancer is asked for'),
@@ -169,7 +186,12 @@ const NETWORK: readonly ChartValue[] = [
   value('service.internalTrafficPolicy', text, '', 'Cluster or Local; Local suits a DaemonSet'),
   value('service.trafficDistribution', text, '', 'PreferSameZone or PreferSameNode'),
   value('service.annotations', stringMap, {}, 'Its annotations'),
-  value('service.selector', object, {}, 'Replaces its selector'),
+  value(
+    'service.selector',
+    object,
+    {},
+    'Replaces its selector; with `service.adopt` it is only the label k8s-app, if empty',
+  ),
   value('events.enabled', flag, false, 'Whether findings become Kubernetes Events, also on the Service'),
   value('networkPolicy.enabled', flag, false, 'Whether a NetworkPolicy is created'),
   value('networkPolicy.metricsFrom', list, [], 'Peers that may scrape; all if empty'),

@@ -16,6 +16,8 @@ export interface Choices {
   readonly image: string;
   /** The Deployment that the autoscaler scales. Default: the one of the shipped manifests. */
   readonly scaled?: string;
+  /** Pods of a Deployment. Default: the manifest leaves it out. */
+  readonly replicas?: number | undefined;
 }
 
 /** The target of the shipped autoscaler. */
@@ -54,6 +56,8 @@ function adapt(document: Document, choices: Choices): void {
   if (kind === 'Role') nameScaled(document, choices);
   if (kind === 'ConfigMap') replaceInValues(document.get('data'), choices);
   if (kind !== 'Deployment' && kind !== 'DaemonSet') return;
+  if (kind === 'Deployment' && choices.replicas !== undefined)
+    document.setIn(['spec', 'replicas'], choices.replicas);
   const path = ['spec', 'template', 'spec', 'containers'];
   const containers = document.getIn(path);
   if (!isSeq(containers)) return;
