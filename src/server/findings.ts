@@ -15,6 +15,7 @@ export interface ServerFacts {
   readonly dataAge: number | undefined;
   readonly kinds: ServerEvidence['kinds'];
   readonly rejected: readonly string[];
+  readonly missingRules: ServerEvidence['missingRules'];
   readonly foreignDomains: ForeignDomains;
 }
 
@@ -62,10 +63,10 @@ export class ServerFindings {
 
   evidence(): ServerEvidence {
     const inspections = this.#facts.inspect();
-    const { dataAge, kinds, rejected } = this.#facts;
+    const { dataAge, kinds, rejected, missingRules } = this.#facts;
     const domains = inspections.flatMap(({ cluster }) => cluster?.cluster.names.apexes.slice(0, 1) ?? []);
     return {
-      ...{ dataAge, kinds, rejected, domains },
+      ...{ dataAge, kinds, rejected, missingRules, domains },
       foreignDomains: this.#facts.foreignDomains.besides(domains),
       upstreams: inspections
         .flatMap(({ forwarders = [] }) => forwarders)

@@ -461,6 +461,9 @@ export class Server {
       get rejected() {
         return server.rejected;
       },
+      get missingRules() {
+        return server.#frontEnd.stats().missingRules;
+      },
     };
   }
 

@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
+import { killGroup } from '../../base/process-group.ts';
 
 export interface CommandEnd {
   /** The output of stdout and stderr, in order of arrival. */
@@ -81,14 +82,3 @@ const SIGNAL_WORDS: Readonly<Partial<Record<NodeJS.Signals, string>>> = {
   SIGTERM: 'terminated',
   SIGSEGV: 'segmentation fault',
 };
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException; // The errors of `kill`.
-    // The group has no processes left, or its number was reused.
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
-  }
-}

@@ -44,7 +44,9 @@ class Machine {
   }
 
   #add(name: string): string {
-    if (!this.#hasDummies) throw new ProgramError('ip link add: Error: Unknown device type.');
+    const noise = 'Warning: one\nWarning: two\nWarning: three\n';
+    if (!this.#hasDummies)
+      throw new ProgramError(`ip link add: three`, `Error: Unknown device type.\n${noise}`);
     this.links.set(name, { isUp: false, addresses: new Map() });
     return '';
   }

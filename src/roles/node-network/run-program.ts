@@ -1,12 +1,21 @@
 /**
- * Runs a system program to its end, with an input.
+ * Runs a system program to its end, with an input. What it does counts: its exit status and its output, not what it writes to standard
+ * error, where programs also warn.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
+import { killGroup } from '../../base/process-group.ts';
 
-/** A program failed or could not be started. */
+/** A program failed, could not be started, or did not end. */
 export class ProgramError extends Error {
   override readonly name = 'ProgramError';
+  /** All that it wrote to standard error: the message has only the end. */
+  readonly complaint: string;
+
+  constructor(message: string, complaint = message) {
+    super(message);
+    this.complaint = complaint;
+  }
 }
 
 export interface ProgramCall {
@@ -18,8 +27,13 @@ export interface ProgramCall {
 
 /** Milliseconds: longer than iptables waits for its lock. */
 const TIMEOUT = 15_000;
+/** Milliseconds after a program's exit until its outputs are closed, even if other processes have them open. */
+const GRACE = 1_000;
 /** Characters of output that are kept: enough for the rules of a large cluster. */
 const MAX_OUTPUT = 2 ** 26;
+/** Of standard error, the lines and characters that a message repeats. The error comes last; iptables and nft use up to three lines. */
+const MAX_LINES = 3;
+const MAX_COMPLAINT = 500;
 
 export type RunProgram = (call: ProgramCall) => Promise<string>;
 
@@ -30,7 +44,7 @@ export type RunProgram = (call: ProgramCall) => Promise<string>;
 export function createRunProgram(clock: Clock): RunProgram {
   return ({ program, words, input = '' }) =>
     new Promise((resolve, reject) => {
-      const child = spawn(program, [...words], { stdio: ['pipe', 'pipe', 'pipe'] });
+      const child = startProgram(program, words, clock);
       const outputs = { out: '', error: '' };
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         if (outputs.out.length < MAX_OUTPUT) outputs.out += text;
@@ -38,16 +52,19 @@ export function createRunProgram(clock: Clock): RunProgram {
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         if (outputs.error.length < MAX_OUTPUT) outputs.error += text;
       });
-      const timer = clock.after(TIMEOUT, () => child.kill('SIGKILL'));
       const fail = (reason: string) => {
         timer.cancel();
-        reject(new ProgramError(`${program} ${words.join(' ')}: ${reason}`));
+        reject(new ProgramError(`${program} ${words.join(' ')}: ${reason}`, outputs.error || reason));
       };
+      const timer = clock.after(TIMEOUT, () => {
+        killGroup(child);
+        fail(`did not end within ${TIMEOUT / 1_000} s`);
+      });
       child.once('error', ({ message }) => fail(message));
+      child.once('exit', () => timer.cancel());
       child.once('close', (code, signal) => {
-        timer.cancel();
         if (code === 0) resolve(outputs.out);
-        else fail(firstLines(outputs.error) || `ended with ${signal ?? `exit status ${code}`}`);
+        else fail(lastLines(outputs.error) || `ended with ${signal ?? `exit status ${code}`}`);
       });
       // A program that ends without reading its input closes the pipe.
       child.stdin.on('error', () => {});
@@ -55,7 +72,36 @@ export function createRunProgram(clock: Clock): RunProgram {
     });
 }
 
-/** The second line is needed for the error of a failed lock. */
-function firstLines(text: string): string {
-  return text.trim().split('\n').slice(0, 2).join('; ');
+/**
+ * Starts a program in a process group of its own: a wrapper is killed together with the program in it. An error that comes later, such as
+ * a missing program, is an event of the child. The event `close` follows `exit` within a second, whoever else has the outputs open.
+ *
+ * @throws ProgramError if the system starts no program, for instance because memory is short
+ */
+export function startProgram(
+  program: string,
+  words: readonly string[],
+  clock: Clock,
+): ChildProcessWithoutNullStreams {
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(program, [...words], { detached: true, stdio: 'pipe' });
+  } catch (error) {
+    throw new ProgramError(`${program}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  child.once('exit', () => {
+    const grace = clock.after(GRACE, () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    });
+    child.once('close', () => grace.cancel());
+  });
+  return child;
+}
+
+/** The end of what a program wrote to standard error, in one line. */
+export function lastLines(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim());
+  const last = lines.filter((line) => line !== '').slice(-MAX_LINES);
+  return last.join('; ').slice(-MAX_COMPLAINT);
 }
