@@ -28,8 +28,15 @@ const GRACE = 1_000;
 
 /** @param timeout milliseconds after which it is killed */
 export function runShellCommand(command: string, timeout: number, clock: Clock): RunningCommand {
-  // A process group of its own, to kill it as a whole.
-  const child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let child: ChildProcess;
+  try {
+    // A process group of its own, to kill it as a whole.
+    child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    // The system starts no process, for instance because memory is short.
+    const message = error instanceof Error ? error.message : String(error);
+    return { ended: Promise.resolve({ output: '', error: message }), kill() {} };
+  }
   const output = collectOutput(child);
   let isLate = false;
   const timer = clock.after(timeout, () => {

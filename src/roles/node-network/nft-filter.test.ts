@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ProgramError } from '../../base/run-program.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { hasStarted, isRunning, NOISE, putInPath } from '../../base/testing/path-programs.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import { NftFilter } from './nft-filter.ts';
 import { packetRulesOf } from './packet-rules.ts';
-import { ProgramError } from './run-program.ts';
 
 /** Like `nft -i`: it goes on after an error, and ends with its input. */
 const READ = `echo $$ > "\${0%/*}/pid"

@@ -9,10 +9,10 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { killGroup } from '../../base/process-group.ts';
+import { lastLines, ProgramError, startProgram } from '../../base/run-program.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { PacketRule } from './packet-rules.ts';
 import { RulesWatcher } from './rules-watcher.ts';
-import { lastLines, ProgramError, startProgram } from './run-program.ts';
 
 /** Milliseconds that `nft` has to execute a command. */
 const TIMEOUT = 5_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ProgramError, type RunProgram } from '../../base/run-program.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeInterface } from './node-interface.ts';
-import { ProgramError, type RunProgram } from './run-program.ts';
 
 interface Link {
   isUp: boolean;

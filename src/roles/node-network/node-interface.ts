@@ -4,7 +4,7 @@
  * If the kernel has no interfaces of type `dummy`, the addresses are added to the loopback interface.
  */
 import type { Log } from '../../base/log.ts';
-import { ProgramError, type RunProgram } from './run-program.ts';
+import { ProgramError, type RunProgram } from '../../base/run-program.ts';
 
 const LOOPBACK = 'lo';
 /** Characters that the kernel keeps of a label. */

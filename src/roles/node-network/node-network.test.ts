@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ProgramError } from '../../base/run-program.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeNetwork, type ProbeWay, type SetupError } from './node-network.ts';
-import { ProgramError } from './run-program.ts';
 
 /** A node whose filter and interface record their calls. */
 function start(answers: (hasRules: boolean) => boolean, given: Setting = {}) {

@@ -7,11 +7,11 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { ProgramError } from '../../base/run-program.ts';
 import { BlockedPathError, UnreadRulesError } from './accepting-filter.ts';
 import type { IptablesLeftovers } from './iptables-leftovers.ts';
 import type { NodeInterface } from './node-interface.ts';
 import type { PacketFilter } from './packet-filter.ts';
-import { ProgramError } from './run-program.ts';
 
 /** The names in node-cache's metric. */
 export type SetupError = 'iptables' | 'iptables_lock' | 'interface_add' | 'interface_check';

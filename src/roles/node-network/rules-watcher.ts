@@ -8,8 +8,8 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { startProgram } from '../../base/run-program.ts';
 import { encodeSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
-import { startProgram } from './run-program.ts';
 
 export interface RulesWatcherOptions {
   /**

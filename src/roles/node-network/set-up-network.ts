@@ -3,6 +3,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { createRunProgram, ProgramError, type RunProgram } from '../../base/run-program.ts';
 import type { NodeCachePlan, RulesChoice } from '../../config/node-cache/node-cache-plan.ts';
 import { AcceptingFilter } from './accepting-filter.ts';
 import { FamilyFilters } from './family-filters.ts';
@@ -21,7 +22,6 @@ import { NodeInterface } from './node-interface.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
 import { type LocalEndpoints, packetRulesOf } from './packet-rules.ts';
 import { PathProbe } from './path-probe.ts';
-import { createRunProgram, ProgramError, type RunProgram } from './run-program.ts';
 
 export interface NetworkOptions {
   readonly plan: NodeCachePlan;

@@ -3,18 +3,21 @@
  * error, where programs also warn.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Clock } from '../../base/clock.ts';
-import { killGroup } from '../../base/process-group.ts';
+import type { Clock } from './clock.ts';
+import { killGroup } from './process-group.ts';
 
 /** A program failed, could not be started, or did not end. */
 export class ProgramError extends Error {
   override readonly name = 'ProgramError';
   /** All that it wrote to standard error: the message has only the end. */
   readonly complaint: string;
+  /** Whether there is no such program. */
+  readonly isMissing: boolean;
 
-  constructor(message: string, complaint = message) {
+  constructor(message: string, complaint = message, isMissing = false) {
     super(message);
     this.complaint = complaint;
+    this.isMissing = isMissing;
   }
 }
 
@@ -23,9 +26,13 @@ export interface ProgramCall {
   readonly words: readonly string[];
   /** Its standard input. Default: none. */
   readonly input?: string;
+  /** The folder in which it runs. Default: that of this process. */
+  readonly folder?: string | undefined;
+  /** Milliseconds until it is killed. Default: 15,000, longer than iptables waits for its lock. */
+  readonly timeout?: number;
 }
 
-/** Milliseconds: longer than iptables waits for its lock. */
+/** Milliseconds. */
 const TIMEOUT = 15_000;
 /** Milliseconds after a program's exit until its outputs are closed, even if other processes have them open. */
 const GRACE = 1_000;
@@ -42,9 +49,9 @@ export type RunProgram = (call: ProgramCall) => Promise<string>;
  * @throws ProgramError when that function is called
  */
 export function createRunProgram(clock: Clock): RunProgram {
-  return ({ program, words, input = '' }) =>
+  return ({ program, words, input = '', folder, timeout = TIMEOUT }) =>
     new Promise((resolve, reject) => {
-      const child = startProgram(program, words, clock);
+      const child = startProgram(program, words, clock, folder);
       const outputs = { out: '', error: '' };
       child.stdout.setEncoding('utf8').on('data', (text: string) => {
         if (outputs.out.length < MAX_OUTPUT) outputs.out += text;
@@ -52,15 +59,16 @@ export function createRunProgram(clock: Clock): RunProgram {
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         if (outputs.error.length < MAX_OUTPUT) outputs.error += text;
       });
-      const fail = (reason: string) => {
+      const fail = (reason: string, isMissing = false) => {
         timer.cancel();
-        reject(new ProgramError(`${program} ${words.join(' ')}: ${reason}`, outputs.error || reason));
+        const message = `${program} ${words.join(' ')}: ${reason}`;
+        reject(new ProgramError(message, outputs.error || reason, isMissing));
       };
-      const timer = clock.after(TIMEOUT, () => {
+      const timer = clock.after(timeout, () => {
         killGroup(child);
-        fail(`did not end within ${TIMEOUT / 1_000} s`);
+        fail(`did not end within ${timeout / 1_000} s`);
       });
-      child.once('error', ({ message }) => fail(message));
+      child.once('error', (error: NodeJS.ErrnoException) => fail(error.message, error.code === 'ENOENT'));
       child.once('exit', () => timer.cancel());
       child.once('close', (code, signal) => {
         if (code === 0) resolve(outputs.out);
@@ -82,10 +90,11 @@ export function startProgram(
   program: string,
   words: readonly string[],
   clock: Clock,
+  folder?: string,
 ): ChildProcessWithoutNullStreams {
   let child: ChildProcessWithoutNullStreams;
   try {
-    child = spawn(program, [...words], { detached: true, stdio: 'pipe' });
+    child = spawn(program, [...words], { detached: true, stdio: 'pipe', cwd: folder });
   } catch (error) {
     throw new ProgramError(`${program}: ${error instanceof Error ? error.message : String(error)}`);
   }

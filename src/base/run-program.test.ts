@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../base/clock.ts';
-import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { hasStarted, isRunning, NOISE, putInPath } from '../../base/testing/path-programs.ts';
-import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { waitUntil } from '../../base/testing/wait-until.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { createRunProgram, ProgramError } from './run-program.ts';
+import { ManualClock } from './testing/manual-clock.ts';
+import { hasStarted, isRunning, NOISE, putInPath } from './testing/path-programs.ts';
+import { makeTemporaryFolder } from './testing/temporary-folder.ts';
+import { waitUntil } from './testing/wait-until.ts';
 
 /** Runs a script as a program of the system. */
 async function run(script: string, { clock = new ManualClock() as Clock, input = '' } = {}): Promise<string> {
