@@ -71,6 +71,7 @@ export const soakFiles = [
   'test/node-cache/leftovers.test.ts',
   'test/node-cache/network.test.ts',
   'test/node-cache/path.test.ts',
+  'test/node-cache/programs.test.ts',
   'test/node-cache/rendering.test.ts',
   'test/node-cache/traffic.test.ts',
   'test/node-cache/upgrade.test.ts',

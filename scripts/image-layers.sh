@@ -75,11 +75,13 @@ add_package() {
   dpkg-deb --field "$work/$package"_*.deb > "$root/var/lib/dpkg/status.d/$package"
 }
 
-gcc_base=$(apt-cache depends libgcc-s1 | sed -n 's/.*Depends: \(gcc-[0-9]*-base\).*/\1/p' | head -n 1)
+# A pipe would hide that apt-cache fails.
+apt-cache depends libgcc-s1 > "$work/needs"
+gcc_base=$(sed -n 's/.*Depends: \(gcc-[0-9]*-base\).*/\1/p' "$work/needs" | head -n 1)
 # All libraries that the programs of a node need, zlib1g among them.
-libraries=$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
-  --no-enhances iproute2 nftables iptables |
-  sed -n 's/^\(z*lib[^ :]*\).*/\1/p' | sort -u)
+apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
+  --no-enhances iproute2 nftables iptables > "$work/needs"
+libraries=$(sed -n 's/^\(z*lib[^ :]*\).*/\1/p' "$work/needs" | sort -u)
 # In one go: each start of apt reads its lists.
 # shellcheck disable=SC2086 # a list of words
 (cd "$work" && apt-get download -qq libc6 libgcc-s1 libstdc++6 "$gcc_base" tini busybox-static iproute2 nftables iptables \

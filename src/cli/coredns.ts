@@ -20,6 +20,7 @@ import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
 import { describeReadFault } from '../corefile/syntax/importer.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
+import type { ServerEvidence } from '../reasons/finding.ts';
 import { createServerControl } from '../server/control/server-control.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
@@ -69,6 +70,8 @@ export interface ServingSteps {
   adapt(blocks: readonly ServerBlock[]): readonly ServerBlock[];
   /** What is wrong with the settings that the Corefile is made from. */
   settingsProblems?(): readonly string[];
+  /** That the node lacks packet filter rules which are to be set. */
+  missingRules?(): ServerEvidence['missingRules'];
   /** Whether to join ports that another process serves. */
   readonly takeover: boolean;
   /** Called when the server answers queries. @param writeMetrics renders the metrics of the Corefile's `prometheus` */
@@ -161,6 +164,7 @@ async function runUntilStopped(
     isStrict: compat !== undefined,
     read,
     settingsProblems: steps.settingsProblems,
+    missingRules: steps.missingRules,
     onServing: () => {
       if (pidFile !== undefined) keepPidFile(pidFile, log);
       if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));

@@ -92,7 +92,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     clock: systemClock,
     log,
   });
-  metrics.showRules(() => network.rulesIn);
+  metrics.showRules(network);
   const http = await openMetrics(plan, () => writeMetrics(), log);
   try {
     await corefile.start();
@@ -110,6 +110,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     return await serveCorefile(command, {
       ...stepsOf(plan, network, onServing),
       settingsProblems: () => corefile.problems,
+      missingRules: () => network.missingRules,
     });
   } finally {
     // Covers a failed start, for example if another process has the port.

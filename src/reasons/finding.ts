@@ -38,6 +38,8 @@ export interface ServerEvidence {
   }[];
   /** Why the latest configuration is not in force; empty: it is. */
   readonly rejected: readonly string[];
+  /** Of a node's cache whose packet filter rules are to be set, and are not. */
+  readonly missingRules: { readonly reason: string; readonly age: number } | undefined;
   readonly upstreams: readonly UpstreamEvidence[];
   /** Zones whose names the plugin `loop` does not forward, because they come back. */
   readonly loopingZones: readonly string[];

@@ -19,6 +19,7 @@ export const FINDING_ONLY_KINDS = [
   'node-local-unserved',
   'node-nameserver-silent',
   'node-resolv-conf',
+  'node-rules-missing',
   'notrack-missing',
   'replicas-differ',
   'search-path-amplification',
@@ -226,6 +227,12 @@ export const VOCABULARY: Readonly<Record<FindingKind, VocabularyEntry>> = {
       'The resolv.conf that kubelet gives to pods has no name server, names a stub resolver of the node, has more than three servers, or a long search list.',
     remedy:
       'Give kubelet the file with the real servers, by `resolvConf`. Leave three servers and the domains that pods need.',
+  },
+  'node-rules-missing': {
+    meaning:
+      'The cache of a node is to set packet filter rules, and has none: queries to the address of the Service go to the Service, not to the cache.',
+    remedy:
+      'The finding and the log of node-cache give the reason: a program that fails, a missing capability, or a firewall. Once it is gone, the rules are set within a minute.',
   },
   'node-nameserver-silent': {
     meaning: 'A name server of the resolv.conf of a node does not answer.',

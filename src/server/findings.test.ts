@@ -14,7 +14,7 @@ it('logs findings of every kind, and of many a part at a time', () => {
   const rejected = Array.from({ length: 30 }, (_, index) => `line ${index}: bad`);
   const foreignDomains = new ForeignDomains(clock);
   const findings = new ServerFindings(
-    { inspect: () => [], dataAge: 0, kinds, rejected, foreignDomains },
+    { inspect: () => [], dataAge: 0, kinds, rejected, missingRules: undefined, foreignDomains },
     clock,
     log,
   );
@@ -32,7 +32,14 @@ it('logs a finding when it begins and when it ends, once each', () => {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const foreignDomains = new ForeignDomains(clock);
-  const facts = { inspect: () => [], dataAge: 0, kinds: [], rejected: [], foreignDomains };
+  const facts = {
+    inspect: () => [],
+    dataAge: 0,
+    kinds: [],
+    rejected: [],
+    missingRules: undefined,
+    foreignDomains,
+  };
   const findings = new ServerFindings(facts, clock, log);
   findings.start();
   clock.advance(60_000);

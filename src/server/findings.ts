@@ -18,6 +18,7 @@ export interface ServerFacts {
   readonly dataAge: number | undefined;
   readonly kinds: ServerEvidence['kinds'];
   readonly rejected: readonly string[];
+  readonly missingRules: ServerEvidence['missingRules'];
   readonly foreignDomains: ForeignDomains;
 }
 
@@ -66,10 +67,10 @@ export class ServerFindings {
   evidence(): ServerEvidence {
     const inspections = this.#facts.inspect();
     const clusters = clustersIn(inspections).map(({ cluster }) => cluster);
-    const { dataAge, kinds, rejected } = this.#facts;
+    const { dataAge, kinds, rejected, missingRules } = this.#facts;
     const domains = clusters.flatMap(({ names }) => names.apexes.slice(0, 1));
     return {
-      ...{ dataAge, kinds, rejected, domains },
+      ...{ dataAge, kinds, rejected, missingRules, domains },
       foreignDomains: this.#facts.foreignDomains.besides(domains),
       upstreams: forwardersIn(inspections)
         .flatMap((forwarder) => forwarder.statistics().upstreams)

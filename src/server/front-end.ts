@@ -9,6 +9,7 @@ import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { DropCounts } from '../observe/http-connections.ts';
 import type { LineRules } from '../observe/query-events/event-lines.ts';
 import type { ConfigStats, ManifestStats } from '../observe/stats.ts';
+import type { ServerEvidence } from '../reasons/finding.ts';
 import type { ResourceRecord } from '../wire/types.ts';
 import type { ObjectSource } from './object-source.ts';
 import type { ObserveQuery } from './observed-queries.ts';
@@ -82,6 +83,8 @@ export interface FrontEndStats {
   readonly config: ConfigStats | undefined;
   /** What is wrong with the latest configuration that is no ConfigMap, as sentences; default: nothing. */
   readonly problems?: readonly string[];
+  /** Of a node's cache whose packet filter rules are to be set, and are not. Default: none are to be set, or they are. */
+  readonly missingRules?: ServerEvidence['missingRules'];
   readonly watches: readonly WatchStats[];
   /** Of its own HTTP ports; default: it has none. */
   readonly httpDrops?: DropCounts;

@@ -462,6 +462,9 @@ export class Server {
       get rejected() {
         return server.rejected;
       },
+      get missingRules() {
+        return server.#frontEnd.stats().missingRules;
+      },
     };
   }
 

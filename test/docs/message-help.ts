@@ -326,6 +326,11 @@ export const READINESS_TEXTS: readonly ReadinessText[] = [
     help: 'A reader thread failed and restarts. Report it if it lasts.',
   },
   {
+    text: 'OK, then packet filter rules not set: …',
+    from: ['src/server/coredns/coredns-front-end.ts', 'packet filter rules not set:'],
+    help: 'The cache of the node answers, and packets of pods to the Service pass it by. See [Run a DNS cache on every node](../how-to/node-local.md#what-it-sets-up-on-the-node).',
+  },
+  {
     text: 'shutting down',
     from: [READINESS, 'shutting down'],
     help: 'The server was told to stop, and answers for the rest of its lameduck time.',

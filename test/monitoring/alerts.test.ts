@@ -47,6 +47,7 @@ const COREFILE: Series = {
   'coredns_proxy_request_duration_seconds_bucket{to="192.0.2.1:53",le="0.001"}': counter(1000),
   'coredns_proxy_request_duration_seconds_bucket{to="192.0.2.1:53",le="+Inf"}': counter(1000),
   coredns_reload_failed_total: still(1),
+  portolan_nodecache_rules_missing: still(0),
   portolan_internal_errors_total: still(0),
 };
 
@@ -100,6 +101,7 @@ const SICK: Readonly<Record<string, readonly (readonly [healthy: Series, changes
     [SERVE, { portolan_config_last_good: still(1) }],
     [COREFILE, { coredns_reload_failed_total: counter(1) }],
   ],
+  PortolanNodeRulesMissing: [[COREFILE, { portolan_nodecache_rules_missing: still(1) }]],
   // 500 a second for eight hours, then 6,000.
   PortolanNxdomainStorm: [
     [SERVE, { 'portolan_dns_queries_total{rcode="NXDOMAIN"}': '0+30000x479 14400000+360000x20' }],

@@ -16,6 +16,7 @@ const SERVER: ServerEvidence = {
   dataAge: 400,
   kinds: [{ kind: 'services', state: 'watching', age: 400, words: 'watching' }],
   rejected: [],
+  missingRules: undefined,
   upstreams: [UPSTREAM],
   loopingZones: [],
   domains: ['cluster.local.'],
@@ -126,6 +127,11 @@ const SICK: readonly (readonly [string, Partial<CheckEvidence>, string])[] = [
     'problem stubDomains: the latest configuration is not in force: stubDomains: not a list. Give one',
   ],
   [
+    'node-rules-missing',
+    { server: { ...SERVER, missingRules: { reason: 'nft -i: spawn nft ENOENT', age: 12_000 } } },
+    'risk packet filter: the cache of this node has had no packet filter rules for 12s, so queries to the Service pass it by: nft -i: spawn nft ENOENT',
+  ],
+  [
     'external-name-target',
     { server: { ...SERVER, externalNames: [externalName('pay', '10.0.0.7')] } },
     'problem shop/pay: service shop/pay is an ExternalName for 10.0.0.7, which is an address and not a name',
@@ -226,7 +232,7 @@ describe('a check', () => {
       traffic: undefined,
     };
     const { checked, notChecked } = runChecks(ALL_CHECKS, blind);
-    expect(checked).toHaveLength(9);
+    expect(checked).toHaveLength(10);
     expect(notChecked).toContainEqual({ kind: 'network-policy', needs: ['pods', 'policies'] });
   });
 

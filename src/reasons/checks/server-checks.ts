@@ -172,6 +172,26 @@ function foreignDomain(
   };
 }
 
+/** Milliseconds: a server that starts sets its rules with its first answer. */
+const MIN_MISSING = 5_000;
+
+const nodeRulesMissing = ofServer('node-rules-missing', ({ missingRules }) =>
+  missingRules === undefined || missingRules.age < MIN_MISSING
+    ? []
+    : [
+        {
+          kind: 'node-rules-missing',
+          severity: 'risk',
+          subject: 'packet filter',
+          sentence: `the cache of this node has had no packet filter rules for ${formatElapsed(missingRules.age)}, so queries to the Service pass it by: ${missingRules.reason}`,
+          remedies: [
+            { sentence: 'Remove the cause: the server then sets the rules within a minute.' },
+            { sentence: 'Examine the node.', command: 'portolan doctor --on-node' },
+          ],
+        },
+      ],
+);
+
 const externalNameTarget = ofServer('external-name-target', ({ externalNames }) => {
   const targets = new Map(
     externalNames.map(({ name, namespace, domain, target }) => [
@@ -223,6 +243,7 @@ export const SERVER_CHECKS: readonly Check[] = [
   apiForbidden,
   apiUnreachable,
   configRejected,
+  nodeRulesMissing,
   externalNameTarget,
   foreignClusterDomain,
 ];

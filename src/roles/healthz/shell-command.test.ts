@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { hasStarted, isRunning } from '../../base/testing/path-programs.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import { runShellCommand } from './shell-command.ts';
@@ -32,24 +33,17 @@ describe('a command', () => {
   });
 });
 
-/** The process that wrote its number into a file, while it is alive. */
-const isAlive = (file: string): boolean => {
-  const pid = readFileSync(file, 'utf8').trim();
-  // A zombie counts as dead.
-  return existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-};
-
 describe('what hangs', () => {
   it('is killed when its time is over, with its children', async () => {
     const folder = await makeTemporaryFolder();
     const file = `${folder.path}/pid`;
     const clock = new ManualClock();
     const { ended } = runShellCommand(`sleep 600 & echo $! > ${file}; wait; true`, 5_000, clock);
-    await waitUntil('the child to run', () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
-    expect(isAlive(file)).toBe(true);
+    await waitUntil('the child to run', () => hasStarted(file));
+    expect(isRunning(file)).toBe(true);
     clock.advance(5_000);
     expect(await ended).toEqual({ output: '', error: 'signal: killed, after 5 s' });
-    await waitUntil('the child to be gone', () => !isAlive(file));
+    await waitUntil('the child to be gone', () => !isRunning(file));
   });
 
   it('is killed when its result is not wanted any more', async () => {
@@ -65,7 +59,7 @@ describe('what hangs', () => {
       output: 'done\n',
       error: undefined,
     });
-    await waitUntil('the child to be gone', () => !isAlive(file));
+    await waitUntil('the child to be gone', () => !isRunning(file));
   });
 
   it('with its output open, out of reach, is waited for a moment only', async () => {

@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
+import { killGroup } from '../../base/process-group.ts';
 
 export interface CommandEnd {
   /** The output of stdout and stderr, in order of arrival. */
@@ -27,8 +28,15 @@ const GRACE = 1_000;
 
 /** @param timeout milliseconds after which it is killed */
 export function runShellCommand(command: string, timeout: number, clock: Clock): RunningCommand {
-  // A process group of its own, to kill it as a whole.
-  const child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let child: ChildProcess;
+  try {
+    // A process group of its own, to kill it as a whole.
+    child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    // The system starts no process, for instance because memory is short.
+    const message = error instanceof Error ? error.message : String(error);
+    return { ended: Promise.resolve({ output: '', error: message }), kill() {} };
+  }
   const output = collectOutput(child);
   let isLate = false;
   const timer = clock.after(timeout, () => {
@@ -81,14 +89,3 @@ const SIGNAL_WORDS: Readonly<Partial<Record<NodeJS.Signals, string>>> = {
   SIGTERM: 'terminated',
   SIGSEGV: 'segmentation fault',
 };
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException; // The errors of `kill`.
-    // The group has no processes left, or its number was reused.
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
-  }
-}

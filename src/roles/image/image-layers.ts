@@ -3,21 +3,22 @@
  *
  * Neither Docker nor a registry of images is needed, and nothing of the image runs while it is built.
  */
-import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { systemClock } from '../../base/clock.ts';
+import { createRunProgram, ProgramError } from '../../base/run-program.ts';
 import type { Architecture } from '../../config/image/image-flags.ts';
 import { Dockerfile } from './dockerfile.ts';
 import { stripSymbols } from './strip-symbols.ts';
 import { entriesOf, type TarEntry } from './tar-archive.ts';
 
-const run = promisify(execFile);
+const run = createRunProgram(systemClock);
 const NPM_ARCHITECTURES: Readonly<Record<Architecture, string>> = { amd64: 'x64', arm64: 'arm64' };
 /** The path of the capable layer in the Dockerfile. */
 const CAPABLE = '/layers/capable/';
-const MAX_OUTPUT = 1 << 26;
+/** Milliseconds: packages come over networks that may be slow. */
+const TIMEOUT = 20 * 60_000;
 
 /** A program of the system failed, or is missing. */
 export class ImageError extends Error {
@@ -121,12 +122,10 @@ async function unpack(source: string, folder: string, members: readonly string[]
 /** @returns standard output @throws ImageError */
 async function execute(program: string, words: readonly string[], folder?: string): Promise<string> {
   try {
-    const { stdout } = await run(program, words, { cwd: folder, maxBuffer: MAX_OUTPUT });
-    return stdout;
+    return await run({ program, words, folder, timeout: TIMEOUT });
   } catch (error) {
-    const { code, stderr = '' } = error as { code?: string | number; stderr?: string };
-    const [command] = [`${program} ${words[0] ?? ''}`];
-    if (code === 'ENOENT') throw new ImageError(`program missing: ${program}. Install it.`);
-    throw new ImageError(`cannot run: ${command}: ${stderr.trim() || String(code)}`);
+    if (!(error instanceof ProgramError)) throw error;
+    if (error.isMissing) throw new ImageError(`program missing: ${program}. Install it.`);
+    throw new ImageError(`cannot run: ${program} ${words[0] ?? ''}: ${error.complaint.trim()}`);
   }
 }

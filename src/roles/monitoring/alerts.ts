@@ -263,6 +263,26 @@ export const ALERTS: readonly Alert[] = [
     ],
   },
   {
+    name: 'PortolanNodeRulesMissing',
+    expression: `portolan_nodecache_rules_missing${JOB} == 1`,
+    after: '5m',
+    severity: 'warning',
+    summary: '{{ $labels.instance }}: the cache of the node has no packet filter rules.',
+    meaning:
+      'Queries of pods to the address of the Service pass the cache of their node by. The Service answers them, as without a cache.',
+    causes: [
+      'A program of the image or the node fails: `nft`, `iptables` or `ip`.',
+      'The container lacks `NET_ADMIN`, or `NET_RAW` on nodes with the legacy variant of iptables.',
+      'A firewall of the node drops the packets of pods.',
+      'The cache does not answer at its addresses.',
+    ],
+    shows: '^(portolan_nodecache_rules|coredns_nodecache_setup_errors_total)',
+    remedies: [
+      'Read the reason: `portolan doctor` in the pod, the text of its health check, or `rules not set` in its log.',
+      'Examine the node with `portolan doctor --on-node`.',
+    ],
+  },
+  {
     name: 'PortolanNxdomainStorm',
     expression:
       'job:portolan_nxdomain:rate5m > 1000 and on (job) job:portolan_nxdomain:rate5m > 5 * (job:portolan_nxdomain:rate5m offset 1h)',

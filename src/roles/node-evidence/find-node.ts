@@ -3,7 +3,7 @@
  */
 import { existsSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
-import { createRunProgram, type RunProgram } from '../node-network/run-program.ts';
+import { createRunProgram, type RunProgram } from '../../base/run-program.ts';
 
 const MOUNTED = '/host';
 

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import type { RunProgram } from '../../base/run-program.ts';
 import { parseResolvConf, parseSearchDomains } from '../../forward/resolv-conf.ts';
 import type {
   ConntrackEvidence,
@@ -13,7 +14,6 @@ import type {
   NodeResolvConf,
   UdpEvidence,
 } from '../../reasons/node-evidence.ts';
-import type { RunProgram } from '../node-network/run-program.ts';
 import { parseConntrackCounters, parseUdp6Counters, parseUdpCounters } from './kernel-counters.ts';
 import { findLocalListeners } from './local-listeners.ts';
 import { isNameserverAnswering } from './nameserver-probe.ts';

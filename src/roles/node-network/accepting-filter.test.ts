@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { ProgramError, type RunProgram } from '../../base/run-program.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { AcceptingFilter, BlockedPathError, UnreadRulesError } from './accepting-filter.ts';
 import { packetRulesOf } from './packet-rules.ts';
-import { ProgramError, type RunProgram } from './run-program.ts';
 
 const ENDPOINTS = { addresses: ['169.254.20.10'], dnsPort: 53, healthPort: 8080 };
 const PROGRAMS = {

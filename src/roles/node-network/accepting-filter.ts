@@ -5,11 +5,11 @@
  * that iptables never drops a query that was taken from the Service. An ACCEPT that outlives us does no harm.
  */
 import type { Log } from '../../base/log.ts';
+import { ProgramError } from '../../base/run-program.ts';
 import { findDrop } from './iptables-drops.ts';
 import { IptablesFilter, type IptablesFilterOptions } from './iptables-filter.ts';
 import { familyOf, hasTable, type IptablesPrograms } from './iptables-programs.ts';
 import type { PacketFilter } from './packet-filter.ts';
-import { ProgramError } from './run-program.ts';
 
 /** Packets of pods do not arrive, although no filter that is read drops them. */
 export class BlockedPathError extends ProgramError {}

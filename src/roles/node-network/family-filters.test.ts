@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { ProgramError } from '../../base/run-program.ts';
 import { FamilyFilters } from './family-filters.ts';
-import { ProgramError } from './run-program.ts';
 
 function filterOf(name: string, fails = false) {
   const filter = {

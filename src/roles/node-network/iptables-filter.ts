@@ -5,12 +5,12 @@
  * a server. If the shell is killed with us, the next process removes them before it starts to serve.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { RunProgram } from '../../base/run-program.ts';
 import { familyOf, type IptablesPrograms } from './iptables-programs.ts';
 import { IptablesRules } from './iptables-rules.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { LocalEndpoints, PacketRule } from './packet-rules.ts';
 import { RulesWatcher } from './rules-watcher.ts';
-import type { RunProgram } from './run-program.ts';
 
 export interface IptablesFilterOptions {
   /** The rules of the endpoints that are kept here. */

@@ -2,10 +2,11 @@
  * Rules of a node's cache in iptables without a process: their process was killed together with its watcher, was configured to
  * leave them, or left them to a successor that uses nftables. The original node-cache leaves such rules too.
  */
+
+import { ProgramError, type RunProgram } from '../../base/run-program.ts';
 import { hasTable, type IptablesPrograms } from './iptables-programs.ts';
 import { IptablesRules } from './iptables-rules.ts';
 import type { PacketRule } from './packet-rules.ts';
-import { ProgramError, type RunProgram } from './run-program.ts';
 
 export class IptablesLeftovers {
   readonly #installed: readonly IptablesPrograms[];

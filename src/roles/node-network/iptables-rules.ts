@@ -1,9 +1,10 @@
 /**
  * The rules of a node's cache in iptables, as node-cache sets them: with comments, at the front of the chains.
  */
+
+import type { RunProgram } from '../../base/run-program.ts';
 import { familyOf, type IptablesPrograms } from './iptables-programs.ts';
 import type { PacketRule } from './packet-rules.ts';
-import type { RunProgram } from './run-program.ts';
 
 const COMMENTS = {
   notrack: 'NodeLocal DNS Cache: skip conntrack',

@@ -2,7 +2,7 @@
  * The metrics of node-cache: errors of the network setup and of the ConfigMap, as in the original, and the state of its rules.
  */
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { RulesIn, SetupError } from './node-network.ts';
+import type { NodeNetwork, SetupError } from './node-network.ts';
 
 export type NodeCacheError = SetupError | 'configmap';
 
@@ -16,7 +16,7 @@ const ERRORS = [
 
 export class NodeCacheMetrics {
   #metrics = new PluginMetrics();
-  #rulesIn: () => RulesIn | undefined = () => undefined;
+  #network: Pick<NodeNetwork, 'rulesIn' | 'missingRules' | 'wantsRules'> | undefined;
   readonly #counts = new Map<NodeCacheError, number>(ERRORS.map((error) => [error, 0]));
 
   constructor() {
@@ -30,9 +30,9 @@ export class NodeCacheMetrics {
     metrics.collectBy(() => this.#showRules());
   }
 
-  /** @param rulesIn undefined without rules */
-  showRules(rulesIn: () => RulesIn | undefined): void {
-    this.#rulesIn = rulesIn;
+  /** From now on, the state of its rules is shown. */
+  showRules(network: Pick<NodeNetwork, 'rulesIn' | 'missingRules' | 'wantsRules'>): void {
+    this.#network = network;
   }
 
   addError(error: NodeCacheError): void {
@@ -50,8 +50,13 @@ export class NodeCacheMetrics {
       'The packet filter with the rules of node-cache, and the way of the probes that they stand by';
     const gauge = this.#metrics.gauge('portolan_nodecache_rules', help, ['filter', 'probe']);
     gauge.reset();
-    const rules = this.#rulesIn();
+    const rules = this.#network?.rulesIn;
     if (rules !== undefined) gauge.set({ filter: rules.filter, probe: rules.probe }, 1);
+    // A gauge of its own: an alert cannot tell a series that is missing from a server that is to set no rules.
+    if (this.#network?.wantsRules !== true) return;
+    const helpOfMissing = 'Whether the rules of node-cache are missing although it is to set them';
+    const missing = this.#metrics.gauge('portolan_nodecache_rules_missing', helpOfMissing);
+    missing.set(this.#network.missingRules === undefined ? 0 : 1);
   }
 
   #counter() {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ProgramError, type RunProgram } from '../../base/run-program.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeInterface } from './node-interface.ts';
-import { ProgramError, type RunProgram } from './run-program.ts';
 
 interface Link {
   isUp: boolean;
@@ -44,7 +44,9 @@ class Machine {
   }
 
   #add(name: string): string {
-    if (!this.#hasDummies) throw new ProgramError('ip link add: Error: Unknown device type.');
+    const noise = 'Warning: one\nWarning: two\nWarning: three\n';
+    if (!this.#hasDummies)
+      throw new ProgramError(`ip link add: three`, `Error: Unknown device type.\n${noise}`);
     this.links.set(name, { isUp: false, addresses: new Map() });
     return '';
   }

@@ -4,11 +4,13 @@
  * If the kernel has no interfaces of type `dummy`, the addresses are added to the loopback interface.
  */
 import type { Log } from '../../base/log.ts';
-import { ProgramError, type RunProgram } from './run-program.ts';
+import { ProgramError, type RunProgram } from '../../base/run-program.ts';
 
 const LOOPBACK = 'lo';
 /** Characters that the kernel keeps of a label. */
 const MAX_LABEL = 15;
+/** What `ip` says of a type of interfaces that the kernel does not have. */
+const UNKNOWN_TYPE = /Unknown device type|not supported/i;
 
 export class NodeInterface {
   readonly #name: string;
@@ -70,8 +72,8 @@ export class NodeInterface {
       await this.#ip('link', 'set', this.#name, 'up');
       this.#place = this.#name;
     } catch (error) {
-      if (!(error instanceof ProgramError) || !/Unknown device type|not supported/i.test(error.message))
-        throw error;
+      const isUnknown = error instanceof ProgramError && UNKNOWN_TYPE.test(error.complaint);
+      if (!isUnknown) throw error;
       const reason = 'the kernel has no interfaces of type dummy';
       this.#log.warn('addresses added to the loopback interface', { interface: this.#name, reason });
       this.#place = LOOPBACK;

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { ProgramError } from '../../base/run-program.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeNetwork, type ProbeWay, type SetupError } from './node-network.ts';
-import { ProgramError } from './run-program.ts';
 
 /** A node whose filter and interface record their calls. */
-function start(
-  answers: (hasRules: boolean) => boolean,
-  { failure, leftovers = 0, isServed = false, ways = [{ kind: 'path' }] }: Setting = {},
-) {
+function start(answers: (hasRules: boolean) => boolean, given: Setting = {}) {
+  const setting = { ...given };
+  const { leftovers = 0, isServed = false, ways = [{ kind: 'path' }] as const, filterFault } = setting;
   const clock = new ManualClock();
   const calls: string[] = [];
   const errors: SetupError[] = [];
   const call = async (name: string) => {
-    if (failure !== undefined) throw new ProgramError(failure);
+    if (setting.failure !== undefined)
+      throw new ProgramError(setting.failure, `${setting.failure}\nWarning: noise`);
     calls.push(name);
   };
   const filter = {
@@ -47,7 +47,8 @@ function start(
       },
       remove: () => call('no interface'),
     },
-    filter,
+    filter: filterFault === undefined ? filter : undefined,
+    filterFault,
     leftovers: {
       areThere: async () => left > 0,
       remove: removeLeftovers,
@@ -72,12 +73,17 @@ function start(
   const leave = (count: number) => {
     left = count;
   };
-  return { network, filter, calls, errors, log, pass, leave };
+  const fail = (failure: string | undefined) => {
+    setting.failure = failure;
+  };
+  return { network, filter, calls, errors, log, pass, leave, fail };
 }
 
 interface Setting {
   /** The error of every program. */
-  readonly failure?: string;
+  failure?: string | undefined;
+  /** Why there is no packet filter. */
+  readonly filterFault?: string;
   /** Whether iptables has rules of others. */
   readonly leftovers?: number;
   /** The ways of probes, one for each time that it is asked for. */
@@ -225,6 +231,51 @@ describe('the rules of a node', () => {
     await pass(3_000);
     expect(errors.filter((error) => error === 'iptables_lock').length).toBeGreaterThan(1);
     await network.stop();
+  });
+});
+
+describe('rules that are missing', () => {
+  it('are told of, with the reason and for how long', async () => {
+    let isAnswered = true;
+    const { network, filter, pass, fail } = start(() => isAnswered, { failure: 'nft -i: not permitted' });
+    expect(network.missingRules).toEqual({ reason: 'the server has just started', age: 0 });
+    network.start();
+    await pass(3_000);
+    expect(network.missingRules).toEqual({ reason: 'nft -i: not permitted', age: 3_000 });
+    fail(undefined);
+    await pass(2_000);
+    expect(network.missingRules).toBeUndefined();
+    filter.isSet = false;
+    expect(network.missingRules?.reason).toBe('they have gone, and are set again');
+    await pass(2_000);
+    expect(network.missingRules).toBeUndefined();
+    isAnswered = false;
+    await pass(5_000);
+    expect(network.missingRules?.reason).toBe('no answer at the local addresses');
+    expect(network.missingRules?.age).toBeLessThan(5_000);
+    await network.stop();
+    expect(network.missingRules).toBeUndefined();
+  });
+
+  it('for want of a packet filter are told of, and those that are not wanted are not', () => {
+    const filterFault = 'no packet filter: iptables: not installed';
+    const { network } = start(() => true, { filterFault });
+    expect(network.missingRules?.reason).toBe(filterFault);
+    expect(network.wantsRules).toBe(true);
+  });
+
+  it('have one line of the log a minute, and one for each new reason', async () => {
+    const { network, log, pass, fail } = start(() => true, { failure: 'one' });
+    const lines = () =>
+      log.records.filter(({ level, message }) => level === 'error' && message === 'rules not set').length;
+    network.start();
+    await pass(30_000);
+    expect(lines()).toBe(1);
+    await pass(32_000);
+    expect(lines()).toBe(2);
+    fail('two');
+    await pass(3_000);
+    expect(lines()).toBe(3);
   });
 });
 

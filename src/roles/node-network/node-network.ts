@@ -7,11 +7,11 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { ProgramError } from '../../base/run-program.ts';
 import { BlockedPathError, UnreadRulesError } from './accepting-filter.ts';
 import type { IptablesLeftovers } from './iptables-leftovers.ts';
 import type { NodeInterface } from './node-interface.ts';
 import type { PacketFilter } from './packet-filter.ts';
-import { ProgramError } from './run-program.ts';
 
 /** The names in node-cache's metric. */
 export type SetupError = 'iptables' | 'iptables_lock' | 'interface_add' | 'interface_check';
@@ -24,6 +24,8 @@ export interface NodeNetworkDependencies {
   readonly networkInterface: Pick<NodeInterface, 'set' | 'remove'> | undefined;
   /** Undefined: do not set rules. */
   readonly filter: PacketFilter | undefined;
+  /** Why there is no filter although rules are to be set. */
+  readonly filterFault: string | undefined;
   /** Rules of others that would remain after ours are removed; undefined: do not remove any. */
   readonly leftovers: Pick<IptablesLeftovers, 'areThere' | 'remove'> | undefined;
   /** Removes leftover rules while ours stay. @returns the number removed @throws ProgramError */
@@ -52,12 +54,22 @@ export interface RulesIn {
   readonly probe: ProbeWay['kind'];
 }
 
+/** That the node lacks rules which are to be set. */
+export interface MissingRules {
+  readonly reason: string;
+  /** Milliseconds. */
+  readonly age: number;
+}
+
 /** Milliseconds between two probes. */
 const PROBE_INTERVAL = 1_000;
 /** Probes without an answer until the rules are removed. */
 const MAX_MISSES = 2;
 /** Milliseconds. If rules lasted less than this, an address had no answer, and would have none a second later either. */
 const MIN_STANDING = 10_000;
+/** Milliseconds between two lines of the log about a failure that repeats. */
+const REPORT_INTERVAL = 60_000;
+const UNANSWERED = 'no answer at the local addresses';
 
 export class NodeNetwork {
   readonly #dependencies: NodeNetworkDependencies;
@@ -69,6 +81,11 @@ export class NodeNetwork {
   /** The way of probes that was logged last. */
   #reportedWay: ProbeWay['kind'] | undefined;
   #syncedAt = Number.NEGATIVE_INFINITY;
+  /** When the rules were last seen, or this began. */
+  #seenAt: number;
+  #missingBecause = 'the server has just started';
+  /** The last failures in the log, by their message. */
+  readonly #reported = new Map<string, { readonly reason: string; readonly at: number }>();
   /** Whether checks are suspended. */
   #isHeld = false;
   #isStopped = false;
@@ -77,6 +94,7 @@ export class NodeNetwork {
 
   constructor(dependencies: NodeNetworkDependencies) {
     this.#dependencies = dependencies;
+    this.#seenAt = dependencies.clock.monotonic();
   }
 
   /** Whether packets for the addresses bypass connection tracking now. */
@@ -88,6 +106,19 @@ export class NodeNetwork {
   get rulesIn(): RulesIn | undefined {
     const { filter, probeWay } = this.#dependencies;
     return filter?.isSet === true ? { filter: filter.name, probe: probeWay().kind } : undefined;
+  }
+
+  /** For readiness, `doctor` and metrics. Undefined: rules are set, or none are to be set. */
+  get missingRules(): MissingRules | undefined {
+    const { filter, filterFault, clock } = this.#dependencies;
+    if (this.#isStopped || (filter === undefined ? filterFault === undefined : filter.isSet))
+      return undefined;
+    return { reason: filterFault ?? this.#missingBecause, age: clock.monotonic() - this.#seenAt };
+  }
+
+  /** Whether rules are to be set. */
+  get wantsRules(): boolean {
+    return this.#dependencies.filter !== undefined || this.#dependencies.filterFault !== undefined;
   }
 
   /**
@@ -159,8 +190,16 @@ export class NodeNetwork {
     // The answer may be missing because another program removed the interface, as the original does when it ends.
     if (isDue || this.#misses > 0) await this.#setInterface('interface_check');
     this.#misses = (await isAnswered(this.hasRules)) ? 0 : this.#misses + 1;
+    if (this.#misses > 0 && !this.hasRules) this.#missingBecause = UNANSWERED;
     if (filter !== undefined) await this.#checkRules(filter, isDue);
     if (isDue) this.#syncedAt = clock.monotonic();
+    this.#noteRules();
+  }
+
+  #noteRules(): void {
+    if (!this.hasRules) return;
+    this.#seenAt = this.#dependencies.clock.monotonic();
+    this.#missingBecause = 'they have gone, and are set again';
   }
 
   async #checkRules(filter: PacketFilter, isDue: boolean): Promise<void> {
@@ -178,6 +217,7 @@ export class NodeNetwork {
       // A retry a second later would fail again.
       if (failure instanceof UnreadRulesError || failure instanceof BlockedPathError)
         this.#heldUntil = clock.monotonic() + syncInterval;
+      if (failure instanceof ProgramError) this.#missingBecause = failure.message;
       throw failure;
     });
     if (!hadRules) {
@@ -206,6 +246,7 @@ export class NodeNetwork {
   async #takeRulesAway(filter: PacketFilter): Promise<void> {
     const { clock, syncInterval, log } = this.#dependencies;
     await filter.remove();
+    this.#missingBecause = UNANSWERED;
     const now = clock.monotonic();
     if (now - this.#rulesSetAt < MIN_STANDING) this.#heldUntil = now + syncInterval;
     const remedy = 'queries go to the Service until DNS is answered here again';
@@ -223,11 +264,22 @@ export class NodeNetwork {
   async #attempt(error: SetupError, message: string, run: () => Promise<void>): Promise<void> {
     try {
       await run();
+      this.#reported.delete(message);
     } catch (failure) {
       if (!(failure instanceof ProgramError)) throw failure;
-      const isLocked = error === 'iptables' && /xtables lock/i.test(failure.message);
+      const isLocked = error === 'iptables' && /xtables lock/i.test(failure.complaint);
       this.#dependencies.onError(isLocked ? 'iptables_lock' : error);
-      this.#dependencies.log.error(message, { reason: failure.message });
+      this.#report(message, failure.message);
     }
+  }
+
+  /** A failure is tried again each second: one line of the log a minute is enough, unless the reason changes. */
+  #report(message: string, reason: string): void {
+    const { clock, log } = this.#dependencies;
+    const now = clock.monotonic();
+    const last = this.#reported.get(message);
+    const isNew = last?.reason !== reason || now - last.at >= REPORT_INTERVAL;
+    log[isNew ? 'error' : 'debug'](message, { reason });
+    if (isNew) this.#reported.set(message, { reason, at: now });
   }
 }

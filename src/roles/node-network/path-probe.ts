@@ -10,6 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
+import { ProgramError, type RunProgram } from '../../base/run-program.ts';
 import { randomId } from '../../forward/transport/random-ids.ts';
 import { PacketSocket, PacketSocketError } from '../../socket/packet-socket.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
@@ -24,7 +25,6 @@ import {
   tcpFrame,
   udpFrame,
 } from './probe-frames.ts';
-import { ProgramError, type RunProgram } from './run-program.ts';
 
 /** Milliseconds that the answers may take. */
 const TIMEOUT = 1_000;

@@ -4,10 +4,11 @@
  * It reads from a pipe. A closed pipe means that the server has ended; a silent pipe means that the server hangs. Then packets must
  * not be sent to its port. If another process answers there, as during an upgrade, the rules stay for that process.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { startProgram } from '../../base/run-program.ts';
 import { encodeSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
 
 export interface RulesWatcherOptions {
@@ -33,6 +34,9 @@ export interface RulesWatcherOptions {
 const PERIOD = 1_000;
 /** Seconds; a busy machine does not keep a process from running for this long. */
 const MAX_SILENCE = 5;
+/** The line that the shell writes once it has removed the rules. */
+const REMOVED = 'removed';
+const MAX_LINE = 100;
 /** Maximum attempts to get a lock, each up to six seconds. */
 const MAX_WAITS = 60;
 
@@ -49,19 +53,20 @@ export class RulesWatcher {
   start(): void {
     if (this.#shell !== undefined) return;
     // In a group of its own: a signal to ours must not end it.
-    const shell = spawn('/bin/sh', ['-c', CHOOSE_SHELL, scriptOf(this.#options)], {
-      detached: true,
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+    const shell = startProgram('/bin/sh', ['-c', CHOOSE_SHELL, scriptOf(this.#options)], this.#options.clock);
     this.#shell = shell;
     shell.once('exit', () => this.#forget(shell));
     shell.on('error', () => this.#forget(shell));
     shell.stdin.on('error', () => {});
-    shell.stdout.on('data', () => {
-      if (this.#shell === shell) this.#options.onRemoved();
+    let line = '';
+    shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const lines = `${line}${text}`.split('\n');
+      line = lines.pop()?.slice(0, MAX_LINE) ?? '';
+      if (this.#shell === shell && lines.includes(REMOVED)) this.#options.onRemoved();
     });
+    shell.stderr.resume();
     shell.unref();
-    for (const stream of [shell.stdin, shell.stdout]) (stream as Socket).unref(); // Pipes of Node.js are sockets.
+    for (const stream of [shell.stdin, shell.stdout, shell.stderr]) (stream as Socket).unref(); // Pipes of Node.js are sockets.
     this.#writeLater(shell);
   }
 
@@ -87,8 +92,12 @@ export class RulesWatcher {
   }
 }
 
-/** The standard shell of Debian has no read timeout, so it cannot detect that the server hangs. */
-const CHOOSE_SHELL = `for shell in 'busybox sh' bash; do
+/**
+ * The standard shell of Debian has no read timeout, so it cannot detect that the server hangs. Nobody reads errors once the server has
+ * ended, and a closed pipe would end a command that warns.
+ */
+const CHOOSE_SHELL = `exec 2> /dev/null
+for shell in 'busybox sh' bash; do
   command -v \${shell%% *} > /dev/null && exec $shell -c "timed=yes
 $0"
 done
@@ -131,7 +140,7 @@ while :; do
   [ -n "$hangs" ] && continue
   hangs=yes
   remove_all
-  echo removed
+  echo ${REMOVED}
 done
 hangs=
 ${endpoint === undefined ? 'exit' : `is_served && sleep ${pause}`}

@@ -3,6 +3,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { createRunProgram, ProgramError, type RunProgram } from '../../base/run-program.ts';
 import type { NodeCachePlan, RulesChoice } from '../../config/node-cache/node-cache-plan.ts';
 import { AcceptingFilter } from './accepting-filter.ts';
 import { FamilyFilters } from './family-filters.ts';
@@ -21,7 +22,6 @@ import { NodeInterface } from './node-interface.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
 import { type LocalEndpoints, packetRulesOf } from './packet-rules.ts';
 import { PathProbe } from './path-probe.ts';
-import { createRunProgram, ProgramError, type RunProgram } from './run-program.ts';
 
 export interface NetworkOptions {
   readonly plan: NodeCachePlan;
@@ -52,9 +52,9 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
   return new NodeNetwork({
     networkInterface:
       interfaceName === undefined ? undefined : new NodeInterface(interfaceName, addresses, run, log),
-    filter: chosen?.filter,
-    leftovers: chosen && leftovers,
-    clearLeftovers: chosen?.isOfNftables ? () => leftovers.remove(chosen.filter.acceptsIn) : undefined,
+    ...chosen,
+    leftovers: chosen.filter && leftovers,
+    clearLeftovers: chosen.isOfNftables ? () => leftovers.remove(chosen.filter?.acceptsIn) : undefined,
     isServed: () => isServedAt(address, dnsPort, clock),
     isAnswered: async (hasRules) => {
       const probed = hasRules ? addresses : ownAddresses;
@@ -92,18 +92,18 @@ type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & {
 };
 
 interface ChosenFilter {
-  readonly filter: AcceptingFilter;
+  /** Undefined: no rules are to be set, or none can be. */
+  readonly filter: AcceptingFilter | undefined;
+  /** Why none can be. */
+  readonly filterFault: string | undefined;
   /** Whether the filter is nftables: then our only iptables rules are ACCEPT rules. */
   readonly isOfNftables: boolean;
 }
 
 /** `auto` chooses nftables if the kernel and the program support it, since its rules always end with us. */
-async function chooseFilter(
-  choice: RulesChoice,
-  setting: FilterDependencies,
-): Promise<ChosenFilter | undefined> {
+async function chooseFilter(choice: RulesChoice, setting: FilterDependencies): Promise<ChosenFilter> {
   const { endpoints, families, installed, run, onError, clock, log } = setting;
-  if (choice === 'none') return undefined;
+  if (choice === 'none') return { filter: undefined, filterFault: undefined, isOfNftables: false };
   const options = { ...setting, rules: packetRulesOf(endpoints) };
   const accepts = choice === 'auto';
   // Rules of iptables have their ACCEPT rules in the same variant: before them, nothing can be known.
@@ -116,6 +116,7 @@ async function chooseFilter(
         others: installed,
         accepts,
       }),
+      filterFault: undefined,
       isOfNftables: true,
     };
   try {
@@ -128,13 +129,13 @@ async function chooseFilter(
     const others = installed.filter((each) => !chosen.includes(each));
     const filter = new FamilyFilters(chosen.map((programs) => new IptablesFilter(programs, options)));
     const accepting = new AcceptingFilter({ ...options, filter, others, accepts, findBlocked: unknown });
-    return { filter: accepting, isOfNftables: false };
+    return { filter: accepting, filterFault: undefined, isOfNftables: false };
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     onError('iptables');
     const remedy = 'Install nftables or iptables, or give -setupiptables=false.';
     log.error('no packet filter: rules not set', { reason: error.message, remedy });
-    return undefined;
+    return { filter: undefined, filterFault: `no packet filter: ${error.message}`, isOfNftables: false };
   }
 }
 

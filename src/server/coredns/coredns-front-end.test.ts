@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../base/testing/free-port.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -16,10 +17,10 @@ function read(text: string): CorefileReading {
 }
 
 /** A front end of `GOOD`, with `write` to change its file. @param fault makes each later plan fail to start */
-async function startFrontEnd({ isStrict = false, fault = '' } = {}) {
+async function startFrontEnd({ isStrict = false, fault = '', missing = '', first = GOOD } = {}) {
   const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new PluginMetrics()];
-  let text = GOOD;
-  const reading = read(GOOD);
+  let text = first;
+  const reading = read(first);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join());
   const frontEnd = new CoreDnsFrontEnd({
     ...{ reading, isStrict, queryLog: undefined, clock, log },
@@ -29,6 +30,7 @@ async function startFrontEnd({ isStrict = false, fault = '' } = {}) {
     metrics: () => metrics,
     metricsText: async () => '',
     notReady: () => [],
+    missingRules: () => (missing === '' ? undefined : { reason: missing, age: 0 }),
   });
   onTestFinished(() => frontEnd.stop());
   await frontEnd.start(async () => {
@@ -115,3 +117,23 @@ it('counts a failed reload by signal once, and by CoreDNS not at all', async () 
     expect((await tick()).failures).toBe(isStrict ? 0 : 1);
   }
 });
+
+it.each([
+  ['', false, 'OK'],
+  ['nft -i: spawn nft ENOENT', false, 'OK\npacket filter rules not set: nft -i: spawn nft ENOENT\n'],
+  // Strictly as CoreDNS.
+  ['nft -i: spawn nft ENOENT', true, 'OK'],
+])(
+  'says with its health and readiness that rules are missing: "%s", strict: %s',
+  async (missing, isStrict, body) => {
+    const [health, ready] = [await findFreePort(), await findFreePort()];
+    const first = `a.test {\nhealth 127.0.0.1:${health}\nready 127.0.0.1:${ready}\nwhoami\n}\n`;
+    const { frontEnd } = await startFrontEnd({ isStrict, missing, first });
+    await frontEnd.open();
+    for (const url of [`http://127.0.0.1:${health}/health`, `http://127.0.0.1:${ready}/ready`]) {
+      const reply = await fetch(url);
+      expect([reply.status, await reply.text()]).toEqual([200, body]);
+    }
+    expect(frontEnd.stats().missingRules?.reason ?? '').toBe(missing);
+  },
+);

@@ -10,6 +10,7 @@ import type { CorefileReading, GoodCorefile } from '../../config/corefile/read-c
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
+import type { ServerEvidence } from '../../reasons/finding.ts';
 import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
 import { EndpointError, Endpoints } from './endpoints.ts';
 import { HealthRequests } from './health-requests.ts';
@@ -32,6 +33,8 @@ export interface CoreDnsFrontEndOptions {
   readonly metricsText: () => Promise<string>;
   /** What is wrong with the settings that the Corefile is made from; default: nothing. */
   readonly settingsProblems?: (() => readonly string[]) | undefined;
+  /** Of a node's cache whose packet filter rules are to be set, and are not. */
+  readonly missingRules?: (() => ServerEvidence['missingRules']) | undefined;
   /** The plugins that are not ready. @param wasReady whether all were before: only those that may lose readiness */
   readonly notReady: (wasReady: boolean) => readonly string[];
   readonly clock: Clock;
@@ -62,10 +65,10 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#options = options;
     this.#reading = reading;
     this.#plan = compileCorefile(reading.blocks, options);
-    const trouble = () => this.#describeTrouble();
     this.#endpoints = new Endpoints({
       takeover,
-      ...{ metricsText, notReady, trouble, clock, log },
+      ...{ metricsText, notReady, clock, log },
+      notes: { health: () => this.#describeRules(), ready: () => this.#describeTrouble() },
     });
   }
 
@@ -118,9 +121,12 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 
   stats(): FrontEndStats {
-    const { settingsProblems = () => [] } = this.#options;
+    const { settingsProblems = () => [], missingRules } = this.#options;
     const problems = [...(this.#failed === undefined ? [] : [this.#failed.message]), ...settingsProblems()];
-    return { config: undefined, problems, watches: [], httpDrops: this.#endpoints.drops };
+    return {
+      ...{ config: undefined, problems, watches: [], httpDrops: this.#endpoints.drops },
+      missingRules: missingRules?.(),
+    };
   }
 
   async stop(): Promise<void> {
@@ -228,8 +234,17 @@ export class CoreDnsFrontEnd implements FrontEnd {
 
   /** The text for readiness requests if the running configuration differs from the file. */
   #describeTrouble(): string {
-    if (this.#failed === undefined || this.#options.isStrict) return '';
-    return `\nCorefile changed but reload failed: ${this.#failed.message}\n`;
+    if (this.#options.isStrict) return '';
+    const reload =
+      this.#failed === undefined ? '' : `\nCorefile changed but reload failed: ${this.#failed.message}\n`;
+    return `${reload}${this.#describeRules()}`;
+  }
+
+  /** Manifests of a node's cache ask the health check for readiness too, so both have it. */
+  #describeRules(): string {
+    const { isStrict, missingRules } = this.#options;
+    const missing = isStrict ? undefined : missingRules?.();
+    return missing === undefined ? '' : `\npacket filter rules not set: ${missing.reason}\n`;
   }
 
   #followHealth(endpoints: readonly EndpointPlan[]): void {

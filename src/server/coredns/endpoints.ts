@@ -22,8 +22,8 @@ export interface EndpointsDependencies {
   readonly takeover: boolean;
   /** All metrics in Prometheus text format. */
   readonly metricsText: () => Promise<string>;
-  /** Why a changed Corefile is not applied, for readiness requests; empty: no trouble. */
-  readonly trouble: () => string;
+  /** What is wrong although the server is well and ready, for these requests: lines, or nothing. */
+  readonly notes: Readonly<Record<'health' | 'ready', () => string>>;
   /** The plugins that are not ready. @param wasReady whether all were before: only those that may lose readiness */
   readonly notReady: (wasReady: boolean) => readonly string[];
   readonly clock: Clock;
@@ -142,10 +142,10 @@ export class Endpoints {
 
   #route(endpoint: HttpEndpoint, kinds: HttpEndpoint['kinds'], plans: readonly EndpointPlan[]): void {
     const goesBack = plans.some((plan) => plan.kind === 'ready' && plan.goesBack);
-    const { metricsText } = this.#dependencies;
+    const { metricsText, notes } = this.#dependencies;
     endpoint.kinds = kinds;
     endpoint.routes.clear();
-    if (kinds.has('health')) endpoint.routes.set(PATHS.health, () => text(200, 'OK'));
+    if (kinds.has('health')) endpoint.routes.set(PATHS.health, () => text(200, `OK${notes.health()}`));
     if (kinds.has('profile')) for (const [path, route] of this.#profiles) endpoint.routes.set(path, route);
     if (kinds.has('ready')) endpoint.routes.set(PATHS.ready, () => this.#tellReadiness(goesBack));
     if (kinds.has('metrics'))
@@ -163,7 +163,7 @@ export class Endpoints {
     else if (names !== this.#lastTold)
       this.#dependencies.log.info(`plugin/ready: Plugins not ready: "${names}"`);
     this.#lastTold = names;
-    return names === '' ? text(200, `OK${this.#dependencies.trouble()}`) : text(503, names);
+    return names === '' ? text(200, `OK${this.#dependencies.notes.ready()}`) : text(503, names);
   }
 
   async #close(addresses: readonly string[]): Promise<void> {

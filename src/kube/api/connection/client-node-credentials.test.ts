@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../base/clock.ts';
 import { ManualClock } from '../../../base/testing/manual-clock.ts';
-import { makeClientNodeCredentials } from './client-node-credentials.ts';
+import { NOISE, putInPath } from '../../../base/testing/path-programs.ts';
+import { loadClientNode, makeClientNodeCredentials } from './client-node-credentials.ts';
 import { KubeconfigEntry } from './kubeconfig-file.ts';
 
 interface Options {
@@ -75,16 +76,31 @@ describe('credentials from client-node', () => {
     expect(error).not.toContain('a-secret');
   });
 
-  test('a command that never ends is given up', async () => {
+  test('a command that never ends is given up, and not started once more', async () => {
     const clock = new ManualClock();
-    const credentials = await makeClientNodeCredentials(
-      user,
-      clock,
-      makeModule(() => new Promise(() => {})),
-    );
-    const failed = expect(credentials.authenticate()).rejects.toThrow('gave no credentials');
-    clock.advance(60_000);
-    await failed;
+    let runs = 0;
+    const load = makeModule(() => {
+      runs += 1;
+      return new Promise(() => {});
+    });
+    const credentials = await makeClientNodeCredentials(user, clock, load);
+    for (const _attempt of [1, 2]) {
+      const failed = expect(credentials.authenticate()).rejects.toThrow('gave no credentials');
+      clock.advance(60_000);
+      await failed;
+    }
+    expect(runs).toBe(1);
+  });
+
+  test('a command is judged by its exit and its output, not by its warnings', async () => {
+    const token = JSON.stringify({ apiVersion: 'v1', kind: 'ExecCredential', status: { token: 't' } });
+    const of = async (script: string) => {
+      const command = `${await putInPath({ plugin: script })}/plugin`;
+      const config = entry({ apiVersion: 'client.authentication.k8s.io/v1', command });
+      return await (await makeClientNodeCredentials(config, systemClock, loadClientNode)).authenticate();
+    };
+    expect((await of(`${NOISE}echo '${token}'`)).headers).toEqual({ authorization: 'Bearer t' });
+    await expect(of(`echo '${token}'; exit 1`)).rejects.toThrow('gave no credentials');
   });
 
   test('without the package the error says what to do, and where', async () => {

@@ -53,6 +53,8 @@ class ClientNodeCredentials implements ExternalCredentials {
   readonly #clock: Clock;
   #config: ClientNodeConfig;
   #running: Promise<ExternalAuthentication> | undefined;
+  /** The run of the command that has not ended, with what it fills in. */
+  #run: { readonly options: FilledOptions; readonly filled: Promise<void> } | undefined;
 
   constructor(make: () => ClientNodeConfig, what: string, clock: Clock) {
     this.#make = make;
@@ -75,9 +77,11 @@ class ClientNodeCredentials implements ExternalCredentials {
   }
 
   async #fill(): Promise<ExternalAuthentication> {
-    const options: FilledOptions = { headers: {} };
+    // A command that hangs is waited for again, not started once more: such processes would pile up.
+    this.#run ??= this.#startRun();
+    const { options, filled } = this.#run;
     try {
-      await this.#inTime(this.#config.applyToHTTPSOptions(options));
+      await this.#inTime(filled);
     } catch (error) {
       // The plugin's output may contain a secret: do not repeat it.
       const lacks = error instanceof Error && 'code' in error && error.code === 'ENOENT';
@@ -91,6 +95,14 @@ class ClientNodeCredentials implements ExternalCredentials {
       headers: typeof authorization === 'string' ? { authorization } : {},
       certificate: pair && { certificate: Buffer.from(pair.cert), key: Buffer.from(pair.key) },
     };
+  }
+
+  #startRun(): { readonly options: FilledOptions; readonly filled: Promise<void> } {
+    const options: FilledOptions = { headers: {} };
+    const filled = this.#config.applyToHTTPSOptions(options).finally(() => {
+      this.#run = undefined;
+    });
+    return { options, filled };
   }
 
   #inTime(work: Promise<void>): Promise<void> {
