@@ -20,6 +20,8 @@ export interface CoreDnsFrontEndOptions {
   readonly takeover: boolean;
   /** The query log unless the Corefile has one; undefined: none. */
   readonly queryLog: QueryLogPlan | undefined;
+  /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. Default: 0. */
+  readonly drain?: number;
   /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
   readonly isStrict: boolean;
   /** Reads the current Corefile. @throws Error with the reason if it cannot be read */
@@ -54,6 +56,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   #onChange: PlanListener = async () => {};
   #timer: Timer | undefined;
   #healthRequests: HealthRequests | undefined;
+  #isServing = false;
   /** The digest and error of the last attempt; undefined while the last Corefile read is in force. */
   #failed: { readonly digest: string | undefined; readonly message: string } | undefined;
 
@@ -63,9 +66,10 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#reading = reading;
     this.#plan = compileCorefile(reading.blocks, options);
     const trouble = () => this.#describeTrouble();
+    const isServing = () => this.#isServing;
     this.#endpoints = new Endpoints({
       takeover,
-      ...{ metricsText, notReady, trouble, clock, log },
+      ...{ metricsText, notReady, isServing, trouble, clock, log },
     });
   }
 
@@ -87,6 +91,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 
   announce(): void {
+    this.#isServing = true;
     this.#options.onServing();
   }
 
