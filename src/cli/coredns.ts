@@ -12,6 +12,7 @@ import {
   type ServerBlock,
 } from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
+import { findDefaultDrain } from '../config/server/drain.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
 import { COREDNS_VERSION } from '../corefile/coredns-version.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
@@ -70,6 +71,8 @@ export interface ServingSteps {
   settingsProblems?(): readonly string[];
   /** Whether to join ports that another process serves. */
   readonly takeover: boolean;
+  /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. */
+  readonly drain: number;
   /** Called when the server answers queries. @param writeMetrics renders the metrics of the Corefile's `prometheus` */
   serving(server: Server, writeMetrics: () => Promise<string>): void;
   /** Called before the server stops; `stopped` is called after it. */
@@ -81,6 +84,7 @@ const NO_STEPS: ServingSteps = {
   role: 'coredns',
   adapt: (blocks) => blocks,
   takeover: false,
+  drain: findDefaultDrain(process.env),
   serving() {},
   async stopping() {},
   async stopped() {},
@@ -158,6 +162,7 @@ async function runUntilStopped(
   const frontEnd = new CoreDnsFrontEnd({
     ...{ reading, takeover, queryLog },
     isStrict: compat !== undefined,
+    drain: compat === undefined ? steps.drain : 0,
     read,
     settingsProblems: steps.settingsProblems,
     onServing: () => {

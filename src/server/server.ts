@@ -29,8 +29,10 @@ import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts
 import { NO_CACHE, type Stats } from '../observe/stats.ts';
 import { ClusterZone } from '../plugins/cluster-zone/zone-of-cluster.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
+import { countAnswered } from '../table/counter-sums.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
+import { serveOn } from './drain.ts';
 import { type ServerFacts, ServerFindings } from './findings.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
@@ -99,8 +101,6 @@ export class Server {
   #stopping: Promise<void> | undefined;
   /** Resolves when the latest plan is in force or has failed. */
   #following: Promise<void> = Promise.resolve();
-  /** Milliseconds, from the plan in force. */
-  #lameduck: number;
   /** Called with each plan that comes into force; undefined: the server stops. */
   #followPlan: (plan: ServerPlan | undefined) => void = () => {};
   #interfaces: FollowedInterfaces | undefined;
@@ -118,7 +118,6 @@ export class Server {
     const { plan } = frontEnd;
     this.#plan = plan;
     this.#plannedLog = plan.queryLog;
-    this.#lameduck = plan.lameduck;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
     const isCoreDns = plan.engine.responses.kind === 'coredns';
@@ -289,7 +288,9 @@ export class Server {
     if (this.#state === 'serving') {
       this.#state = moveServer(this.#state, 'lameduck');
       await this.#frontEnd.leaving?.();
-      if (this.#lameduck > 0) await this.#wait(this.#lameduck);
+      const countQueries = () => countAnswered(this.#engine.countQueries());
+      const wait = (milliseconds: number) => this.#wait(milliseconds);
+      await serveOn(this.plan, { countQueries, wait, ...this.#dependencies });
     }
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
@@ -411,7 +412,7 @@ export class Server {
 
   /** Builds the blocks and opens the sockets of a new plan beside the current ones, and then closes those. */
   async #change(plan: ServerPlan, clearsCache: boolean): Promise<void> {
-    const { engine, lameduck } = plan;
+    const { engine } = plan;
     const blocks = await this.#engine.makeBlocks(engine);
     if (blocks === undefined) return;
     let before: typeof blocks | undefined;
@@ -427,7 +428,6 @@ export class Server {
     }
     this.#groupEvents?.follow(engine);
     this.#groups?.ruleBy(plan.listen.groups);
-    this.#lameduck = lameduck;
     await this.#logBy(plan);
     if (clearsCache) this.#clearCache();
     await this.#groups?.keepOnly(plan.listen.groups, before);
