@@ -207,7 +207,7 @@ export class Server {
         words: reasons.find((reason) => reason.startsWith(`${title}: `))?.slice(title.length + 2),
       })),
       ...ofPlugins.map(({ title, state, age, objects, words }) => ({
-        ...{ kind: title, state: state.kind, age, objects, words },
+        ...{ kind: title, state: state.kind, age, objects, words: words === state.kind ? undefined : words },
       })),
     ];
   }
