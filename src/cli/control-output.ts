@@ -1,6 +1,7 @@
 /**
  * Sends a request to the control socket, and prints what the server replies.
  */
+import { formatElapsed } from '../base/duration.ts';
 import type { ControlFlags } from '../config/control/control-flags.ts';
 import type { ControlRequest } from '../observe/control/protocol.ts';
 import { ExitError } from './exit.ts';
@@ -41,27 +42,41 @@ export function fail(command: string, reason: string, code: ExitError['code']): 
   throw new ExitError(code);
 }
 
-/** Nested fields on lines of their own: `data.age 400`. */
+/** Fields of replies that are durations in milliseconds. */
+const DURATIONS: ReadonlySet<string> = new Set(['age', 'left', 'since', 'lastReply', 'roundTrip']);
+
+/** Nested fields on lines of their own: `data.age  2.5s`. */
 export function renderFields(data: unknown): string {
-  return `${linesOf('', data).join('\n')}\n`;
+  return `${listLines('', '', data).join('\n')}\n`;
 }
 
-function linesOf(path: string, value: unknown): readonly string[] {
+/** @param name of the innermost field */
+function listLines(path: string, name: string, value: unknown): readonly string[] {
   if (Array.isArray(value)) {
     if (value.every((item) => typeof item !== 'object'))
-      return value.length === 0 ? [] : [`${path}  ${value.join('  ')}`];
-    return value.flatMap((item: unknown) => `${path}  ${inline(item)}`);
+      return value.length === 0
+        ? []
+        : [`${path}  ${value.map((item) => renderValue(name, item)).join('  ')}`];
+    return value.flatMap((item: unknown) => `${path}  ${renderOnOneLine(name, item)}`);
   }
   if (typeof value !== 'object' || value === null)
-    return value === undefined ? [] : [`${path}  ${String(value)}`];
-  return Object.entries(value).flatMap(([name, field]) =>
-    linesOf(path === '' ? name : `${path}.${name}`, field),
+    return value === undefined ? [] : [`${path}  ${renderValue(name, value)}`];
+  return Object.entries(value).flatMap(([inner, field]) =>
+    listLines(path === '' ? inner : `${path}.${inner}`, inner, field),
   );
 }
 
-function inline(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value);
+function renderOnOneLine(name: string, value: unknown): string {
+  if (typeof value !== 'object' || value === null) return renderValue(name, value);
   return Object.entries(value)
-    .flatMap(([name, field]) => (field === undefined || field === null ? [] : `${name}=${String(field)}`))
+    .flatMap(([inner, field]) =>
+      field === undefined || field === null ? [] : `${inner}=${renderValue(inner, field)}`,
+    )
     .join(' ');
+}
+
+function renderValue(name: string, value: unknown): string {
+  if (typeof value !== 'number') return String(value);
+  if (DURATIONS.has(name)) return formatElapsed(value);
+  return String(Number(value.toFixed(3)));
 }

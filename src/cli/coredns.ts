@@ -13,6 +13,7 @@ import {
   type ServerBlock,
 } from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
+import { findDefaultDrain } from '../config/server/drain.ts';
 import { pluginUses } from '../config/server/server-blocks-plan.ts';
 import { loadPlugins } from '../contract/plugin-use.ts';
 import { COREDNS_VERSION } from '../corefile/coredns-version.ts';
@@ -74,6 +75,8 @@ export interface ServingSteps {
   missingRules?(): ServerEvidence['missingRules'];
   /** Whether to join ports that another process serves. */
   readonly takeover: boolean;
+  /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. */
+  readonly drain: number;
   /** Called when the server answers queries. @param writeMetrics renders the metrics of the Corefile's `prometheus` */
   serving(server: Server, writeMetrics: () => Promise<string>): void;
   /** Called before the server stops; `stopped` is called after it. */
@@ -85,6 +88,7 @@ const NO_STEPS: ServingSteps = {
   role: 'coredns',
   adapt: (blocks) => blocks,
   takeover: false,
+  drain: findDefaultDrain(process.env),
   serving() {},
   async stopping() {},
   async stopped() {},
@@ -162,6 +166,7 @@ async function runUntilStopped(
   const frontEnd = new CoreDnsFrontEnd({
     ...{ reading, takeover, queryLog },
     isStrict: compat !== undefined,
+    drain: compat === undefined ? steps.drain : 0,
     read,
     settingsProblems: steps.settingsProblems,
     missingRules: steps.missingRules,

@@ -5,9 +5,8 @@
 import { PreparedReader, startThreadOf } from '../listen/reader-threads.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
 import type { CommandRow } from './command.ts';
+import { ENDS } from './health-places.ts';
 
-/** Arguments with which a command ends without serving. */
-const ENDS = /^--?(h|help|v|version|plugins|setuponly)$/;
 /** Arguments with which dnsmasq serves in this process instead of a child. */
 const FOREGROUND = /^(-k|-d|--keep-in-foreground|--no-daemon)$/;
 

@@ -130,6 +130,8 @@ function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: ServingStep
     role: 'node-cache',
     adapt: adaptBlocks,
     takeover,
+    // Its rules send clients elsewhere before it stops.
+    drain: 0,
     serving,
     stopping: () => (skipsTeardown || takeover ? network.hold() : network.stop()),
     stopped: () => (skipsTeardown ? network.leave() : network.stopUnlessServed()),

@@ -4,7 +4,9 @@
 import { systemClock } from '../base/clock.ts';
 import type { Log, LogLevel } from '../base/log.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
+import { useEarlyPorts } from '../observe/http-server.ts';
 import { createLog, usesColours } from '../observe/log.ts';
+import { closeEarlyPorts, takeEarlyPort } from './early-ports.ts';
 import { giveUpRights } from './give-up-rights.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 import { onStopSignal, type StopSignal, stopHint } from './signals.ts';
@@ -79,6 +81,7 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
     clock: systemClock,
     write: (line) => void process.stderr.write(line),
   });
+  useEarlyPorts(takeEarlyPort);
   const role = create(log);
   const stopped = new Promise<StopSignal>((resolve) => onStopSignal(resolve));
   try {
@@ -89,6 +92,7 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
     return 1;
   }
   log.info('started', { command, port: role.port });
+  void closeEarlyPorts();
   // Loaded late: these small programs do not otherwise load the C library bindings.
   releaseAfterStart(async () => (await import('../socket/program-pages.ts')).releasePages());
   const { confine } = await import('../socket/confinement.ts');

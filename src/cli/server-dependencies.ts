@@ -4,10 +4,12 @@
 import { homedir } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { useEarlyPorts } from '../observe/http-server.ts';
 import type { ServerDependencies } from '../server/server.ts';
 import { confine } from '../socket/confinement.ts';
 import { releasePages } from '../socket/program-pages.ts';
 import { type CodeCacheState, codeCacheStates } from './cached-bundle.ts';
+import { closeEarlyPorts, takeEarlyPort } from './early-ports.ts';
 import { endUnusedReader, startReader } from './first-reader.ts';
 import { giveUpRights } from './give-up-rights.ts';
 import { packageFolder } from './package-folder.ts';
@@ -15,6 +17,7 @@ import { releaseAfterStart } from './release-after-start.ts';
 import { VERSION } from './version.ts';
 
 export function serverDependencies(log: Log): Omit<ServerDependencies, 'plugins'> {
+  useEarlyPorts(takeEarlyPort);
   return {
     environment: process.env,
     home: homedir(),
@@ -45,6 +48,7 @@ function countCodeCaches(log: Log): Readonly<Record<CodeCacheState, number>> {
 /** Releases memory and rights that only the start needed. */
 function leaveStart(log: Log): void {
   void endUnusedReader();
+  void closeEarlyPorts();
   releaseAfterStart(releasePages);
   giveUpRights({ environment: process.env, log, confine });
 }

@@ -62,6 +62,8 @@ export interface ServePlan {
   readonly initialSyncTimeout: number;
   /** Milliseconds for which a stopping server still answers after it reports not ready. */
   readonly lameduck: number;
+  /** Milliseconds after the stop signal until which it answers on while queries arrive, if that is longer. */
+  readonly drain: number;
 }
 
 /** What the server says about itself to clients. */

@@ -3,10 +3,11 @@
  * configured. As in kube-dns, both the health port and a separate metrics port serve all paths.
  *
  * `/healthz` shows only that the main thread is alive: a restart does not help a process that cannot reach the API server. While
- * the server is not ready, the readiness paths reply with the reason.
+ * the server is not ready, the readiness paths reply with the reason; while it starts, they wait a moment for the first state.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { FirstReadiness } from './first-readiness.ts';
 import type { DropCounts } from './http-connections.ts';
 import { HttpHost } from './http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
@@ -96,7 +97,11 @@ const METRICS_PATH = '/metrics';
 const METRICS_FLAG = '--prometheus-port or PROMETHEUS_PORT';
 
 function routesOf(answers: HealthAnswers, metricsPath: string, clock: Clock): Map<string, HttpRoute> {
-  const readiness = () => readinessReply(answers.readiness());
+  const first = new FirstReadiness(() => answers.readiness().ready, clock);
+  const readiness = async () => {
+    await first.wait();
+    return readinessReply(answers.readiness());
+  };
   const metrics = async () => ({ status: 200, type: METRICS_TEXT, body: await answers.metrics() });
   const routes = new Map<string, HttpRoute>([
     ['/readyz', readiness],

@@ -9,7 +9,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
@@ -23,6 +23,26 @@ import { SharedReplies } from './http-shared-replies.ts';
 /** An open listener for `net.Server.listen`, which then owns the descriptor. */
 export interface SharedPort {
   readonly fd: number;
+}
+
+/** A port that the process opened before this code was loaded. */
+export interface EarlyListener {
+  /** The HTTP server takes its handle over. */
+  readonly handle: NetServer;
+  /** Connections that were accepted meanwhile, paused. */
+  readonly waiting: readonly Socket[];
+}
+
+type TakeEarlyPort = (place: {
+  readonly address: string | undefined;
+  readonly port: number;
+}) => Promise<EarlyListener | undefined>;
+
+let takeEarlyPort: TakeEarlyPort = async () => undefined;
+
+/** Lets the HTTP servers of this process take over ports that are open already. */
+export function useEarlyPorts(take: TakeEarlyPort): void {
+  takeEarlyPort = take;
 }
 
 export interface HttpServerOptions {
@@ -175,19 +195,26 @@ export class HttpServer {
     await closed;
   }
 
-  #listen(): Promise<void> {
+  async #listen(): Promise<void> {
     const { address, port, openPort } = this.#options;
-    return new Promise((resolve, reject) => {
+    const early = await takeEarlyPort({ address, port });
+    await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
-      const own = address === undefined ? { port } : { port, host: address };
-      const place = openPort?.(address, port) ?? own;
-      this.#server.listen({ ...place, backlog: BACKLOG }, () => {
+      const onListening = () => {
         this.#server.off('error', reject);
         // For example too many open files: the next request may succeed.
         this.#server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
         resolve();
-      });
+      };
+      if (early !== undefined) return void this.#server.listen(early.handle, BACKLOG, onListening).ref();
+      const own = address === undefined ? { port } : { port, host: address };
+      const place = openPort?.(address, port) ?? own;
+      this.#server.listen({ ...place, backlog: BACKLOG }, onListening);
     });
+    for (const socket of early?.waiting ?? []) {
+      this.#server.emit('connection', socket);
+      socket.resume();
+    }
   }
 
   #tryLater(): void {

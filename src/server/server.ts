@@ -32,8 +32,10 @@ import { ClusterZone } from '../plugins/cluster-zone/zone-of-cluster.ts';
 import { findEtcdStatistics } from '../plugins/etcd-zones/etcd-statistics.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
+import { countAnswered } from '../table/counter-sums.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
+import { serveOn } from './drain.ts';
 import { type ServerFacts, ServerFindings } from './findings.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
@@ -100,8 +102,6 @@ export class Server {
   #stopping: Promise<void> | undefined;
   /** Resolves when the latest plan is in force or has failed. */
   #following: Promise<void> = Promise.resolve();
-  /** Milliseconds, from the plan in force. */
-  #lameduck: number;
   /** Called with each plan that comes into force; undefined: the server stops. */
   #followPlan: (plan: ServerPlan | undefined) => void = () => {};
   #interfaces: FollowedInterfaces | undefined;
@@ -119,7 +119,6 @@ export class Server {
     const { plan } = frontEnd;
     this.#plan = plan;
     this.#plannedLog = plan.queryLog;
-    this.#lameduck = plan.lameduck;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
     const isCoreDns = plan.engine.responses.kind === 'coredns';
@@ -209,7 +208,7 @@ export class Server {
         words: reasons.find((reason) => reason.startsWith(`${title}: `))?.slice(title.length + 2),
       })),
       ...ofPlugins.map(({ title, state, age, objects, words }) => ({
-        ...{ kind: title, state: state.kind, age, objects, words },
+        ...{ kind: title, state: state.kind, age, objects, words: words === state.kind ? undefined : words },
       })),
     ];
   }
@@ -291,7 +290,9 @@ export class Server {
     if (this.#state === 'serving') {
       this.#state = moveServer(this.#state, 'lameduck');
       await this.#frontEnd.leaving?.();
-      if (this.#lameduck > 0) await this.#wait(this.#lameduck);
+      const countQueries = () => countAnswered(this.#engine.countQueries());
+      const wait = (milliseconds: number) => this.#wait(milliseconds);
+      await serveOn(this.plan, { countQueries, wait, ...this.#dependencies });
     }
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
@@ -413,7 +414,7 @@ export class Server {
 
   /** Builds the blocks and opens the sockets of a new plan beside the current ones, and then closes those. */
   async #change(plan: ServerPlan, clearsCache: boolean): Promise<void> {
-    const { engine, lameduck } = plan;
+    const { engine } = plan;
     const blocks = await this.#engine.makeBlocks(engine);
     if (blocks === undefined) return;
     let before: typeof blocks | undefined;
@@ -429,7 +430,6 @@ export class Server {
     }
     this.#groupEvents?.follow(engine);
     this.#groups?.ruleBy(plan.listen.groups);
-    this.#lameduck = lameduck;
     await this.#logBy(plan);
     if (clearsCache) this.#clearCache();
     await this.#groups?.keepOnly(plan.listen.groups, before);

@@ -226,6 +226,82 @@ describe('portolan swap', () => {
     expect(JSON.stringify(scene.objects())).toBe(before);
   });
 
+  it.each<[string, object, readonly KubernetesObject[], string]>([
+    [
+      'an image that cannot be pulled',
+      {
+        containerStatuses: [
+          {
+            name: 'coredns',
+            state: { waiting: { reason: 'ErrImagePull', message: 'failed to pull\n image: not found' } },
+          },
+        ],
+      },
+      [],
+      '  pod coredns-new: container coredns: ErrImagePull: failed to pull image: not found',
+    ],
+    [
+      'a container that ends',
+      {
+        containerStatuses: [
+          {
+            name: 'coredns',
+            state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s' } },
+            lastState: { terminated: { reason: 'Error', exitCode: 1, message: 'plugin/nosuch' } },
+          },
+        ],
+      },
+      [],
+      '  pod coredns-new: container coredns: CrashLoopBackOff: back-off 10s; before: Error (exit code 1): plugin/nosuch',
+    ],
+    [
+      'no room on any node',
+      {
+        conditions: [
+          {
+            type: 'PodScheduled',
+            status: 'False',
+            reason: 'Unschedulable',
+            message: '0/1 nodes are available',
+          },
+        ],
+      },
+      [],
+      '  pod coredns-new: Unschedulable: 0/1 nodes are available',
+    ],
+    [
+      'a volume that cannot be mounted',
+      { containerStatuses: [{ name: 'coredns', state: { waiting: { reason: 'ContainerCreating' } } }] },
+      [
+        {
+          kind: 'Event',
+          metadata: { name: 'coredns-new.1', namespace: 'kube-system' },
+          involvedObject: { kind: 'Pod', name: 'coredns-new' },
+          ...{ type: 'Warning', reason: 'FailedMount', message: 'configmap "coredns" not found' },
+        },
+      ],
+      '  pod coredns-new: FailedMount: configmap "coredns" not found',
+    ],
+  ])('names the cause if new pods are not ready: %s', async (_, status, events, line) => {
+    const scene = await openScene(kubeadmCoreDns());
+    scene.controller.behaviour = 'never progresses';
+    const pod = (name: string, image: string, more: object): KubernetesObject => ({
+      kind: 'Pod',
+      metadata: { name, namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } },
+      spec: { containers: [{ name: 'coredns', image }] },
+      status: more,
+    });
+    const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
+    const ours = 'registry.example/portolan-coredns:0.2.0';
+    scene.double.put(pod('coredns-old', 'registry.k8s.io/coredns/coredns:v1.11.3', status));
+    scene.double.put(pod('coredns-ready', ours, { ...status, ...ready }));
+    scene.double.put(pod('coredns-new', ours, status));
+    for (const event of events) scene.double.put(event);
+    const { outcome, lines } = await runSwap(scene, COREDNS);
+    expect(lines.filter((each) => each.startsWith('  pod '))).toEqual([line]);
+    expect(outcome).toBe('rolled back');
+  });
+
   it('goes on after single lost questions, and while the API server is away', async () => {
     const scene = await openScene(kubeadmCoreDns());
     scene.dns.fails = (asked) => asked % 3 !== 0 && asked > 3;

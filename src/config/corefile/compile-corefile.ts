@@ -33,14 +33,17 @@ export interface CompileSettings {
   readonly isStrict: boolean;
   /** The query log unless the Corefile has one; undefined: none. */
   readonly queryLog: QueryLogPlan | undefined;
+  /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. */
+  readonly drain: number;
 }
 
 /** @param blocks from a Corefile without problems */
 export function compileCorefile(
   blocks: readonly ServerBlock[],
-  { takeover = false, isStrict = false, queryLog }: Partial<CompileSettings> = {},
+  { takeover = false, isStrict = false, queryLog, drain = 0 }: Partial<CompileSettings> = {},
 ): ServerPlan {
   const groups = groupListeners(blocks);
+  const lameduck = Math.max(0, ...blocks.map((block) => findOptions(block, 'health')?.lameduck ?? 0));
   return {
     engine: compileEngine(blocks, groups, isStrict),
     listen: { groups },
@@ -50,9 +53,16 @@ export function compileCorefile(
     queryLog: ownQueryLog(blocks) ?? queryLog,
     http: undefined,
     endpoints: blocks.flatMap(listEndpoints),
-    lameduck: Math.max(0, ...blocks.map((block) => findOptions(block, 'health')?.lameduck ?? 0)),
+    lameduck,
+    drain: findDrain(blocks) ?? (lameduck === 0 ? 0 : drain),
     keepsStatistics: blocks.some((block) => findOptions(block, 'portolan')?.stats === true),
   };
+}
+
+/** The longest of all blocks; undefined: none names one. */
+function findDrain(blocks: readonly ServerBlock[]): number | undefined {
+  const times = blocks.flatMap((block) => findOptions(block, 'portolan')?.drain ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 /** At most one block has one, and its words were read without problems. */

@@ -32,7 +32,7 @@ export interface ServeMachine {
 const OCTETS_PER_ANSWER = 256;
 
 export function compileServe(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): ServerPlan {
-  const { cluster, listen, health, skyDnsMetrics, snapshotFile, snapshotMaxAge, lameduck } = plan;
+  const { cluster, listen, health, skyDnsMetrics, snapshotFile, snapshotMaxAge, lameduck, drain } = plan;
   const { addresses, port, clients, udpReaders, udpCoalesce = 0, takeover } = listen;
   return {
     engine: compileEngine(plan, changing, machine),
@@ -49,6 +49,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
     http: { health, skyDnsMetrics },
     endpoints: [],
     lameduck,
+    drain,
     keepsStatistics: plan.keepsStatistics,
   };
 }

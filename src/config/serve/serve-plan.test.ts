@@ -70,6 +70,7 @@ describe('the defaults', () => {
       snapshotMaxAge: 86_400_000,
       initialSyncTimeout: 60_000,
       lameduck: 5_000,
+      drain: 0,
       keepsStatistics: false,
     });
   });

@@ -3,11 +3,13 @@
  */
 
 import { formatDuration } from '../../base/duration.ts';
+import type { Environment } from '../../base/environment.ts';
 import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import { readEvents } from '../events/event-flags.ts';
 import type { IdentityPlan, LogPlan, ServePlan } from '../plan.ts';
 import { readQueryLog } from '../query-log/read-settings.ts';
+import { findDefaultDrain } from '../server/drain.ts';
 import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
 import type { Checked } from '../values/problem.ts';
 import { readClientRules } from './client-rules.ts';
@@ -98,11 +100,17 @@ export function planFromFlags(
     ),
     ...readSnapshot(read),
     initialSyncTimeout: read.value('initial-sync-timeout'),
-    lameduck: read.value('lameduck'),
+    ...readEnd(read, machine.environment),
   };
   return read.problems.length === 0
     ? { kind: 'good', value: plan }
     : { kind: 'bad', problems: read.problems };
+}
+
+/** Without a lameduck time the server is to end at once. */
+function readEnd(read: ServeFlagReader, environment: Environment): Pick<ServePlan, 'lameduck' | 'drain'> {
+  const lameduck = read.value('lameduck');
+  return { lameduck, drain: read.value('drain') ?? (lameduck === 0 ? 0 : findDefaultDrain(environment)) };
 }
 
 function readIdentity(read: ServeFlagReader): IdentityPlan {

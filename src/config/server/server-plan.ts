@@ -27,6 +27,8 @@ export interface ServerPlan {
   readonly endpoints: readonly EndpointPlan[];
   /** Milliseconds for which a stopping server still answers after it reports not ready. */
   readonly lameduck: number;
+  /** Milliseconds after the stop signal until which it answers on while queries arrive, if that is longer. Default: 0. */
+  readonly drain?: number;
   /** Whether queries are always counted for `top`. Default: only while somebody watches. */
   readonly keepsStatistics?: boolean;
 }

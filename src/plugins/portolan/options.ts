@@ -31,6 +31,8 @@ export interface PortolanOptions {
   readonly stale: CacheServeStale | undefined;
   /** Whether `forward` asks a second server before the first is overdue. Undefined: unless `policy sequential` binds the order. */
   readonly hedges: boolean | undefined;
+  /** Until when after the stop signal the server answers on while queries arrive: milliseconds. Undefined: the default. */
+  readonly drain: number | undefined;
   /** Whether the server always counts its queries for `portolan top`. */
   readonly stats: boolean;
   /** The query log of the server, as words: `zone=example.com`. Undefined: the block says nothing of it. */

@@ -41,6 +41,7 @@ export const portolan = definePlugin({
     '    prefetch',
     '    stale [DURATION [WAIT]]',
     '    hedge on|off',
+    '    drain DURATION',
     '    stats',
     '    query_log [SETTING=VALUE…]',
     '}',
@@ -56,6 +57,7 @@ export const portolan = definePlugin({
       prefetch: false,
       stale: undefined,
       hedges: undefined,
+      drain: undefined,
       stats: false,
       queryLog: undefined,
     };
@@ -104,6 +106,10 @@ function readFeatures(cursor: DirectiveCursor, draft: Draft<PortolanOptions>): v
     }),
     hedge: count(() => {
       draft.hedges = readHedging(cursor);
+    }),
+    drain: count(() => {
+      const [text = ''] = cursor.remainingBetween(1, 1);
+      draft.drain = readDuration(cursor, text);
     }),
     stats: count(() => {
       cursor.remainingBetween(0, 0);

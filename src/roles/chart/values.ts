@@ -290,10 +290,10 @@ const SCHEDULING: readonly ChartValue[] = [
     value(
       `${name}Probe.initialDelaySeconds`,
       count,
-      name === 'liveness' ? 60 : 3,
+      name === 'liveness' ? 60 : 0,
       'Time before the first one',
     ),
-    value(`${name}Probe.periodSeconds`, count, name === 'liveness' ? 10 : 5, 'Time between two'),
+    value(`${name}Probe.periodSeconds`, count, name === 'liveness' ? 10 : 2, 'Time between two'),
     value(`${name}Probe.timeoutSeconds`, count, 5, 'Time for an answer'),
     value(
       `${name}Probe.failureThreshold`,

@@ -12,6 +12,7 @@ import { RCODE } from '../../wire/types.ts';
 import type { Answerer } from '../compare/answerer.ts';
 import type { AskedQuestion } from '../compare/asked-question.ts';
 import { workloadPath } from '../preflight/read-running.ts';
+import { readPodTroubles } from './pod-troubles.ts';
 import { countReady, type Rollout, readRollout } from './rollout.ts';
 import {
   type Images,
@@ -83,6 +84,7 @@ export class Swap {
       return 'swapped';
     }
     say(`Failed: ${failure}. Rolling back.`);
+    for (const trouble of await this.#findTroubles(current)) say(`  ${trouble}`);
     return (await this.#restore()) ? 'rolled back' : 'failed';
   }
 
@@ -191,6 +193,18 @@ export class Swap {
     if (header.rcode !== RCODE.NOERROR || answers.length === 0)
       return `the DNS of the cluster answered ${what} with rcode ${header.rcode} and ${answers.length} records`;
     return undefined;
+  }
+
+  /** Why new pods are not ready. The way back does not depend on it. */
+  async #findTroubles(images: Images): Promise<readonly string[]> {
+    const { rest, say } = this.#needs;
+    try {
+      return await readPodTroubles(rest, this.#plan.namespace, await this.#read(), new Set(images.values()));
+    } catch (error) {
+      if (!(error instanceof RestError)) throw error;
+      say(`  the new pods cannot be looked at: ${error.message}`);
+      return [];
+    }
   }
 
   async #expectAnswers(): Promise<void> {

@@ -162,8 +162,9 @@ async function* dumpCache(server: Server, domain: NameKey): AsyncIterable<unknow
           name: key.name,
           type: typeName(key.type),
           rcode: rcodeName(header.rcode),
-          age: handed.age,
-          left: handed.lifetime - handed.age,
+          // Milliseconds, as all durations of replies.
+          age: handed.age * 1_000,
+          left: (handed.lifetime - handed.age) * 1_000,
           isUsed,
           records: [...answers, ...authorities].map(presentRecord),
         };

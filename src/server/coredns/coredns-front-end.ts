@@ -21,6 +21,8 @@ export interface CoreDnsFrontEndOptions {
   readonly takeover: boolean;
   /** The query log unless the Corefile has one; undefined: none. */
   readonly queryLog: QueryLogPlan | undefined;
+  /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. Default: 0. */
+  readonly drain?: number;
   /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
   readonly isStrict: boolean;
   /** Reads the current Corefile. @throws Error with the reason if it cannot be read */
@@ -57,6 +59,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   #onChange: PlanListener = async () => {};
   #timer: Timer | undefined;
   #healthRequests: HealthRequests | undefined;
+  #isServing = false;
   /** The digest and error of the last attempt; undefined while the last Corefile read is in force. */
   #failed: { readonly digest: string | undefined; readonly message: string } | undefined;
 
@@ -68,6 +71,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#endpoints = new Endpoints({
       takeover,
       ...{ metricsText, notReady, clock, log },
+      isServing: () => this.#isServing,
       notes: { health: () => this.#describeRules(), ready: () => this.#describeTrouble() },
     });
   }
@@ -90,6 +94,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 
   announce(): void {
+    this.#isServing = true;
     this.#options.onServing();
   }
 

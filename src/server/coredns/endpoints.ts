@@ -8,6 +8,7 @@ import type { Log } from '../../base/log.ts';
 import type { EndpointPlan } from '../../config/server/server-plan.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { TlsServer, type TlsServerOptions } from '../../listen/secure/tls-server.ts';
+import { FirstReadiness } from '../../observe/first-readiness.ts';
 import { METRICS_TEXT } from '../../observe/health.ts';
 import type { DropCounts } from '../../observe/http-connections.ts';
 import { HttpHost } from '../../observe/http-host.ts';
@@ -26,6 +27,8 @@ export interface EndpointsDependencies {
   readonly notes: Readonly<Record<'health' | 'ready', () => string>>;
   /** The plugins that are not ready. @param wasReady whether all were before: only those that may lose readiness */
   readonly notReady: (wasReady: boolean) => readonly string[];
+  /** Whether the server answers queries. */
+  readonly isServing: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -56,6 +59,7 @@ export class Endpoints {
   readonly #endpoints = new Map<string, HttpEndpoint>();
   readonly #profiles: ReadonlyMap<string, HttpRoute>;
   readonly #certificates: ListenerCertificates<HttpServer>;
+  readonly #firstReadiness: FirstReadiness;
   #wasReady = false;
   #lastTold = '';
 
@@ -63,6 +67,8 @@ export class Endpoints {
     this.#dependencies = dependencies;
     this.#host = new HttpHost(dependencies.clock, dependencies.log);
     this.#profiles = profileRoutes(dependencies);
+    const { isServing, notReady, clock } = dependencies;
+    this.#firstReadiness = new FirstReadiness(() => isServing() && notReady(false).length === 0, clock);
     this.#certificates = new ListenerCertificates(dependencies.clock, dependencies.log);
   }
 
@@ -156,7 +162,8 @@ export class Endpoints {
       }));
   }
 
-  #tellReadiness(goesBack: boolean): HttpReply {
+  async #tellReadiness(goesBack: boolean): Promise<HttpReply> {
+    await this.#firstReadiness.wait();
     const waiting = this.#dependencies.notReady(this.#wasReady && !goesBack);
     const names = waiting.join(',');
     if (names === '') this.#wasReady = true;
