@@ -166,9 +166,17 @@ export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
     onPacket(packet, 0, Math.min(packet.length, replyOctets), packet.length > replyOctets),
   );
   socket.on('error', report);
+  /** Why it cannot be connected. An unconnected socket must not send: Node.js would throw. */
+  let failure: NodeJS.ErrnoException | undefined;
+  const transmit = (packet: Uint8Array) => {
+    if (closed) return;
+    if (failure === undefined) socket.send(packet, report);
+    else report(failure);
+  };
   const connect = () =>
-    socket.connect(peer.port, peer.address, () => {
-      for (const packet of waiting ?? []) socket.send(packet, report);
+    socket.connect(peer.port, peer.address, (error?: NodeJS.ErrnoException) => {
+      failure = error;
+      for (const packet of waiting ?? []) transmit(packet);
       waiting = undefined;
     });
   if (source === undefined) connect();
@@ -179,7 +187,7 @@ export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
       const packet = Uint8Array.from(query);
       packet[0] = id >> 8;
       packet[1] = id;
-      if (waiting === undefined) socket.send(packet, report);
+      if (waiting === undefined) transmit(packet);
       else waiting.push(packet);
     },
     close() {

@@ -70,6 +70,8 @@ async function* linesOf(
   signal: AbortSignal,
 ): AsyncIterable<string> {
   const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  // `closed` rejects for the first error, and the reader of the output learns its own from the state of the stream.
+  for (const emitter of [child, child.stdout, child.stderr]) emitter.on('error', () => {});
   const end = () => void child.kill();
   signal.addEventListener('abort', end);
   if (signal.aborted) end();

@@ -105,8 +105,8 @@ export class NftFilter implements PacketFilter {
         resolve();
       });
       owner.stderr.setEncoding('utf8').on('data', (text: string) => fail(text.split('\n')[0] ?? text));
-      owner.stdin.on('error', () => {});
-      owner.once('error', ({ message }) => fail(message));
+      for (const pipe of [owner.stdin, owner.stdout, owner.stderr]) pipe.on('error', () => {});
+      owner.on('error', ({ message }) => fail(message));
       owner.once('exit', () => {
         if (this.#owner === owner) this.#owner = undefined;
         fail('ended');

@@ -56,7 +56,7 @@ export class RulesWatcher {
     this.#shell = shell;
     shell.once('exit', () => this.#forget(shell));
     shell.on('error', () => this.#forget(shell));
-    shell.stdin.on('error', () => {});
+    for (const pipe of [shell.stdin, shell.stdout]) pipe.on('error', () => {});
     shell.stdout.on('data', () => {
       if (this.#shell === shell) this.#options.onRemoved();
     });

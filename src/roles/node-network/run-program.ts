@@ -43,7 +43,8 @@ export function createRunProgram(clock: Clock): RunProgram {
         timer.cancel();
         reject(new ProgramError(`${program} ${words.join(' ')}: ${reason}`));
       };
-      child.once('error', ({ message }) => fail(message));
+      for (const emitter of [child, child.stdout, child.stderr])
+        emitter.on('error', ({ message }) => fail(message));
       child.once('close', (code, signal) => {
         timer.cancel();
         if (code === 0) resolve(outputs.out);
