@@ -169,7 +169,10 @@ async function runUntilStopped(
     },
     metrics: () => server.engine.metrics,
     metricsText: async () => (await metrics.render()) + (autoscaler?.writeMetrics() ?? ''),
-    notReady: (wasReady) => server.engine.serverBlocks.notReady(wasReady),
+    notReady: (wasReady) => [
+      ...server.engine.serverBlocks.notReady(wasReady),
+      ...(server.udpFault === undefined ? [] : ['udp']),
+    ],
     ...dependencies,
   });
   await corefilePlugins.load(pluginNames(frontEnd.plan.engine));

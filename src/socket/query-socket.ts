@@ -13,8 +13,9 @@ import { createSocket, type Socket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
 import type { SocketAddress } from './addresses.ts';
 import { BATCH_PACKETS, PacketBatch } from './batch.ts';
+import { batchesWork } from './batch-probe.ts';
 import { connectUdp } from './connected-udp.ts';
-import { batchesAvailable, libc } from './libc.ts';
+import { libc } from './libc.ts';
 import { MSG_DONTWAIT, MSG_ERRQUEUE } from './linux.ts';
 import { type BatchSender, QueryBatch } from './query-batch.ts';
 
@@ -54,7 +55,7 @@ export interface QuerySocketOptions {
  * @throws SocketError, PortInUseError, AddressError (by batches; otherwise they come as `onError`)
  */
 export function openQuerySocket(options: QuerySocketOptions): QuerySocket {
-  return batchesAvailable() === true ? new BatchedSocket(options) : openDatagramSocket(options);
+  return batchesWork() === true ? new BatchedSocket(options) : openDatagramSocket(options);
 }
 
 /** An address of an interface, of the family of `peer`. */
