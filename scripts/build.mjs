@@ -66,7 +66,7 @@ async function readCommands() {
 }
 
 /** Modules with state of the process, which must be there once: a file of their own, whatever loads them. */
-const SHARED = ['signals', 'early-ports', 'first-reader', 'cached-bundle'];
+const SHARED = ['signals', 'outputs', 'early-ports', 'first-reader', 'cached-bundle'];
 /** Commands with a bundle of their own, by its name; their modules have their names. All others are in that of the entry. */
 const commands = await readCommands();
 /** Each built by itself, split: modules by their names in `dist/`. */

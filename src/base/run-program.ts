@@ -68,21 +68,20 @@ export function createRunProgram(clock: Clock): RunProgram {
         killGroup(child);
         fail(`did not end within ${timeout / 1_000} s`);
       });
-      child.once('error', (error: NodeJS.ErrnoException) => fail(error.message, error.code === 'ENOENT'));
+      child.on('error', (error: NodeJS.ErrnoException) => fail(error.message, error.code === 'ENOENT'));
       child.once('exit', () => timer.cancel());
       child.once('close', (code, signal) => {
         if (code === 0) resolve(outputs.out);
         else fail(lastLines(outputs.error) || `ended with ${signal ?? `exit status ${code}`}`);
       });
-      // A program that ends without reading its input closes the pipe.
-      child.stdin.on('error', () => {});
       child.stdin.end(input);
     });
 }
 
 /**
  * Starts a program in a process group of its own: a wrapper is killed together with the program in it. An error that comes later, such as
- * a missing program, is an event of the child. The event `close` follows `exit` within a second, whoever else has the outputs open.
+ * a missing program, is an event of the child. Errors of its pipes are heard here: the program then ends, or `close` follows. The event
+ * `close` follows `exit` within a second, whoever else has the outputs open.
  *
  * @throws ProgramError if the system starts no program, for instance because memory is short
  */
@@ -98,6 +97,7 @@ export function startProgram(
   } catch (error) {
     throw new ProgramError(`${program}: ${error instanceof Error ? error.message : String(error)}`);
   }
+  for (const each of [child, child.stdin, child.stdout, child.stderr]) each.on('error', () => {});
   child.once('exit', () => {
     const grace = clock.after(GRACE, () => {
       child.stdout.destroy();

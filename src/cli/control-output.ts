@@ -5,6 +5,7 @@ import { formatElapsed } from '../base/duration.ts';
 import type { ControlFlags } from '../config/control/control-flags.ts';
 import type { ControlRequest } from '../observe/control/protocol.ts';
 import { ExitError } from './exit.ts';
+import { outputClosed, printPiece } from './outputs.ts';
 
 /** Prints data as text. @returns the text with its newlines */
 export type Render = (data: unknown) => string;
@@ -19,10 +20,10 @@ export async function printRequest(
   if (output !== 'text' && output !== 'json')
     fail(command, `--output: unknown: "${output}". Give text or json.`, 2);
   for await (const data of requestOrFail(command, socket, request))
-    process.stdout.write(output === 'json' ? `${JSON.stringify(data)}\n` : render(data));
+    await printPiece(output === 'json' ? `${JSON.stringify(data)}\n` : render(data));
 }
 
-/** @throws ExitError after the reason is printed */
+/** Ends when nobody reads standard output. @throws ExitError after the reason is printed */
 export async function* requestOrFail(
   command: string,
   socket: string | undefined,
@@ -30,7 +31,7 @@ export async function* requestOrFail(
 ): AsyncIterable<unknown> {
   const { requestControl, NoServerError } = await import('../observe/control/control-client.ts');
   try {
-    yield* requestControl(socket, request);
+    yield* requestControl(socket, request, outputClosed);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     fail(command, error.message, error instanceof NoServerError ? 3 : 1);

@@ -4,6 +4,7 @@
 
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { logLinesTo } from '../base/log-output.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
 import { listPlugins } from '../config/corefile/plugin-order.ts';
 import {
@@ -101,6 +102,7 @@ export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_S
     const corefile = loadCorefile(command.conf);
     const read = () => adapt(readText(reloadCorefile(command.conf), command), steps);
     const reading = adapt(readText(corefile, command), steps);
+    const write = logLinesTo(process.stdout);
     for (const { message } of reading.warnings) if (message !== undefined) write(`[WARNING] ${message}\n`);
     if (reading.kind === 'bad') {
       for (const problem of reading.problems) process.stderr.write(`${describeCorefileProblem(problem)}\n`);
@@ -160,6 +162,7 @@ async function runUntilStopped(
 ): Promise<number> {
   const { blocks } = reading;
   const { takeover } = steps;
+  const write = logLinesTo(process.stdout);
   const isDebug = blocks.some(({ plugins }) => plugins.some(({ name }) => name === 'debug'));
   const log = createCoreDnsLog({ isDebug, write });
   const dependencies = serverDependencies(log);
@@ -176,7 +179,10 @@ async function runUntilStopped(
     },
     metrics: () => server.engine.metrics,
     metricsText: async () => (await metrics.render()) + (autoscaler?.writeMetrics() ?? ''),
-    notReady: (wasReady) => server.engine.serverBlocks.notReady(wasReady),
+    notReady: (wasReady) => [
+      ...server.engine.serverBlocks.notReady(wasReady),
+      ...(server.udpFault === undefined ? [] : ['udp']),
+    ],
     ...dependencies,
   });
   await loadPlugins(pluginUses(frontEnd.plan.engine));
@@ -273,10 +279,6 @@ function describeStartFailure(error: unknown): string {
     return `Listen: listen tcp ${address}: bind: cannot assign requested address\n  ${error.message}`;
   }
   return error instanceof Error ? error.message : String(error);
-}
-
-function write(text: string): void {
-  process.stdout.write(text);
 }
 
 /** The CoreDNS version that Portolan implements, and Portolan's own version. */

@@ -2,6 +2,7 @@
  * `portolan dashboard`: pages that show the servers of a cluster in a browser, served on loopback.
  */
 import { systemClock } from '../base/clock.ts';
+import { logLinesTo } from '../base/log-output.ts';
 import { DASHBOARD_FLAGS, type DashboardFlags } from '../config/control/dashboard-flags.ts';
 import { createLog } from '../observe/log.ts';
 import { findPods } from '../roles/dashboard/pod-replicas.ts';
@@ -26,7 +27,7 @@ async function serveDashboard(flags: DashboardFlags): Promise<void> {
   const port = Number(flags.port ?? '0');
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     fail('dashboard', `--port: not a port: "${flags.port}". Give a number from 0 to 65535.`, 2);
-  const write = (line: string) => void process.stderr.write(line);
+  const write = logLinesTo(process.stderr);
   const log = createLog({ level: 'warn', format: 'text', clock: systemClock, write });
   const dashboard = new Dashboard({
     ...{ address: ADDRESS, port, flag: '--port', folder: packageFolder('dist/dashboard') },

@@ -31,8 +31,8 @@ export async function startDetached(options: DetachOptions): Promise<number> {
     stdio: ['pipe', 'ignore', keepsStandardError ? 'inherit' : 'pipe', 'ipc'],
   });
   child.stderr?.on('data', (octets: Uint8Array) => process.stderr.write(octets));
-  // Ignore write errors: the child may end early or not read its input.
-  child.stdin?.on('error', () => {});
+  // The child may end early or not read its input.
+  for (const pipe of [child.stdin, child.stderr]) pipe?.on('error', () => {});
   child.stdin?.end(standardInput ?? '');
   const code = await verdictOf(child);
   letGo(child);

@@ -4,6 +4,7 @@
 import { rmSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { logLinesTo } from '../base/log-output.ts';
 import { needPrograms } from '../base/other-programs.ts';
 import { adaptBlocks } from '../config/node-cache/node-cache-blocks.ts';
 import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../config/node-cache/node-cache-flags.ts';
@@ -38,7 +39,7 @@ export const runNodeCache: RunCommand = async (words, command) => {
       return 1;
     case 'good': {
       const isDebug = reading.logLevel === 'debug';
-      const log = createCoreDnsLog({ isDebug, write: (line) => void process.stdout.write(line) });
+      const log = createCoreDnsLog({ isDebug, write: logLinesTo(process.stdout) });
       return await (reading.plan.setsUpOnly ? setUp : serve)(reading.plan, log);
     }
   }

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * The program's entry. Signal handlers are installed before the rest loads, hence the dynamic import.
+ * The program's entry. Signal handlers and the rule for closed outputs are installed before the rest loads, hence the dynamic import.
  */
 import './signals.ts';
+import './outputs.ts';
 import './small-heap.ts';
 
 const MAX_MS_TO_CLOSE = 1_000;

@@ -6,12 +6,14 @@
 import { COMMANDS } from './command-table.ts';
 import { openEarlyPorts } from './early-ports.ts';
 import { prepareFirstReader } from './first-reader.ts';
+import { needOutput } from './outputs.ts';
 
 /** @returns the exit code, once the command has ended. */
 export async function run(args: readonly string[]): Promise<number> {
   const [name, ...words] = args;
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) return await (await import('./no-command.ts')).runNoCommand(args, COMMANDS);
+  if (command.serves === undefined) needOutput();
   await openEarlyPorts(command.name, words);
   prepareFirstReader(command, words);
   return await (await command.load())(words, command, COMMANDS);

@@ -6,6 +6,7 @@
  */
 import { networkInterfaces } from 'node:os';
 import { systemClock } from '../base/clock.ts';
+import { logLinesTo } from '../base/log-output.ts';
 import { countCores, readersAtOnceFor } from '../config/cores.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
@@ -60,8 +61,6 @@ export interface Companion {
 
 /** @returns the exit code when the server has stopped or failed to start */
 export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
-  // Ignore errors: a closed log pipe must not end the server.
-  process.stderr.on('error', () => {});
   const hold = setInterval(() => {}, 2 ** 30);
   try {
     return await startAndStop(run);
@@ -134,7 +133,7 @@ function openLog({ log, process: { mode } }: DnsmasqPlan): DnsmasqLog {
     mode,
     pid: process.pid,
     clock: systemClock,
-    writeError: (line) => void process.stderr.write(line),
+    writeError: logLinesTo(process.stderr),
   });
 }
 

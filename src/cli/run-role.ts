@@ -3,6 +3,7 @@
  */
 import { systemClock } from '../base/clock.ts';
 import type { Log, LogLevel } from '../base/log.ts';
+import { logLinesTo } from '../base/log-output.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { useEarlyPorts } from '../observe/http-server.ts';
 import { createLog, usesColours } from '../observe/log.ts';
@@ -71,15 +72,13 @@ interface RoleRun {
 
 /** @returns the exit code when the role has stopped or failed to start */
 async function runRole({ command, logLevel, create }: RoleRun): Promise<number> {
-  // A log collector that closes the pipe must not end the program.
-  process.stderr.on('error', () => {});
   const isTerminal = process.stderr.isTTY === true;
   const log = createLog({
     level: logLevel,
     format: isTerminal ? 'text' : 'json',
     colours: usesColours(isTerminal, process.env),
     clock: systemClock,
-    write: (line) => void process.stderr.write(line),
+    write: logLinesTo(process.stderr),
   });
   useEarlyPorts(takeEarlyPort);
   const role = create(log);

@@ -4,6 +4,7 @@
 import { systemClock } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
+import { logLinesTo } from '../base/log-output.ts';
 import type { LogPlan, ServePlan } from '../config/plan.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
 import type { ControlSocket } from '../observe/control/control-socket.ts';
@@ -35,14 +36,12 @@ interface Reporting {
  * @throws ExitError if the server cannot start, after the reason is reported
  */
 export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'): Promise<void> {
-  // A log collector that closes the pipe must not end the server.
-  process.stderr.on('error', () => {});
   const log = createLog({
     level: plan.log.level,
     format: plan.log.format,
     colours: usesColours(process.stderr.isTTY === true, process.env),
     clock: systemClock,
-    write: (line) => void process.stderr.write(line),
+    write: logLinesTo(process.stderr),
   });
   // Portolan's own timers are unreferenced; a server that waits for its cluster may have nothing else.
   const hold = setInterval(() => {}, 2 ** 30);

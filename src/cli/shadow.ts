@@ -102,6 +102,8 @@ async function openSource(source: QuestionSourcePlan, leftOut: LeftOut): Promise
     return { questions, close: () => questions.close() };
   }
   const input = source.file === STANDARD_INPUT ? process.stdin : createReadStream(source.file);
+  // It may fail before it is read, which tells the reader.
+  input.on('error', () => {});
   const close = () => void input.destroy();
   if (source.kind === 'pcap') return { questions: questionsOfCapture(input, source.port, leftOut), close };
   const readLine = source.kind === 'log' ? readLogLine : readListLine;

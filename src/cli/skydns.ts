@@ -4,6 +4,7 @@
 
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { logLinesTo } from '../base/log-output.ts';
 import { countCores, readersFor } from '../config/cores.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
@@ -40,15 +41,13 @@ export const runSkyDns: RunCommand = async (words, command) => {
 };
 
 async function serve(flags: SkyDnsSettings): Promise<number> {
-  // A log collector that closes the pipe must not end the server.
-  process.stderr.on('error', () => {});
   const isTerminal = process.stderr.isTTY === true;
   const log = createLog({
     level: flags.isVerbose ? 'debug' : 'info',
     format: isTerminal ? 'text' : 'json',
     colours: usesColours(isTerminal, process.env),
     clock: systemClock,
-    write: (line) => void process.stderr.write(line),
+    write: logLinesTo(process.stderr),
   });
   const read = new ValueReader();
   const settings = await readConfig(flags, read, log);

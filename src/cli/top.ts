@@ -10,6 +10,7 @@ import type { TopSnapshot } from '../server/control/watch-verbs.ts';
 import { choosePaint } from './colours.ts';
 import type { RunCommand } from './command.ts';
 import { requestOrFail } from './control-output.ts';
+import { printPiece } from './outputs.ts';
 import { createParser, runParser } from './parser.ts';
 import { wordsOf } from './tail.ts';
 
@@ -25,7 +26,7 @@ export const runTop: RunCommand = async (words, command) => {
     for await (const data of requestOrFail(command.name, socket, { verb: 'top', words: wordsOf(flags) })) {
       const snapshot = data as TopSnapshot; // The server is of the same version.
       const text = output === 'json' ? `${JSON.stringify(snapshot)}\n` : renderTop(snapshot, paint);
-      process.stdout.write(`${clear}${text}`);
+      await printPiece(`${clear}${text}`);
       if (once) break;
     }
   });

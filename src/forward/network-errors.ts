@@ -52,6 +52,7 @@ export function findLocalAddress({ address, port }: SocketAddress): Promise<stri
     const socket = createSocket(isVersion6 ? 'udp6' : 'udp4');
     const end = (found: string) => {
       socket.removeAllListeners();
+      socket.on('error', () => {});
       socket.close();
       resolve(found);
     };

@@ -6,12 +6,14 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Clock } from '../base/clock.ts';
+import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
 import type { Client } from '../chain/query.ts';
 import { familyOf, formatSocketAddress, isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { mainTurns } from './main-turns.ts';
 import { MessageAnswers } from './message-answers.ts';
+import { FAILING_CALLS } from './reader-counters.ts';
 import type { InstantAnswers, ListenAddress } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { within } from './within.ts';
@@ -43,8 +45,12 @@ class DatagramListener implements UdpListener {
   readonly #options: DatagramOptions;
   readonly #answers: MessageAnswers;
   readonly #clock: Clock;
+  readonly #warnings: RateLimitedWarnings;
   readonly #sockets: Socket[] = [];
   #packets = 0;
+  #receiveErrors = 0;
+  /** Since the last packet. */
+  #failing = 0;
   #refused = 0;
   #asked = 0;
   #unanswered = 0;
@@ -60,6 +66,7 @@ class DatagramListener implements UdpListener {
       options,
     );
     this.#clock = options.clock;
+    this.#warnings = new RateLimitedWarnings(options.log, options.clock);
   }
 
   async open(addresses: readonly ListenAddress[]): Promise<void> {
@@ -91,8 +98,14 @@ class DatagramListener implements UdpListener {
       throw nodeBindError(error, endpoint, 'udp');
     }
     // A packet that cannot be received is lost, as on the network.
-    socket.on('error', () => {});
+    socket.on('error', ({ message }) => this.#noteReceiveError(message));
     return { address, port: socket.address().port };
+  }
+
+  #noteReceiveError(reason: string): void {
+    this.#receiveErrors++;
+    this.#failing++;
+    if (this.#failing >= FAILING_CALLS) this.#warnings.warn('UDP packets cannot be received', { reason });
   }
 
   count(): UdpCounts {
@@ -104,11 +117,12 @@ class DatagramListener implements UdpListener {
       faults,
       refused: this.#refused,
       blocked: 0,
-      receiveErrors: 0,
+      receiveErrors: this.#receiveErrors,
       denied: 0,
       limited: 0,
       shed: 0,
       floods: 0,
+      failing: this.#failing,
     };
     const slow = {
       asked: this.#asked,
@@ -138,6 +152,7 @@ class DatagramListener implements UdpListener {
 
   #answer(socket: Socket, message: Uint8Array, client: Client): void {
     this.#packets++;
+    this.#failing = 0;
     const answer = this.#answers.answer(message, client);
     if (answer.kind === 'response') void this.#send(socket, answer.response, client);
     else if (answer.kind === 'later') void this.#sendLater(socket, answer.response, client);

@@ -59,7 +59,12 @@ it('a batch', async () => {
     events: [],
   };
   Atomics.store(new Int32Array(data.orders), 0, ORDER.STOP);
-  const messages = { reportFault: () => {}, reportFlood: () => {}, receivePolicy: () => undefined };
+  const messages = {
+    reportFault: () => {},
+    reportDeafness: () => {},
+    reportFlood: () => {},
+    receivePolicy: () => undefined,
+  };
   new ReaderLoop(data, answers, messages, answers.clock).run();
   await answered;
   expect(answers.told).toEqual(['enter', 1_000, 'leave', 7]);

@@ -69,7 +69,8 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     this.#writers = [...new Set(options.events)].filter((writer) => writer !== undefined);
     const { data, table: memory, reader, answers, udpSize, sockets } = options;
     new SharedWords(data.words, data.readers).noteSocket(reader, MAX_SOCKETS, this.#epoll.fd);
-    for (const [socket, fd] of sockets.entries()) this.#epoll.add(fd, socket);
+    for (const [socket, fd] of sockets.entries())
+      if (!this.#epoll.add(fd, socket)) throw this.#epoll.refusal();
     this.#forwarder = new ReaderForwarder(data, { memory, reader }, answers, udpSize, this);
   }
 

@@ -16,6 +16,7 @@ const FIELDS = [
     'limited',
     'shed',
     'floods',
+    'failing',
   ],
 ] as const;
 
@@ -27,7 +28,7 @@ type CounterName = (typeof FIELDS)[number];
  * answers dropped because the send buffer was full. receiveErrors: receive calls that failed. denied: queries of
  * clients that the rules reject. limited: queries and responses beyond a rate. shed: packets of the busiest clients,
  * dropped while a receive buffer was filling up. floods: times that the kernel was set to pass only a part of a
- * client's packets.
+ * client's packets. failing: the receive calls that have failed since the last one that did not.
  */
 export type ReaderCounters = Readonly<Record<CounterName, number>>;
 
@@ -42,6 +43,9 @@ export function addReaderCounts(counts: readonly ReaderCounters[]): ReaderCounte
   // As above.
   return Object.fromEntries(FIELDS.map((field) => [field, sumOf(field)])) as ReaderCounters;
 }
+
+/** With so many receive calls that fail in a row, one every 10 ms, a reader hears nothing. */
+export const FAILING_CALLS = 50;
 
 export function makeReaderCounters(): SharedArrayBuffer {
   return new SharedArrayBuffer(FIELDS.length * Float64Array.BYTES_PER_ELEMENT);

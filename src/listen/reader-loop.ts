@@ -10,6 +10,7 @@ import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import { decodeSocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { limitClients } from '../socket/client-filter.ts';
+import { libc } from '../socket/libc.ts';
 import { EINTR, MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
 import { SocketReadiness } from '../socket/readiness.ts';
 import { isFillingUp } from '../socket/udp-socket.ts';
@@ -28,7 +29,7 @@ import { type ForwardableAnswers, ForwardingReader } from './forwarding-reader.t
 import { OverloadGuard } from './overload-guard.ts';
 import { QueryEventWriter } from './query-events/event-writer.ts';
 import { QuestionProducer } from './question-ring.ts';
-import { COUNTER } from './reader-counters.ts';
+import { COUNTER, FAILING_CALLS } from './reader-counters.ts';
 import { ReaderSteering, type SteeringData } from './reader-steering.ts';
 import type { InstantAnswers } from './types.ts';
 
@@ -76,6 +77,8 @@ export interface ReaderMessages {
   reportFault(error: unknown): void;
   /** The newest forwarding policy that the main thread posted; undefined if unchanged. */
   receivePolicy(): ReaderPolicy | undefined;
+  /** Many receive calls in a row have failed. @param reason `ENOSYS` */
+  reportDeafness(reason: string): void;
   /** A client floods: the kernel now passes only one in `share` of its packets. */
   reportFlood(client: string, share: number): void;
 }
@@ -109,6 +112,8 @@ export class ReaderLoop {
   readonly #steering: ReaderSteering | undefined;
   readonly #coalesce: number;
   #faultsReported = 0;
+  /** Receive calls that have failed since the last one that did not. */
+  #failing = 0;
   /** When packets last came, or a wait ended. */
   #now = 0;
   /** The listener group of the current batch. */
@@ -212,7 +217,7 @@ export class ReaderLoop {
     }
     const events = forwarding.wait(this.#now, WAIT_MILLISECONDS);
     this.#now = this.#clock.monotonic();
-    if (events <= 0) return events < 0;
+    if (events <= 0) return this.#endWait(events);
     let replies = 0;
     for (let event = 0; event < events; event++) {
       const socket = forwarding.clientSocketOf(event);
@@ -236,23 +241,30 @@ export class ReaderLoop {
 
   #serveReady(): boolean {
     const ready = this.#readiness.wait(WAIT_MILLISECONDS);
-    if (ready <= 0) return ready < 0;
+    if (ready <= 0) return this.#endWait(ready);
     for (let socket = 0; socket < this.#sockets.length; socket++) {
       if (this.#readiness.isReady(socket)) this.#serve(socket, MSG_DONTWAIT);
     }
     return true;
   }
 
+  /** Ends a wait without packets. @param result 0, or -1 for an error @returns false if it was quiet */
+  #endWait(result: number): boolean {
+    if (result < 0) {
+      const errno = libc().errno();
+      return errno === EINTR || this.#noteReceiveError(errno);
+    }
+    if (this.#failing > 0) this.#noteReceived();
+    return false;
+  }
+
   #serve(socket: number, flags: number): boolean {
     const fd = this.#sockets[socket] ?? -1;
     const received = this.#batch.receive(fd, flags);
-    if (received === 0) return false;
     if (received === -EINTR) return true;
-    if (received < 0) {
-      this.#count(COUNTER.receiveErrors, 1);
-      Atomics.wait(this.#orders, 0, ORDER.RUN, PAUSE_AFTER_ERROR_MILLISECONDS);
-      return true;
-    }
+    if (received < 0) return this.#noteReceiveError(-received);
+    if (this.#failing > 0) this.#noteReceived();
+    if (received === 0) return false;
     this.#answers.enter();
     const came = this.#clock.monotonic();
     this.#now = came;
@@ -277,6 +289,20 @@ export class ReaderLoop {
     // An order ends the wait.
     if (received === 1 && this.#coalesce > 0) Atomics.wait(this.#orders, 0, ORDER.RUN, this.#coalesce);
     return true;
+  }
+
+  #noteReceiveError(errno: number): true {
+    this.#count(COUNTER.receiveErrors, 1);
+    this.#count(COUNTER.failing, 1);
+    this.#failing++;
+    if (this.#failing === FAILING_CALLS) this.#messages.reportDeafness(libc().errorName(errno));
+    Atomics.wait(this.#orders, 0, ORDER.RUN, PAUSE_AFTER_ERROR_MILLISECONDS);
+    return true;
+  }
+
+  #noteReceived(): void {
+    this.#failing = 0;
+    this.#counts[COUNTER.failing] = 0;
   }
 
   #answerPacket(socket: number, index: number, events: QueryEventWriter | undefined): void {

@@ -11,6 +11,7 @@ export type ThreadMessage =
   /** The reader is about to receive its first packet. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'fault'; readonly reason: string }
+  | { readonly kind: 'deaf'; readonly reason: string }
   | { readonly kind: 'flood'; readonly client: string; readonly share: number };
 
 export function threadMessages(port: MessagePort): ReaderMessages & { ready(): void } {
@@ -18,6 +19,7 @@ export function threadMessages(port: MessagePort): ReaderMessages & { ready(): v
   return {
     ready: () => post({ kind: 'ready' }),
     reportFault: (error) => post({ kind: 'fault', reason: reasonOf(error) }),
+    reportDeafness: (reason) => post({ kind: 'deaf', reason }),
     reportFlood: (client, share) => post({ kind: 'flood', client, share }),
     receivePolicy: () => lastOf(port),
   };

@@ -139,6 +139,9 @@ export class UdpReader {
       this.#resolveReady();
       this.isAlive = true;
       this.#events.onChange();
+    } else if (message.kind === 'deaf') {
+      const { reason } = message;
+      this.#warnings.warn('UDP packets cannot be received', { reader: this.data.reader, reason });
     } else if (message.kind === 'flood') {
       const { client, share } = message;
       this.#warnings.warn('client floods: most of its packets are dropped', {

@@ -50,6 +50,8 @@ export class CacheHandover {
   async inherit(): Promise<void> {
     const { clock, log } = this.#options;
     const socket = connect(this.#name);
+    // The reader learns it from the state of the socket, whenever it comes.
+    socket.on('error', () => {});
     const timer = clock.after(MAX_WAIT, () => socket.destroy());
     const heir = new Heir(this.#options.keepers());
     try {
@@ -75,8 +77,9 @@ export class CacheHandover {
     const server = createServer((socket) => void this.#hand(socket).catch(() => socket.destroy()));
     server.maxConnections = 1;
     server.unref();
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') this.#timer = clock.after(RETRY_INTERVAL, () => this.offer());
+    server.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' && !server.listening)
+        this.#timer = clock.after(RETRY_INTERVAL, () => this.offer());
       else log.warn('cache not offered', { reason: error.message });
     });
     server.listen(this.#name, () => {

@@ -23,7 +23,7 @@ import { listenByBatches } from '../listen/udp.ts';
 import type { UdpCounts, UdpListener } from '../listen/udp-listener.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
-import { batchesAvailable } from '../socket/libc.ts';
+import { batchesWork } from '../socket/batch-probe.ts';
 import { MAX_READERS } from '../table/writer.ts';
 import type { GroupEvents } from './group-events.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
@@ -116,7 +116,7 @@ export class ListenerGroups {
     const { readers, commonReaders } = dependencies;
     // Lower numbers belong to the shared readers.
     this.#free = Array.from({ length: readers - commonReaders }, (_, index) => commonReaders + index);
-    const batches = batchesAvailable();
+    const batches = batchesWork();
     if (batches === true) this.#reader = this.#makeReader();
     else this.#warnOfDatagrams(batches);
   }
@@ -139,9 +139,9 @@ export class ListenerGroups {
   }
 
   #warnOfDatagrams(why: LogFields): void {
-    const { socketLog, takeover } = this.#dependencies;
-    socketLog.warn('recvmmsg not available: serving UDP one packet at a time', why);
-    if (takeover) socketLog.warn('--takeover has no effect: ports cannot be shared here', why);
+    const { log, takeover } = this.#dependencies;
+    log.warn('batches of packets not available: serving UDP one packet at a time', why);
+    if (takeover) log.warn('--takeover has no effect: ports cannot be shared here', why);
   }
 
   /**

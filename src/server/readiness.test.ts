@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeReaderCounters, readReaderCounters } from '../listen/reader-counters.ts';
+import { FAILING_CALLS, makeReaderCounters, readReaderCounters } from '../listen/reader-counters.ts';
 import type { SourceStatus } from './object-source.ts';
 import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
 import { moveServer, ServerStateError } from './state.ts';
@@ -35,6 +35,17 @@ describe('readiness', () => {
     expect(judgeReadiness('serving', true, source(), { readers, down: 1 })).toEqual({
       ready: false,
       reason: 'reader threads down: 1 of 2',
+    });
+  });
+
+  it('is off while a reader cannot receive', () => {
+    const readers = [0, FAILING_CALLS].map((failing) => ({
+      ...readReaderCounters(makeReaderCounters()),
+      failing,
+    }));
+    expect(judgeReadiness('serving', true, source(), { readers, down: 0 })).toEqual({
+      ready: false,
+      reason: 'UDP packets cannot be received: 1 of 2 readers',
     });
   });
 

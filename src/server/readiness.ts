@@ -2,6 +2,7 @@
  * Determines whether this server is ready for queries, and if not, why.
  */
 import { formatElapsed } from '../base/duration.ts';
+import { FAILING_CALLS } from '../listen/reader-counters.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
 import type { Readiness } from '../observe/health.ts';
 import type { Finding } from '../reasons/finding.ts';
@@ -24,8 +25,7 @@ export function judgeReadiness(
   switch (state) {
     case 'serving':
       if (!known) return { ready: false, reason: describeMissing(source) };
-      if (udp === undefined || udp.down === 0) return noteSilences(source?.silences ?? []);
-      return { ready: false, reason: `reader threads down: ${udp.down} of ${udp.readers.length}` };
+      return judgeUdp(udp, source);
     case 'made':
     case 'starting':
       return { ready: false, reason: known ? 'starting: sockets are not open' : describeMissing(source) };
@@ -34,6 +34,23 @@ export function judgeReadiness(
     case 'stopped':
       return { ready: false, reason: 'shutting down' };
   }
+}
+
+function judgeUdp(
+  udp: Pick<UdpCounts, 'readers' | 'down'> | undefined,
+  source: SourceStatus | undefined,
+): Readiness {
+  const reason = findUdpFault(udp);
+  return reason === undefined ? noteSilences(source?.silences ?? []) : { ready: false, reason };
+}
+
+/** Why clients that ask over UDP may get no answer; undefined: nothing is known to be wrong. */
+export function findUdpFault(udp: Pick<UdpCounts, 'readers' | 'down'> | undefined): string | undefined {
+  if (udp === undefined) return undefined;
+  const { down, readers } = udp;
+  if (down > 0) return `reader threads down: ${down} of ${readers.length}`;
+  const deaf = readers.filter(({ failing }) => failing >= FAILING_CALLS).length;
+  return deaf === 0 ? undefined : `UDP packets cannot be received: ${deaf} of ${readers.length} readers`;
 }
 
 function noteSilences(silences: readonly string[]): Readiness {

@@ -43,6 +43,11 @@ export class Epoll {
     return this.#libc.epoll_ctl(this.fd, EPOLL_CTL_ADD, fd, this.#event) === 0;
   }
 
+  /** Why the last socket was not accepted. */
+  refusal(): Error {
+    return new Error(`epoll_ctl failed: ${this.#libc.errorName(this.#libc.errno())}`);
+  }
+
   /**
    * Waits until a socket has packets or an error.
    *

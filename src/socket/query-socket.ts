@@ -13,8 +13,9 @@ import { createSocket, type Socket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
 import type { SocketAddress } from './addresses.ts';
 import { BATCH_PACKETS, PacketBatch } from './batch.ts';
+import { batchesWork } from './batch-probe.ts';
 import { connectUdp } from './connected-udp.ts';
-import { batchesAvailable, libc } from './libc.ts';
+import { libc } from './libc.ts';
 import { MSG_DONTWAIT, MSG_ERRQUEUE } from './linux.ts';
 import { type BatchSender, QueryBatch } from './query-batch.ts';
 
@@ -54,7 +55,7 @@ export interface QuerySocketOptions {
  * @throws SocketError, PortInUseError, AddressError (by batches; otherwise they come as `onError`)
  */
 export function openQuerySocket(options: QuerySocketOptions): QuerySocket {
-  return batchesAvailable() === true ? new BatchedSocket(options) : openDatagramSocket(options);
+  return batchesWork() === true ? new BatchedSocket(options) : openDatagramSocket(options);
 }
 
 /** An address of an interface, of the family of `peer`. */
@@ -166,9 +167,17 @@ export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
     onPacket(packet, 0, Math.min(packet.length, replyOctets), packet.length > replyOctets),
   );
   socket.on('error', report);
+  /** Why it cannot be connected. An unconnected socket must not send: Node.js would throw. */
+  let failure: NodeJS.ErrnoException | undefined;
+  const transmit = (packet: Uint8Array) => {
+    if (closed) return;
+    if (failure === undefined) socket.send(packet, report);
+    else report(failure);
+  };
   const connect = () =>
-    socket.connect(peer.port, peer.address, () => {
-      for (const packet of waiting ?? []) socket.send(packet, report);
+    socket.connect(peer.port, peer.address, (error?: NodeJS.ErrnoException) => {
+      failure = error;
+      for (const packet of waiting ?? []) transmit(packet);
       waiting = undefined;
     });
   if (source === undefined) connect();
@@ -179,7 +188,7 @@ export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
       const packet = Uint8Array.from(query);
       packet[0] = id >> 8;
       packet[1] = id;
-      if (waiting === undefined) socket.send(packet, report);
+      if (waiting === undefined) transmit(packet);
       else waiting.push(packet);
     },
     close() {

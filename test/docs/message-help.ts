@@ -81,6 +81,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'An upstream server sends our queries back. Give the server the resolvers of the network, not itself.',
   'hosts file cannot be read': 'Check the path and the rights of `file`.',
   'hosts file missing, it is waited for': 'The file does not exist yet. It is read once it does.',
+  'UDP packets cannot be received':
+    'Calls of a reader thread fail, and clients that ask it over UDP get no answer. `reason` names the error: look at the limits and the seccomp profile of the container.',
   'HTTP connections closed': 'A client holds more HTTP connections than allowed. Find the scraper or probe.',
   'HTTP port in use, waiting for it':
     'Another process has the port of health or metrics. Stop it, or choose another port.',
@@ -197,8 +199,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'A plan has a query log whose file cannot be opened, or the thread of the log did not start. Answers go on.',
   'query log not written': 'The file of the query log cannot be written. Check its space and rights.',
   'reader thread died: restarting it': 'A reader thread failed, and a new one starts. Report the line.',
-  'recvmmsg not available: serving UDP one packet at a time':
-    'The native library could not be loaded. Serving costs more; use the image, or install the package again.',
+  'batches of packets not available: serving UDP one packet at a time':
+    'The native library could not be loaded, or a sandbox refuses `recvmmsg` or `sendmmsg`. Serving costs more. Use the image, or allow both calls in the seccomp profile.',
   'rejected item not reported': 'A defect of the program. Report the line.',
   'reload failed': 'The settings could not be read again, so the former ones stay. `reason` says why.',
   'resolv file has no nameserver: keeping the previous ones': 'Correct the file; it is read again.',
@@ -319,6 +321,11 @@ export const READINESS_TEXTS: readonly ReadinessText[] = [
     text: 'etcd: not read yet',
     from: [READINESS, 'etcd: not read yet'],
     help: 'etcd has not answered. Check its address and certificates.',
+  },
+  {
+    text: 'UDP packets cannot be received: … of … readers',
+    from: [READINESS, 'UDP packets cannot be received: '],
+    help: 'Calls of reader threads fail. The log has the error: look at the limits and the seccomp profile of the container.',
   },
   {
     text: 'reader threads down: N of M',

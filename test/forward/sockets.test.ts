@@ -212,6 +212,23 @@ it('an error of the network is about the packet that it came back for, and no ot
   ]);
 });
 
+it('a query socket by node:dgram tells of a server that it cannot connect to', async () => {
+  const errors: string[] = [];
+  const socket = openDatagramSocket({
+    // Only sockets for broadcasts may.
+    peer: { address: '255.255.255.255', port: 53 },
+    ...{ source: undefined, shared: false, replyOctets: 512, onPacket: () => {} },
+    onError: (code) => errors.push(code),
+  });
+  socket.send(Uint8Array.of(0, 1));
+  await waitUntil('the error is told', () => errors.length === 1);
+  socket.send(Uint8Array.of(0, 2));
+  expect(errors).toEqual(['EACCES', 'EACCES']);
+  socket.close();
+  socket.send(Uint8Array.of(0, 3));
+  expect(errors).toHaveLength(2);
+});
+
 describe.each([
   ['by batches', openQuerySocket],
   ['by node:dgram', openDatagramSocket],

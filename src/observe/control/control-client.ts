@@ -41,13 +41,20 @@ export async function* requestControl(
       if (reply.kind === 'failed') throw new RequestFailedError(reply.reason);
       yield reply.data;
     }
-    throw new ProtocolError('the server closed the connection before the end of its reply. See its log.');
+    throw new ProtocolError(CLOSED_EARLY);
   } catch (error) {
-    if (signal?.aborted !== true) throw error;
+    if (signal?.aborted !== true) throw isOfSystem(error) ? new ProtocolError(CLOSED_EARLY) : error;
   } finally {
     signal?.removeEventListener('abort', end);
     socket.destroy();
   }
+}
+
+const CLOSED_EARLY = 'the server closed the connection before the end of its reply. See its log.';
+
+/** A reset, or a closed pipe: the server ended, or refused the request before it was read. */
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 async function connectTo(given: string | undefined): Promise<Socket> {
@@ -56,6 +63,8 @@ async function connectTo(given: string | undefined): Promise<Socket> {
   let reason = '';
   for (const place of places) {
     const socket = connect(addressOfPlace(place));
+    // The server may end at any time, also while nothing is read: the reader learns it from the state of the socket.
+    socket.on('error', () => {});
     try {
       await once(socket, 'connect');
       if (isOfOtherUser(socket, place)) throw new Error('it belongs to another user. Run this as that user.');

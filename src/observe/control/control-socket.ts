@@ -124,6 +124,10 @@ export class ControlSocket {
       this.#server.once('error', reject);
       this.#server.listen(addressOfPlace(place), () => {
         this.#server.off('error', reject);
+        // For example too many open files: the next request may succeed.
+        this.#server.on('error', ({ message }) =>
+          this.#options.log.debug('control socket failed', { reason: message }),
+        );
         resolve();
       });
     });

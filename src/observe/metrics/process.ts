@@ -3,6 +3,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { maxDescriptors } from '../../base/descriptors.ts';
+import { countLostLines } from '../../base/log-output.ts';
 import { type Metric, one, type Sample } from './metric.ts';
 
 /** These metrics do not need a server's statistics, so other programs have them too. */
@@ -51,6 +52,13 @@ export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable
     help: 'Start time of the process, in seconds since the epoch.',
     labels: [],
     read: () => one(performance.timeOrigin / 1000),
+  },
+  {
+    kind: 'counter',
+    name: 'portolan_log_lines_lost_total',
+    help: 'Lines of the log that could not be written: a closed or full pipe, a full disk.',
+    labels: [],
+    read: () => one(countLostLines()),
   },
 ];
 

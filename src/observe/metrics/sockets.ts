@@ -47,6 +47,13 @@ export const SOCKET_METRICS: readonly Metric[] = [
   },
   {
     kind: 'counter',
+    name: 'portolan_udp_receive_errors_total',
+    help: 'Calls to receive packets by UDP that failed.',
+    labels: [],
+    read: sumOfReaders('receiveErrors'),
+  },
+  {
+    kind: 'counter',
     name: 'portolan_slow_path_dropped_total',
     formerName: 'portolan_ring_drops_total',
     help: 'Queries dropped since too many were pending on the main thread.',

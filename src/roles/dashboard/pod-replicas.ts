@@ -90,7 +90,6 @@ async function* linesOf(
   { signal, patience }: Limits,
 ): AsyncIterable<string> {
   const child = startProgram(command, words, clock);
-  child.stdin.on('error', () => {});
   child.stdin.end();
   let isLate = false;
   const end = () => {

@@ -60,15 +60,15 @@ function collectOutput(child: ChildProcess): () => string {
     isCut ||= octets.length > capacity;
     capacity = Math.max(0, capacity - octets.length);
   };
-  child.stdout?.on('data', take);
-  child.stderr?.on('data', take);
+  child.stdout?.on('data', take).on('error', () => {});
+  child.stderr?.on('data', take).on('error', () => {});
   return () => `${Buffer.concat(parts).toString()}${isCut ? '…' : ''}`;
 }
 
 /** Resolves once it has ended and its outputs are read. @returns the error, if any */
 function endOf(child: ChildProcess, clock: Clock): Promise<string | undefined> {
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
+    child.on('error', (error) => resolve(error.message));
     child.once('exit', () => {
       killGroup(child);
       const timer = clock.after(GRACE, () => {

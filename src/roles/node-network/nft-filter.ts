@@ -109,7 +109,6 @@ export class NftFilter implements PacketFilter {
     owner.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaint = `${complaint}${text}`.slice(-MAX_TEXT);
     });
-    owner.stdin.on('error', () => {});
     owner.stdin.write(`${tableText(this.#table, this.#rules)}\nlist tables\n${LAST_COMMAND}\n`);
     const fault = await this.#readAnswer(owner);
     if (fault === undefined) return;

@@ -57,7 +57,6 @@ export class RulesWatcher {
     this.#shell = shell;
     shell.once('exit', () => this.#forget(shell));
     shell.on('error', () => this.#forget(shell));
-    shell.stdin.on('error', () => {});
     let line = '';
     shell.stdout.setEncoding('utf8').on('data', (text: string) => {
       const lines = `${line}${text}`.split('\n');

@@ -34,7 +34,8 @@ export class TappedQuestions implements AsyncIterable<AskedQuestion> {
   /** @throws the error of the system */
   async listen(place: TapListenPlace): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
+      // After the start: for example too many open files, and the next connection may succeed.
+      this.#server.on('error', reject);
       const where = place.kind === 'unix' ? { path: place.path } : { host: place.address, port: place.port };
       this.#server.listen(where, resolve);
     });

@@ -7,6 +7,7 @@
 import { writeSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { LogFields, LogLevel } from '../../base/log.ts';
+import { noteLostLines } from '../../base/log-output.ts';
 import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { type AdjustableLog, createLogOf } from '../../observe/log.ts';
 import { connectUnixDatagram } from '../../socket/unix-datagram.ts';
@@ -72,7 +73,7 @@ function openSyslog(options: DnsmasqLogOptions, facility: string): Sink | undefi
     // The daemon may have started or restarted.
     if (fd === undefined || !send(fd, line)) {
       fd = connectUnixDatagram(syslogPath);
-      if (fd !== undefined) send(fd, line);
+      if (fd === undefined || !send(fd, line)) noteLostLines(1);
     }
   };
 }
@@ -82,8 +83,10 @@ function send(fd: number, line: string): boolean {
     writeSync(fd, line);
     return true;
   } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return false;
     // As in dnsmasq, a full queue loses the line.
-    return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+    noteLostLines(1);
+    return true;
   }
 }
 

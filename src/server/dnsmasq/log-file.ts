@@ -4,11 +4,13 @@
  * Lines are collected during one turn of the event loop and written at its end, so a query log costs one write for many lines.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { noteLostLines } from '../../base/log-output.ts';
 
 /** Group-readable, as in dnsmasq. */
 const MODE = 0o640;
 /** The maximum of buffered octets; lines beyond it are lost, to bound the memory. */
 const MAX_WAITING = 2 ** 20;
+const NEWLINE = 0x0a;
 
 export class LogFileError extends Error {
   override readonly name = 'LogFileError';
@@ -36,16 +38,19 @@ export class LogFile {
   write(line: string): void {
     if (this.#waiting === '') setImmediate(() => this.flush());
     if (this.#waiting.length < MAX_WAITING) this.#waiting += line;
+    else noteLostLines(1);
   }
 
   /** Writes the buffered lines. A full disk loses lines but has no other effect. */
   flush(): void {
     const octets = Buffer.from(this.#waiting);
     this.#waiting = '';
+    let written = 0;
     try {
-      for (let written = 0; written < octets.length; ) written += writeSync(this.#fd, octets, written);
+      while (written < octets.length) written += writeSync(this.#fd, octets, written);
     } catch {
       // There is no place to report this.
+      noteLostLines(octets.subarray(written).filter((octet) => octet === NEWLINE).length);
     }
   }
 
