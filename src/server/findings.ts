@@ -18,6 +18,11 @@ export interface ServerFacts {
   readonly foreignDomains: ForeignDomains;
 }
 
+/** What checks read of a cluster, as of one generation. */
+interface NamesOfCluster extends Pick<ServerEvidence, 'externalNames' | 'fqdnEndpoints'> {
+  readonly generation: number;
+}
+
 /** Milliseconds between two checks for the log. */
 const INTERVAL = 15_000;
 /** Of one check, findings that get a line when they begin; the others follow at the next one. */
@@ -27,7 +32,7 @@ export class ServerFindings {
   readonly #facts: ServerFacts;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #names = new WeakMap<Cluster, { generation: number; names: ServerEvidence['externalNames'] }>();
+  readonly #names = new WeakMap<Cluster, NamesOfCluster>();
   readonly #logged = new Map<string, Finding>();
   #follow: (findings: readonly Finding[]) => void = () => {};
   #timer: Timer | undefined;
@@ -63,6 +68,9 @@ export class ServerFindings {
   evidence(): ServerEvidence {
     const inspections = this.#facts.inspect();
     const { dataAge, kinds, rejected } = this.#facts;
+    const clusters = inspections.flatMap(({ cluster }) =>
+      cluster === undefined ? [] : this.#namesOf(cluster.cluster),
+    );
     const domains = inspections.flatMap(({ cluster }) => cluster?.cluster.names.apexes.slice(0, 1) ?? []);
     return {
       ...{ dataAge, kinds, rejected, domains },
@@ -74,18 +82,19 @@ export class ServerFindings {
           ...{ server: upstream, state: state.kind, since: stateAge, lastReply: lastReplyAge, roundTrip },
         })),
       loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),
-      externalNames: inspections.flatMap(({ cluster }) =>
-        cluster === undefined ? [] : this.#externalNamesOf(cluster.cluster),
-      ),
+      externalNames: clusters.flatMap(({ externalNames }) => externalNames),
+      fqdnEndpoints: clusters.flatMap(({ fqdnEndpoints }) => fqdnEndpoints),
     };
   }
 
-  #externalNamesOf(cluster: Cluster): ServerEvidence['externalNames'] {
+  #namesOf(cluster: Cluster): NamesOfCluster {
     const known = this.#names.get(cluster);
-    if (known?.generation === cluster.generation) return known.names;
+    const { generation, contents } = cluster;
+    if (known?.generation === generation) return known;
     const [domain = ''] = cluster.names.apexes;
-    const names = Array.from(cluster.contents.externalNames(), (service) => ({ ...service, domain }));
-    this.#names.set(cluster, { generation: cluster.generation, names });
+    const externalNames = Array.from(contents.externalNames(), (service) => ({ ...service, domain }));
+    const names = { generation, externalNames, fqdnEndpoints: [...contents.fqdnEndpoints()] };
+    this.#names.set(cluster, names);
     return names;
   }
 

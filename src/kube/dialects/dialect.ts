@@ -6,6 +6,7 @@
 import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
+import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
 import type { PodMode } from '../names/pods.ts';
 import type { ReverseName } from '../names/reverse-name.ts';
@@ -17,6 +18,8 @@ export interface ServiceView {
   readonly name: NameKey;
   readonly service: ServiceObject;
   readonly endpoints: readonly Endpoint[];
+  /** Its endpoints that are names. */
+  readonly targets: readonly NamedTarget[];
   /** Seconds. */
   readonly ttl: number;
   /** The cluster's domain. */

@@ -20,6 +20,7 @@ const SERVER: ServerEvidence = {
   loopingZones: [],
   domains: ['cluster.local.'],
   foreignDomains: new Map([['cluster.lokal.', 4]]),
+  fqdnEndpoints: [],
   externalNames: [{ namespace: 'shop', name: 'mail', target: 'mail.example.com', domain: 'cluster.local.' }],
 };
 const POD: PodEvidence = {
@@ -145,6 +146,11 @@ const SICK: readonly (readonly [string, Partial<CheckEvidence>, string])[] = [
     'problem shop/loop: service shop/loop is an ExternalName for loop.shop.svc.cluster.local., which leads back to it',
   ],
   [
+    'fqdn-endpoints',
+    { server: { ...SERVER, fqdnEndpoints: [{ namespace: 'shop', name: 'db', target: 'db.example.com.' }] } },
+    'risk shop/db: service shop/db has an EndpointSlice of addressType FQDN, which Kubernetes deprecates; it leads to db.example.com.',
+  ],
+  [
     'endpoints-not-ready',
     {
       services: [
@@ -226,7 +232,7 @@ describe('a check', () => {
       traffic: undefined,
     };
     const { checked, notChecked } = runChecks(ALL_CHECKS, blind);
-    expect(checked).toHaveLength(9);
+    expect(checked).toHaveLength(10);
     expect(notChecked).toContainEqual({ kind: 'network-policy', needs: ['pods', 'policies'] });
   });
 

@@ -1,7 +1,6 @@
 /**
  * Names and answers as CoreDNS has them.
  */
-import { isWithin, toKey } from '../../../wire/name.ts';
 import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
@@ -9,8 +8,9 @@ import type { Zone } from '../../../zone/zone.ts';
 import { externalTarget } from '../../names/external-target.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import { addressOfPod } from '../../names/pods.ts';
-import { ADDRESS_TYPES, addressSets, namedSets } from '../../names/record-sets.ts';
+import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ClusterDirectory, DerivedService, Dialect, ServiceView, ZoneFacts } from '../dialect.ts';
+import { aliasTo } from './aliases.ts';
 import { deriveClusterIp } from './cluster-ip.ts';
 import { deriveHeadless } from './headless.ts';
 import { serviceSets } from './service-set.ts';
@@ -122,15 +122,8 @@ export const coreDns: Dialect = {
 function externalNameNode(view: ServiceView, externalName: string): ZoneNode | undefined {
   const target = externalTarget(externalName);
   if (target.kind !== 'name') return undefined;
-  // If the target is in the zone, CoreDNS returns the alias only together with an answer.
-  const unanswered = isWithin(toKey(target.name), view.domain) ? 'nodata' : 'alias';
-  return {
-    name: view.name,
-    sets: [recordSet(TYPE.CNAME, view.ttl, [{ kind: 'CNAME', target: target.name }])],
-    alias: { target: target.name, ttl: view.ttl, types: ADDRESS_TYPES, unanswered },
-    below: COMPLETE,
-    outcome: OUTCOME.externalName,
-  };
+  const contents = aliasTo(target.name, view);
+  return { name: view.name, ...contents, below: COMPLETE, outcome: OUTCOME.externalName };
 }
 
 const ASK_FOR_PODS = { kind: 'ask', labels: 1 } as const;
