@@ -505,7 +505,7 @@ function siteOf(zone: NameKey, { plan, chain, plugins }: RunningBlock): Site {
   const test = createViewTest(view);
   const metadata = findPlugin(plugins, MetadataPlugin);
   const accepts = (query: Query) =>
-    test(metadata === undefined ? query : query.describedBy(metadata.sources));
+    test(metadata === undefined ? query : query.describedBy(metadata.sources, view.name));
   return { zone, chain, view: view.name, accepts };
 }
 

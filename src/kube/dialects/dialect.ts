@@ -35,6 +35,13 @@ export interface DerivedService {
   readonly reverse: readonly ReverseName[];
 }
 
+/** A name that leads to this server. */
+export interface ServerName {
+  readonly name: NameKey;
+  /** Canonical. */
+  readonly addresses: readonly string[];
+}
+
 /** Input for the zone's own names. */
 export interface ZoneFacts {
   readonly domain: NameKey;
@@ -42,6 +49,8 @@ export interface ZoneFacts {
   readonly pods: PodMode;
   /** Addresses that clients reach us at, canonical. */
   readonly nameservers: readonly string[];
+  /** The names of services and endpoints that have these addresses; empty if no service has this machine as endpoint. */
+  readonly serverNames: readonly ServerName[];
   /** Serial of the SOA record: time of the zone's last change in seconds since the epoch. */
   readonly serial: number;
 }
