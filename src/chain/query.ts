@@ -394,17 +394,16 @@ export class Query {
     return this.#response.signer;
   }
 
-  /** From now on, keeps the facts that handlers note. @param sources of further facts about this query */
-  collectMetadata(sources: readonly FactSource[] = []): void {
-    const { view } = this.#site;
+  /** From now on, keeps the facts that handlers note. @param sources of further facts about this query @param view of the block */
+  collectMetadata(sources: readonly FactSource[] = [], view = this.#site.view): void {
     const noted = new Map(view === '' ? [] : [['view/name', view]]);
     this.#mark.metadata ??= { noted, sources, query: this };
   }
 
-  /** The same query with facts of its own, for a block that may be chosen for it. */
-  describedBy(sources: readonly FactSource[]): Query {
+  /** The same query with facts of its own, for a block that may be chosen for it. @param view of the block */
+  describedBy(sources: readonly FactSource[], view: string): Query {
     const query = new Query(this.question, this.#asked, this.#client, undefined, this.#site);
-    query.collectMetadata(sources);
+    query.collectMetadata(sources, view);
     return query;
   }
 

@@ -50,6 +50,12 @@ export interface ServerEvidence {
     /** The domain of its cluster: `cluster.local.`. */
     readonly domain: string;
   }[];
+  /** Services with endpoints that are names. */
+  readonly fqdnEndpoints: readonly {
+    readonly namespace: string;
+    readonly name: string;
+    readonly target: string;
+  }[];
   /** The apexes of the cluster's zones. */
   readonly domains: readonly string[];
   /** Domains of other clusters, with the names below their `svc` that upstream servers denied of late. */

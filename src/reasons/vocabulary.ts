@@ -13,6 +13,7 @@ export const FINDING_ONLY_KINDS = [
   'conntrack-full',
   'conntrack-race',
   'data-stale',
+  'fqdn-endpoints',
   'host-network-policy',
   'network-policy',
   'node-firewall',
@@ -148,6 +149,11 @@ export const VOCABULARY: Readonly<Record<FindingKind, VocabularyEntry>> = {
   'config-rejected': {
     meaning: 'The latest configuration has an error, so an earlier one is in force.',
     remedy: 'Correct the configuration; the log names the line or the key.',
+  },
+  'fqdn-endpoints': {
+    meaning:
+      'EndpointSlices of the service have the `addressType` FQDN, so its names are aliases. Kubernetes deprecates this type.',
+    remedy: 'Make the service an ExternalName, or give its slices addresses.',
   },
   'data-stale': {
     meaning: 'The server has not heard from the API server for a while. Names may be old.',

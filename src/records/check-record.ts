@@ -19,6 +19,7 @@ import {
   SERVICE_KIND,
   SERVICE_RECORD,
   SLICE_RECORD,
+  SLICE_TARGETS,
 } from './layout.ts';
 
 const MAX_LABEL = 63;
@@ -65,7 +66,31 @@ export function isSliceRecord(memory: RecordMemory, at: number, end: number): bo
     if (!isSection(memory, section, size)) return false;
     section += size;
   }
-  return section === end;
+  return section === end || areTargets(memory, section, end);
+}
+
+/** Whether the names behind the sections, with their labels and ports, end where the record does. */
+function areTargets({ octets, words }: RecordMemory, at: number, end: number): boolean {
+  if (at + SLICE_TARGETS.PORTS > end) return false;
+  const counts = words[at >> 2] ?? 0;
+  let next = endOfPorts(octets, at + SLICE_TARGETS.PORTS, counts >>> 16, end);
+  for (let left = counts & 0xffff; left > 0; left--) {
+    if (next < 0 || next >= end) return false;
+    const name = next + 1 + (octets[next] ?? 0);
+    next = endOfName(octets, name, end);
+    if (next < 0 || next - name > MAX_NAME) return false;
+  }
+  return next >= 0 && (counts & 0xffff) > 0 && end - next < 4;
+}
+
+/** The octet behind a name in wire form, or -1. */
+function endOfName(octets: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && (octets[at] ?? 0) !== 0) {
+    if ((octets[at] ?? 0) > MAX_LABEL) return -1;
+    at += (octets[at] ?? 0) + 1;
+  }
+  return at < end ? at + 1 : -1;
 }
 
 /** Offsets in a section count from its start. */
@@ -136,10 +161,5 @@ function endOfPorts(octets: Uint8Array, first: number, count: number, end: numbe
 
 /** Whether octets are a name in wire form. */
 function isName(octets: Uint8Array, from: number, end: number): boolean {
-  let at = from;
-  while (at < end && (octets[at] ?? 0) !== 0) {
-    if ((octets[at] ?? 0) > MAX_LABEL) return false;
-    at += (octets[at] ?? 0) + 1;
-  }
-  return at + 1 === end && end - from <= MAX_NAME;
+  return endOfName(octets, from, end) === end && end - from <= MAX_NAME;
 }

@@ -67,6 +67,7 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
       return below === 0 ? this.#context.composeExternal(service) : COMPOSED.NXDOMAIN;
     }
     this.#label = ALL;
+    if (service.hasTargets && (isHeadless || below > 0)) return COMPOSED.ASK;
     // The chain knows names of endpoints that have the label of a cluster.
     const hasTargets = below > 0 || (isHeadless && sought.type === TYPE.SRV);
     if (hasTargets && this.#context.has(CLUSTER_FLAG.CLUSTER_LABELS)) return COMPOSED.ASK;

@@ -4,6 +4,7 @@
  * Decoders fill them, from Protocol Buffers, JSON or a snapshot; `RecordWriter` takes them.
  */
 import { parseAddress, readIpv4 } from '../wire/address.ts';
+import { encodeName, tryParseKey } from '../wire/name.ts';
 
 /** A growing array of numbers. */
 export class Numbers {
@@ -289,6 +290,9 @@ export class SliceDraft {
   readonly places = new PlacesDraft();
   readonly longs = new Octets();
   readonly labelOctets = new Octets();
+  /** The ready endpoints that are names, as in the record; their ports are those of all groups. */
+  readonly targets = new Octets();
+  targetCount = 0;
   /** Per group: one more than its last endpoint, its ports, where they end in `ports`. */
   readonly groupEnds = new Numbers();
   readonly groupPorts = new Numbers();
@@ -297,6 +301,7 @@ export class SliceDraft {
 
   clear(): void {
     for (const part of [this.key, this.service, this.longs, this.labelOctets]) part.length = 0;
+    this.clearTargets();
     for (const part of [this.families, this.addresses, this.labels, this.states]) part.length = 0;
     this.placeNumbers.length = 0;
     this.places.clear();
@@ -334,13 +339,41 @@ export class SliceDraft {
     else if (octets !== undefined) this.addIpv6(octets, state, from, start, end);
   }
 
+  /**
+   * Adds a ready endpoint by the text of its name; leaves it out if the text is none.
+   *
+   * @param from holds the hostname as in `addIpv4`; without one, the label is made from the name
+   */
+  addTarget(text: string, from: Uint8Array, start: number, end: number): void {
+    const name = tryParseKey(text);
+    if (name === undefined || name === '.') return;
+    const { targets } = this;
+    if (this.#isLabel(from, start, end)) appendLabel(targets, from, start, end);
+    else {
+      const made = Buffer.from(name.slice(0, -1).replaceAll('.', '-'), 'utf8');
+      if (isNameLabel(made, 0, made.length, MAX_LABEL, true)) appendLabel(targets, made, 0, made.length);
+      else targets.push(0);
+    }
+    const octets = encodeName(name);
+    targets.append(octets, 0, octets.length);
+    this.targetCount++;
+  }
+
+  /** Leaves out the endpoints that are names. */
+  clearTargets(): void {
+    this.targets.length = 0;
+    this.targetCount = 0;
+  }
+
+  /** Whether octets are a hostname that an endpoint can have. */
+  #isLabel(from: Uint8Array, start: number, end: number): boolean {
+    return this.takesDots ? areNameLabels(from, start, end) : isNameLabel(from, start, end, MAX_LABEL, false);
+  }
+
   #addRest(state: number, from: Uint8Array, start: number, end: number): void {
     this.states.push(state);
     this.placeNumbers.push(this.places.count - 1);
-    const isName = this.takesDots
-      ? areNameLabels(from, start, end)
-      : isNameLabel(from, start, end, MAX_LABEL, false);
-    if (!isName) {
+    if (!this.#isLabel(from, start, end)) {
       this.labels.push(NO_LABEL);
       return;
     }

@@ -67,6 +67,7 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
       return below === 0 ? this.#context.composeExternal(service) : COMPOSED.NXDOMAIN;
     }
     if ((service.flags & SERVICE_FLAG.OVERLAPS) !== 0) return COMPOSED.ASK;
+    if (isHeadless && service.hasTargets) return COMPOSED.ASK;
     this.#label = ALL;
     if (below === 0) return isHeadless ? this.#beginHeadless(service) : this.#composePortal(service);
     const first = sought.labelStarts[0] ?? 0;

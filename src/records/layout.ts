@@ -74,6 +74,11 @@
  *     4   sections
  *     8   the sections: endpoints of one family that share their ports
  *
+ * Behind the sections of a slice of `addressType: FQDN` are the names of its ready endpoints, for the handler chain:
+ *
+ *     0   names | ports << 16
+ *     4   ports; then for each name a label, of no octets if the endpoint has no hostname, and the name in wire form
+ *
  * A section:
  *
  *     0   octets of the section
@@ -144,9 +149,16 @@ export const SERVICE = {
 /**
  * LIVE: it counts among the services of its namespace that have names. OVERLAPS: an address occurs more than once among
  * its ready endpoints. SHARES: so does a hostname. EXTERNAL: it counts among the external names of its namespace. SELECTS:
- * its endpoints are the pods that it selects.
+ * its endpoints are the pods that it selects. TARGETS: it has ready endpoints that are names.
  */
-export const SERVICE_FLAG = { LIVE: 1, OVERLAPS: 2, SHARES: 4, EXTERNAL: 8, SELECTS: 16 } as const;
+export const SERVICE_FLAG = {
+  LIVE: 1,
+  OVERLAPS: 2,
+  SHARES: 4,
+  EXTERNAL: 8,
+  SELECTS: 16,
+  TARGETS: 32,
+} as const;
 
 export const NAMESPACE = {
   FLAGS: 8,
@@ -206,6 +218,8 @@ export const PROTOCOLS = ['TCP', 'UDP', 'SCTP'] as const;
 
 export const SLICE_LIST = { SLOTS: 0, RECORDS: 4 } as const;
 export const SLICE_RECORD = { SIZE: 0, SECTIONS: 4, FIRST: 8 } as const;
+/** The names behind the sections of a slice. */
+export const SLICE_TARGETS = { COUNTS: 0, PORTS: 4 } as const;
 export const SECTION = {
   SIZE: 0,
   COUNTS: 4,

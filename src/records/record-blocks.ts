@@ -16,6 +16,7 @@ import {
   SELECTS_PODS,
   SERVICE_RECORD,
   SLICE_RECORD,
+  SLICE_TARGETS,
 } from './layout.ts';
 
 const MAX_OWN_ADDRESSES = 255;
@@ -84,7 +85,8 @@ export function encodeSliceRecord(buffer: BlockBuffer, draft: SliceDraft, keepsP
       if (plan !== undefined) plans.push(keepsPlaces ? withPlaces(draft, plan) : plan);
     }
   const sizes = plans.map((plan) => sizeOfSection(draft, plan));
-  buffer.begin(SLICE_RECORD.FIRST + sizes.reduce((sum, size) => sum + size, 0));
+  const targetsAt = SLICE_RECORD.FIRST + sizes.reduce((sum, size) => sum + size, 0);
+  buffer.begin(targetsAt + sizeOfTargets(draft));
   buffer.words[0] = buffer.length;
   buffer.words[SLICE_RECORD.SECTIONS >> 2] = plans.length;
   let at: number = SLICE_RECORD.FIRST;
@@ -92,6 +94,22 @@ export function encodeSliceRecord(buffer: BlockBuffer, draft: SliceDraft, keepsP
     writeSection(buffer, draft, plan, at, sizes[index] ?? 0);
     at += sizes[index] ?? 0;
   }
+  if (draft.targetCount > 0) writeTargets(buffer, draft, targetsAt);
+}
+
+function sizeOfTargets({ targetCount, targets, ports }: SliceDraft): number {
+  if (targetCount === 0) return 0;
+  if (targetCount > MAX_ENDPOINTS)
+    throw new RecordTooLargeError(`too many endpoints: ${targetCount}; at most ${MAX_ENDPOINTS}`);
+  return padded(SLICE_TARGETS.PORTS + ports.octets.length + targets.length);
+}
+
+function writeTargets({ words, octets }: BlockBuffer, draft: SliceDraft, at: number): void {
+  const { targets, targetCount, ports } = draft;
+  words[at >> 2] = targetCount | (ports.count << 16);
+  const portsAt = at + SLICE_TARGETS.PORTS;
+  copy(octets, portsAt, ports.octets.items, ports.octets.length);
+  copy(octets, portsAt + ports.octets.length, targets.items, targets.length);
 }
 
 /** The ready endpoints first; undefined if there are none of this family. */

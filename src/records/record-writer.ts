@@ -584,6 +584,6 @@ export class RecordWriter {
 }
 
 /** Whether a service that is no external name has addresses. */
-function isServed({ kind, ipv4, ipv6, ready }: ServiceFields): boolean {
-  return kind === SERVICE_KIND.CLUSTER ? ipv4 + ipv6 > 0 : kind === SERVICE_KIND.HEADLESS && ready > 0;
+function isServed({ kind, ipv4, ipv6, hasEndpoints }: ServiceFields): boolean {
+  return kind === SERVICE_KIND.CLUSTER ? ipv4 + ipv6 > 0 : kind === SERVICE_KIND.HEADLESS && hasEndpoints;
 }

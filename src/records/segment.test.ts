@@ -45,6 +45,7 @@ function putSlice(
   of: string,
   addresses: readonly string[],
   host = '',
+  target = '',
 ): void {
   const draft = new SliceDraft();
   draft.key.append(NAMESPACE, 0, NAMESPACE.length);
@@ -53,6 +54,7 @@ function putSlice(
   draft.service.append(NAMESPACE, 0, NAMESPACE.length);
   for (const [index, address] of addresses.entries())
     draft.addAddress(address, index % 5 === 4 ? 1 : 0, textOf(host), 0, host.length);
+  if (target !== '') draft.addTarget(target, textOf(host), 0, host.length);
   draft.ports.add(80, 0, textOf('http'), 0, 4);
   draft.endGroup();
   writer.putSlice(draft, 1);
@@ -88,6 +90,8 @@ function fill(writer: RecordWriter, own: readonly string[], endpoints: readonly 
     putSlice(writer, `db-${index}`, 'db', addresses, index % 2 === 0 ? 'host' : '');
     putSlice(writer, `shared-${index}`, 'shared', addresses);
   }
+  putSlice(writer, 'db-names', 'db', [], 'host', 'db.example.com');
+  putSlice(writer, 'web-names', 'web', [], '', 'web.example.com.');
   // Its service has not come yet.
   putSlice(writer, 'early-1', 'early', ['10.0.0.1']);
   const many = Array.from({ length: 100 }, (_, index) => `10.1.0.${index}`);
@@ -137,6 +141,25 @@ describe('a segment', () => {
     draft.target.append(textOf('\x01a\x07example\x00'), 0, 11);
     before.writer.putService(draft, 1);
     expect(Segment.read(Buffer.concat(copySegment(before.writer)))).toMatchObject({ count: 1 });
+  });
+
+  it('has names of endpoints with their labels and ports, which end where the record does', () => {
+    const before = makeWriter();
+    putService(before.writer, 'db');
+    putSlice(before.writer, 'db-1', 'db', [], 'host', 'db.example.com');
+    const octets = Buffer.concat(copySegment(before.writer));
+    expect(Segment.read(octets)).toMatchObject({ count: 2 });
+    const at = octets.indexOf('\x04host\x02db\x07example\x03com\x00', 'latin1');
+    for (const [place, value] of [
+      [at, 63],
+      [at + 5, 64],
+      [at + 16, 40],
+      [at - 5, 200],
+    ] as const) {
+      const other = Buffer.from(octets);
+      other[place] = value;
+      expect(Segment.read(other), `octet ${place - at}`).toBeUndefined();
+    }
   });
 
   it('is not taken in by a table without room for it, and leaves it usable', () => {

@@ -13,6 +13,7 @@ import {
   PORT,
   PROTOCOLS,
   SERVICE,
+  SERVICE_FLAG,
   SERVICE_KIND,
   SERVICE_RECORD,
 } from './layout.ts';
@@ -84,13 +85,23 @@ export class ServiceFields {
     this.targetLength = external >>> 16;
   }
 
+  /** Whether it has ready endpoints, be they addresses or names. */
+  get hasEndpoints(): boolean {
+    return this.ready > 0 || this.hasTargets;
+  }
+
+  /** Whether some of its ready endpoints are names, which only the handler chain follows. */
+  get hasTargets(): boolean {
+    return (this.flags & SERVICE_FLAG.TARGETS) !== 0;
+  }
+
   /** Whether it has names in a zone. @param flags of the zone of a cluster */
   isNamed(flags: number): boolean {
     switch (this.kind) {
       case SERVICE_KIND.CLUSTER:
-        return this.ipv4 + this.ipv6 > 0 && (this.ready > 0 || (flags & CLUSTER_FLAG.IGNORES_EMPTY) === 0);
+        return this.ipv4 + this.ipv6 > 0 && (this.hasEndpoints || (flags & CLUSTER_FLAG.IGNORES_EMPTY) === 0);
       case SERVICE_KIND.HEADLESS:
-        return this.ready > 0 && (flags & CLUSTER_FLAG.ENDPOINTS_KNOWN) !== 0;
+        return this.hasEndpoints && (flags & CLUSTER_FLAG.ENDPOINTS_KNOWN) !== 0;
       case SERVICE_KIND.EXTERNAL:
         return (
           this.target === EXTERNAL_TARGET.NAME ||

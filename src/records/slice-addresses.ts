@@ -81,6 +81,15 @@ export function hasHostnames(views: TableViews, record: number): boolean {
   return false;
 }
 
+/** Where the names of a slice's endpoints begin, 0 if it has none. @param record 0 for none */
+export function targetsIn({ atoms }: TableViews, record: number): number {
+  if (record === 0) return 0;
+  let at = record + SLICE_RECORD.FIRST;
+  for (let left = atoms[(record + SLICE_RECORD.SECTIONS) >> 2] ?? 0; left > 0; left--)
+    at += atoms[(at + SECTION.SIZE) >> 2] ?? 0;
+  return at < record + (atoms[record >> 2] ?? 0) ? at : 0;
+}
+
 /** Which of `SERVICE_FLAG` the ready endpoints of a service need. @param service the octet of its entry */
 export function findRepeats(views: TableViews, service: number): number {
   const walk = new SectionWalk(views);

@@ -14,6 +14,7 @@ import {
   hasHostnames,
   octetsOf,
   readyAddresses,
+  targetsIn,
 } from './slice-addresses.ts';
 
 const REPEATS = SERVICE_FLAG.OVERLAPS | SERVICE_FLAG.SHARES;
@@ -104,6 +105,7 @@ export class SliceWriter {
     const { views } = this.#space;
     words[(service + SERVICE.READY) >> 2] = this.#get(service + SERVICE.READY) + countReady(views, record);
     if (hasHostnames(views, record)) this.noteRepeats(service);
+    if (targetsIn(views, record) !== 0) this.#setHasTargets(service, true);
     return true;
   }
 
@@ -186,6 +188,8 @@ export class SliceWriter {
     if (record !== 0 && hasHostnames(views, record)) mayRepeat = true;
     for (const address of now)
       if (!former.has(address) && this.#claims.add(octetsOf(address), service, slot)) mayRepeat = true;
+    // Readers leave names of endpoints to the chain.
+    if (targetsIn(views, record) !== 0) this.#setHasTargets(service, true);
     // Readers must not take repeated endpoints for different ones.
     if (change !== undefined) this.#setRepeats(service, this.#index.repeats(service));
     else if (mayRepeat) this.#setRepeats(service, REPEATS);
@@ -197,9 +201,21 @@ export class SliceWriter {
       this.#index.end(change);
       this.#setRepeats(service, this.#index.repeats(service));
     } else if (mayRepeat) this.#setRepeats(service, findRepeats(views, service));
+    if (targetsIn(views, before) !== 0) this.#setHasTargets(service, this.#hasTargets(service));
     this.#disclaim(service, former, now, mayRepeat);
     this.#index.fit(service);
     if (before !== 0) this.#space.retire(before, this.#get(before + SLICE_RECORD.SIZE));
+  }
+
+  #hasTargets(service: number): boolean {
+    for (const record of this.records(service)) if (targetsIn(this.#space.views, record) !== 0) return true;
+    return false;
+  }
+
+  #setHasTargets(service: number, hasTargets: boolean): void {
+    const flags = this.#get(service + SERVICE.FLAGS);
+    const now = hasTargets ? flags | SERVICE_FLAG.TARGETS : flags & ~SERVICE_FLAG.TARGETS;
+    if (now !== flags) this.#space.store(service + SERVICE.FLAGS, now);
   }
 
   #setRepeats(service: number, repeats: number): void {

@@ -22,6 +22,11 @@ export interface ServerFacts {
   readonly foreignDomains: ForeignDomains;
 }
 
+/** What checks read of a cluster, as of one generation. */
+interface NamesOfCluster extends Pick<ServerEvidence, 'externalNames' | 'fqdnEndpoints'> {
+  readonly generation: number;
+}
+
 /** Milliseconds between two checks for the log. */
 const INTERVAL = 15_000;
 /** Of one check, findings that get a line when they begin; the others follow at the next one. */
@@ -31,7 +36,7 @@ export class ServerFindings {
   readonly #facts: ServerFacts;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #names = new WeakMap<Cluster, { generation: number; names: ServerEvidence['externalNames'] }>();
+  readonly #names = new WeakMap<Cluster, NamesOfCluster>();
   readonly #logged = new Map<string, Finding>();
   #follow: (findings: readonly Finding[]) => void = () => {};
   #timer: Timer | undefined;
@@ -66,9 +71,10 @@ export class ServerFindings {
 
   evidence(): ServerEvidence {
     const inspections = this.#facts.inspect();
-    const clusters = clustersIn(inspections).map(({ cluster }) => cluster);
+    const inspected = clustersIn(inspections).map(({ cluster }) => cluster);
+    const clusters = inspected.map((cluster) => this.#namesOf(cluster));
     const { dataAge, kinds, rejected, missingRules } = this.#facts;
-    const domains = clusters.flatMap(({ names }) => names.apexes.slice(0, 1));
+    const domains = inspected.flatMap(({ names }) => names.apexes.slice(0, 1));
     return {
       ...{ dataAge, kinds, rejected, missingRules, domains },
       foreignDomains: this.#facts.foreignDomains.besides(domains),
@@ -78,16 +84,19 @@ export class ServerFindings {
           ...{ server: upstream, state: state.kind, since: stateAge, lastReply: lastReplyAge, roundTrip },
         })),
       loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),
-      externalNames: clusters.flatMap((cluster) => this.#externalNamesOf(cluster)),
+      externalNames: clusters.flatMap(({ externalNames }) => externalNames),
+      fqdnEndpoints: clusters.flatMap(({ fqdnEndpoints }) => fqdnEndpoints),
     };
   }
 
-  #externalNamesOf(cluster: Cluster): ServerEvidence['externalNames'] {
+  #namesOf(cluster: Cluster): NamesOfCluster {
     const known = this.#names.get(cluster);
-    if (known?.generation === cluster.generation) return known.names;
+    const { generation, contents } = cluster;
+    if (known?.generation === generation) return known;
     const [domain = ''] = cluster.names.apexes;
-    const names = Array.from(cluster.contents.externalNames(), (service) => ({ ...service, domain }));
-    this.#names.set(cluster, { generation: cluster.generation, names });
+    const externalNames = Array.from(contents.externalNames(), (service) => ({ ...service, domain }));
+    const names = { generation, externalNames, fqdnEndpoints: [...contents.fqdnEndpoints()] };
+    this.#names.set(cluster, names);
     return names;
   }
 

@@ -29,7 +29,8 @@ const MAX_OCTETS = MAX_MESSAGE_OCTETS - OPT_OCTETS;
 const writer = new MessageWriter();
 
 /**
- * @param keepsLetters whether names keep their letters: only owners that are the name of the question have those of the client then
+ * @param keepsLetters whether names keep their letters. Several records of the question's name have those of the client, since only
+ *   records of one length can rotate
  * @returns undefined if the records do not fit into a message or have no wire form
  */
 export function writeAnswerBody(
@@ -39,6 +40,7 @@ export function writeAnswerBody(
 ): Pick<CachedAnswer, 'body' | 'ttlOffsets'> | undefined {
   writer.start(MAX_OCTETS);
   const key = toKey(question.name);
+  const ofQuestion = keepsLetters ? answers.filter(({ name }) => toKey(name) === key).length : 0;
   writer.question({ name: key, type: question.type, class: question.class });
   if (keepsLetters) writer.forgetNames();
   const start = writer.length;
@@ -46,8 +48,7 @@ export function writeAnswerBody(
   const ends: number[] = [];
   const write = (section: Section, records: readonly ResourceRecord[]): boolean =>
     records.every((record) => {
-      const isOfQuestion = keepsLetters && toKey(record.name) === key;
-      if (!writer.record(section, record, isOfQuestion)) return false;
+      if (!writer.record(section, record, ofQuestion > 1 && toKey(record.name) === key)) return false;
       ttlOffsets.push(writer.ttlOffset - start);
       ends.push(writer.length - start);
       return true;

@@ -316,8 +316,10 @@ export class ResponseWriter {
     const authorities = isWhole ? this.#copyWhileFits(counts >>> 16) : 0;
     const rest = isWhole && authorities === counts >>> 16 ? this.#copyWhileFits(additionals & 0xffff) : 0;
     this.#writeHeader(start, words[body >> 2] ?? 0, recursionAvailable);
+    // A referral or a denial consists of what is behind the answers.
+    const isSaid = answers > 0 || authorities + rest === (counts >>> 16) + (additionals & 0xffff);
     // Over TCP the client cannot ask for a longer response.
-    if (!isWhole && !this.isLongest)
+    if (!(isWhole && isSaid) && !this.isLongest)
       this.#view.setUint16(start + 2, this.#view.getUint16(start + 2) | FLAG.TRUNCATED);
     this.#view.setUint16(start + 6, answers);
     this.#view.setUint16(start + 8, authorities);

@@ -115,6 +115,21 @@ describe('encodeMessage', () => {
     expect(cut.additionals).toEqual([]);
   });
 
+  it('sets TC when a part of a referral or a denial had to go (RFC 9471)', () => {
+    const servers = Array.from({ length: 13 }, (_, index) =>
+      record('sub.example', { kind: 'NS', target: parseName(`name-server-${index}.sub.example`) }),
+    );
+    const glue = servers.map(({ data }, index) =>
+      record(data.kind === 'NS' ? data.target : '', { kind: 'A', address: `10.0.0.${index}` }),
+    );
+    const cut = (authorities: readonly ResourceRecord[], additionals: readonly ResourceRecord[]) =>
+      decodeMessage(encodeMessage(response({ authorities, additionals }), { limit: 512 })).header.truncated;
+    expect(cut(servers, glue)).toBe(true);
+    expect(cut(servers.slice(0, 2), glue.slice(0, 2))).toBe(false);
+    const long = Array.from({ length: 40 }, () => servers[0]).filter((each) => each !== undefined);
+    expect(cut(long, [])).toBe(true);
+  });
+
   it('leaves out authorities before answers', () => {
     const soa = record('example', {
       kind: 'SOA',

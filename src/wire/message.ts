@@ -103,7 +103,8 @@ const writer = new MessageWriter();
 
 /**
  * Encodes a message and cuts it at a record if it would exceed `limit`: first omits additional record sets, then
- * authorities, both silently; sets TC if an answer is missing (RFC 2181 section 9). OPT always stays.
+ * authorities, both silently; sets TC if an answer is missing (RFC 2181 section 9), a part of a referral (RFC 9471) or of a denial.
+ * OPT always stays.
  *
  * @throws RecordDataError if the data of a record has no wire form.
  */
@@ -121,7 +122,7 @@ export function encodeWhole(message: Message, options: EncodeOptions): Uint8Arra
   return write(message, options) === 'whole' ? writer.finish(message.header) : undefined;
 }
 
-/** @returns `parts`: all answers fit, and other records are missing; `cut`: answers are missing */
+/** @returns `parts`: all that the question needs fits, and other records are missing; `cut`: it does not fit */
 function write(
   message: Message,
   { limit: asked = MAX_MESSAGE_OCTETS, reserved = 0, compresses }: EncodeOptions,
@@ -135,7 +136,12 @@ function write(
   writer.limit(limit);
   if (edns !== undefined) writer.edns(edns);
   if (isWhole) return 'whole';
-  return hasAnswers ? 'parts' : 'cut';
+  return hasAnswers && !isSaidByAuthorities(message) ? 'parts' : 'cut';
+}
+
+/** A referral without its name servers would look as if the name had no records, and nobody could cache a denial without its SOA. */
+function isSaidByAuthorities({ answers, authorities }: Message): boolean {
+  return answers.length === 0 && authorities.length > 0;
 }
 
 function writeAnswers(message: Message): boolean {

@@ -35,18 +35,25 @@ function serviceBindingCodec(kind: ServiceBinding['kind']): Codec<ServiceBinding
 export const SVCB = serviceBindingCodec('SVCB');
 export const HTTPS = serviceBindingCodec('HTTPS');
 
-/** RFC 9460 section 14.3.2, and dohpath from RFC 9461. */
-const KEY_NAMES = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath'];
+/** IANA, Service Parameter Keys: RFC 9460, RFC 9461, RFC 9540 and draft-ietf-tls-key-share-prediction. */
+export const SERVICE_PARAMETER_KEYS: readonly string[] = [
+  ...['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath'],
+  ...['ohttp', 'tls-supported-groups'],
+];
 
 function presentParameter({ key, value }: Parameter): string {
   const name = keyName(key);
   const text = valueText(name, value);
   if (text !== undefined) return `${name}=${text}`;
-  return value.length === 0 ? name : `${name}=${quote(value)}`;
+  // A value that its key does not have is octets.
+  const shown = VALUES_BY_NUMBER.has(name) && value.length > 0 ? `key${key}` : name;
+  return value.length === 0 ? shown : `${shown}=${quote(value)}`;
 }
 
+const VALUES_BY_NUMBER: ReadonlySet<string> = new Set(['ohttp', 'tls-supported-groups']);
+
 function keyName(key: number): string {
-  return KEY_NAMES[key] ?? `key${key}`;
+  return SERVICE_PARAMETER_KEYS[key] ?? `key${key}`;
 }
 
 /** The value in its key's format; undefined if it does not fit, so that it is printed as an unknown one. */
@@ -60,6 +67,8 @@ function valueText(name: string, value: Uint8Array): string | undefined {
       return presentProtocols(value);
     case 'port':
       return value.length === 2 ? String(numberOf(value)) : undefined;
+    case 'tls-supported-groups':
+      return splitEvery(2, value)?.map(numberOf).join(',');
     case 'ipv4hint':
       return splitEvery(4, value)?.map(formatAddress).join(',');
     case 'ipv6hint':

@@ -246,18 +246,21 @@ export class ResponseSigner {
     const seconds = this.#seconds();
     const variables: TsigVariables = {
       ...{ key, algorithm, fudge: FUDGE, error: this.#error },
-      // RFC 8945 section 5.2.3: the client's time, and ours beside it.
-      time: isLate ? time : seconds,
+      // RFC 8945 section 5.2.3: the client's time, and ours beside it. An unsigned response has no time, as in CoreDNS.
+      time: isLate ? time : this.#isSigned ? seconds : 0,
       other: isLate ? uint48(seconds) : NO_OCTETS,
     };
     return append(message, variables, this.#macOf(message, variables));
   }
 
+  get #isSigned(): boolean {
+    return this.#error === TSIG_ERROR.NONE || this.#error === TSIG_ERROR.BADTIME;
+  }
+
   /** Without a key, or with a wrong MAC, there is nothing to sign with (RFC 8945 section 5.3.2). */
   #macOf(message: Uint8Array, variables: TsigVariables): Uint8Array {
     const algorithm = ALGORITHMS.get(this.#query.algorithm);
-    const isSigned = this.#error === TSIG_ERROR.NONE || this.#error === TSIG_ERROR.BADTIME;
-    if (!isSigned || this.#key === undefined || algorithm === undefined) return NO_OCTETS;
+    if (!this.#isSigned || this.#key === undefined || algorithm === undefined) return NO_OCTETS;
     const hmac = startHmac(algorithm.hash, this.#key.secret, this.#prior).update(message);
     this.#prior = hmac.update(this.#isFirst ? variablesOf(variables) : timersOf(variables)).digest();
     this.#isFirst = false;

@@ -48,6 +48,7 @@ export const RCODE = {
   NXDOMAIN: 3,
   NOTIMP: 4,
   REFUSED: 5,
+  YXDOMAIN: 6,
   NOTAUTH: 9,
   BADVERS: 16,
 } as const;

@@ -219,8 +219,8 @@ describe('the name server of coredns', () => {
     const made = cluster('coredns', dns, endpoints('kube-dns', [], ['192.0.2.2'], ['10.0.0.7']));
     expect(await answer(made, 'ns.dns.~', 'A')).toEqual(['10.96.0.10']);
     expect((await ask(made, '~', 'NS')).additional).toEqual([
-      'ns.dns.cluster.local. 30 A 10.96.0.10',
-      'ns.dns.cluster.local. 30 AAAA fd00::10',
+      'kube-dns.blue.svc.cluster.local. 30 A 10.96.0.10',
+      'kube-dns.blue.svc.cluster.local. 30 AAAA fd00::10',
     ]);
     made.upsert(service('kube-dns', clusterIPs('10.96.0.11')));
     made.cluster.settle();

@@ -9,7 +9,7 @@ import type { Handler } from '../../src/chain/handler.ts';
 import { covers } from '../../src/chain/match.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { addresses, CLIENT, makeQuery } from '../../src/chain/testing/queries.ts';
-import { createAclHandler } from '../../src/plugins/acl/acl.ts';
+import { Acl } from '../../src/plugins/acl/acl.ts';
 import { createObsoleteAnyHandler } from '../../src/plugins/any/plugin.ts';
 import { createAutopathHandler } from '../../src/plugins/autopath/autopath.ts';
 import { createCancelHandler } from '../../src/plugins/cancel/plugin.ts';
@@ -122,7 +122,7 @@ const acl = fc
       { maxLength: 3 },
     ),
   })
-  .map((options) => createAclHandler({ rules: [options] }, metrics));
+  .map((options) => new Acl({ rules: [options] }, metrics).handler);
 
 const others = fc.constantFrom<Handler>(
   createObsoleteAnyHandler(),

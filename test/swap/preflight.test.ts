@@ -116,6 +116,21 @@ describe('portolan preflight', () => {
     );
   });
 
+  it('names EndpointSlices of addressType FQDN as deprecated', async () => {
+    const slices = Array.from(
+      { length: 7 },
+      (_, index): KubernetesObject => ({
+        ...{ kind: 'EndpointSlice', metadata: { name: `db-${index}`, namespace: 'shop' } },
+        ...{ addressType: index === 6 ? 'IPv4' : 'FQDN', endpoints: [] },
+      }),
+    );
+    const report = await preflight('coredns', [...kubeadmCoreDns(), ...slices]);
+    expect(report.go).toBe(true);
+    expect(sentences(report, 'note')).toContain(
+      'endpoint-slices: EndpointSlices have the addressType FQDN, which Kubernetes deprecates; their names stay aliases: shop/db-0, shop/db-1, shop/db-2, shop/db-3, shop/db-4 and 1 others',
+    );
+  });
+
   it('says go for kube-dns of the addons, and that requests are small', async () => {
     const report = await preflight('kube-dns', addonKubeDns());
     expect(sentences(report, 'first')).toEqual([]);
@@ -305,7 +320,12 @@ describe('portolan preflight', () => {
     });
     const access = { rules: { admin: [rule('apps', '*'), rule('', 'services', 'configmaps')] } };
     const report = await preflight('coredns', kubeadmCoreDns(), { access });
-    expect(report.notChecked.map(({ check }) => check)).toEqual(['permissions', 'scraping', 'nodes']);
+    expect(report.notChecked.map(({ check }) => check)).toEqual([
+      'permissions',
+      'scraping',
+      'endpoint-slices',
+      'nodes',
+    ]);
     expect(report.notChecked[0]?.reason).toContain('cannot list resource "clusterrolebindings"');
     expect(doubles[0]?.requests.every(({ verb }) => verb === 'get' || verb === 'list')).toBe(true);
   });

@@ -2,12 +2,19 @@
  * Checks the zone files of a Corefile: CoreDNS does not start with a zone that does not parse.
  */
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
-import { readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
+import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { describeReadFault } from '../syntax/importer.ts';
 import type { Position } from '../syntax/token.ts';
 import type { DirectiveContext } from './directive.ts';
 import { DirectiveError } from './directive-cursor.ts';
+
+interface ZoneFileCheck {
+  readonly faults: readonly DirectiveError[];
+  readonly openFault: string | undefined;
+  /** The zone is served, with something that its owner should know. */
+  readonly warning?: string | undefined;
+}
 
 /**
  * @param position where the Corefile names the file
@@ -18,7 +25,7 @@ export function checkZoneFile(
   origin: NameKey,
   position: Position,
   { files }: DirectiveContext,
-): { readonly faults: readonly DirectiveError[]; readonly openFault: string | undefined } {
+): ZoneFileCheck {
   let text: string;
   try {
     if (files.kindOf(path) === undefined) return { faults: [], openFault: missingFile(path) };
@@ -37,7 +44,8 @@ export function checkZoneFile(
         `Add one to the file, as in: @ IN SOA ns hostmaster 1 7200 1800 86400 60.`,
       ),
     );
-  return { faults, openFault: undefined };
+  const { untimed } = reading;
+  return { faults, openFault: undefined, warning: untimed && describeUntimed(untimed) };
 }
 
 function missingFile(path: string): string {

@@ -504,7 +504,7 @@ function siteOf(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): 
   if (choice === undefined) return { zone, chain, view, accepts: () => true };
   const [sources] = plugins.flatMap(({ plugin: { factSources } }) => (factSources ? [factSources] : []));
   const accepts = (query: Query) =>
-    choice.accepts(sources === undefined ? query : query.describedBy(sources));
+    choice.accepts(sources === undefined ? query : query.describedBy(sources, view));
   return { zone, chain, view, accepts };
 }
 

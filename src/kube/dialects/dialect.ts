@@ -6,6 +6,7 @@
 import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
+import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
 import type { PodMode } from '../names/pods.ts';
 import type { ReverseName } from '../names/reverse-name.ts';
@@ -17,6 +18,8 @@ export interface ServiceView {
   readonly name: NameKey;
   readonly service: ServiceObject;
   readonly endpoints: readonly Endpoint[];
+  /** Its endpoints that are names. */
+  readonly targets: readonly NamedTarget[];
   /** Seconds. */
   readonly ttl: number;
   /** The cluster's domain. */
@@ -32,6 +35,13 @@ export interface DerivedService {
   readonly reverse: readonly ReverseName[];
 }
 
+/** A name that leads to this server. */
+export interface ServerName {
+  readonly name: NameKey;
+  /** Canonical. */
+  readonly addresses: readonly string[];
+}
+
 /** Input for the zone's own names. */
 export interface ZoneFacts {
   readonly domain: NameKey;
@@ -39,6 +49,8 @@ export interface ZoneFacts {
   readonly pods: PodMode;
   /** Addresses that clients reach us at, canonical. */
   readonly nameservers: readonly string[];
+  /** The names of services and endpoints that have these addresses; empty if no service has this machine as endpoint. */
+  readonly serverNames: readonly ServerName[];
   /** Serial of the SOA record: time of the zone's last change in seconds since the epoch. */
   readonly serial: number;
 }

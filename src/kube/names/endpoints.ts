@@ -76,7 +76,10 @@ function isInOrder(endpoints: readonly Endpoint[]): boolean {
   return true;
 }
 
-function mergePorts(ports: readonly ServicePort[], more: readonly ServicePort[]): readonly ServicePort[] {
+export function mergePorts(
+  ports: readonly ServicePort[],
+  more: readonly ServicePort[],
+): readonly ServicePort[] {
   const merged = new Map([...ports, ...more].map((port) => [portKey(port), port]));
   return [...merged].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, port]) => port);
 }

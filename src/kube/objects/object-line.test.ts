@@ -34,9 +34,11 @@ const groupField = ({ addresses, ports }: EndpointGroup): unknown => [
   ports.map(portField),
 ];
 
-/** Lines of this format do not say whether services select pods. */
-const withoutSelectors = arbitraryObjects.map((objects) =>
+/** Lines of this format do not say whether services select pods, and have no endpoints that are names. */
+const writableObjects = arbitraryObjects.map((objects) =>
   objects.map((object): ClusterObject => {
+    if (object.kind === 'Endpoints')
+      return { ...object, groups: object.groups.map(({ targets: _targets, ...group }) => group) };
     if (object.kind !== 'Service') return object;
     const { selects: _selects, ...rest } = object;
     return rest;
@@ -46,7 +48,7 @@ const withoutSelectors = arbitraryObjects.map((objects) =>
 describe('lines of objects', () => {
   it('are read back as the objects that they were made of', () => {
     fc.assert(
-      fc.property(withoutSelectors, (objects) => {
+      fc.property(writableObjects, (objects) => {
         expect(objects.map((object) => checkLine(writeLine(object)))).toEqual(objects);
       }),
     );

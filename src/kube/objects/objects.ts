@@ -53,6 +53,14 @@ export interface EndpointGroup {
   readonly ports: readonly ServicePort[];
   /** Endpoints that are not ready. Default: none. */
   readonly others?: readonly UnreadyAddress[];
+  /** Endpoints that are names. Default: none. */
+  readonly targets?: readonly EndpointTarget[];
+}
+
+/** A ready endpoint of a slice of `addressType: FQDN`: a name that others answer. Kubernetes deprecates this type. */
+export interface EndpointTarget {
+  readonly target: string;
+  readonly hostname: string | undefined;
 }
 
 /** An endpoint that is not ready has no names. */

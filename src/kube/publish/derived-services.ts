@@ -6,6 +6,7 @@ import type { RecordWriter } from '../../records/record-writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { NodeFinder, ServiceView } from '../dialects/dialect.ts';
+import { mergeTargets } from '../names/endpoint-targets.ts';
 import { mergeEndpoints } from '../names/endpoints.ts';
 import { nameBelow } from '../names/labels.ts';
 import type { ReverseName } from '../names/reverse-name.ts';
@@ -66,7 +67,8 @@ export class DerivedServices {
     const name = nameBelow(`${service.name}.${service.namespace}.svc`, domain);
     if (name === undefined) return undefined;
     const endpoints = mergeEndpoints(this.#views.endpoints(entry));
-    return { name, service, endpoints, ttl, domain, ignoresEmptyServices };
+    const targets = mergeTargets(this.#views.targets(entry));
+    return { name, service, endpoints, targets, ttl, domain, ignoresEmptyServices };
   }
 
   #derive(entry: number): NamedService | undefined {

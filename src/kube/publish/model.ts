@@ -6,8 +6,10 @@ import type { RecordWriter } from '../../records/record-writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
-import type { ClusterDirectory, ServiceView, ZoneFacts } from '../dialects/dialect.ts';
-import { canonicalAddresses } from '../names/endpoints.ts';
+import type { ClusterDirectory, ServerName, ServiceView, ZoneFacts } from '../dialects/dialect.ts';
+import { canonicalAddresses, endpointLabel } from '../names/endpoints.ts';
+import { groupByLabel } from '../names/label-groups.ts';
+import { nameBelow } from '../names/labels.ts';
 import type { PodMode } from '../names/pods.ts';
 import { labelOf, serviceKey } from '../records/fill-drafts.ts';
 import type { PodKeeper } from '../records/pod-keeper.ts';
@@ -15,6 +17,9 @@ import { RecordViews } from '../records/record-views.ts';
 import { DerivedServices, type NamedService } from './derived-services.ts';
 import type { ChangingOptions, HasModelOptions, ModelOptions } from './model-options.ts';
 import { ReverseNames } from './reverse-names.ts';
+
+/** A headless service of nodes may have thousands of endpoints. */
+const MAX_SERVER_NAMES = 64;
 
 export class ClusterModel implements ClusterDirectory, HasModelOptions {
   readonly reverse: ReverseNames;
@@ -137,29 +142,34 @@ export class ClusterModel implements ClusterDirectory, HasModelOptions {
    */
   renewZones(serial: number): void {
     const { domain, ttl, pods, dialect, reverseZones } = this.options;
-    const view: ZoneFacts = { domain, ttl, pods, nameservers: this.#nameservers(), serial };
+    const serverNames = this.#serverNames();
+    const found = serverNames.flatMap(({ addresses }) => addresses);
+    const nameservers = canonicalAddresses(found.length > 0 ? found : this.options.ownAddresses);
+    const view: ZoneFacts = { domain, ttl, pods, nameservers, serverNames, serial };
     this.#zones = [domain, ...reverseZones].map((apex) => dialect.zone(apex, view));
     const nodes = this.#zones.flatMap((zone) => dialect.apexNodes(zone, view));
     this.#ownNodes = new Map(nodes.map((node) => [node.name, node]));
   }
 
-  /** The addresses of the services that have this machine as endpoint; otherwise the machine's own. */
-  #nameservers(): readonly string[] {
-    const own = canonicalAddresses(this.options.ownAddresses);
-    const found = own.flatMap((address) =>
-      this.reverse
-        .namesOf(address)
-        .flatMap(({ target, isService }) => (isService ? [] : this.#addressesOf(target))),
-    );
-    return found.length > 0 ? canonicalAddresses(found) : own;
+  /** The services that have this machine as endpoint; of headless ones their endpoints. */
+  #serverNames(): readonly ServerName[] {
+    const views = new Map<NameKey, ServiceView>();
+    for (const address of canonicalAddresses(this.options.ownAddresses))
+      for (const { target, isService } of this.reverse.namesOf(address)) {
+        // Labels of a name of this model.
+        const [, service = '', namespace = ''] = target.split('.');
+        const view = isService ? undefined : this.view(namespace, service);
+        if (view !== undefined) views.set(view.name, view);
+      }
+    return [...views.values()].flatMap(serversOf).slice(0, MAX_SERVER_NAMES);
   }
+}
 
-  /** @param endpoint the name of an endpoint */
-  #addressesOf(endpoint: NameKey): readonly string[] {
-    const [, service = '', namespace = ''] = endpoint.split('.');
-    const view = this.view(namespace, service);
-    if (view === undefined) return [];
-    const { address } = view.service;
-    return address.kind === 'clusterIPs' ? address.addresses : view.endpoints.map((one) => one.address);
-  }
+function serversOf({ name, service: { address }, endpoints }: ServiceView): readonly ServerName[] {
+  if (address.kind === 'clusterIPs') return [{ name, addresses: canonicalAddresses(address.addresses) }];
+  return groupByLabel(endpoints, endpointLabel).flatMap(({ label, endpoints: own }) => {
+    const below = nameBelow(label, name);
+    const addresses = canonicalAddresses(own.map((endpoint) => endpoint.address));
+    return below === undefined ? [] : [{ name: below, addresses }];
+  });
 }

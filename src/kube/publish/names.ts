@@ -117,7 +117,7 @@ export class KubernetesNames implements NameSource {
   isServed(namespace: string, service: string): boolean {
     const view = this.#model.service(namespace, service)?.view;
     if (view === undefined) return false;
-    return view.service.address.kind === 'externalName' || view.endpoints.length > 0;
+    return view.service.address.kind === 'externalName' || view.endpoints.length + view.targets.length > 0;
   }
 
   #labelsBelow(name: NameKey): readonly string[] | undefined {

@@ -1,18 +1,26 @@
 /**
  * The services, endpoints and namespaces of a cluster as its records have them, for people who ask about them.
  */
-import { ENDPOINT_STATE, NAMESPACE, NAMESPACE_FLAG, SECTION, SERVICE } from '../../records/layout.ts';
+import {
+  ENDPOINT_STATE,
+  NAMESPACE,
+  NAMESPACE_FLAG,
+  SECTION,
+  SERVICE,
+  SERVICE_FLAG,
+} from '../../records/layout.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
 import { bucketOf, ServiceHasher, serviceKeyAt } from '../../records/service-digest.ts';
 import { addressOf, hostnameOf, readyIn, sectionsOf } from '../../records/slice-addresses.ts';
 import { parseAddress } from '../../wire/address.ts';
+import { mergeTargets, type NamedTarget } from '../names/endpoint-targets.ts';
 import { type Endpoint, mergeEndpoints } from '../names/endpoints.ts';
 import type { ServiceObject } from '../objects/objects.ts';
 import { labelOf, serviceKey } from './fill-drafts.ts';
 import { formatValue, type NamespacedName, RecordViews } from './record-views.ts';
 
 export interface ServiceEndpoint {
-  /** Canonical. */
+  /** Canonical; or a name, of a slice of `addressType: FQDN`. */
   readonly address: string;
   /** Only of ready endpoints. */
   readonly hostname: string | undefined;
@@ -67,6 +75,8 @@ export class ClusterContents {
           else found.notReady.push({ address, hostname: undefined });
         }
       }
+    for (const { target, label } of this.#views.targets(entry))
+      found.ready.push({ address: target, hostname: label });
     return found;
   }
 
@@ -76,7 +86,13 @@ export class ClusterContents {
     return entry === 0 ? [] : mergeEndpoints(this.#views.endpoints(entry));
   }
 
-  /** The same by slice. */
+  /** The ready endpoints of a service that are names. */
+  readyTargets(namespace: string, name: string): readonly NamedTarget[] {
+    const entry = this.#entryOf(namespace, name);
+    return entry === 0 ? [] : mergeTargets(this.#views.targets(entry));
+  }
+
+  /** The endpoints with addresses, by slice. */
   readySlices(namespace: string, name: string): readonly (readonly Endpoint[])[] {
     const entry = this.#entryOf(namespace, name);
     return entry === 0 ? [] : this.#views.endpoints(entry);
@@ -129,6 +145,17 @@ export class ClusterContents {
         const service = this.#views.service(entry);
         if (service?.address.kind !== 'externalName') continue;
         yield { namespace: service.namespace, name: service.name, target: service.address.name };
+      }
+  }
+
+  /** Services with ready endpoints that are names, each with the first one. */
+  *fqdnEndpoints(): Iterable<NamespacedName & { readonly target: string }> {
+    const { words } = this.#writer.space.views;
+    for (const namespace of this.#writer.namespaces())
+      for (const entry of this.#writer.servicesOf(namespace)) {
+        if (((words[(entry + SERVICE.FLAGS) >> 2] ?? 0) & SERVICE_FLAG.TARGETS) === 0) continue;
+        const [first] = mergeTargets(this.#views.targets(entry));
+        if (first !== undefined) yield { ...this.#views.namesOf(entry), target: first.target };
       }
   }
 

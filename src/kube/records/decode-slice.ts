@@ -2,6 +2,7 @@
  * Decodes an EndpointSlice from Protocol Buffers into a draft, in one pass. Endpoints that are not ready are kept, with what
  * their conditions say.
  */
+import { isIP } from 'node:net';
 import { placeWord, SliceDraft } from '../../records/drafts.ts';
 import { ENDPOINT_STATE } from '../../records/layout.ts';
 import type { EndpointsObject } from '../objects/objects.ts';
@@ -82,8 +83,9 @@ class SliceDecoder {
     const names = textsOf(octets, this.#metadata);
     if (names === undefined) return nameless();
     const { service, changeTime } = this.#metadata;
-    if (service.end === service.start || isText(octets, this.#addressType, FQDN))
-      return { kind: 'left-out', key: `${names.namespace}/${names.name}` };
+    if (service.end === service.start) return { kind: 'left-out', key: `${names.namespace}/${names.name}` };
+    // The type comes behind the endpoints.
+    if (!isText(octets, this.#addressType, FQDN)) this.#draft.clearTargets();
     this.#draft.endGroup();
     writeSliceKeys(this.#draft, octets, this.#metadata);
     const all = {
@@ -184,15 +186,15 @@ class SliceDecoder {
     if (range === undefined) return;
     const octets = this.#octets;
     const ipv4 = readIpv4Octets(octets, range);
-    if (ipv4 >= 0) this.#draft.addIpv4(ipv4, state, octets, name.start, name.end);
-    else
-      this.#draft.addAddress(
-        octets.toString('latin1', range.start, range.end),
-        state,
-        octets,
-        name.start,
-        name.end,
-      );
+    const { start, end } = name;
+    if (ipv4 >= 0) this.#draft.addIpv4(ipv4, state, octets, start, end);
+    else this.#addText(octets.toString('latin1', range.start, range.end), state, start, end);
+  }
+
+  /** Adds an IPv6 address or, if it is ready, a name. */
+  #addText(text: string, state: number, start: number, end: number): void {
+    if (isIP(text) !== 0) this.#draft.addAddress(text, state, this.#octets, start, end);
+    else if (state === 0) this.#draft.addTarget(text, this.#octets, start, end);
   }
 }
 

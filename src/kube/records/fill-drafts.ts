@@ -80,7 +80,7 @@ export function draftSlice({ namespace, name, service: of, groups, cluster }: En
   if (slice.isUsable) writeKey(slice.service, namespace);
   const own = Buffer.from(name, 'utf8');
   slice.key.append(own, 0, own.length);
-  for (const { addresses, ports, others = [] } of groups) {
+  for (const { addresses, ports, others = [], targets = [] } of groups) {
     for (const { address, hostname, ...place } of addresses) {
       addPlace(slice, place);
       const text = cluster === undefined ? hostname : labelsIn(cluster, address, hostname);
@@ -90,6 +90,11 @@ export function draftSlice({ namespace, name, service: of, groups, cluster }: En
     for (const { address, isTerminating } of others) {
       const state = ENDPOINT_STATE.NOT_READY | (isTerminating ? ENDPOINT_STATE.TERMINATING : 0);
       slice.addAddress(address, state, NO_OCTETS, 0, 0);
+    }
+    for (const { target, hostname } of targets) {
+      const text = cluster === undefined ? hostname : targetLabelsIn(cluster, target, hostname);
+      const octets = text === undefined ? NO_OCTETS : Buffer.from(text, 'utf8');
+      slice.addTarget(target, octets, 0, octets.length);
     }
     for (const port of ports) addPort(slice.ports, port);
     slice.endGroup();
@@ -120,6 +125,9 @@ function labelsIn(cluster: string, text: string, hostname: string | undefined): 
   const address = canonicalAddress(text);
   return address && `${endpointLabel({ address, hostname: hostnameLabel(hostname) })}.${cluster}`;
 }
+
+const targetLabelsIn = (cluster: string, target: string, hostname: string | undefined): string =>
+  `${hostnameLabel(hostname) ?? target.replace(/\.$/, '').replaceAll('.', '-')}.${cluster}`;
 
 /** Appends the label of a name. @returns whether it can be one */
 function writeKey(key: Octets, name: string): boolean {

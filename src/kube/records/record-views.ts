@@ -10,6 +10,7 @@ import {
   SERVICE,
   SERVICE_KIND,
   SERVICE_RECORD,
+  SLICE_TARGETS,
 } from '../../records/layout.ts';
 import type { RecordWriter } from '../../records/record-writer.ts';
 import {
@@ -19,8 +20,12 @@ import {
   octetsOf,
   readyIn,
   sectionsOf,
+  targetsIn,
 } from '../../records/slice-addresses.ts';
 import { formatAddress } from '../../wire/address.ts';
+import { decodeName } from '../../wire/name-wire.ts';
+import type { NameKey, WireName } from '../../wire/types.ts';
+import type { NamedTarget } from '../names/endpoint-targets.ts';
 import type { Endpoint } from '../names/endpoints.ts';
 import type { ServiceObject, ServicePort } from '../objects/objects.ts';
 
@@ -133,6 +138,36 @@ export class RecordViews {
         });
     }
     return endpoints;
+  }
+
+  /** The ready endpoints of a service that are names. */
+  targets(entry: number): readonly NamedTarget[] {
+    return [...this.#writer.slices.records(entry)].flatMap((record) => this.#targetsIn(record));
+  }
+
+  #targetsIn(record: number): readonly NamedTarget[] {
+    const start = targetsIn(this.#writer.space.views, record);
+    if (start === 0) return [];
+    const counts = this.#get(start + SLICE_TARGETS.COUNTS);
+    const { ports, end } = this.#ports(start + SLICE_TARGETS.PORTS, counts >>> 16);
+    const targets: NamedTarget[] = [];
+    let at = end;
+    for (let left = counts & 0xffff; left > 0; left -= 1) {
+      const label = this.labelAt(at);
+      const nameAt = at + 1 + (this.#octets[at] ?? 0);
+      const name = this.#nameAt(nameAt);
+      targets.push({ target: name.key, label: label === '' ? undefined : label, ports });
+      at = nameAt + name.octets;
+    }
+    return targets;
+  }
+
+  #nameAt(at: number): { readonly key: NameKey; readonly octets: number } {
+    let end = at;
+    while ((this.#octets[end] ?? 0) !== 0) end += 1 + (this.#octets[end] ?? 0);
+    const octets = this.#octets.slice(at, end + 1);
+    // A name in lower case: written from a key, or checked as the snapshot was read.
+    return { key: decodeName(octets as WireName) as string as NameKey, octets: octets.length };
   }
 
   /** The ports of a section. */

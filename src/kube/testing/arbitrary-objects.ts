@@ -7,6 +7,7 @@ import type {
   ClusterObject,
   EndpointGroup,
   EndpointsObject,
+  EndpointTarget,
   NamespaceObject,
   PodObject,
   ServiceObject,
@@ -58,9 +59,20 @@ export const arbitraryService: fc.Arbitrary<ServiceObject> = fc.record({
   selects: fc.boolean(),
 });
 
+const target: fc.Arbitrary<EndpointTarget> = fc.record({
+  target: fc.constantFrom(
+    'www.example.com',
+    'Web.blue.svc.cluster.local.',
+    'not..a.name',
+    '\\046.example.com',
+  ),
+  hostname: fc.constantFrom(...HOSTNAMES),
+});
+
+/** Some are those of a slice of names, beside addresses that the API server would not take there. */
 const group: fc.Arbitrary<EndpointGroup> = fc.record({
+  targets: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, fc.array(target, { maxLength: 3 })),
   addresses: fc.array(fc.record({ address, hostname: fc.constantFrom(...HOSTNAMES) }), {
-    minLength: 1,
     maxLength: 4,
   }),
   ports,
@@ -127,6 +139,7 @@ const LABELS = [
     'http',
     'db-0',
     'db-1',
+    'www-example-com',
     '10-244-0-1',
     '10-244-1-3',
     'fd00--1',
@@ -146,6 +159,7 @@ const clusterName = fc
 /** Names that many of these clusters have. */
 export const LIKELY_NAMES: readonly string[] = [
   ...['', '_http._tcp.', '_http._udp.', '_dns._tcp.', '_tcp.', 'http.tcp.', 'db-0.', 'db-1.', '10-244-0-1.'],
+  'www-example-com.',
   ...['10-244-1-3.', 'fd00--1.', 'fd00--0.', '6535633032326533.', 'x.', '*.'],
 ]
   .flatMap((below) => ['web.', 'db.', 'tcp.'].map((service) => below + service))

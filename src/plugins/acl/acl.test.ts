@@ -4,7 +4,7 @@ import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { CLIENT, makeQuery } from '../../chain/testing/queries.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { TYPE } from '../../wire/types.ts';
-import { createAclHandler } from './acl.ts';
+import { Acl } from './acl.ts';
 import type { AclPolicy } from './options.ts';
 
 const passed: Answer = { kind: 'refused' };
@@ -12,7 +12,7 @@ const zones = ['example.'].map((name) => toKey(parseName(name)));
 const here = { address: CLIENT.address, prefix: 32 };
 
 function judge(policies: readonly AclPolicy[], name = 'a.example.', type = 'A') {
-  const handler = createAclHandler({ rules: [{ zones, policies }] }, new PluginMetrics());
+  const { handler } = new Acl({ rules: [{ zones, policies }] }, new PluginMetrics());
   return handler.handle(makeQuery(name, type), () => passed);
 }
 
@@ -47,10 +47,10 @@ describe('acl', () => {
   it('looks at the client only where a policy does', async () => {
     const query = makeQuery('a.example.');
     const handlerOf = (clients: AclPolicy['clients']) =>
-      createAclHandler(
+      new Acl(
         { rules: [{ zones, policies: [{ action: 'block', types: 'all', clients }] }] },
         new PluginMetrics(),
-      );
+      ).handler;
     await handlerOf('all').handle(query, () => passed);
     expect(query.clientWasRead).toBe(false);
     await handlerOf([here]).handle(query, () => passed);
@@ -58,7 +58,7 @@ describe('acl', () => {
   });
 
   it('states the zones and types that it refuses something of', () => {
-    const { questions } = createAclHandler(
+    const { handler } = new Acl(
       {
         rules: [
           {
@@ -72,6 +72,7 @@ describe('acl', () => {
       },
       new PluginMetrics(),
     );
+    const { questions } = handler;
     expect([...questions.matches()]).toEqual([
       { name: { kind: 'suffix', name: 'example.' }, types: new Set([TYPE.AAAA]) },
     ]);

@@ -8,6 +8,7 @@ import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import type { Plugin } from '../../contract/plugin.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressMatch, matchRanges } from '../../wire/address-range.ts';
 import { EXTENDED_ERROR, extendedError } from '../../wire/extended-error.ts';
@@ -29,22 +30,38 @@ interface CompiledPolicy {
 }
 
 /** The first rule for the name that has a policy for the query decides. */
-export function createAclHandler(options: AclOptions, metrics: PluginMetrics): Handler {
-  const rules = options.rules.map(compileRule);
-  const families = familiesOf(metrics);
-  const allowed = families.allow.with();
-  return {
-    name: 'acl',
-    role: 'other',
-    answers: 'unchanged',
-    questions: questionsOf(rules),
-    passing: [allowed],
-    handle(query, next) {
-      const { action, zone } = decide(query, rules);
-      query.count(action === 'allow' ? allowed : families[action].with({ zone }));
-      return responseTo(action) ?? next(query);
-    },
-  };
+export class Acl implements Plugin {
+  readonly handler: Handler;
+  readonly #rules: readonly CompiledRule[];
+  readonly #families: ReturnType<typeof familiesOf>;
+
+  constructor(options: AclOptions, metrics: PluginMetrics) {
+    const rules = options.rules.map(compileRule);
+    this.#rules = rules;
+    this.#families = familiesOf(metrics);
+    const allowed = this.#families.allow.with();
+    this.handler = {
+      name: 'acl',
+      role: 'other',
+      answers: 'unchanged',
+      questions: questionsOf(rules),
+      passing: [allowed],
+      handle: (query, next) => {
+        const rejection = this.reject(query);
+        if (rejection !== undefined) return rejection;
+        query.count(allowed);
+        return next(query);
+      },
+    };
+  }
+
+  /** What is answered instead of a query, which it counts; undefined: the query is allowed. */
+  reject(query: Query): Answer | undefined {
+    const { action, zone } = decide(query, this.#rules);
+    if (action === 'allow') return undefined;
+    query.count(this.#families[action].with({ zone }));
+    return responseTo(action);
+  }
 }
 
 function compileRule({ zones, policies }: AclRule): CompiledRule {

@@ -8,7 +8,7 @@ import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.
 import { parseCidr } from '../../corefile/directive/go-values.ts';
 import { exactTypeOf } from '../../corefile/directive/type-names.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
-import { createAclHandler } from './acl.ts';
+import { Acl } from './acl.ts';
 import type { AclOptions, AclPolicy } from './options.ts';
 
 type AclAction = AclPolicy['action'];
@@ -30,7 +30,7 @@ export const acl = definePlugin({
     });
     return { rules };
   },
-  create: (options, { metrics }) => ({ handler: createAclHandler(options, metrics) }),
+  create: (options, { metrics }) => new Acl(options, metrics),
 });
 
 function readPolicy(cursor: DirectiveCursor): AclPolicy {

@@ -132,7 +132,8 @@ export class Auto implements TransferSource {
       return `Parse zone \`${origin}': ${reading.reason}`;
     }
     if (reading.kind === 'unchanged') return undefined;
-    const { names, modified } = reading;
+    const { names, modified, warning } = reading;
+    if (warning !== undefined) log.warn(`plugin/auto: Zone "${origin}": ${warning}`);
     this.#zones.set(origin, { names, path, modified });
     if (before === undefined) log.info(`plugin/auto: Inserting zone \`${origin}' from: ${path}`);
     else
@@ -148,7 +149,8 @@ export class Auto implements TransferSource {
     if (zone === undefined) return refuseIfLast(await next(query), 'auto');
     const { type } = query.question;
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
-    return presentZoneAnswer(await lookUpInZone(zone.names, query, this.#dependencies.chain));
+    const { isStrict } = this.#dependencies;
+    return presentZoneAnswer(await lookUpInZone(zone.names, query, this.#dependencies.chain, { isStrict }));
   }
 
   #zoneOf(name: NameKey): ServedZone | undefined {

@@ -25,6 +25,7 @@ import {
   type ResourceRecord,
   TYPE,
 } from '../../wire/types.ts';
+import { Acl } from '../acl/acl.ts';
 import { Kubernetai } from '../kubernetai/kubernetai-plugin.ts';
 import { Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
 import { ClusterSearch, listOfSeveral } from './cluster-search.ts';
@@ -74,7 +75,8 @@ export class Autopath implements Plugin {
 
   /** Created when the block is complete: `kubernetes` comes later. */
   get handler(): Handler {
-    this.#handler ??= createAutopathHandler(this.#sourceOfBlock(), this.#context);
+    const acl = this.#context.find(Acl);
+    this.#handler ??= createAutopathHandler(this.#sourceOfBlock(), this.#context, acl);
     return this.#handler;
   }
 
@@ -150,9 +152,11 @@ export class Autopath implements Plugin {
 
   /** Undefined: readers do not search. They answer for one cluster with one domain; in strict mode for none. */
   #publish(cluster: ClusterSearch, [followed, second]: readonly Kubernetes[]): PublishedLists | undefined {
-    const { isStrict, table, log } = this.#context;
+    const { isStrict, pluginNames, table, log } = this.#context;
     const searches = followed?.searches;
     if (searches === undefined || second !== undefined || !cluster.hasOneDomain || isStrict) return undefined;
+    // Readers know nothing of rules for the names that they find.
+    if (pluginNames.includes('acl')) return undefined;
     return new PublishedLists({ cluster, searches, table, log });
   }
 }
@@ -173,9 +177,11 @@ function withinZones(domains: readonly NameKey[], zones: readonly NameKey[]): Re
   ]);
 }
 
+/** @param acl that of the block: it has seen the name that the client asked for, and not those of the list */
 export function createAutopathHandler(
   source: SearchSource,
   { isStrict, lookUp, metrics, zones }: Pick<Context, 'isStrict' | 'lookUp' | 'metrics' | 'zones'>,
+  acl?: Pick<Acl, 'reject'>,
 ): Handler {
   const found = new CountFamily(
     metrics,
@@ -199,7 +205,8 @@ export function createAutopathHandler(
       if (isFound && !(isStrict && isCounted(answer))) return answer;
       const list = source.listFor(query);
       const [, ...candidates] = (list && candidatesOf(query.question.name, list)) ?? [];
-      const behind = isStrict ? next : orElsewhere(next, ofBlock, lookUp);
+      const further = isStrict ? next : orElsewhere(next, ofBlock, lookUp);
+      const behind: Next = (each) => acl?.reject(each) ?? further(each);
       const later = isFound ? undefined : await search(query, candidates, behind);
       const isCountedHere = isFound ? candidates.length > 0 : later !== undefined && isCounted(later);
       if (isCountedHere) query.count(found);
@@ -239,6 +246,8 @@ async function search(
 }
 
 function isMissing(answer: Answer): boolean {
+  // A plugin has no such name, and no other one says that it does not exist: `hosts`. CoreDNS goes on there, too.
+  if (answer.kind === 'servfail') return answer.reason === undefined && answer.extendedError === undefined;
   if (answer.kind === 'drop' || !isResponse(answer)) return false;
   return wholeAnswerOf(answer).rcode === RCODE.NXDOMAIN;
 }

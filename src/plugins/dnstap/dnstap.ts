@@ -14,7 +14,7 @@ import { encodeMessage } from '../../wire/message.ts';
 import { type AddQueryText, compileLogFormat, describeQuery, formatQuery } from '../log/log-format.ts';
 import type { DnstapOptions, TapOptions } from './options.ts';
 import { TapConnection } from './tap-connection.ts';
-import { shareTapListener } from './tap-listener.ts';
+import { shareTapListener, TapListenError } from './tap-listener.ts';
 import { encodeFrame, TAP_TYPE, type TapMessage, type TapSocket } from './tap-message.ts';
 import { type ForwardTap, TappedTransport } from './tapped-transport.ts';
 
@@ -29,12 +29,14 @@ const VERSION = 'CoreDNS-1.14.7';
 export class Dnstap {
   readonly handler: Handler;
   readonly #clock: Clock;
+  readonly #log: Log;
   readonly #taps: readonly Tap[];
   /** Whether a tap wants DNS messages. */
   readonly #isFull: boolean;
 
   constructor({ taps }: DnstapOptions, dependencies: DnstapDependencies) {
     this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
     this.#taps = taps.map((options) => new Tap(options, dependencies));
     this.#isFull = taps.some(({ isFull }) => isFull);
     this.handler = {
@@ -47,9 +49,15 @@ export class Dnstap {
     };
   }
 
-  /** @throws Error with the reason why a socket for collectors cannot be opened */
+  /** A socket for collectors that cannot be opened is logged, as in CoreDNS: clients get their answers. */
   async start(): Promise<void> {
-    for (const { way } of this.#taps) await way.start();
+    for (const { way } of this.#taps)
+      try {
+        await way.start();
+      } catch (error) {
+        if (!(error instanceof TapListenError)) throw error;
+        this.#log.error(`plugin/dnstap: Failed to start dnstap listener: ${error.message}`);
+      }
   }
 
   async stop(): Promise<void> {

@@ -9,6 +9,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Lasting } from '../../contract/lasting.ts';
+import type { TlsIdentity } from '../../listen/secure/tls-identity.ts';
+import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { TlsServer } from '../../listen/secure/tls-server.ts';
 import { readIdentity } from '../tls/read-identity.ts';
 import { CONTROL, ControlReader, controlFrame, dataFrame } from './frame-stream.ts';
@@ -45,6 +47,31 @@ export function shareTapListener(
   return made.retain();
 }
 
+/** A socket for collectors cannot be opened, or its certificate not be used; the message is CoreDNS's. */
+export class TapListenError extends Error {
+  override readonly name = 'TapListenError';
+}
+
+/** @throws TapListenError */
+function identityOf(certificate: TlsOptions): TlsIdentity {
+  try {
+    return readIdentity(certificate, (path) => readFileSync(path));
+  } catch (error) {
+    throw new TapListenError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'address already in use'],
+  ['EADDRNOTAVAIL', 'cannot assign requested address'],
+  ['EACCES', 'permission denied'],
+  ['ENOENT', 'no such file or directory'],
+]);
+
+function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
+  return REASONS.get(code) ?? message;
+}
+
 export class DnstapListener {
   readonly #options: TapListenerOptions;
   readonly #dependencies: TapListenerDependencies;
@@ -61,7 +88,7 @@ export class DnstapListener {
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
-  /** Listens, once for all users. @throws Error with the reason why the endpoint or its certificate cannot be used */
+  /** Listens, once for all users. @throws TapListenError with the reason why the endpoint or its certificate cannot be used */
   start(): Promise<void> {
     this.#started ??= this.#start();
     return this.#started;
@@ -88,13 +115,13 @@ export class DnstapListener {
   async #start(): Promise<void> {
     const { endpoint, listens } = this.#options;
     if (listens?.certificate !== undefined) {
-      const identity = readIdentity(listens.certificate, (path) => readFileSync(path));
+      const identity = identityOf(listens.certificate);
       this.#tls = new TlsServer({ identity, protocols: [], clock: this.#dependencies.clock });
     }
     if (endpoint.kind === 'unix') await removeDeadSocket(endpoint.path);
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (error: NodeJS.ErrnoException) =>
-        reject(new Error(`plugin/dnstap: listen ${placeOf(endpoint)}: ${error.code ?? error.message}`)),
+        reject(new TapListenError(`listen ${placeOf(endpoint)}: bind: ${reasonOf(error)}`)),
       );
       const place =
         endpoint.kind === 'unix' ? { path: endpoint.path } : { host: endpoint.host, port: endpoint.port };
@@ -177,5 +204,5 @@ async function removeDeadSocket(path: string): Promise<void> {
 }
 
 function placeOf(endpoint: TapEndpoint): string {
-  return endpoint.kind === 'unix' ? endpoint.path : `${endpoint.kind} ${endpoint.host}:${endpoint.port}`;
+  return endpoint.kind === 'unix' ? `unix ${endpoint.path}` : `tcp ${endpoint.host}:${endpoint.port}`;
 }

@@ -40,7 +40,7 @@ const behind: Chain = ({ question }) =>
     ? addresses(question.name, '192.0.2.200')
     : { kind: 'servfail', reason: 'plugin/file: no next plugin found' };
 
-async function serve(text: string, fallthrough: readonly string[] = []) {
+async function serve(text: string, fallthrough: readonly string[] = [], outside?: Answer, isStrict = false) {
   const folder = await makeTemporaryFolder();
   const clock = new ManualClock();
   const log = new RecordingLog();
@@ -49,9 +49,10 @@ async function serve(text: string, fallthrough: readonly string[] = []) {
   let chain: Chain = behind;
   const file = new File(
     { zones: [zone], fallthrough: fallthrough.map(key) },
-    { clock, log, chain: (query) => chain(query) },
+    { clock, log, chain: (query) => chain(query), isStrict },
   );
-  chain = (query) => file.handler.handle(query, behind);
+  const next: Chain = outside === undefined ? behind : () => outside;
+  chain = (query) => file.handler.handle(query, next);
   file.start();
   return {
     folder,
@@ -88,7 +89,8 @@ it.each([
     'A',
     ['0 aa', 'www.example. 60 IN CNAME web.example., web.example. 60 IN A 192.0.2.80', NS, ''],
   ],
-  ['www.example.', 'TXT', ['0 aa', 'www.example. 60 IN CNAME web.example.', NS, '']],
+  // RFC 2308 section 2.2.
+  ['www.example.', 'TXT', ['0 aa', 'www.example. 60 IN CNAME web.example.', SOA, '']],
   ['dangling.example.', 'A', ['nxdomain aa', 'dangling.example. 60 IN CNAME nowhere.example.', SOA, '']],
   ['nosuch.example.', 'A', ['nxdomain aa', '', SOA, '']],
   ['b.example.', 'A', ['0 aa', '', SOA, '']],
@@ -117,9 +119,91 @@ it('follows aliases out of the zone, and DNAMEs', async () => {
   );
 });
 
-it('ends aliases that lead in a circle', async () => {
-  const { ask } = await serve(ZONE);
+const LONG = ['x', 'y', 'z', 'v'].map((letter) => letter.repeat(50)).join('.');
+const JUDGED = `${ZONE}
+self IN CNAME self
+dself IN DNAME dself
+d1 IN DNAME d2
+d2 IN DNAME d1
+dlong IN DNAME ${LONG}
+bound IN HTTPS 1 . alpn=h2
+bound IN A 192.0.2.90
+away IN HTTPS 0 bound
+Caps IN MX 10 WEB
+gone IN CNAME none.elsewhere.test.
+*.any IN CNAME web
+twice IN CNAME x.any
+`;
+
+/** By BIND, Knot, NSD and PowerDNS: Ferret's zones and PowerDNS' regression tests. */
+it.each([
+  [
+    'loop1.example.',
+    'A',
+    ['0 aa', 'loop1.example. 60 IN CNAME loop2.example., loop2.example. 60 IN CNAME loop1.example.', '', ''],
+  ],
+  ['self.example.', 'A', ['0 aa', 'self.example. 60 IN CNAME self.example.', '', '']],
+  [
+    'x.dself.example.',
+    'A',
+    [
+      '0 aa',
+      'dself.example. 60 IN DNAME dself.example., x.dself.example. 60 IN CNAME x.dself.example.',
+      NS,
+      '',
+    ],
+  ],
+  [
+    'x.d1.example.',
+    'A',
+    [
+      '0 aa',
+      'd1.example. 60 IN DNAME d2.example., x.d1.example. 60 IN CNAME x.d2.example., ' +
+        'd2.example. 60 IN DNAME d1.example., x.d2.example. 60 IN CNAME x.d1.example.',
+      NS,
+      '',
+    ],
+  ],
+  // RFC 6672 section 2.2.
+  [`${'a'.repeat(60)}.dlong.example.`, 'A', ['6 aa', `dlong.example. 60 IN DNAME ${LONG}.example.`, '', '']],
+  [
+    'bound.example.',
+    'HTTPS',
+    ['0 aa', 'bound.example. 60 IN HTTPS 1 . alpn="h2"', NS, 'bound.example. 60 IN A 192.0.2.90'],
+  ],
+  [
+    'away.example.',
+    'HTTPS',
+    [
+      '0 aa',
+      'away.example. 60 IN HTTPS 0 bound.example.',
+      NS,
+      'bound.example. 60 IN A 192.0.2.90, bound.example. 60 IN HTTPS 1 . alpn="h2"',
+    ],
+  ],
+  // CoreDNS has the names of a zone in lower case.
+  [
+    'CAPS.example.',
+    'MX',
+    ['0 aa', 'caps.example. 60 IN MX 10 web.example.', NS, 'web.example. 60 IN A 192.0.2.80'],
+  ],
+  // The zone's name servers say nothing of names elsewhere.
+  ['gone.example.', 'A', ['0 aa', 'gone.example. 60 IN CNAME none.elsewhere.test.', '', '']],
+  [
+    'twice.example.',
+    'MX',
+    ['0 aa', 'twice.example. 60 IN CNAME x.any.example., x.any.example. 60 IN CNAME web.example.', SOA, ''],
+  ],
+])('answers %s %s as other authoritative servers do', async (name, type, expected) => {
+  const { ask } = await serve(JUDGED, [], { kind: 'refused' });
+  expect(await ask(name, type)).toEqual(expected);
+});
+
+it('answers as CoreDNS in strict mode', async () => {
+  const { ask } = await serve(ZONE, [], undefined, true);
   expect((await ask('loop1.example.'))[1]?.split(', ')).toHaveLength(10);
+  expect(await ask('www.example.', 'TXT')).toEqual(['0 aa', 'www.example. 60 IN CNAME web.example.', NS, '']);
+  expect((await ask('outside.example.'))[2]).toBe(NS);
 });
 
 it('passes on names that do not exist, where it is told to', async () => {
@@ -141,6 +225,15 @@ it('takes over a new serial, and neither the same one nor a file with faults', a
   expect(await change('garbage here')).toContain('192.0.2.80');
   expect(log.records.at(-1)).toMatchObject({ level: 'error' });
   expect(await change(moved.replace('host 1', 'host 2'))).toContain('192.0.2.88');
+  expect(log.records.filter(({ level }) => level === 'warn')).toEqual([]);
+  // Without a TTL it is taken with a warning, as CoreDNS takes it.
+  expect(await change(moved.replace('host 1', 'host 3').replace('$TTL 60\n', ''))).toBe(
+    'web.example. 0 IN A 192.0.2.88',
+  );
+  expect(log.records.at(-2)).toMatchObject({
+    level: 'warn',
+    message: expect.stringMatching(/^plugin\/file: Zone "example\.": .*:2: the record and \$TTL give no TTL/),
+  });
 });
 
 it('fails while there is no file, and looks for it again', async () => {

@@ -104,10 +104,12 @@ export class File implements TransferSource {
     if (reading.kind === 'missing')
       log.error(`plugin/file: Failed to open zone "${origin}" in "${path}": ${reading.reason}`);
     else if (reading.kind === 'faulty') log.error(`plugin/file: Parsing zone "${origin}": ${reading.reason}`);
-    else if (reading.kind === 'read')
+    else if (reading.kind === 'read') {
+      if (reading.warning !== undefined) log.warn(`plugin/file: Zone "${origin}": ${reading.warning}`);
       log.info(
         `plugin/file: Successfully reloaded zone "${origin}" in "${path}" with ${reading.names.serial} SOA serial`,
       );
+    }
   }
 
   /** @param serial the serial of an unchanged zone */

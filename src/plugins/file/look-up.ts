@@ -4,7 +4,7 @@
  *
  * Aliases are followed inside the zone; for names elsewhere the whole server is asked.
  */
-import { isWithin, joinName, parentOf, splitLabels, toKey } from '../../wire/name.ts';
+import { isWithin, joinName, parentOf, ROOT, splitLabels, toKey, tryParseName } from '../../wire/name.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -19,13 +19,20 @@ import type { ZoneName } from './zone-name.ts';
 import type { ZoneNames } from './zone-names.ts';
 
 const TYPE_DS = 43;
-/** Maximum number of aliases that are followed for one question. */
-const MAX_ALIASES = 8;
-/** Octets of a name. */
-const MAX_NAME = 254;
+/** Maximum number of aliases that are followed for one question: that of CoreDNS, and ours. */
+const STRICT_ALIASES = 8;
+const MAX_ALIASES = 16;
 
 /** `nonterminal`: only names below the name have records. */
-export type FileResult = 'success' | 'nodata' | 'nonterminal' | 'nxdomain' | 'delegation' | 'servfail';
+/** And `yxdomain`: a DNAME makes a name that is too long. */
+export type FileResult =
+  | 'success'
+  | 'nodata'
+  | 'nonterminal'
+  | 'nxdomain'
+  | 'yxdomain'
+  | 'delegation'
+  | 'servfail';
 
 export interface FileAnswer {
   readonly result: FileResult;
@@ -37,12 +44,19 @@ export interface FileAnswer {
 }
 
 /** Asks the whole server a question about another name. */
-export type LookUpElsewhere = (question: Question) => Promise<Pick<FileAnswer, 'result' | 'answers'>>;
+export type LookUpElsewhere = (
+  question: Question,
+) => Promise<Pick<FileAnswer, 'result' | 'answers' | 'authorities'>>;
 
 export interface FileQuestion {
   readonly question: Question;
   /** Whether the client wants signatures. */
   readonly isSigned: boolean;
+  /**
+   * Whether to answer as CoreDNS where it violates the DNS standards: name servers of the zone behind aliases that leave it or lead to
+   * nothing, and aliases in a circle until they are too many. Default: no.
+   */
+  readonly isStrict?: boolean;
   /** How many records a response may have. Default: any number. */
   readonly maxRecords?: number;
   /** Chooses the record that a cut set of addresses starts at, from 0 to below `count`. Default: the first. */
@@ -133,22 +147,30 @@ export class FileLookUp {
 
   async #substitute(at: ZoneName, dname: ResourceRecord): Promise<FileAnswer> {
     const { name, type } = this.#question;
-    const alias = synthesise(name, at.name, dname);
-    if (alias === undefined || toKey(alias.target) === toKey(name)) return SERVFAIL;
+    const alias = synthesise(toKey(name), at.name, dname);
+    const dnames = at.signed(TYPE.DNAME, this.#isSigned);
+    // RFC 6672 section 2.2.
+    if (alias === undefined) return { ...this.#positive(dnames, []), result: 'yxdomain' };
+    const { isStrict = false } = this.#asked;
+    const isCircle = toKey(alias.target) === toKey(name);
+    if (isCircle && isStrict) return SERVFAIL;
     const record: ResourceRecord = {
-      ...{ name, class: CLASS.IN, ttl: dname.ttl },
+      ...{ name: toKey(name), class: CLASS.IN, ttl: dname.ttl },
       data: { kind: 'CNAME', target: alias.target },
     };
-    const followed =
-      type === TYPE.CNAME ? this.#positive([record], this.#nameservers()) : await this.#follow([record]);
-    return { ...followed, answers: [...at.signed(TYPE.DNAME, this.#isSigned), ...followed.answers] };
+    const isLast = type === TYPE.CNAME || isCircle;
+    const followed = isLast
+      ? this.#positive([record], this.#serversFor([record]))
+      : await this.#follow([record]);
+    const answers = isStrict ? [...dnames, ...followed.answers] : joinRecords(dnames, followed.answers);
+    return { ...followed, answers };
   }
 
   /** @param owner of records that a wildcard synthesises; undefined: the name itself was found */
   async #answerAt(at: ZoneName | undefined, owner: AbsoluteName | undefined): Promise<FileAnswer> {
     const { type } = this.#question;
     const own = (records: readonly ResourceRecord[]) =>
-      owner === undefined ? records : records.map((record) => ({ ...record, name: owner }));
+      owner === undefined ? records : records.map((record) => ({ ...record, name: toKey(owner) }));
     const aliases = type === TYPE.CNAME ? [] : (at?.signed(TYPE.CNAME, this.#isSigned) ?? []);
     const expansion = owner === undefined ? [] : this.#proofOf(toKey(owner));
     if (aliases.length > 0) {
@@ -169,9 +191,13 @@ export class FileLookUp {
   async #follow(aliases: readonly ResourceRecord[]): Promise<FileAnswer> {
     const { type } = this.#question;
     const answers = [...aliases];
+    const isStrict = this.#asked.isStrict === true;
+    const passed = new Set([toKey(this.#question.name)]);
     let target = targetOf(aliases);
-    for (let step = 0; target !== undefined && step <= MAX_ALIASES; step += 1) {
+    for (let step = 0; target !== undefined && step <= (isStrict ? STRICT_ALIASES : MAX_ALIASES); step += 1) {
       const key = toKey(target);
+      if (!isStrict && passed.has(key)) return this.#positive(answers, []);
+      passed.add(key);
       const cut = this.#cutAbove(key);
       if (cut !== undefined) return { ...cut, answers };
       const at = this.#zone.find(key);
@@ -181,10 +207,12 @@ export class FileLookUp {
       const last = further.length > 0 ? further : at.signed(type, this.#isSigned);
       answers.push(...last);
       const proof = last.length === 0 ? this.#proofOf(key) : [];
-      if (proof.length > 0) return this.#positive(answers, [...this.#soa(), ...proof]);
+      // The last name has no such records (RFC 2308 section 2.2).
+      if (proof.length > 0 || (last.length === 0 && !isStrict))
+        return this.#positive(answers, [...this.#soa(), ...proof]);
       target = targetOf(further);
     }
-    return this.#positive(answers, this.#nameservers(), this.#targetsOf(answers));
+    return this.#positive(answers, this.#serversFor(answers), this.#targetsOf(answers));
   }
 
   #cutAbove(key: NameKey): FileAnswer | undefined {
@@ -197,14 +225,31 @@ export class FileLookUp {
   }
 
   async #goElsewhere(answers: readonly ResourceRecord[], target: AbsoluteName): Promise<FileAnswer> {
-    const { result, answers: more } = await this.#elsewhere({ ...this.#question, name: target });
-    const all = [...answers, ...more];
+    const {
+      result,
+      answers: more,
+      authorities: theirs,
+    } = await this.#elsewhere({
+      ...this.#question,
+      name: target,
+    });
+    const isStrict = this.#asked.isStrict === true;
+    const all = isStrict ? [...answers, ...more] : joinRecords(answers, more);
     const isNegative = result === 'nxdomain' || result === 'nodata';
+    // The SOA record of the zone of the last name, which may be another one.
+    const denial = isStrict ? [] : theirs.filter(({ data }) => data.kind === 'SOA');
     const authorities = [
-      ...(isNegative ? this.#soa() : this.#nameservers()),
+      ...(denial.length > 0 ? denial : isNegative ? this.#soa() : this.#serversFor(all)),
       ...this.#proofOf(toKey(target)),
     ];
     return { result, answers: all, authorities, additionals: this.#targetsOf(all) };
+  }
+
+  /** The name servers of the zone, if the last name of an answer is in it: they say nothing of names elsewhere. */
+  #serversFor(answers: readonly ResourceRecord[]): readonly ResourceRecord[] {
+    const last = answers.findLast(({ data }) => data.kind === 'CNAME')?.data;
+    const isElsewhere = last?.kind === 'CNAME' && !isWithin(toKey(last.target), this.#zone.origin);
+    return isElsewhere && this.#asked.isStrict !== true ? [] : this.#nameservers();
   }
 
   /** The wildcard right below the closest encloser (RFC 4592 section 3.3.1). */
@@ -255,9 +300,26 @@ export class FileLookUp {
   /** The addresses that the zone has of the names in an answer (RFC 1035 section 3.3, RFC 2782, RFC 9460). */
   #targetsOf(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
     if (!records.some(({ data }) => targetFor(data) !== undefined)) return [];
-    const find = () => this.#addresses(records.flatMap(({ data }) => targetFor(data) ?? []));
+    const find = () => {
+      const addresses = this.#addresses(records.flatMap((record) => this.#targetFor(record)));
+      return [...addresses, ...records.flatMap(({ data }) => this.#bindingsOf(data))];
+    };
     // Signatures come with the addresses.
     return this.#isSigned ? find() : this.#zone.onceFor(records, find);
+  }
+
+  #targetFor({ name, data }: ResourceRecord): readonly AbsoluteName[] {
+    const target = targetFor(data);
+    if (target === undefined) return [];
+    // RFC 9460 section 2.5.2: the owner itself.
+    return target === ROOT && isServiceMode(data) && this.#asked.isStrict !== true ? [name] : [target];
+  }
+
+  /** The records that the alias of a service binding leads to (RFC 9460 section 4.1). */
+  #bindingsOf(data: RecordData): readonly ResourceRecord[] {
+    if ((data.kind !== 'SVCB' && data.kind !== 'HTTPS') || isServiceMode(data)) return [];
+    if (this.#asked.isStrict === true) return [];
+    return this.#zone.find(toKey(data.target))?.signed(TYPE[data.kind], this.#isSigned) ?? [];
   }
 
   #addresses(names: readonly AbsoluteName[]): readonly ResourceRecord[] {
@@ -268,18 +330,28 @@ export class FileLookUp {
   }
 }
 
+const isServiceMode = (data: RecordData): boolean =>
+  (data.kind === 'SVCB' || data.kind === 'HTTPS') && data.priority > 0;
+
 /** The name whose addresses a client will need next. */
 function targetFor(data: RecordData): AbsoluteName | undefined {
   if (data.kind === 'MX') return data.exchange;
   return data.kind === 'SRV' || data.kind === 'SVCB' || data.kind === 'HTTPS' ? data.target : undefined;
 }
 
-/** The records of both, each once. */
+/** The records of both, each once: one DNAME may have made several aliases. */
 function joinRecords(
   one: readonly ResourceRecord[],
   other: readonly ResourceRecord[],
 ): readonly ResourceRecord[] {
-  return [...new Set([...one, ...other])];
+  const joined = new Map<ResourceRecord | string, ResourceRecord>();
+  for (const record of [...one, ...other]) joined.set(keyOfAlias(record) ?? record, record);
+  return [...joined.values()];
+}
+
+/** What tells aliases apart; undefined for other records, which are the same objects. */
+function keyOfAlias({ name, data }: ResourceRecord): string | undefined {
+  return data.kind === 'CNAME' || data.kind === 'DNAME' ? `${data.kind} ${toKey(name)}` : undefined;
 }
 
 function targetOf(aliases: readonly ResourceRecord[]): AbsoluteName | undefined {
@@ -295,7 +367,7 @@ function synthesise(
 ): { readonly target: AbsoluteName } | undefined {
   if (data.kind !== 'DNAME') return undefined;
   const labels = splitLabels(name);
-  const kept = labels.slice(0, labels.length - splitLabels(owner).length);
-  const target = kept.reduceRight<AbsoluteName>((below, label) => joinName(label, below), data.target);
-  return target.length > MAX_NAME ? undefined : { target };
+  const below = labels.slice(0, labels.length - splitLabels(owner).length);
+  const target = tryParseName(`${below.join('.')}.${data.target === ROOT ? '' : data.target}`);
+  return target && { target };
 }

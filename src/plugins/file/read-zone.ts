@@ -2,7 +2,7 @@
  * Reads a zone file, unless it is unchanged.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
+import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
 import type { FileZone } from './options.ts';
 import { ZoneNames } from './zone-names.ts';
 
@@ -15,7 +15,13 @@ export interface KnownFile {
 }
 
 export type ZoneReading =
-  | { readonly kind: 'read'; readonly names: ZoneNames; readonly modified: number }
+  | {
+      readonly kind: 'read';
+      readonly names: ZoneNames;
+      readonly modified: number;
+      /** What the owner of the file should know. */
+      readonly warning: string | undefined;
+    }
   | { readonly kind: 'unchanged' }
   /** The file cannot be read. */
   | { readonly kind: 'missing'; readonly reason: string }
@@ -42,7 +48,12 @@ export function readZone(
   }
   const readInclude = (include: string) => readFileSync(include, 'utf8');
   const generatedTtl = isStrict ? STRICT_GENERATED_TTL : undefined;
-  const { records, problems } = readZoneFile(text, { file: path, origin, readInclude, generatedTtl });
+  const { records, problems, untimed } = readZoneFile(text, {
+    file: path,
+    origin,
+    readInclude,
+    generatedTtl,
+  });
   const [problem] = problems;
   if (problem !== undefined) return { kind: 'faulty', reason: describeProblem(problem, path, origin) };
   const names = new ZoneNames(origin, records);
@@ -53,7 +64,7 @@ export function readZone(
       reason: `file ${JSON.stringify(path)} has no SOA record for origin ${origin}`,
     };
   if (!reloadByMtime && serial === known.serial) return { kind: 'unchanged' };
-  return { kind: 'read', names, modified };
+  return { kind: 'read', names, modified, warning: untimed && describeUntimed(untimed) };
 }
 
 function describeProblem({ file, line, column, fault, word }: ZoneFileProblem, path: string, origin: string) {

@@ -8,7 +8,7 @@ import { replyOf } from '../../chain/response.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
-import { type FileAnswer, FileLookUp } from './look-up.ts';
+import { type FileAnswer, FileLookUp, type FileResult } from './look-up.ts';
 import type { NotifyLog } from './notify-log.ts';
 import type { ZoneNames } from './zone-names.ts';
 
@@ -43,26 +43,39 @@ export async function lookUpInZone(
   const asked = {
     question: query.question,
     isSigned: query.edns?.dnssecOk === true,
+    isStrict,
     maxRecords: Math.ceil(room / (MIN_RECORD_OCTETS + (DATA_OCTETS.get(query.question.type) ?? 0))),
     pick: rotates ? (count: number) => Math.floor(Math.random() * count) : undefined,
   };
   const lookUp = new FileLookUp(names, asked, async (question) =>
-    query.depth >= MAX_DEPTH ? { result: 'servfail', answers: [] } : elsewhere(query, question, chain),
+    query.depth >= MAX_DEPTH ? endOfAliases(isStrict) : elsewhere(query, question, chain),
   );
   return lookUp.answer();
+}
+
+/** Aliases that form a loop: the chain so far, as BIND, Knot, NSD and PowerDNS do; CoreDNS fails. */
+function endOfAliases(isStrict: boolean) {
+  return { ...NOTHING_ELSEWHERE, result: isStrict ? 'servfail' : 'success' } as const;
 }
 
 async function elsewhere(
   query: Query,
   question: Question,
   chain: Chain,
-): Promise<Pick<FileAnswer, 'result' | 'answers'>> {
+): Promise<Pick<FileAnswer, 'result' | 'answers' | 'authorities'>> {
   const answer = await chain(query.about(question));
-  if (answer.kind === 'drop') return { result: 'success', answers: [] };
-  const { rcode = RCODE.NOERROR, answers = [] } = replyOf(answer);
-  if (rcode === RCODE.NXDOMAIN) return { result: 'nxdomain', answers };
-  if (rcode === RCODE.SERVFAIL) return { result: 'servfail', answers };
-  return { result: rcode === RCODE.NOERROR && answers.length === 0 ? 'nodata' : 'success', answers };
+  if (answer.kind === 'drop') return NOTHING_ELSEWHERE;
+  const { rcode = RCODE.NOERROR, answers = [], authorities = [] } = replyOf(answer);
+  return { result: resultOf(rcode, answers.length), answers, authorities };
+}
+
+const NOTHING_ELSEWHERE = { result: 'success', answers: [], authorities: [] } as const;
+
+function resultOf(rcode: number, answers: number): FileResult {
+  if (rcode === RCODE.NXDOMAIN) return 'nxdomain';
+  if (rcode === RCODE.YXDOMAIN) return 'yxdomain';
+  if (rcode === RCODE.SERVFAIL) return 'servfail';
+  return rcode === RCODE.NOERROR && answers === 0 ? 'nodata' : 'success';
 }
 
 /** NOTIFY is for zones that have primary servers: as in CoreDNS, nobody gets a response. */
@@ -72,6 +85,12 @@ export function dropNotify(query: Query, origin: NameKey, log: NotifyLog): Answe
   log.note(`Dropping notify from ${address} for ${origin}`);
   return { kind: 'drop' };
 }
+
+const RCODE_OF: Readonly<Partial<Record<FileResult, number>>> = {
+  nxdomain: RCODE.NXDOMAIN,
+  yxdomain: RCODE.YXDOMAIN,
+  servfail: RCODE.SERVFAIL,
+};
 
 export function presentZoneAnswer({
   result,
@@ -83,7 +102,7 @@ export function presentZoneAnswer({
   if (result === 'servfail' && answers.length === 0) return { kind: 'servfail' };
   return {
     ...EMPTY_ANSWER,
-    rcode: result === 'nxdomain' ? RCODE.NXDOMAIN : result === 'servfail' ? RCODE.SERVFAIL : RCODE.NOERROR,
+    rcode: RCODE_OF[result] ?? RCODE.NOERROR,
     authoritative: result !== 'delegation' || answers.length > 0,
     truncated: isCut,
     ...{ answers, authorities, additionals },

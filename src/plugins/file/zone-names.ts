@@ -3,10 +3,33 @@
  */
 import { parentOf, splitLabels, toKey } from '../../wire/name.ts';
 import { typeOfData } from '../../wire/record-data.ts';
-import { type NameKey, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { type NameKey, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { TYPE_NSEC3 } from './denial-chains.ts';
 import { DenialProofs } from './denial-proofs.ts';
 import { coveredType, ZoneName } from './zone-name.ts';
+
+/** The record with the names in lower case that CoreDNS has in lower case. SRV records keep their letters, as people see them. */
+function lowerNames(record: ResourceRecord): ResourceRecord {
+  const { data } = record;
+  if (data.kind === 'SRV') return record;
+  return { ...record, name: toKey(record.name), data: lowerTargets(data) };
+}
+
+function lowerTargets(data: RecordData): RecordData {
+  switch (data.kind) {
+    case 'SOA':
+      return { ...data, primary: toKey(data.primary), mailbox: toKey(data.mailbox) };
+    case 'MX':
+      return { ...data, exchange: toKey(data.exchange) };
+    case 'NS':
+    case 'CNAME':
+    case 'SVCB':
+    case 'HTTPS':
+      return { ...data, target: toKey(data.target) };
+    default:
+      return data;
+  }
+}
 
 export class ZoneNames {
   readonly origin: NameKey;
@@ -27,7 +50,7 @@ export class ZoneNames {
     // Of several SOA records the last one counts.
     const soa = records.findLast(({ name, data }) => data.kind === 'SOA' && toKey(name) === origin);
     for (const record of records)
-      if (record.data.kind !== 'SOA' || record === soa) this.#placeOf(record)?.add(record);
+      if (record.data.kind !== 'SOA' || record === soa) this.#placeOf(record)?.add(lowerNames(record));
     this.hashed = this.#hashed;
     this.denial = DenialProofs.of(this);
   }

@@ -1,6 +1,7 @@
 /**
  * Which services a name of an external zone leads to: a pure look-up in the cluster.
  */
+import type { NamedTarget } from '../../kube/names/endpoint-targets.ts';
 import { type Endpoint, endpointLabel } from '../../kube/names/endpoints.ts';
 import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
 import type { NamespacedName } from '../../kube/records/record-views.ts';
@@ -97,7 +98,10 @@ export class ServiceFinder {
     if (hosts.length > 0) return portsOfHosts(service, hosts, parts);
     const isByEndpoint = service.address.kind === 'headless' || parts.endpoint !== undefined;
     if (!this.#hasEndpoints || !isByEndpoint) return [];
-    return portsOfEndpoints(service, cluster.contents.readyEndpoints(namespace, name), parts);
+    return [
+      ...portsOfEndpoints(service, cluster.contents.readyEndpoints(namespace, name), parts),
+      ...portsOfTargets(service, cluster.contents.readyTargets(namespace, name), parts),
+    ];
   }
 }
 
@@ -130,6 +134,20 @@ function portsOfEndpoints(
     const host = { kind: 'address', address: endpoint.address } as const;
     const owner = `${label}.${name}.${namespace}`;
     return matchingPorts(endpoint.ports, parts).map((port) => ({ host, port, owner }));
+  });
+}
+
+/** The endpoints that are names. */
+function portsOfTargets(
+  { namespace, name }: ServiceObject,
+  targets: readonly NamedTarget[],
+  parts: AskedParts,
+): readonly ReachedPort[] {
+  return targets.flatMap(({ target, label, ports }) => {
+    if (parts.endpoint !== undefined && parts.endpoint !== '' && parts.endpoint !== label) return [];
+    const host = { kind: 'name', name: target } as const;
+    const owner = label === undefined ? `${name}.${namespace}` : `${label}.${name}.${namespace}`;
+    return matchingPorts(ports, parts).map((port) => ({ host, port, owner }));
   });
 }
 

@@ -6,7 +6,7 @@ import { ofKind } from '../../contract/plugin.ts';
 import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readServerAddress } from '../../corefile/directive/server-address.ts';
-import { parseZone } from '../../corefile/keys/zone-name.ts';
+import { parseZones } from '../../corefile/keys/zone-name.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { Transfer } from '../transfer/transfer.ts';
@@ -82,13 +82,13 @@ export const secondary = definePlugin({
 
 function readMembers(cursor: DirectiveCursor): readonly NameKey[] {
   return cursor.remainingArguments().flatMap((word) => {
-    const zone = parseZone(word);
-    if (zone === undefined)
+    const zones = parseZones([word]);
+    if (zones.length === 0)
       throw cursor.bareError(
         `invalid catalog member zone ${JSON.stringify(word)}`,
         'Name zones, as in example.org.',
       );
-    return zone;
+    return zones;
   });
 }
 

@@ -30,6 +30,8 @@ export interface SecondaryDependencies {
   readonly onChange: (origin: NameKey) => void;
   /** A key of `tsig` in the block. Default: there is none. */
   readonly keyNamed?: (name: NameKey) => NamedSecret | undefined;
+  /** Whether to answer as CoreDNS where it violates the DNS standards. Default: no. */
+  readonly isStrict?: boolean;
   /** From 0 to below 1. Default: by chance. */
   readonly random?: () => number;
 }
@@ -135,7 +137,8 @@ export class Secondary implements TransferSource {
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
     const { names } = zone;
     if (names === undefined) return { kind: 'servfail' };
-    const answer = await lookUpInZone(names, query, this.#dependencies.chain);
+    const { isStrict } = this.#dependencies;
+    const answer = await lookUpInZone(names, query, this.#dependencies.chain, { isStrict });
     const isMissing =
       answer.answers.length === 0 && (answer.result === 'nxdomain' || answer.result === 'nonterminal');
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : presentZoneAnswer(answer);

@@ -1,6 +1,7 @@
 /**
  * `tls`: certificate and key of the listeners of `tls://` and `https://`.
  */
+import { dirname } from 'node:path';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveContext, resolvePath } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
@@ -44,6 +45,11 @@ function readUse(cursor: DirectiveCursor, context: DirectiveContext): TlsOptions
       },
       keylog: () => {
         keyLog = resolvePath(cursor.remainingBetween(1, 1)[0] ?? '', context);
+        if (context.files.kindOf(dirname(keyLog)) !== 'folder')
+          throw cursor.error(
+            `unable to write TLS Key Log to ${JSON.stringify(keyLog)}: open ${keyLog}: no such file or directory`,
+            'Name a file in a folder that exists.',
+          );
         cursor.warn(
           'Who can read this file can decrypt captured packets of clients. Take keylog out after debugging.',
           `Writing TLS Key Log to ${JSON.stringify(keyLog)}`,

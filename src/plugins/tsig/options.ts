@@ -7,6 +7,8 @@ export interface TsigOptions {
   /** Signatures of questions about names in these zones are verified. */
   readonly zones: readonly NameKey[];
   readonly keys: readonly NamedSecret[];
+  /** Keys whose secret is not in base64: no signature by one of them is valid. */
+  readonly unusable: readonly NameKey[];
   /** Types whose questions must be signed. */
   readonly types: 'all' | ReadonlySet<number>;
   /** Opcodes whose messages must be signed. */

@@ -36,6 +36,7 @@ export const tsig = definePlugin({
     const draft: Draft<TsigOptions> = {
       zones: context.zones,
       keys: [],
+      unusable: [],
       types: new Set(),
       opcodes: new Set(),
     };
@@ -90,13 +91,16 @@ function readKeys(cursor: DirectiveCursor, path: string, { files }: DirectiveCon
 function addKey(cursor: DirectiveCursor, draft: Draft<TsigOptions>, written: WrittenKey): void {
   const name = tryParseKey(written.name);
   if (name === undefined) throw cursor.argumentError(`${written.name} is not a name. Give each key one.`);
-  if (draft.keys.some((key) => key.name === name))
+  if (draft.keys.some((key) => key.name === name) || draft.unusable.includes(name))
     throw cursor.argumentError(`The key ${name} is there already. Give each key once.`);
   const { secret, algorithm } = written;
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(secret) || secret.length % 4 !== 0)
-    throw cursor.argumentError(
-      `The secret of ${name} is not in base64. Make one with tsig-keygen or keymgr.`,
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(secret) || secret.length % 4 !== 0) {
+    cursor.warn(
+      `The secret of ${name} is not in base64, so each message signed by it is refused (BADSIG). Make one with tsig-keygen or keymgr.`,
     );
+    draft.unusable = [...draft.unusable, name];
+    return;
+  }
   draft.keys = [
     ...draft.keys,
     { name, secret: Buffer.from(secret, 'base64'), algorithm: algorithmOf(algorithm) },

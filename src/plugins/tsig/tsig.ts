@@ -52,7 +52,9 @@ export class Tsig {
     if (signature === 'none') return this.#isRequired(query) ? this.#refuse(query) : next(query);
     if (signature === 'malformed' || isMacMalformed(signature)) return { kind: 'formerr' };
     const key = this.#keys.get(signature.key);
-    const error = verifyQuery(signature, key, this.#seconds());
+    const error = this.#options.unusable.includes(signature.key)
+      ? TSIG_ERROR.BADSIG
+      : verifyQuery(signature, key, this.#seconds());
     query.signWith(new ResponseSigner(signature, key, error, () => this.#seconds()));
     if (error === TSIG_ERROR.NONE) return next(query);
     const { log } = this.#dependencies;

@@ -21,6 +21,7 @@ const SERVER: ServerEvidence = {
   loopingZones: [],
   domains: ['cluster.local.'],
   foreignDomains: new Map([['cluster.lokal.', 4]]),
+  fqdnEndpoints: [],
   externalNames: [{ namespace: 'shop', name: 'mail', target: 'mail.example.com', domain: 'cluster.local.' }],
 };
 const POD: PodEvidence = {
@@ -149,6 +150,11 @@ const SICK: readonly (readonly [string, Partial<CheckEvidence>, string])[] = [
       },
     },
     'problem shop/loop: service shop/loop is an ExternalName for loop.shop.svc.cluster.local., which leads back to it',
+  ],
+  [
+    'fqdn-endpoints',
+    { server: { ...SERVER, fqdnEndpoints: [{ namespace: 'shop', name: 'db', target: 'db.example.com.' }] } },
+    'risk shop/db: service shop/db has an EndpointSlice of addressType FQDN, which Kubernetes deprecates; it leads to db.example.com.',
   ],
   [
     'endpoints-not-ready',

@@ -206,6 +206,22 @@ const externalNameTarget = ofServer('external-name-target', ({ externalNames }) 
   });
 });
 
+const fqdnEndpoints = ofServer('fqdn-endpoints', ({ fqdnEndpoints: services }) =>
+  services.map(({ namespace, name, target }) => ({
+    kind: 'fqdn-endpoints',
+    severity: 'risk',
+    subject: `${namespace}/${name}`,
+    sentence: `service ${namespace}/${name} has an EndpointSlice of addressType FQDN, which Kubernetes deprecates; it leads to ${target}`,
+    remedies: [
+      { sentence: 'Make the service an ExternalName, or give its slices addresses.' },
+      {
+        sentence: 'List its slices.',
+        command: `kubectl -n ${namespace} get endpointslices -l kubernetes.io/service-name=${name}`,
+      },
+    ],
+  })),
+);
+
 function problemOfTarget(
   target: string,
   start: string,
@@ -245,5 +261,6 @@ export const SERVER_CHECKS: readonly Check[] = [
   configRejected,
   nodeRulesMissing,
   externalNameTarget,
+  fqdnEndpoints,
   foreignClusterDomain,
 ];

@@ -50,6 +50,7 @@ export function groupFindings(findings: readonly Finding[], plan: EventsPlan): r
 function objectOf({ kind, subject }: Finding, { service, configMap }: EventsPlan): EventObject | undefined {
   switch (kind) {
     case 'external-name-target':
+    case 'fqdn-endpoints':
     case 'selector-matches-nothing': {
       const [namespace = '', name = ''] = subject.split('/');
       return { kind: 'Service', namespace, name };

@@ -127,6 +127,23 @@ function stateOf({ original, blocks, template }: Scraped, port: number): PortSta
   return blocks.length === 0 && declared.includes(port) ? 'open' : 'closed';
 }
 
+/** Slices that are named; of the others, there is the number. */
+const MAX_NAMED = 5;
+
+/** @param slices those of `addressType: FQDN` */
+export function checkFqdnSlices(slices: readonly string[]): readonly PreflightFinding[] {
+  const findings = new CheckFindings('endpoint-slices');
+  if (slices.length === 0) return findings.all;
+  const named = slices.slice(0, MAX_NAMED).join(', ');
+  const others = slices.length > MAX_NAMED ? ` and ${slices.length - MAX_NAMED} others` : '';
+  findings.add(
+    'note',
+    `EndpointSlices have the addressType FQDN, which Kubernetes deprecates; their names stay aliases: ${named}${others}`,
+    { sentence: 'make their services ExternalNames, or give the slices addresses' },
+  );
+  return findings.all;
+}
+
 export function checkNodes(nodes: readonly JsonRecord[], { name }: Original): readonly PreflightFinding[] {
   const findings = new CheckFindings('nodes');
   const linux = nodes.filter((node) => nodeInfo(node)['operatingSystem'] !== 'windows');

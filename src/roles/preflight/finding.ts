@@ -13,6 +13,7 @@ export const PREFLIGHT_CHECKS = [
   'rollout',
   'owner',
   'scraping',
+  'endpoint-slices',
   'nodes',
   'node-network',
 ] as const;

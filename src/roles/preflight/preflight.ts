@@ -4,7 +4,7 @@
 import type { ConfigSources } from '../../config/dnsmasq/sources.ts';
 import type { WorkloadPlan } from '../../config/preflight/preflight-flags.ts';
 import { asRecord, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
-import { checkNodeNetwork, checkNodes, checkScraping } from './check-cluster.ts';
+import { checkFqdnSlices, checkNodeNetwork, checkNodes, checkScraping } from './check-cluster.ts';
 import { checkConfiguration, type ReadConfiguration } from './check-configuration.ts';
 import { checkMemory, checkPermissions, checkPrivileges } from './check-rights.ts';
 import { checkOwner, checkRollout } from './check-rollout.ts';
@@ -50,6 +50,7 @@ export function makePreflight(
   checks.see('scraping', bothSeen(running), ({ service, monitors }) => ({
     findings: checkScraping({ original, namespace, template, blocks, service, monitors }),
   }));
+  checks.see('endpoint-slices', running.fqdnSlices, (slices) => ({ findings: checkFqdnSlices(slices) }));
   checks.see('nodes', running.nodes, (nodes) => ({ findings: checkNodes(nodes, original) }));
   if (original.name === 'node-cache') {
     const words = parts.flatMap(({ container }) => container.arguments);

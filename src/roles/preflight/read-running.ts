@@ -14,6 +14,8 @@ export interface RunningServer {
   readonly configMaps: Seen<ConfigMaps>;
   readonly nodes: Seen<readonly JsonRecord[]>;
   readonly services: Seen<number>;
+  /** EndpointSlices of all namespaces whose `addressType` is FQDN, as `namespace/name`. */
+  readonly fqdnSlices: Seen<readonly string[]>;
   /** The rules of all roles that are bound to the service account. */
   readonly rules: Seen<readonly JsonRecord[]>;
   /** ServiceMonitors and PodMonitors of all namespaces; empty where there are no such kinds. */
@@ -54,6 +56,7 @@ export async function readRunning(rest: RestClient, plan: WorkloadPlan): Promise
     configMaps: await cluster.see(() => cluster.configMaps(namespace, new Set(names))),
     nodes: await cluster.see(() => cluster.list('/api/v1/nodes')),
     services: await cluster.see(() => cluster.count('/api/v1/services')),
+    fqdnSlices: await cluster.see(() => cluster.fqdnSlices()),
     rules: await cluster.see(() => cluster.rulesOf(account)),
     monitors: await cluster.see(() => cluster.monitors()),
     network: await cluster.see(() => cluster.network()),
@@ -100,13 +103,18 @@ class ClusterReader {
   /** Empty where there is no such kind. */
   async list(path: string): Promise<readonly JsonRecord[]> {
     const items: JsonRecord[] = [];
+    for await (const item of this.#items(path)) items.push(item);
+    return items;
+  }
+
+  async *#items(path: string): AsyncIterable<JsonRecord> {
     let next = '';
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const query = new URLSearchParams({ limit: String(PAGE), ...(next !== '' && { continue: next }) });
       const list = await this.find(`${path}?${query}`);
-      items.push(...asRecords(list?.['items']));
+      yield* asRecords(list?.['items']);
       next = asText(asRecord(list?.['metadata'])?.['continue']) ?? '';
-      if (next === '') return items;
+      if (next === '') return;
     }
     throw new RestError(`more than ${PAGE * MAX_PAGES} objects: ${path}`, undefined);
   }
@@ -116,6 +124,16 @@ class ClusterReader {
     const list = await this.#rest.get(`${path}?limit=1`);
     const remaining = asRecord(list['metadata'])?.['remainingItemCount'];
     return asList(list['items']).length + (typeof remaining === 'number' ? remaining : 0);
+  }
+
+  /** Keeps no slice: a cluster may have a hundred thousand. */
+  async fqdnSlices(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for await (const { addressType, metadata } of this.#items('/apis/discovery.k8s.io/v1/endpointslices')) {
+      const { namespace, name } = asRecord(metadata) ?? {};
+      if (addressType === 'FQDN') found.push(`${String(namespace)}/${String(name)}`);
+    }
+    return found;
   }
 
   async configMaps(namespace: string, names: ReadonlySet<string>): Promise<ConfigMaps> {

@@ -260,9 +260,9 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#healthRequests.follow([...new Set(addresses)]);
   }
 
-  /** At start, only a `health` address that cannot be bound is an error; other failures are logged. */
+  /** At start, an address of `health` or `pprof` that cannot be bound is an error, as in CoreDNS; other failures are logged. */
   async #openEndpoints(plans: readonly EndpointPlan[]): Promise<void> {
-    await this.#endpoints.add(plans.filter(({ kind }) => kind === 'health'));
+    await this.#endpoints.add(plans.filter(({ kind }) => kind === 'health' || kind === 'profile'));
     for (const plan of plans) {
       try {
         await this.#endpoints.add([plan]);

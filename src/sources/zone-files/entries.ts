@@ -85,25 +85,24 @@ class EntryReader {
 
   #entry(): ZoneWord[] {
     const words: ZoneWord[] = [];
-    let open: { line: number; column: number; text: string } | undefined;
+    const open: { line: number; column: number; text: string }[] = [];
     while (this.#at < this.#text.length) {
       const character = this.#text[this.#at];
       if (character === '\n') {
         this.#endLine();
-        if (open === undefined) return words;
+        if (open.length === 0) return words;
       } else if (character === ' ' || character === '\t' || character === '\r') this.#at += 1;
       else if (character === ';') this.#skipComment();
       else if (character === '(') {
-        if (open !== undefined) throw this.#fault('a parenthesis inside another one', '(');
-        open = { line: this.#line, column: this.#column(this.#at + 1), text: '(' };
+        open.push({ line: this.#line, column: this.#column(this.#at + 1), text: '(' });
         this.#at += 1;
       } else if (character === ')') {
-        if (open === undefined) throw this.#fault('a closing parenthesis without an opening one', ')');
-        open = undefined;
+        if (open.pop() === undefined) throw this.#fault('a closing parenthesis without an opening one', ')');
         this.#at += 1;
       } else words.push(character === '"' ? this.#quoted() : this.#bare());
     }
-    if (open !== undefined) throw new ZoneFileFault('a parenthesis that is not closed', open);
+    const [first] = open;
+    if (first !== undefined) throw new ZoneFileFault('a parenthesis that is not closed', first);
     return words;
   }
 
@@ -131,12 +130,21 @@ class EntryReader {
     const start = this.#at + 1;
     const opened = { line: this.#line, column: this.#column(start), text: '"' };
     for (this.#at = start; this.#text[this.#at] !== '"'; this.#at += 1) {
-      if (this.#at >= this.#text.length || this.#text[this.#at] === '\n')
-        throw new ZoneFileFault('a string that is not closed', opened);
+      if (this.#at >= this.#text.length) throw new ZoneFileFault('a string that is not closed', opened);
       if (this.#text[this.#at] === '\\' && this.#text[this.#at + 1] !== '\n') this.#at += 1;
     }
     this.#at += 1;
-    return this.#word(this.#text.slice(start, this.#at - 1), true);
+    const word = this.#word(this.#text.slice(start, this.#at - 1), true);
+    this.#countLines(word.text, start);
+    return word;
+  }
+
+  /** A string may go on in further lines. @param start of its text */
+  #countLines(text: string, start: number): void {
+    const lines = text.split('\n').length - 1;
+    if (lines === 0) return;
+    this.#line += lines;
+    this.#lineStart = start + text.lastIndexOf('\n') + 1;
   }
 
   #word(text: string, isQuoted: boolean): ZoneWord {

@@ -13,6 +13,7 @@ import type { AbsoluteName, RecordData } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 import { encodeLocation } from './location.ts';
+import { encodePrefixes } from './prefixes.ts';
 import { encodeParameters } from './service-parameters.ts';
 import { readName, readNumber, readOctets, readSeconds } from './word-values.ts';
 
@@ -21,6 +22,8 @@ const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['A', 'ipv4'],
   ['AAAA', 'ipv6'],
   ['AFSDB', 'uint16 name'],
+  ['APL', 'prefixes'],
+  ['AVC', 'texts'],
   ['CAA', 'uint8 string text'],
   ['CDNSKEY', 'uint16 uint8 algorithm base64'],
   ['CDS', 'uint16 algorithm uint8 hex'],
@@ -38,7 +41,10 @@ const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['ISDN', 'strings'],
   ['KEY', 'uint16 uint8 algorithm base64'],
   ['KX', 'uint16 name'],
+  ['L32', 'uint16 ipv4'],
+  ['L64', 'uint16 locator'],
   ['LOC', 'location'],
+  ['LP', 'uint16 name'],
   ['MB', 'name'],
   ['MD', 'name'],
   ['MF', 'name'],
@@ -47,6 +53,8 @@ const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['MR', 'name'],
   ['MX', 'uint16 name'],
   ['NAPTR', 'uint16 uint16 string string string name'],
+  ['NID', 'uint16 locator'],
+  ['NINFO', 'texts'],
   ['NS', 'name'],
   ['NSEC', 'name types'],
   ['NSEC3', 'uint8 uint8 uint16 salt hash types'],
@@ -54,18 +62,22 @@ const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
   ['OPENPGPKEY', 'base64'],
   ['PTR', 'name'],
   ['PX', 'uint16 name name'],
+  ['RESINFO', 'texts'],
+  ['RKEY', 'uint16 uint8 algorithm base64'],
   ['RP', 'name name'],
   ['RRSIG', 'type algorithm uint8 seconds time time uint16 name base64'],
   ['RT', 'uint16 name'],
   ['SMIMEA', 'uint8 uint8 uint8 hex'],
   ['SOA', 'name name uint32 seconds seconds seconds seconds'],
-  ['SPF', 'strings'],
+  ['SPF', 'texts'],
   ['SRV', 'uint16 uint16 uint16 name'],
   ['SSHFP', 'uint8 uint8 hex'],
   ['SVCB', 'uint16 name parameters'],
+  ['TALINK', 'name name'],
   ['TLSA', 'uint8 uint8 uint8 hex'],
-  ['TXT', 'strings'],
+  ['TXT', 'texts'],
   ['URI', 'uint16 uint16 text'],
+  ['WALLET', 'texts'],
   ['X25', 'string'],
   ['ZONEMD', 'uint32 uint8 uint8 hex'],
 ]);
@@ -148,6 +160,7 @@ function missing(field: string, { line, column }: ZoneWord): ZoneFileFault {
   return new ZoneFileFault(`the data ends too early: ${field} is missing`, { line, column });
 }
 
+const MAX_STRING = 255;
 const NOWHERE: ZoneWord = { text: '', isQuoted: false, line: 1, column: 0 };
 
 type OneWordField = (word: ZoneWord, origin: AbsoluteName) => Uint8Array;
@@ -171,10 +184,13 @@ const ONE_WORD_FIELDS: ReadonlyMap<string, OneWordField> = new Map<string, OneWo
   ['hash', encodeHash],
   ['eui48', (word) => encodeEui(word, 6)],
   ['eui64', (word) => encodeEui(word, 8)],
+  ['locator', encodeLocator],
 ]);
 
 const REST_FIELDS: ReadonlyMap<string, RestField> = new Map<string, RestField>([
   ['strings', encodeStrings],
+  ['texts', encodeTexts],
+  ['prefixes', encodePrefixes],
   ['hex', encodeHex],
   ['base64', encodeBase64],
   ['types', encodeTypes],
@@ -185,6 +201,20 @@ const REST_FIELDS: ReadonlyMap<string, RestField> = new Map<string, RestField>([
 function encodeStrings(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
   if (words.length === 0) throw missing('string', before);
   return Buffer.concat(words.map(encodeString));
+}
+
+/** A text of more than 255 octets becomes several strings, as in CoreDNS. */
+function encodeTexts(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
+  if (words.length === 0) throw missing('string', before);
+  return Buffer.concat(words.flatMap((word) => splitText(readOctets(word))));
+}
+
+function splitText(octets: Uint8Array): readonly Uint8Array[] {
+  const count = Math.max(1, Math.ceil(octets.length / MAX_STRING));
+  return Array.from({ length: count }, (_, index) => {
+    const part = octets.subarray(index * MAX_STRING, (index + 1) * MAX_STRING);
+    return Buffer.concat([Uint8Array.of(part.length), part]);
+  });
 }
 
 function encodeNumber(value: number, octets: 1 | 2 | 4): Uint8Array {
@@ -201,7 +231,7 @@ function encodeAddress(word: ZoneWord, octets: 4 | 16): Uint8Array {
 
 function encodeString(word: ZoneWord): Uint8Array {
   const octets = readOctets(word);
-  if (octets.length > 255) throw new ZoneFileFault('a string of more than 255 octets', word);
+  if (octets.length > MAX_STRING) throw new ZoneFileFault('a string of more than 255 octets', word);
   return Buffer.concat([Uint8Array.of(octets.length), octets]);
 }
 
@@ -319,6 +349,19 @@ function encodeHash(word: ZoneWord): Uint8Array {
   }
   if (octets.length === 0 || octets.length > 255) throw new ZoneFileFault('not base32', word);
   return Uint8Array.of(octets.length, ...octets);
+}
+
+/** RFC 6742 section 2.1.2: four groups of four digits. */
+function encodeLocator(word: ZoneWord): Uint8Array {
+  if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(word.text))
+    throw new ZoneFileFault('not 64 bits such as 2001:db8:1:2', word);
+  return Buffer.from(
+    word.text
+      .split(':')
+      .map((group) => group.padStart(4, '0'))
+      .join(''),
+    'hex',
+  );
 }
 
 /** RFC 7043: octets in hexadecimal with hyphens between them. */

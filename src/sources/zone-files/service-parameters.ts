@@ -2,11 +2,9 @@
  * The parameters of SVCB and HTTPS records (RFC 9460 section 2.1).
  */
 import { parseAddress } from '../../wire/address.ts';
+import { SERVICE_PARAMETER_KEYS } from '../../wire/service-binding-records.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 import { readOctets } from './word-values.ts';
-
-/** RFC 9460 section 14.3.2, and dohpath of RFC 9461. */
-const KEYS = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath'];
 
 /** @throws ZoneFileFault */
 export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
@@ -23,7 +21,7 @@ export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
     const isQuoted = word.text.endsWith('=') && following?.isQuoted === true;
     const text = isQuoted ? following : { ...word, text: value };
     if (isQuoted) at += 1;
-    parameters.set(key, encodeValue(key, text));
+    parameters.set(key, isByNumber(name, key) ? readOctets(text) : encodeValue(key, text));
   }
   const sorted = [...parameters].sort(([a], [b]) => a - b);
   return Buffer.concat(
@@ -32,10 +30,23 @@ export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
 }
 
 function keyOf(name: string): number | undefined {
-  const known = KEYS.indexOf(name.toLowerCase());
+  const known = SERVICE_PARAMETER_KEYS.indexOf(name.toLowerCase());
   if (known >= 0) return known;
   const digits = /^key(0|[1-9]\d{0,4})$/i.exec(name)?.[1];
-  return digits !== undefined && Number(digits) <= 0xffff ? Number(digits) : undefined;
+  return digits !== undefined && Number(digits) < INVALID_KEY ? Number(digits) : undefined;
+}
+
+/** RFC 9460 section 14.3.2. */
+const INVALID_KEY = 0xffff;
+/** The first key that RFC 9460 does not define: by its number, its value is octets. */
+const FIRST_OPAQUE_KEY = 8;
+
+const isByNumber = (name: string, key: number): boolean => key >= FIRST_OPAQUE_KEY && /^key/i.test(name);
+
+function encodeEchConfig(word: ZoneWord): Uint8Array {
+  if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(word.text) && word.text !== '')
+    return Buffer.from(word.text, 'base64');
+  throw new ZoneFileFault('not base64', word);
 }
 
 function uint16(value: number): Uint8Array {
@@ -43,7 +54,7 @@ function uint16(value: number): Uint8Array {
 }
 
 function encodeValue(key: number, word: ZoneWord): Uint8Array {
-  switch (KEYS[key]) {
+  switch (SERVICE_PARAMETER_KEYS[key]) {
     case 'mandatory':
       return Buffer.concat(
         listOf(word)
@@ -53,16 +64,19 @@ function encodeValue(key: number, word: ZoneWord): Uint8Array {
     case 'alpn':
       return encodeProtocols(word);
     case 'no-default-alpn':
+    case 'ohttp':
       if (word.text !== '') throw new ZoneFileFault('a parameter that has no value', word);
       return new Uint8Array();
     case 'port':
-      return encodePort(word);
+      return uint16(readPart(word.text, 'port', word));
+    case 'tls-supported-groups':
+      return Buffer.concat(listOf(word).map((text) => uint16(readPart(text, 'group', word))));
     case 'ipv4hint':
       return Buffer.concat(listOf(word).map((text) => requireAddress(text, 4, word)));
     case 'ipv6hint':
       return Buffer.concat(listOf(word).map((text) => requireAddress(text, 16, word)));
     case 'ech':
-      return Buffer.from(word.text, 'base64');
+      return encodeEchConfig(word);
     default:
       return readOctets(word);
   }
@@ -86,9 +100,9 @@ function requireAddress(text: string, octets: 4 | 16, word: ZoneWord): Uint8Arra
   throw new ZoneFileFault(`not a list of IPv${octets === 4 ? 4 : 6} addresses`, word);
 }
 
-function encodePort(word: ZoneWord): Uint8Array {
-  if (/^\d{1,5}$/.test(word.text) && Number(word.text) <= 0xffff) return uint16(Number(word.text));
-  throw new ZoneFileFault('not a port', word);
+function readPart(text: string, what: string, word: ZoneWord): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 0xffff) return Number(text);
+  throw new ZoneFileFault(`not a ${what}`, word);
 }
 
 const COMMA = 0x2c;

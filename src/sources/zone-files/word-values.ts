@@ -10,13 +10,21 @@ export function readName(word: ZoneWord, origin: AbsoluteName): AbsoluteName {
   if (word.text === '@' && !word.isQuoted) return origin;
   // A dot after an odd number of backslashes is part of a label.
   const isAbsolute = /(?:^|[^\\])(?:\\\\)*\.$/.test(word.text);
+  const text = escapeCharacters(word.text);
   try {
-    if (isAbsolute) return parseName(word.text);
-    return parseName(origin === ROOT ? `${word.text}.` : `${word.text}.${origin}`);
+    if (isAbsolute) return parseName(text);
+    return parseName(origin === ROOT ? `${text}.` : `${text}.${origin}`);
   } catch (error) {
     if (!(error instanceof NameError)) throw error;
     throw new ZoneFileFault('not a domain name', word);
   }
+}
+
+/** Characters outside ASCII are the octets of UTF-8, as in CoreDNS and NSD. */
+function escapeCharacters(text: string): string {
+  return text.replace(/\\?[^\x00-\x7f]/gu, (character) =>
+    Array.from(Buffer.from(character.replace('\\', ''), 'utf8'), (octet) => `\\${octet}`).join(''),
+  );
 }
 
 /** A whole number. @throws ZoneFileFault */
@@ -32,16 +40,16 @@ const SECONDS: ReadonlyMap<string, number> = new Map<string, number>([
   ['d', 86_400],
   ['w', 604_800],
 ]);
-const MAX_UINT32 = 2 ** 32 - 1;
+export const MAX_UINT32 = 2 ** 32 - 1;
 /** RFC 2181 section 8. */
 export const MAX_TTL = 2 ** 31 - 1;
 
-/** Seconds, or numbers with units as in `1h30m`. @returns undefined if it is not a TTL */
+/** Seconds, or numbers with units as in `1h30m` and `1h30`. @returns undefined if it is not a TTL */
 export function parseTtl(text: string): number | undefined {
   if (/^\d{1,10}$/.test(text)) return Number(text);
-  if (!/^(?:\d{1,9}[smhdw])+$/i.test(text)) return undefined;
+  if (!/^(?:\d{1,9}[smhdw])+\d{0,9}$/i.test(text)) return undefined;
   let seconds = 0;
-  for (const [, amount, unit = ''] of text.matchAll(/(\d+)([smhdw])/gi))
+  for (const [, amount, unit = 's'] of text.matchAll(/(\d+)([smhdw])?/gi))
     seconds += Number(amount) * (SECONDS.get(unit.toLowerCase()) ?? 0);
   return seconds;
 }

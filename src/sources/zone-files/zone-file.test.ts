@@ -9,7 +9,7 @@ import { describeZoneFileProblem, parseRecord, readZoneFile } from './zone-file.
 const ORIGIN = parseName('example.');
 
 function read(text: string, files: Readonly<Record<string, string>> = {}) {
-  const { records, problems, included } = readZoneFile(text, {
+  const { records, problems, included, untimed } = readZoneFile(text, {
     file: '/zones/db',
     origin: ORIGIN,
     readInclude(path) {
@@ -18,7 +18,10 @@ function read(text: string, files: Readonly<Record<string, string>> = {}) {
       return found;
     },
   });
-  return { records: records.map(presentRecord), problems: problems.map(describeZoneFileProblem), included };
+  return {
+    ...{ records: records.map(presentRecord), problems: problems.map(describeZoneFileProblem) },
+    ...{ included, untimed },
+  };
 }
 
 describe('readZoneFile', () => {
@@ -57,11 +60,53 @@ describe('readZoneFile', () => {
     ]);
   });
 
-  it('takes the last TTL where there is no $TTL, and refuses a record before any', () => {
-    expect(read('a IN A 192.0.2.1\nb 60 IN A 192.0.2.2\nc IN A 192.0.2.3\n')).toMatchObject({
-      records: ['b.example. 60 IN A 192.0.2.2', 'c.example. 60 IN A 192.0.2.3'],
-      problems: ['/zones/db:1: a record without a TTL, and neither $TTL nor one before it: "A"'],
+  it('takes the last TTL where there is no $TTL, and 0 before any, which is named', () => {
+    expect(read('\na IN A 192.0.2.1\na2 IN A 192.0.2.1\nb 60 IN A 192.0.2.2\nc IN A 192.0.2.3\n')).toEqual({
+      records: [
+        ...['a.example. 0 IN A 192.0.2.1', 'a2.example. 0 IN A 192.0.2.1'],
+        ...['b.example. 60 IN A 192.0.2.2', 'c.example. 60 IN A 192.0.2.3'],
+      ],
+      ...{ problems: [], included: [], untimed: { file: '/zones/db', line: 2 } },
     });
+    const files = { '/zones/sub': '\nx A 192.0.2.1\n' };
+    expect(read('$INCLUDE sub\ny A 192.0.2.1\n', files)).toMatchObject({
+      untimed: { file: '/zones/sub', line: 2 },
+    });
+    expect(read('$TTL 0\na A 192.0.2.1\n').untimed).toBeUndefined();
+  });
+
+  it('reads what CoreDNS reads though no RFC says so', () => {
+    const { records, problems } = read(
+      [
+        '$TTL 60',
+        'mixed 1h30 A 192.0.2.1',
+        'large 4294967295 A 192.0.2.2',
+        'nested ( ( A ) 192.0.2.3 )',
+        'lines TXT "one',
+        'two" ; a string',
+        `long TXT ${'x'.repeat(256)}`,
+        'b\u00fccher A 192.0.2.4',
+        'svcb SVCB 1 . ohttp tls-supported-groups=29,23 key8=',
+      ].join('\n'),
+    );
+    expect(records).toEqual([
+      'mixed.example. 3630 IN A 192.0.2.1',
+      'large.example. 0 IN A 192.0.2.2',
+      'nested.example. 60 IN A 192.0.2.3',
+      'lines.example. 60 IN TXT "one\\010two"',
+      `long.example. 60 IN TXT "${'x'.repeat(255)}" "x"`,
+      'b\\195\\188cher.example. 60 IN A 192.0.2.4',
+    ]);
+    // Lines are counted inside strings too.
+    expect(problems).toEqual(['/zones/db:9: a parameter that was there before: "key8="']);
+  });
+
+  it('restores the TTL after an included file, as CoreDNS and Knot do', () => {
+    const files = { '/zones/inc': '$TTL 5\na A 192.0.2.1\n' };
+    expect(read('$TTL 60\n$INCLUDE inc\nb A 192.0.2.2\n', files).records).toEqual([
+      'a.example. 5 IN A 192.0.2.1',
+      'b.example. 60 IN A 192.0.2.2',
+    ]);
   });
 
   it('makes records from a range', () => {
@@ -128,7 +173,7 @@ describe('readZoneFile', () => {
     [' IN A 192.0.2.1', 'a record without a name, and none before it: "IN"'],
     ['a 4294967296 IN A 192.0.2.1', 'not a TTL from 0 to 2147483647: "4294967296"'],
     ['a IN TXT', 'the data ends too early: string is missing'],
-    [`a IN TXT ${'x'.repeat(256)}`, `a string of more than 255 octets: "${'x'.repeat(256)}"`],
+    [`a IN HINFO ${'x'.repeat(256)} os`, `a string of more than 255 octets: "${'x'.repeat(256)}"`],
     ['a IN TXT "\\999"', 'an incomplete escape: "\\\\999"'],
     ['a IN TXT "open', 'a string that is not closed: "\\""'],
     ['a IN TXT ( "x"', 'a parenthesis that is not closed: "("'],
@@ -139,6 +184,13 @@ describe('readZoneFile', () => {
     ['a IN DS 1 8 2 abc', 'not pairs of hexadecimal digits: "abc"'],
     ['a IN HTTPS 1 . port=x', 'not a port: "x"'],
     ['a IN HTTPS 1 . nosuch=1', 'not a parameter: "nosuch=1"'],
+    ['a IN HTTPS 1 . ech=!!!', 'not base64: "!!!"'],
+    ['a IN HTTPS 1 . key65535=x', 'not a parameter: "key65535=x"'],
+    ['a IN HTTPS 1 . key0998=x', 'not a parameter: "key0998=x"'],
+    ['a IN HTTPS 1 . ohttp=x', 'a parameter that has no value: "x"'],
+    ['a IN HTTPS 1 . tls-supported-groups=x', 'not a group: "x"'],
+    ['a IN APL 1:192.0.2.0/33', 'not a prefix such as 1:192.0.2.0/24: "1:192.0.2.0/33"'],
+    ['a IN NID 1 1:2:3', 'not 64 bits such as 2001:db8:1:2: "1:2:3"'],
     ['$NOSUCH x', 'not one of $ORIGIN, $TTL, $INCLUDE and $GENERATE: "$NOSUCH"'],
     ['$TTL', 'a directive without its value: "$TTL"'],
     ['$ORIGIN a b', 'more than one value: "b"'],
@@ -172,6 +224,14 @@ describe('readZoneFile', () => {
     ['NSEC3PARAM 1 0 12 aabb', '7 0100000C02AABB'],
     ['RP a b', '6 016100016200'],
     ['TYPE65280 \\# 4 0102 0304', '4 01020304'],
+    // RFC 6742, RFC 3123, and types without an RFC.
+    ['NID 10 0014:4fff:ff20:ee64', '10 000A00144FFFFF20EE64'],
+    ['L32 10 10.1.2.0', '6 000A0A010200'],
+    ['LP 10 l64.example.', '15 000A036C3634076578616D706C6500'],
+    ['APL 1:192.168.32.0/21 !1:192.168.38.0/28 2:FF00::/8', '19 00011503C0A82000011C83C0A82600020801FF'],
+    ['AVC "x"', '2 0178'],
+    ['RKEY 0 3 8 AQID', '7 00000308010203'],
+    ['TALINK b.example. .', '12 0162076578616D706C650000'],
   ];
   for (const [text, generic] of others)
     it(`reads ${text}`, () => {
@@ -242,7 +302,7 @@ const data: fc.Arbitrary<RecordData> = fc.oneof(
     priority: uint16,
     target: name,
     parameters: fc
-      .uniqueArray(fc.integer({ min: 7, max: 0xffff }), { maxLength: 4 })
+      .uniqueArray(fc.integer({ min: 7, max: 0xfffe }), { maxLength: 4 })
       .chain((keys) =>
         fc.tuple(...keys.toSorted((a, b) => a - b).map((key) => octets(30).map((value) => ({ key, value })))),
       ),

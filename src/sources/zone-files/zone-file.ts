@@ -12,7 +12,7 @@ import { type AbsoluteName, CLASS, type ResourceRecord } from '../../wire/types.
 import { type DataField, readEntries, type ZoneEntry, ZoneFileFault, type ZoneWord } from './entries.ts';
 import { fillInNumber, numbersOf, readRange } from './generate.ts';
 import { readRecordData } from './record-fields.ts';
-import { MAX_TTL, parseTtl, readName } from './word-values.ts';
+import { MAX_TTL, MAX_UINT32, parseTtl, readName } from './word-values.ts';
 
 export interface ZoneFileProblem {
   readonly file: string;
@@ -49,12 +49,22 @@ export interface ZoneFileReading {
   readonly problems: readonly ZoneFileProblem[];
   /** Paths of all files that it includes, directly or indirectly. */
   readonly included: readonly string[];
+  /** The first record that has the TTL 0 because the file gives none; undefined: all records have a TTL. */
+  readonly untimed: ZoneFilePlace | undefined;
+}
+
+export type ZoneFilePlace = Pick<ZoneFileProblem, 'file' | 'line'>;
+
+/** What is said of a file whose records have no TTL. */
+export function describeUntimed({ file, line }: ZoneFilePlace): string {
+  return `${file}:${line}: the record and $TTL give no TTL, so it is 0: nobody may cache the record. Begin the file with $TTL.`;
 }
 
 export function readZoneFile(text: string, settings: ZoneFileSettings): ZoneFileReading {
   const reader = new ZoneFileReader(settings);
   reader.read(text, settings.file, settings.origin, 0);
-  return { records: reader.records, problems: reader.problems, included: [...reader.included] };
+  const { records, problems, included, untimed } = reader;
+  return { records, problems, included: [...included], untimed };
 }
 
 const DEFAULT_TTL = 3600;
@@ -93,10 +103,12 @@ class ZoneFileReader {
   readonly records: ResourceRecord[] = [];
   readonly problems: ZoneFileProblem[] = [];
   readonly included = new Set<string>();
+  untimed: ZoneFilePlace | undefined;
   readonly #settings: ZoneFileSettings;
   #origin: AbsoluteName = ROOT;
   #owner: AbsoluteName | undefined;
   #class: number = CLASS.IN;
+  #file = '';
   /** The TTL of `$TTL`, else of the last record with a TTL. */
   #ttl: number | undefined;
   #isTtlDirected = false;
@@ -108,6 +120,7 @@ class ZoneFileReader {
 
   read(text: string, file: string, origin: AbsoluteName, depth: number): void {
     this.#origin = origin;
+    this.#file = file;
     let entryLine = 1;
     this.#guard(file, entryLine, () => {
       for (const entry of readEntries(text)) {
@@ -163,7 +176,7 @@ class ZoneFileReader {
     }
   }
 
-  /** After the included file, restores the origin and the last owner (RFC 1035 section 5.1). */
+  /** After the included file, restores the origin, the last owner (RFC 1035 section 5.1) and, as CoreDNS and Knot do, the TTL. */
   #include(
     directive: ZoneWord,
     [path, origin, ...others]: readonly ZoneWord[],
@@ -174,7 +187,7 @@ class ZoneFileReader {
       throw new ZoneFileFault('a path, and perhaps an origin, are expected', directive);
     if (depth >= MAX_DEPTH) throw new ZoneFileFault(`more than ${MAX_DEPTH} files inside each other`, path);
     const target = isAbsolute(path.text) ? path.text : join(dirname(file), path.text);
-    const before = { origin: this.#origin, owner: this.#owner };
+    const before = { origin: this.#origin, owner: this.#owner, ttl: this.#ttl, of: this.#isTtlDirected };
     const inner = origin === undefined ? this.#origin : readName(origin, this.#origin);
     let text: string;
     try {
@@ -186,7 +199,10 @@ class ZoneFileReader {
     this.included.add(target);
     this.read(text, target, inner, depth + 1);
     this.#origin = before.origin;
+    this.#file = file;
     this.#owner = before.owner;
+    this.#ttl = before.ttl;
+    this.#isTtlDirected = before.of;
   }
 
   #generate(directive: ZoneWord, [range, left, ...rest]: readonly ZoneWord[]): void {
@@ -224,10 +240,9 @@ class ZoneFileReader {
     this.#class = recordClass ?? this.#class;
     const read = readRecordData(type, this.#class, data, this.#origin);
     const known = ttl ?? this.#ttl;
-    if (known === undefined)
-      throw new ZoneFileFault('a record without a TTL, and neither $TTL nor one before it', type);
-    if (!this.#isTtlDirected) this.#ttl = known;
-    this.records.push({ name: owner, class: this.#class, ttl: known, data: read });
+    if (known === undefined) this.untimed ??= { file: this.#file, line: place.line };
+    else if (!this.#isTtlDirected) this.#ttl = known;
+    this.records.push({ name: owner, class: this.#class, ttl: known ?? 0, data: read });
   }
 }
 
@@ -239,6 +254,7 @@ function takeOnly(directive: ZoneWord, [word, other]: readonly ZoneWord[]): Zone
 
 function readTtl(word: ZoneWord): number {
   const ttl = parseTtl(word.text);
-  if (ttl !== undefined && ttl <= MAX_TTL) return ttl;
+  // RFC 2181 section 8: with the most significant bit set, it is 0.
+  if (ttl !== undefined && ttl <= MAX_UINT32) return ttl > MAX_TTL ? 0 : ttl;
   throw new ZoneFileFault(`not a TTL from 0 to ${MAX_TTL}`, word);
 }

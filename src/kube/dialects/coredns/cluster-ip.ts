@@ -15,6 +15,7 @@ import type { DerivedService, ServiceView } from '../dialect.ts';
 import { nameEndpoints } from './endpoint-names.ts';
 import { serviceSets } from './service-set.ts';
 import { belowService } from './short-names.ts';
+import { targetNodes } from './target-names.ts';
 
 const outcome = OUTCOME.clusterIP;
 
@@ -23,7 +24,8 @@ export function deriveClusterIp(view: ServiceView, clusterIPs: readonly string[]
   const ips = canonicalAddresses(clusterIPs);
   if (ips.length === 0) return { nodes: [], reverse: [] };
   const reverse = ips.map((address) => ({ address, target: name, isService: true }));
-  if (view.ignoresEmptyServices && view.endpoints.length === 0) return { nodes: [], reverse };
+  if (view.ignoresEmptyServices && view.endpoints.length + view.targets.length === 0)
+    return { nodes: [], reverse };
   const addressesOnly = addressSets(ips, ttl);
   const addresses = namedSets(name, addressesOnly);
   const setsFor = (ports: readonly ServicePort[]) => {
@@ -42,6 +44,7 @@ export function deriveClusterIp(view: ServiceView, clusterIPs: readonly string[]
     if (portName !== undefined)
       nodes.push(portNode(portName, isAll ? sets : setsFor(group.map(({ port }) => port))));
   }
+  nodes.push(...targetNodes(view));
   const named = nameEndpoints(view);
   nodes.push(...named.map(({ node }) => node));
   return { nodes, reverse: [...reverse, ...named.flatMap((endpoints) => endpoints.reverse)] };

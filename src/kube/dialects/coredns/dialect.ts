@@ -1,16 +1,16 @@
 /**
  * Names and answers as CoreDNS has them.
  */
-import { isWithin, toKey } from '../../../wire/name.ts';
 import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
-import { recordSet } from '../../../zone/record-set.ts';
+import { type RecordSet, recordSet } from '../../../zone/record-set.ts';
 import type { Zone } from '../../../zone/zone.ts';
 import { externalTarget } from '../../names/external-target.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import { addressOfPod } from '../../names/pods.ts';
-import { ADDRESS_TYPES, addressSets, namedSets } from '../../names/record-sets.ts';
+import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ClusterDirectory, DerivedService, Dialect, ServiceView, ZoneFacts } from '../dialect.ts';
+import { aliasTo } from './aliases.ts';
 import { deriveClusterIp } from './cluster-ip.ts';
 import { deriveHeadless } from './headless.ts';
 import { serviceSets } from './service-set.ts';
@@ -43,12 +43,8 @@ const nameserverOf = (apex: NameKey) => `ns.dns.${apex}` as NameKey;
 function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneFacts): readonly ZoneNode[] {
   const nameserver = nameserverOf(apex);
   const addresses = addressSets(view.nameservers, view.ttl);
-  const nameservers: RecordData[] = [{ kind: 'NS', target: nameserver }];
-  const own = [
-    recordSet(TYPE.SOA, negativeTtl, [soa]),
-    { type: TYPE.NS, ttl: view.ttl, data: nameservers, additional: namedSets(nameserver, addresses) },
-  ];
   const isReverse = apex !== view.domain;
+  const own = [recordSet(TYPE.SOA, negativeTtl, [soa]), nameserverSet(apex, view)];
   const nodes = [
     // An upstream may know names of the reverse tree that we do not hold.
     { name: apex, sets: own, alias: undefined, below: isReverse ? ASK : COMPLETE, outcome },
@@ -64,6 +60,15 @@ function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneFacts): readonly 
     plainNode(`svc.${apex}`, []),
     plainNode(`pod.${apex}`, []),
   ];
+}
+
+/** The names of this server: those of the services that have it as endpoint, as in CoreDNS, or the one of the zone. */
+function nameserverSet(apex: NameKey, { domain, nameservers, serverNames, ttl }: ZoneFacts): RecordSet {
+  const isNamed = apex === domain && serverNames.length > 0;
+  const servers = isNamed ? serverNames : [{ name: nameserverOf(apex), addresses: nameservers }];
+  const data = servers.map(({ name }): RecordData => ({ kind: 'NS', target: name }));
+  const additional = servers.flatMap(({ name, addresses }) => namedSets(name, addressSets(addresses, ttl)));
+  return { type: TYPE.NS, ttl, data, additional };
 }
 
 const ASK = { kind: 'ask', labels: 0 } as const;
@@ -122,15 +127,8 @@ export const coreDns: Dialect = {
 function externalNameNode(view: ServiceView, externalName: string): ZoneNode | undefined {
   const target = externalTarget(externalName);
   if (target.kind !== 'name') return undefined;
-  // If the target is in the zone, CoreDNS returns the alias only together with an answer.
-  const unanswered = isWithin(toKey(target.name), view.domain) ? 'nodata' : 'alias';
-  return {
-    name: view.name,
-    sets: [recordSet(TYPE.CNAME, view.ttl, [{ kind: 'CNAME', target: target.name }])],
-    alias: { target: target.name, ttl: view.ttl, types: ADDRESS_TYPES, unanswered },
-    below: COMPLETE,
-    outcome: OUTCOME.externalName,
-  };
+  const contents = aliasTo(target.name, view);
+  return { name: view.name, ...contents, below: COMPLETE, outcome: OUTCOME.externalName };
 }
 
 const ASK_FOR_PODS = { kind: 'ask', labels: 1 } as const;

@@ -3,10 +3,13 @@
  */
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { RecordSet } from '../../../zone/record-set.ts';
+import type { NamedTarget } from '../../names/endpoint-targets.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
-import { addressSets, emptyNonTerminals } from '../../names/record-sets.ts';
+import { portLabels } from '../../names/ports.ts';
+import { emptyNonTerminals } from '../../names/record-sets.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
+import { addressesOrAlias } from './aliases.ts';
 import {
   distinctAddresses,
   type EndpointPort,
@@ -15,6 +18,7 @@ import {
 } from './endpoint-names.ts';
 import { serviceSets } from './service-set.ts';
 import { belowService } from './short-names.ts';
+import { targetNodes } from './target-names.ts';
 
 const outcome = OUTCOME.headless;
 
@@ -23,34 +27,49 @@ interface NamedPort extends EndpointPort {
   readonly named: NamedEndpoints;
 }
 
+/** The endpoints that have a named port. */
+interface PortGroup {
+  readonly pairs: NamedPort[];
+  readonly targets: NamedTarget[];
+}
+
 export function deriveHeadless(view: ServiceView): DerivedService {
-  const { name, ttl } = view;
+  const { name, ttl, targets } = view;
   const named = nameEndpoints(view);
-  if (named.length === 0) return { nodes: [], reverse: [] };
+  if (named.length + targets.length === 0) return { nodes: [], reverse: [] };
   const all = named.flatMap((one) => one.pairs.map((pair) => ({ ...pair, named: one })));
-  const groups = groupByLabels(all);
-  const sets = [...addressSets(distinctAddresses(view.endpoints), ttl), ...setsOfPorts(all, ttl)];
-  const nodes: ZoneNode[] = [{ name, sets, alias: undefined, below: belowService(all.length), outcome }];
+  const groups = groupByLabels(all, targets);
+  const { sets, alias } = addressesOrAlias(distinctAddresses(view.endpoints), targets, view);
+  const below = belowService(all.length + groups.size);
+  const nodes: ZoneNode[] = [{ name, sets: [...sets, ...setsOfPorts(all, ttl)], alias, below, outcome }];
   nodes.push(...emptyNonTerminals(groups, name, outcome));
-  for (const [labels, group] of groups) {
+  for (const [labels, { pairs, targets: others }] of groups) {
     const portName = nameBelow(labels, name);
     if (portName === undefined) continue;
-    const addresses = addressSets(distinctAddresses(group.map(({ endpoint }) => endpoint)), ttl);
-    const portSets = [...addresses, ...setsOfPorts(group, ttl)];
-    nodes.push({ name: portName, sets: portSets, alias: undefined, below: COMPLETE, outcome });
+    const own = addressesOrAlias(distinctAddresses(pairs.map(({ endpoint }) => endpoint)), others, view);
+    const portSets = [...own.sets, ...setsOfPorts(pairs, ttl)];
+    nodes.push({ name: portName, sets: portSets, alias: own.alias, below: COMPLETE, outcome });
   }
-  nodes.push(...named.map(({ node }) => node));
+  nodes.push(...targetNodes(view), ...named.map(({ node }) => node));
   return { nodes, reverse: named.flatMap(({ reverse }) => reverse) };
 }
 
-function groupByLabels(pairs: readonly NamedPort[]): ReadonlyMap<string, readonly NamedPort[]> {
-  const groups = new Map<string, NamedPort[]>();
-  for (const pair of pairs) {
-    if (pair.labels === undefined) continue;
-    const group = groups.get(pair.labels);
-    if (group === undefined) groups.set(pair.labels, [pair]);
-    else group.push(pair);
-  }
+function groupByLabels(
+  pairs: readonly NamedPort[],
+  targets: readonly NamedTarget[],
+): ReadonlyMap<string, PortGroup> {
+  const groups = new Map<string, PortGroup>();
+  const groupOf = (labels: string): PortGroup => {
+    const group = groups.get(labels) ?? { pairs: [], targets: [] };
+    groups.set(labels, group);
+    return group;
+  };
+  for (const pair of pairs) if (pair.labels !== undefined) groupOf(pair.labels).pairs.push(pair);
+  for (const target of targets)
+    for (const port of target.ports) {
+      const labels = portLabels(port);
+      if (labels !== undefined) groupOf(labels).targets.push(target);
+    }
   return groups;
 }
 

@@ -67,12 +67,13 @@ export function manyEntriesNode(
   return { name, sets, alias: undefined, below: COMPLETE, outcome };
 }
 
-/** The only target of all entries; undefined if they differ. */
+/** The only target of all entries, or the first of those that are other names; undefined if addresses are known. */
 function onlyTarget(entries: readonly KubeDnsEntry[]): NameKey | undefined {
   const [first] = entries;
   const target = first && targetOf(first);
   if (target === undefined) return undefined;
-  return entries.every((entry) => targetOf(entry) === target) ? target : undefined;
+  const isOnly = entries.every((entry) => targetOf(entry) === target);
+  return isOnly || entries.every(({ host }) => host.kind === 'name') ? target : undefined;
 }
 
 const targetOf = ({ host }: KubeDnsEntry): NameKey | undefined =>

@@ -2,6 +2,7 @@
  * The entries of a service, one function per kind of service.
  */
 import type { NameKey } from '../../../wire/types.ts';
+import type { NamedTarget } from '../../names/endpoint-targets.ts';
 import { canonicalAddresses, type Endpoint } from '../../names/endpoints.ts';
 import { externalTarget } from '../../names/external-target.ts';
 import { groupByLabel, type LabelGroup } from '../../names/label-groups.ts';
@@ -62,7 +63,24 @@ export function headlessEntries(view: ServiceView): ServiceEntries {
       else others.push(entry);
     }
   }
+  for (const target of view.targets) addTarget(target, view.name, own, ports);
   return { own, ports };
+}
+
+/** Adds the entries of an endpoint that is a name. */
+function addTarget(
+  { target, label = hashLabel(target), ports: numbers }: NamedTarget,
+  service: NameKey,
+  own: KubeDnsEntry[],
+  ports: Map<string, KubeDnsEntry[]>,
+): void {
+  const host: Host = { kind: 'name', target };
+  own.push(...entryBelow(label, service, host, 0));
+  for (const [labels, group] of groupByPort(numbers.map((port) => ({ port }))))
+    for (const { port } of group) {
+      const entries = entryBelow(`${label}.${labels}`, service, host, port.port);
+      ports.set(labels, [...(ports.get(labels) ?? []), ...entries]);
+    }
 }
 
 function endpointEntries({ label, endpoints }: LabelGroup, view: ServiceView): EndpointEntries | undefined {

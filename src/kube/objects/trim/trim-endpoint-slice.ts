@@ -4,7 +4,13 @@
  * `publishNotReadyAddresses` does not matter here: the controllers mark such endpoints as ready.
  */
 import { isIP } from 'node:net';
-import type { EndpointAddress, EndpointHints, EndpointsObject, UnreadyAddress } from '../objects.ts';
+import type {
+  EndpointAddress,
+  EndpointHints,
+  EndpointsObject,
+  EndpointTarget,
+  UnreadyAddress,
+} from '../objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
 import { trimPorts } from './trim-ports.ts';
 import { nameless, readAnnotation, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
@@ -23,37 +29,49 @@ export function trimEndpointSliceOfPods(raw: unknown): Trimmed<EndpointsObject> 
 
 /** @param label the one that names the service */
 export function trimSliceOf(raw: unknown, label: string): Trimmed<EndpointsObject> {
-  return trim(raw, label, readyAddresses);
+  return trim(raw, label, nameByHostname);
 }
 
 /** The same, with the names of pods for endpoints that have no hostname. */
 export function trimSliceOfPodsOf(raw: unknown, label: string): Trimmed<EndpointsObject> {
-  return trim(raw, label, (endpoint) => {
-    const pod = asText(asRecord(asRecord(endpoint)?.['targetRef'])?.['name']);
-    return readyAddresses(endpoint).map((address) => ({ ...address, hostname: address.hostname ?? pod }));
-  });
+  return trim(raw, label, (endpoint) => nameByHostname(endpoint) ?? nameByPod(endpoint));
 }
 
-function trim(
-  raw: unknown,
-  label: string,
-  addressesOf: (endpoint: unknown) => EndpointAddress[],
-): Trimmed<EndpointsObject> {
+/** Finds the name that an endpoint has below its service. */
+type NameEndpoint = (endpoint: JsonRecord | undefined) => string | undefined;
+
+const nameByHostname: NameEndpoint = (endpoint) => {
+  const name = asText(endpoint?.['hostname']);
+  return name === '' ? undefined : name;
+};
+
+const nameByPod: NameEndpoint = (endpoint) => asText(asRecord(endpoint?.['targetRef'])?.['name']);
+
+function trim(raw: unknown, label: string, nameOf: NameEndpoint): Trimmed<EndpointsObject> {
   const identity = readIdentity(raw, true);
   if (identity === undefined) return nameless();
   const { namespace, name, key } = identity;
   const slice = asRecord(raw);
   const service = readLabel(raw, label);
-  if (service === undefined || service === '' || slice?.['addressType'] === 'FQDN') {
-    return { kind: 'left-out', key };
-  }
-  const addresses = asList(slice?.['endpoints']).flatMap(addressesOf);
-  const others = asList(slice?.['endpoints']).flatMap(otherAddresses);
-  const group = { addresses, ports: trimPorts(slice?.['ports']), ...(others.length > 0 && { others }) };
-  const groups = addresses.length + others.length === 0 ? [] : [group];
+  if (service === undefined || service === '') return { kind: 'left-out', key };
+  const endpoints = asList(slice?.['endpoints']);
+  const addresses = endpoints.flatMap((endpoint) => readyAddresses(endpoint, nameOf));
+  const others = endpoints.flatMap(otherAddresses);
+  const targets = isOfNames(slice) ? endpoints.flatMap((endpoint) => readyTargets(endpoint, nameOf)) : [];
+  const group = {
+    ...{ addresses, ports: trimPorts(slice?.['ports']) },
+    ...(others.length > 0 && { others }),
+    ...(targets.length > 0 && { targets }),
+  };
+  const groups = addresses.length + others.length + targets.length === 0 ? [] : [group];
   const object = { kind: 'Endpoints', namespace, name, service, groups } as const;
   const changeTime = readAnnotation(raw, CHANGE_TIME);
   return { kind: 'object', object: changeTime === undefined ? object : { ...object, changeTime } };
+}
+
+/** Whether the endpoints of a slice are names. */
+function isOfNames(slice: JsonRecord | undefined): boolean {
+  return slice?.['addressType'] === 'FQDN';
 }
 
 /** Unset means ready, as the API reference says. */
@@ -70,11 +88,19 @@ function otherAddresses(value: unknown): UnreadyAddress[] {
   );
 }
 
-function readyAddresses(value: unknown): EndpointAddress[] {
+function readyTargets(value: unknown, nameOf: NameEndpoint): EndpointTarget[] {
   const endpoint = asRecord(value);
   if (!isReady(endpoint)) return [];
-  const name = asText(endpoint?.['hostname']);
-  const hostname = name === '' ? undefined : name;
+  const hostname = nameOf(endpoint);
+  return asTexts(endpoint?.['addresses']).flatMap((target) =>
+    isIP(target) === 0 && target !== '' ? [{ target, hostname }] : [],
+  );
+}
+
+function readyAddresses(value: unknown, nameOf: NameEndpoint): EndpointAddress[] {
+  const endpoint = asRecord(value);
+  if (!isReady(endpoint)) return [];
+  const hostname = nameOf(endpoint);
   const zone = asText(endpoint?.['zone']) ?? '';
   const node = asText(endpoint?.['nodeName']) ?? '';
   const hints = readHints(endpoint?.['hints']);

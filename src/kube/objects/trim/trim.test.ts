@@ -83,8 +83,20 @@ describe('trimEndpointSlice', () => {
     expect(groupsOf({ endpoints })).toEqual([{ addresses: [], ports: [], others }]);
   });
 
-  test('FQDN slices, and those of no service, are left out', () => {
-    expect(groupsOf({ addressType: 'FQDN' })).toEqual({ kind: 'left-out', key: 'shop/web-x' });
+  test('the ready endpoints of an FQDN slice are names, and addresses where it has some', () => {
+    const endpoints = [
+      { addresses: ['db.example.com', '10.0.0.1'], hostname: 'db-0' },
+      { addresses: ['old.example.com'], conditions: { ready: false } },
+    ];
+    const ports = [{ name: 'sql', protocol: 'TCP', port: 5432 }];
+    const targets = [{ target: 'db.example.com', hostname: 'db-0' }];
+    const addresses = [{ address: '10.0.0.1', hostname: 'db-0' }];
+    expect(groupsOf({ addressType: 'FQDN', endpoints, ports })).toEqual([{ addresses, ports, targets }]);
+    expect(groupsOf({ addressType: 'IPv4', endpoints, ports })).toEqual([{ addresses, ports }]);
+    expect(groupsOf({ addressType: 'FQDN' })).toEqual([]);
+  });
+
+  test('slices of no service are left out', () => {
     expect(trimEndpointSlice({ metadata })).toEqual({ kind: 'left-out', key: 'shop/web' });
   });
 });

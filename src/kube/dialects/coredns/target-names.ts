@@ -1,0 +1,19 @@
+/**
+ * The names of endpoints that are names themselves: aliases. CoreDNS makes the label of one without a hostname from the target, with
+ * dashes, and has no SRV records for them.
+ */
+import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import { targetsByLabel } from '../../names/endpoint-targets.ts';
+import { nameBelow } from '../../names/labels.ts';
+import { OUTCOME } from '../../names/outcomes.ts';
+import type { ServiceView } from '../dialect.ts';
+import { addressesOrAlias } from './aliases.ts';
+
+export function targetNodes(view: ServiceView): readonly ZoneNode[] {
+  return [...targetsByLabel(view.targets)].flatMap(([label, targets]) => {
+    const name = nameBelow(label, view.name);
+    if (name === undefined) return [];
+    const contents = addressesOrAlias([], targets, view);
+    return [{ name, ...contents, below: COMPLETE, outcome: OUTCOME.endpoint }];
+  });
+}
