@@ -53,8 +53,9 @@ export interface ForwardRule {
 /** When to send a question without a reply again. */
 export interface RetryPolicy {
   /**
-   * `timeout`: when a server is overdue. `client`: when a client repeats the question, as in dnsmasq. `failure`: when a server has
-   * failed, or has not replied in its time, which ends the query, as in CoreDNS.
+   * `timeout`: when a server is overdue. `client`: when a client repeats the question, as in dnsmasq; other servers are asked when one is
+   * overdue, unless `scope` is `next`. `failure`: when a server has failed, or has not replied in its time, which ends the query, as in
+   * CoreDNS.
    */
   readonly trigger: 'timeout' | 'client' | 'failure';
   /** For `failure`: maximum of queries that fail for one question. */

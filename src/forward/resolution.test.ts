@@ -15,7 +15,7 @@ const BY_CLIENT: RetryPolicy = { ...BY_TIMEOUT, interval: 850, trigger: 'client'
 const IN_ORDER: RetryPolicy = { ...BY_CLIENT, scope: 'next' };
 
 interface Conditions {
-  /** Per server: `+` well, `-` down, `x` refused by the network for long, `e` without EDNS, `E` known to support it. */
+  /** Per server: `+` well, `b` in back-off, `-` down, `x` refused by the network for long, `e` without EDNS, `E` known to support it. */
   readonly servers: string;
   readonly retry?: RetryPolicy;
   readonly hedging?: boolean;
@@ -33,7 +33,7 @@ function contextAt(
     knowsEdns: sign === 'E',
     refusalPatience: () => (sign === 'x' ? 0 : 400),
     roundTrip: {
-      timeout: (queries: number) => 100 * 2 ** Math.max(0, queries - 1),
+      timeout: (queries: number) => (sign === 'b' ? 800 : 100 * 2 ** Math.max(0, queries - 1)),
       usualTimeout: () => 100,
     },
     paceDelay: () => 0,
@@ -133,7 +133,7 @@ const ROWS: readonly Row[] = [
     'in a strict order the same server is asked first, and the next one when the time for that has come',
     { servers: 'E+', failover: 400 },
     [0, start, 'ask 0'],
-    [100, overdue(0), 'ask 0 wait 300'],
+    [100, overdue(0), 'ask 0'],
     [200, overdue(0), 'retry? 0'],
     [200, denied, 'wait 100'],
     [300, waited, 'retry? 0'],
@@ -141,6 +141,34 @@ const ROWS: readonly Row[] = [
     [400, waited, 'ask 1'],
     [410, replied(1, 'answer'), 'reply'],
   ],
+  [
+    'the next server does not wait for the back-off of the first',
+    { servers: 'b+' },
+    [0, start, 'ask 0 wait 100'],
+    [100, waited, 'ask 1'],
+    [110, replied(1, 'answer'), 'reply'],
+  ],
+  [
+    'nor in a strict order',
+    { servers: 'b+', failover: 400 },
+    [0, start, 'ask 0 wait 400'],
+    [400, waited, 'ask 1'],
+    [410, replied(1, 'answer'), 'reply'],
+  ],
+  [
+    'nor if another thread has asked the first',
+    { servers: 'b+', failover: 400 },
+    [50, { kind: 'taken-over', server: 0, askedAt: 0 }, 'wait 350'],
+    [400, waited, 'ask 1'],
+  ],
+  [
+    'nor does the third wait for that of the second, for which the budget is asked',
+    { servers: 'bb+' },
+    [0, start, 'ask 0 wait 100'],
+    [100, waited, 'ask 1 wait 100'],
+    [200, waited, 'retry? 2'],
+  ],
+  ['a single server has its back-off', { servers: 'b' }, [0, start, 'ask 0']],
   [
     'it is asked for nothing where the first is down',
     two,
@@ -224,16 +252,23 @@ const ROWS: readonly Row[] = [
     [100, waited, 'ask 0'],
   ],
   [
-    'with dnsmasq it is the client that asks again: all servers then',
+    'with dnsmasq it is the client that asks again: all servers then; others are asked before it does',
     { ...two, retry: BY_CLIENT },
     [0, start, 'ask 0'],
-    [100, repeated, ''],
-    [400, overdue(0), ''],
+    [90, repeated, ''],
+    [100, overdue(0), 'ask 1'],
+    [200, overdue(1), ''],
     [5000, repeated, 'ask 0 ask 1'],
     [5100, repeated, ''],
   ],
   [
-    'or the next one, and the last again and again',
+    'they are so although the first is in back-off',
+    { servers: 'b++', retry: BY_CLIENT },
+    [0, start, 'ask 0 wait 100'],
+    [100, waited, 'ask 1 ask 2'],
+  ],
+  [
+    'in a strict order the next one, and the last again and again',
     { ...two, retry: IN_ORDER },
     [0, start, 'ask 0'],
     [5000, repeated, 'ask 1'],

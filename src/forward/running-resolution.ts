@@ -273,7 +273,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
 
   #finish(outcome: Extract<ResolutionEffect, { readonly kind: 'finish' }>['outcome']): void {
     const reply = outcome === 'reply' ? this.#current : outcome === 'kept' ? this.#kept : undefined;
-    this.#end();
+    this.#end(reply?.upstream);
     if (reply !== undefined) this.#done(reply);
     else
       this.#done({
@@ -283,11 +283,18 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
       });
   }
 
-  #end(): void {
+  /** @param answering the server that has answered, if any */
+  #end(answering?: Upstream): void {
     this.#state = { kind: 'done' };
     this.#events.length = 0;
     this.#settings.deadlines.cancel(this);
     this.#timer?.cancel();
-    for (const attempt of this.#attempts.splice(0)) attempt.release();
+    const attempts = this.#attempts.splice(0);
+    for (const [index, attempt] of attempts.entries()) {
+      const { upstream } = attempt;
+      // Several queries of one question show as much as one.
+      const isFirst = attempts.findIndex((other) => other.upstream === upstream) === index;
+      attempt.release(isFirst && answering !== undefined && upstream !== answering);
+    }
   }
 }

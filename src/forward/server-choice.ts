@@ -107,11 +107,21 @@ function delayByOrder(uses: readonly ServerUse[], index: number, views: ServerVi
 }
 
 /** Milliseconds until a server without queries may be asked; infinite if there is none. */
-export function delayUntilFailover(uses: readonly ServerUse[], views: ServerViews): number {
+export function delayUntilUnasked(uses: readonly ServerUse[], views: ServerViews): number {
   return uses.reduce(
     (min, { queries }, index) => (queries === 0 ? Math.min(min, delayOf(uses, index, views)) : min),
     Number.POSITIVE_INFINITY,
   );
+}
+
+/** The same, but those already asked have their usual time to reply even if the order is not binding. */
+export function delayUntilFailover(uses: readonly ServerUse[], views: ServerViews): number {
+  const wait = uses.reduce(
+    (max, { queries, failoverAt, isSpent, isRefused }) =>
+      queries > 0 && !isSpent && !isRefused ? Math.max(max, failoverAt - views.now) : max,
+    0,
+  );
+  return Math.max(wait, delayUntilUnasked(uses, views));
 }
 
 /** The same uses after a client has repeated its question: each server is due again once its usual time is over. */

@@ -158,10 +158,8 @@ export class LinkedForwarder implements OtherThreads {
 
   #publishTimeouts(): void {
     if (this.#openRoutes.length === 0) return;
-    const { servers = [], plan } = this.#direct ?? {};
-    for (const { upstream } of servers) {
-      const { roundTrip } = upstream;
-      const timeout = hedgesForReaders(plan) ? roundTrip.hedgeDelay() : roundTrip.timeout();
+    for (const { upstream } of this.#direct?.servers ?? []) {
+      const timeout = timeoutForReaders(upstream, this.#direct);
       this.#path.words.setTimeoutOf(this.#path.numberOf(upstream, this), timeout);
     }
   }
@@ -213,6 +211,20 @@ export class LinkedForwarder implements OtherThreads {
   publish(running: number): void {
     this.#path.words.setMainRunning(this.group, running);
   }
+}
+
+/**
+ * Milliseconds after which readers hand a question over. With other servers besides it, a server has no back-off there: the main thread
+ * decides when to ask them. If nothing was heard of it yet, it has the question before it is overdue.
+ */
+function timeoutForReaders(
+  { roundTrip }: Upstream,
+  direct: Pick<DirectRoute<GroupQuestion>, 'plan' | 'hasOthers'> | undefined,
+): number {
+  const hasOthers = direct?.hasOthers === true;
+  const isUnknown = hasOthers && roundTrip.smoothed === undefined;
+  if (isUnknown || hedgesForReaders(direct?.plan)) return roundTrip.hedgeDelay();
+  return hasOthers ? roundTrip.usualTimeout() : roundTrip.timeout();
 }
 
 /** Whether readers hand questions over as soon as a second server is to be asked. */

@@ -202,6 +202,11 @@ export class Upstream {
     this.#health.overdue(askedAt, this.clock.monotonic());
   }
 
+  /** @internal for `Attempt` */
+  outrun(): void {
+    this.#health.outrun();
+  }
+
   failed(code: string, askedAt: number): void {
     this.#networkErrors += 1;
     this.#health.failed(code, askedAt, this.clock.monotonic());
@@ -286,6 +291,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   #isSlow = false;
   #wasLate = false;
   #isOverdue = false;
+  #isOutrun = false;
   #isHeard = false;
   #isDone = false;
 
@@ -329,9 +335,15 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     slowness.set(this, this.askedAt + Math.min(roundTrip.hedgeDelay(), timeout));
   }
 
-  /** The question does not need it any more. It stays until it is overdue, to judge the server. */
-  release(): void {
+  /**
+   * The question does not need it any more. It stays until it is overdue, to judge the server.
+   *
+   * @param isOutrun whether another server has answered the question
+   */
+  release(isOutrun = false): void {
     this.#events = undefined;
+    this.#isOutrun = isOutrun && !this.#isDone && !this.#isHeard;
+    if (this.#isOutrun && this.#hasHadItsTime()) this.#noteOutrun();
     if (this.#isOverdue && !this.#isDone) this.stop();
   }
 
@@ -399,10 +411,22 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     return isLate ? now + 1 : now;
   }
 
+  /** Whether its usual time is over, whatever the server's back-off. */
+  #hasHadItsTime(): boolean {
+    const { clock, roundTrip } = this.upstream;
+    return this.#isOverdue || clock.monotonic() >= this.askedAt + roundTrip.usualTimeout();
+  }
+
+  #noteOutrun(): void {
+    this.#isOutrun = false;
+    this.upstream.outrun();
+  }
+
   #overdue(): void {
     this.#isOverdue = true;
     this.#exchange?.overdue();
     this.upstream.overdue(this.askedAt);
+    if (this.#isOutrun) this.#noteOutrun();
     const events = this.#events;
     if (events === undefined) this.release();
     else events.overdue(this);
