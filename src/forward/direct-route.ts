@@ -18,6 +18,7 @@ export interface RoutedServer {
   readonly peer: SocketAddress;
   /** Undefined: use UDP. */
   readonly stream: StreamTerms | undefined;
+  readonly usesEdns: boolean;
 }
 
 export interface DirectRoute<Question extends GroupQuestion> {
@@ -69,8 +70,9 @@ export function findDirectRoute<Question extends GroupQuestion>(
 }
 
 function toDirect(upstream: Upstream): readonly RoutedServer[] {
-  const { direct, usesEdns } = upstream;
-  return direct === undefined || !usesEdns ? [] : [{ upstream, peer: direct.peer, stream: direct.stream }];
+  const { direct } = upstream;
+  if (direct === undefined) return [];
+  return [{ upstream, peer: direct.peer, stream: direct.stream, usesEdns: upstream.usesEdns() }];
 }
 
 /**

@@ -75,7 +75,7 @@ export interface RetryPolicy {
 export interface ForwardTiming extends ReplyTimeouts {
   /** From the arrival of a query to its answer, including time in the queue. A client's resolver waits 5 s. */
   readonly deadline: number;
-  /** Until the next server is asked if the order is binding; the server's own time-out applies if longer. */
+  /** Until the next server is asked if the order is binding; half as long again as a server takes on average, if that is longer. */
   readonly failover: number;
   /**
    * How long a negative answer of a later server waits, counted from asking an earlier one, which may know the name. 0:

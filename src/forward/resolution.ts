@@ -20,6 +20,7 @@ import {
   needsNoBudget,
   pickServer,
   type ServerUse,
+  type ServerView,
   type ServerViews,
   settleQuery,
   UNASKED,
@@ -57,6 +58,8 @@ export type ResolutionEvent =
       readonly server: number;
       readonly failure: QueryFailure;
       readonly isOverdue: boolean;
+      /** Whether it is an end of the wait for the reply to a query with EDNS. Default: no. */
+      readonly hadEdns?: boolean;
     }
   /** The budget's answers to a `request`. */
   | { readonly kind: 'granted'; readonly server: number }
@@ -70,7 +73,7 @@ export type ResolutionEvent =
 
 /**
  * How good a reply is. `error`: its response code requires asking the next server. `no-edns`: the query had EDNS, which
- * the server does not support.
+ * may be the reason for its response code.
  */
 export type ReplyQuality = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
 
@@ -251,8 +254,23 @@ function whenOverdue(state: Asking, event: Event<'overdue'>, context: Resolution
   const use = state.servers[event.server] ?? UNASKED;
   const silences = use.silences + (event.hadEdns ? 1 : 0);
   const servers = changeUse(state.servers, event.server, { overdue: use.overdue + 1, silences });
-  const after = { ...state, servers };
-  return goOnWithOthers(after, context);
+  const move = goOnWithOthers({ ...state, servers }, context);
+  return event.hadEdns && use.silences === 0 ? tryWithoutEdns(move, event.server, context) : move;
+}
+
+/**
+ * Something on the way may drop queries with EDNS: after the first silence of a server that is not known to answer them, it is asked
+ * without, whoever else is asked.
+ */
+function tryWithoutEdns(move: Move, server: number, context: ResolutionContext): Move {
+  const { state, effects } = move;
+  if (state.kind !== 'asking' || usesEdns(state.servers, server, context)) return move;
+  const isAskedAnyway = effects.some(
+    (effect) => (effect.kind === 'ask' || effect.kind === 'request') && effect.server === server,
+  );
+  if (isAskedAnyway || countQueries(state.servers) >= MAX_QUERIES) return move;
+  const without = ask(state, server, context, false);
+  return { state: without.state, effects: [...effects, ...without.effects] };
 }
 
 /** Asks the next server, or the same one again, when the last one has exceeded its time. */
@@ -267,7 +285,10 @@ function goOnWithOthers(state: Asking, context: ResolutionContext): Move {
 function whenFailed(state: Asking, event: Event<'failed'>, context: ResolutionContext): Move {
   const { server, failure } = event;
   const settled = settleQuery(state.servers, event);
-  if (context.retry.trigger === 'failure') return whenFailedOnce(state, settled, server, context);
+  if (context.retry.trigger === 'failure') {
+    const silences = (settled[server]?.silences ?? 0) + (event.hadEdns === true ? 1 : 0);
+    return whenFailedOnce(state, changeUse(settled, server, { silences }), server, context);
+  }
   const isRefused = failure === 'refused';
   const nextAt = isRefused ? context.now + context.retry.refusedInterval : (settled[server]?.nextAt ?? 0);
   const servers = changeUse(settled, server, { isSpent: failure === 'final', isRefused, nextAt });
@@ -391,8 +412,11 @@ function ask(
   const { retry, now } = context;
   const use = state.servers[server] ?? UNASKED;
   const view = context.servers[server];
-  const timeout = view?.roundTrip.timeout(use.queries) ?? retry.interval;
-  const failover = Math.max(view?.roundTrip.usualTimeout() ?? 0, context.failover ?? 0);
+  // If EDNS may be the reason for its silence, the query without does not wait for its back-off either.
+  const isDoubtful = withEdns && use.queries === 0 && view?.knowsEdns === false;
+  const timeout =
+    (isDoubtful ? view.roundTrip.usualTimeout() : view?.roundTrip.timeout(use.queries)) ?? retry.interval;
+  const failover = failoverDelayOf(view?.roundTrip, context) ?? 0;
   const servers = changeUse(state.servers, server, {
     queries: use.queries + (use.isRefused ? 0 : 1),
     pending: use.pending + 1,
@@ -403,6 +427,14 @@ function ask(
     isRefused: false,
   });
   return { state: { ...state, servers }, effects: [{ kind: 'ask', server, withEdns, timeout }], timeout };
+}
+
+/** Milliseconds from asking a server to asking the next one. */
+function failoverDelayOf(
+  roundTrip: ServerView['roundTrip'] | undefined,
+  { failover }: ResolutionContext,
+): number | undefined {
+  return failover === undefined ? roundTrip?.usualTimeout() : roundTrip?.failoverDelay(failover);
 }
 
 function giveUp(state: Asking): Move {

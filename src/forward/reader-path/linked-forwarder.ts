@@ -142,8 +142,8 @@ export class LinkedForwarder implements OtherThreads {
         ...terms,
         number,
         group: this.group,
-        servers: servers.map(({ upstream, peer, stream }) => ({
-          ...{ number: this.#path.numberOf(upstream, this), peer, stream },
+        servers: servers.map(({ upstream, peer, stream, usesEdns }) => ({
+          ...{ number: this.#path.numberOf(upstream, this), peer, stream, usesEdns },
         })),
         selection,
         udpSize: plan.udpSize,
@@ -218,13 +218,15 @@ export class LinkedForwarder implements OtherThreads {
  * decides when to ask them. If nothing was heard of it yet, it has the question before it is overdue.
  */
 function timeoutForReaders(
-  { roundTrip }: Upstream,
+  upstream: Upstream,
   direct: Pick<DirectRoute<GroupQuestion>, 'plan' | 'hasOthers'> | undefined,
 ): number {
+  const { roundTrip } = upstream;
   const hasOthers = direct?.hasOthers === true;
   const isUnknown = hasOthers && roundTrip.smoothed === undefined;
   if (isUnknown || hedgesForReaders(direct?.plan)) return roundTrip.hedgeDelay();
-  return hasOthers ? roundTrip.usualTimeout() : roundTrip.timeout();
+  if (!hasOthers) return upstream.firstTimeout();
+  return Math.min(roundTrip.usualTimeout(), roundTrip.failoverDelay(direct.plan.timing.failover));
 }
 
 /** Whether readers hand questions over as soon as a second server is to be asked. */

@@ -25,7 +25,7 @@ import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
 import { CACHE_KINDS, CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { CacheStore, isReadAsStored, type StoredAnswer } from './cache-store.ts';
-import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
+import { answersQuestion, classify, denialBounds, lifetimeOf, mayKeep } from './classify.ts';
 import { Interest } from './interest.ts';
 import { type CachePrefetch, type CoreDnsCacheRules, patienceOf } from './options.ts';
 
@@ -227,7 +227,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   #keep(query: Query, answer: WholeAnswer, isOurs: boolean): Fetched & { readonly answer: WholeAnswer } {
     const answerClass = classify(query, answer, Math.floor(this.#clock.now() / 1000));
-    const ttl = lifetimeOf(answer, answerClass, this.#rules);
+    const ttl = lifetimeOf(answer, answerClass, this.#rules, this.#heedsMinimum);
     const told = withTtl(this.#withoutEdns(answer), ttl);
     const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
     if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return { answer: presented, isKept: false };
@@ -301,10 +301,13 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   /** With `prefetch`, the cache must see each question for a new answer, to count its popularity. */
   #forwardedIn(zone: NameKey): KeptReplies | undefined {
-    const { success, denial, serveStale, prefetch, keepTtl } = this.#rules;
+    const { success, serveStale, prefetch, keepTtl } = this.#rules;
     if (!isWithinAny(zone, this.#zones)) return undefined;
+    const heedsMinimum = this.#heedsMinimum;
+    const denial = denialBounds(this.#rules, heedsMinimum);
+    const countsHits = prefetch !== undefined;
     return {
-      form: { kind: 'as-sent', caching: { success, denial, countsHits: prefetch !== undefined } },
+      form: { kind: 'as-sent', caching: { success, denial, heedsMinimum, countsHits } },
       view: keepTtl ? undefined : this.#store.shared,
       servesStale: serveStale !== undefined,
       exceptions: [...this.#uncached.success, ...this.#uncached.denial],
@@ -369,6 +372,10 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   #asWaitedFor({ answer, isKept }: Fetched): Answer {
     const isCached = isKept && this.patienceFor() !== undefined && answer.kind === 'message';
     return isCached ? { ...answer, authoritative: true } : answer;
+  }
+
+  get #heedsMinimum(): boolean {
+    return !this.#isStrict;
   }
 
   get #prefersPositive(): boolean {
