@@ -18,12 +18,15 @@ export interface RoutedServer {
   readonly peer: SocketAddress;
   /** Undefined: use UDP. */
   readonly stream: StreamTerms | undefined;
+  readonly usesEdns: boolean;
 }
 
 export interface DirectRoute<Question extends GroupQuestion> {
   /** At least one. */
   readonly servers: readonly RoutedServer[];
   readonly selection: ServerSelection;
+  /** Whether the group has servers besides the one that is asked. */
+  readonly hasOthers: boolean;
   readonly group: ServerGroup<Question>;
   readonly plan: ForwardPlan;
   /** Names that other rules handle, with all names below them. */
@@ -62,12 +65,14 @@ export function findDirectRoute<Question extends GroupQuestion>(
   const chosen = selection === 'first' ? usable.slice(0, 1) : usable;
   const servers = chosen.flatMap((upstream) => toDirect(upstream));
   if (servers.length === 0 || servers.length < chosen.length) return undefined;
-  return { servers, selection, group, plan, exceptions: [...exceptionsOf(plan)] };
+  const hasOthers = upstreams.length > 1;
+  return { servers, selection, hasOthers, group, plan, exceptions: [...exceptionsOf(plan)] };
 }
 
 function toDirect(upstream: Upstream): readonly RoutedServer[] {
-  const { direct, usesEdns } = upstream;
-  return direct === undefined || !usesEdns ? [] : [{ upstream, peer: direct.peer, stream: direct.stream }];
+  const { direct } = upstream;
+  if (direct === undefined) return [];
+  return [{ upstream, peer: direct.peer, stream: direct.stream, usesEdns: upstream.usesEdns() }];
 }
 
 /**

@@ -53,8 +53,9 @@ export interface ForwardRule {
 /** When to send a question without a reply again. */
 export interface RetryPolicy {
   /**
-   * `timeout`: when a server is overdue. `client`: when a client repeats the question, as in dnsmasq. `failure`: when a server has
-   * failed, or has not replied in its time, which ends the query, as in CoreDNS.
+   * `timeout`: when a server is overdue. `client`: when a client repeats the question, as in dnsmasq; other servers are asked when one is
+   * overdue, unless `scope` is `next`. `failure`: when a server has failed, or has not replied in its time, which ends the query, as in
+   * CoreDNS.
    */
   readonly trigger: 'timeout' | 'client' | 'failure';
   /** For `failure`: maximum of queries that fail for one question. */
@@ -74,7 +75,7 @@ export interface RetryPolicy {
 export interface ForwardTiming extends ReplyTimeouts {
   /** From the arrival of a query to its answer, including time in the queue. A client's resolver waits 5 s. */
   readonly deadline: number;
-  /** Until the next server is asked if the order is binding; the server's own time-out applies if longer. */
+  /** Until the next server is asked if the order is binding; half as long again as a server takes on average, if that is longer. */
   readonly failover: number;
   /**
    * How long a negative answer of a later server waits, counted from asking an earlier one, which may know the name. 0:

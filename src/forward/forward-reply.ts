@@ -9,6 +9,8 @@ export type FailureReason =
   | 'timeout'
   /** All servers were unreachable. */
   | 'network'
+  /** All servers answered with response codes that no client has asked for, such as BADVERS. */
+  | 'unusable'
   /** All servers for it are down; another question tests them. */
   | 'down'
   /** All servers send our queries back to us. */
@@ -34,6 +36,7 @@ export function extendedErrorOfFailure(reason: FailureReason): ExtendedErrorCode
     case 'network':
       return EXTENDED_ERROR.NETWORK_ERROR;
     case 'timeout':
+    case 'unusable':
     case 'down':
     case 'loop':
       return EXTENDED_ERROR.NO_REACHABLE_AUTHORITY;

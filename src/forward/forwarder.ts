@@ -7,6 +7,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { TimerQueue } from '../base/timer-queue.ts';
+import { MAX_PLAIN_RCODE, wholeRcodeOf } from '../wire/edns.ts';
+import { rcodeName } from '../wire/mnemonics.ts';
 import { toKey } from '../wire/name.ts';
 import type { NameKey, Question } from '../wire/types.ts';
 import { type Connect, connectBySockets } from './connect.ts';
@@ -336,6 +338,8 @@ export class Forwarder {
     const upstream = outcome.upstream.text;
     const received = outcome.reply;
     const isKept = question.asReceived?.keepsReply === true;
+    const rcode = wholeRcodeOf(received);
+    if (!isKept && rcode > MAX_PLAIN_RCODE) return failed('unusable', `${upstream}: ${rcodeName(rcode)}`);
     const { message, dropped } = isKept ? { message: received, dropped: 0 } : sanitise(question, received);
     this.#droppedRecords += dropped;
     // AD stays only if the server is trusted, and no record was dropped: it covers the whole reply.
@@ -423,6 +427,7 @@ export class Forwarder {
       health,
       clock: this.#clock,
       onCheckFailed: () => this.#events?.probeFailed(text),
+      onEdnsChange: () => this.onRouteChange(),
       onChange: (changed, from) => {
         if (health.kind === 'passive') this.#probes.changed(changed, from);
         this.onRouteChange();

@@ -196,13 +196,11 @@ export class Probes {
       checkingDisabled: false,
       recursionDesired: true,
     };
-    const { state, edns, usesEdns } = upstream;
+    const { state } = upstream;
     // Every other probe of a silent server omits EDNS, which may be the reason for the silence.
-    const isPlain = !usesEdns || (state.kind === 'silent' && state.probes % 2 === 0);
+    const isPlain = !upstream.usesEdns() || (state.kind === 'silent' && state.probes % 2 === 0);
     const events: AttemptEvents = {
-      replied: () => {
-        if (isPlain && usesEdns) edns.noteFallback(ROOT);
-      },
+      replied() {},
       slow() {},
       overdue: (attempt) => {
         attempt.release();

@@ -12,11 +12,13 @@ import {
 
 const BY_TIMEOUT = DEFAULT_FORWARD_PLAN.retry;
 const BY_CLIENT: RetryPolicy = { ...BY_TIMEOUT, interval: 850, trigger: 'client', scope: 'all' };
+const BY_FAILURE: RetryPolicy = { ...BY_TIMEOUT, trigger: 'failure', attempts: 2, refusedInterval: 0 };
 const IN_ORDER: RetryPolicy = { ...BY_CLIENT, scope: 'next' };
 
 interface Conditions {
-  /** Per server: `+` well, `-` down, `x` refused by the network for long, `e` without EDNS, `E` known to support it. */
+  /** Per server: `+` well, `B` in back-off, `b` too but known to support EDNS, `-` down, `x` refused by the network for long, `e` without EDNS, `E` known to support it. */
   readonly servers: string;
+  readonly dnssecOk?: boolean;
   readonly retry?: RetryPolicy;
   readonly hedging?: boolean;
   /** Milliseconds until the next server; undefined: the order is not binding. */
@@ -25,20 +27,22 @@ interface Conditions {
 
 function contextAt(
   now: number,
-  { servers, retry = BY_TIMEOUT, hedging = false, failover }: Conditions,
+  { servers, dnssecOk = false, retry = BY_TIMEOUT, hedging = false, failover }: Conditions,
 ): ResolutionContext {
   const views = [...servers].map((sign) => ({
     isDown: sign === '-' || sign === 'x',
-    usesEdns: sign !== 'e',
-    knowsEdns: sign === 'E',
+    usesEdns: () => sign !== 'e',
+    knowsEdns: sign === 'E' || sign === 'b',
     refusalPatience: () => (sign === 'x' ? 0 : 400),
     roundTrip: {
-      timeout: (queries: number) => 100 * 2 ** Math.max(0, queries - 1),
+      timeout: (queries: number) =>
+        sign === 'b' || sign === 'B' ? 800 : 100 * 2 ** Math.max(0, queries - 1),
       usualTimeout: () => 100,
+      failoverDelay: (min: number) => min,
     },
     paceDelay: () => 0,
   }));
-  return { now, servers: views, retry, hedging, failFast: true, failover, negativeWait: 1000 };
+  return { now, servers: views, dnssecOk, retry, hedging, failFast: true, failover, negativeWait: 1000 };
 }
 
 /** An effect as text: `ask 0`, `plain 0` (without EDNS), `retry? 1`, `hedge? 1`, `wait 450`, `keep`, `reply`. */
@@ -59,6 +63,7 @@ function show(effect: ResolutionEffect): string {
 
 const start: ResolutionEvent = { kind: 'start', atOnce: 1 };
 const overdue = (server: number): ResolutionEvent => ({ kind: 'overdue', server, hadEdns: true });
+const plainOverdue = (server: number): ResolutionEvent => ({ kind: 'overdue', server, hadEdns: false });
 const waited: ResolutionEvent = { kind: 'waited' };
 const expired: ResolutionEvent = { kind: 'expired' };
 const repeated: ResolutionEvent = { kind: 'repeated' };
@@ -72,12 +77,13 @@ const replied = (
 const failed = (
   server: number,
   failure: Extract<ResolutionEvent, { kind: 'failed' }>['failure'],
-): ResolutionEvent => ({ kind: 'failed', server, failure, isOverdue: false });
+): Extract<ResolutionEvent, { kind: 'failed' }> => ({ kind: 'failed', server, failure, isOverdue: false });
 
 type Row = readonly [string, Conditions, ...(readonly [at: number, ResolutionEvent, effects: string])[]];
 
 const one: Conditions = { servers: '+' };
 const two: Conditions = { servers: '++' };
+const known: Conditions = { servers: 'EE' };
 
 const ROWS: readonly Row[] = [
   ['a good answer ends it', one, [0, start, 'ask 0'], [9, replied(0, 'answer'), 'reply']],
@@ -95,12 +101,57 @@ const ROWS: readonly Row[] = [
     [4500, expired, 'timeout'],
   ],
   [
-    'after two queries without a reply EDNS is left out',
+    'after a query without a reply EDNS is left out',
     one,
+    [0, start, 'ask 0'],
+    [100, overdue(0), 'plain 0'],
+    [200, plainOverdue(0), 'retry? 0'],
+    [200, granted(0), 'plain 0'],
+  ],
+  [
+    'after two if the question has DO',
+    { ...one, dnssecOk: true },
     [0, start, 'ask 0'],
     [100, overdue(0), 'ask 0'],
     [200, overdue(0), 'retry? 0'],
     [200, granted(0), 'plain 0'],
+  ],
+  [
+    'at once too where another server is asked',
+    two,
+    [0, start, 'ask 0'],
+    [100, overdue(0), 'ask 1 plain 0'],
+    [110, replied(0, 'answer'), 'reply'],
+  ],
+  [
+    'once for each server',
+    two,
+    [0, start, 'ask 0'],
+    [100, overdue(0), 'ask 1 plain 0'],
+    [200, plainOverdue(0), 'retry? 1'],
+    [200, denied, 'wait 100'],
+    [200, overdue(1), 'retry? 1'],
+    [200, granted(1), 'plain 1'],
+  ],
+  [
+    'and where only the client repeats the question',
+    { ...one, retry: BY_CLIENT },
+    [0, start, 'ask 0'],
+    [100, overdue(0), 'plain 0'],
+    [200, plainOverdue(0), ''],
+  ],
+  [
+    'in its strict order too',
+    { ...two, retry: IN_ORDER },
+    [0, start, 'ask 0'],
+    [100, overdue(0), 'plain 0'],
+    [200, plainOverdue(0), ''],
+  ],
+  [
+    'and where a query without a reply has failed',
+    { ...one, retry: BY_FAILURE },
+    [0, start, 'ask 0'],
+    [100, { ...failed(0, 'lost'), hadEdns: true }, 'plain 0'],
   ],
   [
     'after four where the server is known to answer with EDNS',
@@ -124,7 +175,7 @@ const ROWS: readonly Row[] = [
   ['nor is it asked with it later', { servers: 'e' }, [0, start, 'plain 0']],
   [
     'the next server is asked when one is overdue, for nothing',
-    two,
+    known,
     [0, start, 'ask 0'],
     [100, overdue(0), 'ask 1'],
     [110, replied(1, 'answer'), 'reply'],
@@ -133,13 +184,47 @@ const ROWS: readonly Row[] = [
     'in a strict order the same server is asked first, and the next one when the time for that has come',
     { servers: 'E+', failover: 400 },
     [0, start, 'ask 0'],
-    [100, overdue(0), 'ask 0 wait 300'],
+    [100, overdue(0), 'ask 0'],
     [200, overdue(0), 'retry? 0'],
     [200, denied, 'wait 100'],
     [300, waited, 'retry? 0'],
     [300, granted(0), 'ask 0 wait 100'],
     [400, waited, 'ask 1'],
     [410, replied(1, 'answer'), 'reply'],
+  ],
+  [
+    'the next server does not wait for the back-off of the first',
+    { servers: 'b+' },
+    [0, start, 'ask 0 wait 100'],
+    [100, waited, 'ask 1'],
+    [110, replied(1, 'answer'), 'reply'],
+  ],
+  [
+    'nor in a strict order',
+    { servers: 'b+', failover: 400 },
+    [0, start, 'ask 0 wait 400'],
+    [400, waited, 'ask 1'],
+    [410, replied(1, 'answer'), 'reply'],
+  ],
+  [
+    'nor if another thread has asked the first',
+    { servers: 'b+', failover: 400 },
+    [50, { kind: 'taken-over', server: 0, askedAt: 0 }, 'wait 350'],
+    [400, waited, 'ask 1'],
+  ],
+  [
+    'nor does the third wait for that of the second, for which the budget is asked',
+    { servers: 'bb+' },
+    [0, start, 'ask 0 wait 100'],
+    [100, waited, 'ask 1 wait 100'],
+    [200, waited, 'retry? 2'],
+  ],
+  ['a single server has its back-off', { servers: 'b' }, [0, start, 'ask 0']],
+  [
+    'but for a query without EDNS, if EDNS may be the reason',
+    { servers: 'B' },
+    [0, start, 'ask 0'],
+    [100, overdue(0), 'plain 0'],
   ],
   [
     'it is asked for nothing where the first is down',
@@ -164,7 +249,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'a negative answer waits for the server that was asked before',
-    two,
+    known,
     [0, start, 'ask 0'],
     [100, overdue(0), 'ask 1'],
     [110, replied(1, 'negative'), 'keep wait 890'],
@@ -172,7 +257,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'for a second',
-    two,
+    known,
     [0, start, 'ask 0'],
     [100, overdue(0), 'ask 1'],
     [110, replied(1, 'negative'), 'keep wait 890'],
@@ -224,16 +309,23 @@ const ROWS: readonly Row[] = [
     [100, waited, 'ask 0'],
   ],
   [
-    'with dnsmasq it is the client that asks again: all servers then',
-    { ...two, retry: BY_CLIENT },
+    'with dnsmasq it is the client that asks again: all servers then; others are asked before it does',
+    { ...known, retry: BY_CLIENT },
     [0, start, 'ask 0'],
-    [100, repeated, ''],
-    [400, overdue(0), ''],
+    [90, repeated, ''],
+    [100, overdue(0), 'ask 1'],
+    [200, overdue(1), ''],
     [5000, repeated, 'ask 0 ask 1'],
     [5100, repeated, ''],
   ],
   [
-    'or the next one, and the last again and again',
+    'they are so although the first is in back-off',
+    { servers: 'b++', retry: BY_CLIENT },
+    [0, start, 'ask 0 wait 100'],
+    [100, waited, 'ask 1 ask 2'],
+  ],
+  [
+    'in a strict order the next one, and the last again and again',
     { ...two, retry: IN_ORDER },
     [0, start, 'ask 0'],
     [5000, repeated, 'ask 1'],

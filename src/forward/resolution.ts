@@ -13,12 +13,14 @@ import {
   countQueries,
   delayUntilFailover,
   delayUntilNext,
+  delayUntilUnasked,
   impatiently,
   isDown,
   isRefusedForLong,
   needsNoBudget,
   pickServer,
   type ServerUse,
+  type ServerView,
   type ServerViews,
   settleQuery,
   UNASKED,
@@ -56,6 +58,8 @@ export type ResolutionEvent =
       readonly server: number;
       readonly failure: QueryFailure;
       readonly isOverdue: boolean;
+      /** Whether it is an end of the wait for the reply to a query with EDNS. Default: no. */
+      readonly hadEdns?: boolean;
     }
   /** The budget's answers to a `request`. */
   | { readonly kind: 'granted'; readonly server: number }
@@ -69,7 +73,7 @@ export type ResolutionEvent =
 
 /**
  * How good a reply is. `error`: its response code requires asking the next server. `no-edns`: the query had EDNS, which
- * the server does not support.
+ * may be the reason for its response code.
  */
 export type ReplyQuality = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
 
@@ -130,12 +134,12 @@ const MOVES: ResolutionMoves = {
     slow: whenSlow,
     overdue: whenOverdue,
     failed: whenFailed,
-    granted: (state, { server }, context) => askAgain(state, server, context),
+    granted: (state, { server }, context) => askOne(state, server, context),
     denied: (state, { purpose }, context) =>
       purpose === 'retry'
-        ? waitAtMost(state, Math.min(DENIED_WAIT, delayUntilFailover(state.servers, context)))
+        ? waitAtMost(state, Math.min(DENIED_WAIT, delayUntilUnasked(state.servers, context)))
         : { state, effects: [] },
-    waited: (state, _, context) => advance(state, context),
+    waited: (state, _, context) => goOnWithOthers(state, context),
     repeated: whenRepeated,
     expired: giveUp,
   },
@@ -172,7 +176,7 @@ function start(state: Asking, { atOnce }: Event<'start'>, context: ResolutionCon
       context,
     );
   const first = pickServer(state.servers, context);
-  return first < 0 ? advance(state, context) : ask(state, first, context);
+  return first < 0 ? advance(state, context) : askOne(state, first, context);
 }
 
 function whenTakenOver(
@@ -180,8 +184,11 @@ function whenTakenOver(
   { server, askedAt }: Event<'taken-over'>,
   context: ResolutionContext,
 ): Move {
-  const { state: asked } = ask(state, server, { ...context, now: askedAt });
-  return { state: asked, effects: [] };
+  const then = { ...context, now: askedAt };
+  const { state: asked, timeout } = ask(state, server, then);
+  const wait = failoverWithin(timeout, asked.servers, then);
+  if (wait === undefined) return { state: asked, effects: [] };
+  return waitAtMost(asked, wait - (context.now - askedAt));
 }
 
 function whenReplied(state: Asking, event: Event<'replied'>, context: ResolutionContext): Move {
@@ -247,14 +254,41 @@ function whenOverdue(state: Asking, event: Event<'overdue'>, context: Resolution
   const use = state.servers[event.server] ?? UNASKED;
   const silences = use.silences + (event.hadEdns ? 1 : 0);
   const servers = changeUse(state.servers, event.server, { overdue: use.overdue + 1, silences });
-  const after = { ...state, servers };
-  return context.retry.trigger === 'client' ? { state: after, effects: [] } : advance(after, context);
+  const move = goOnWithOthers({ ...state, servers }, context);
+  return event.hadEdns && use.silences === 0 ? tryWithoutEdns(move, event.server, context) : move;
+}
+
+/**
+ * Something on the way may drop queries with EDNS: after the first silence of a server that is not known to answer them, it is asked
+ * without, whoever else is asked.
+ */
+function tryWithoutEdns(move: Move, server: number, context: ResolutionContext): Move {
+  const { state, effects } = move;
+  if (state.kind !== 'asking' || usesEdns(state.servers, server, context)) return move;
+  const isAskedAnyway = effects.some(
+    (effect) => (effect.kind === 'ask' || effect.kind === 'request') && effect.server === server,
+  );
+  if (isAskedAnyway || countQueries(state.servers) >= MAX_QUERIES) return move;
+  const without = ask(state, server, context, false);
+  return { state: without.state, effects: [...effects, ...without.effects] };
+}
+
+/** Asks the next server, or the same one again, when the last one has exceeded its time. */
+function goOnWithOthers(state: Asking, context: ResolutionContext): Move {
+  if (context.retry.trigger !== 'client') return advance(state, context);
+  if (isLeftToClients(context)) return { state, effects: [] };
+  // The same server is asked again when a client repeats the question; the others need not wait for that.
+  const others = [...state.servers.keys()].filter((server) => state.servers[server]?.queries === 0);
+  return askAll(state, others, context);
 }
 
 function whenFailed(state: Asking, event: Event<'failed'>, context: ResolutionContext): Move {
   const { server, failure } = event;
   const settled = settleQuery(state.servers, event);
-  if (context.retry.trigger === 'failure') return whenFailedOnce(state, settled, server, context);
+  if (context.retry.trigger === 'failure') {
+    const silences = (settled[server]?.silences ?? 0) + (event.hadEdns === true ? 1 : 0);
+    return whenFailedOnce(state, changeUse(settled, server, { silences }), server, context);
+  }
   const isRefused = failure === 'refused';
   const nextAt = isRefused ? context.now + context.retry.refusedInterval : (settled[server]?.nextAt ?? 0);
   const servers = changeUse(settled, server, { isSpent: failure === 'final', isRefused, nextAt });
@@ -284,7 +318,7 @@ function whenRepeated(state: Asking, event: Event<'repeated'>, context: Resoluti
   if (context.retry.trigger === 'failure') return { state, effects: [] };
   if (countQueries(state.servers) >= MAX_QUERIES) return { state, effects: [] };
   const server = pickServer(impatiently(state.servers, context), context);
-  return server < 0 ? { state, effects: [] } : askAgain(state, server, context);
+  return server < 0 ? { state, effects: [] } : askOne(state, server, context);
 }
 
 /** As dnsmasq does: asks all servers, or in a binding order the next one, and finally the last one repeatedly. */
@@ -330,7 +364,7 @@ function advance(state: Asking, context: ResolutionContext): Move {
   const best = pickServer(state.servers, context);
   if (best >= 0)
     return needsNoBudget(state.servers, best, context)
-      ? askAgain(state, best, context)
+      ? askOne(state, best, context)
       : { state, effects: [{ kind: 'request', server: best, purpose: 'retry' }] };
   const milliseconds = delayUntilNext(state.servers, context);
   return Number.isFinite(milliseconds)
@@ -342,13 +376,31 @@ function waitAtMost(state: Asking, milliseconds: number): Move {
   return { state, effects: [{ kind: 'wait', milliseconds: Math.max(milliseconds, 1) }] };
 }
 
-/** Asks a server, and checks again when the order permits the next one, even if no event comes by then. */
-function askAgain(state: Asking, server: number, context: ResolutionContext): Move {
-  const move = ask(state, server, context);
-  if (context.failover === undefined) return move;
-  const milliseconds = delayUntilFailover(move.state.servers, context);
-  if (!Number.isFinite(milliseconds) || milliseconds <= 0) return move;
-  return { state: move.state, effects: [...move.effects, { kind: 'wait', milliseconds }] };
+/** Asks a server, and checks again when it is the turn of the next one, even if no event comes by then. */
+function askOne(state: Asking, server: number, context: ResolutionContext): Move {
+  const { state: asked, effects, timeout } = ask(state, server, context);
+  const milliseconds = failoverWithin(timeout, asked.servers, context);
+  if (milliseconds === undefined) return { state: asked, effects };
+  return { state: asked, effects: [...effects, { kind: 'wait', milliseconds }] };
+}
+
+/**
+ * Milliseconds until the next server is asked, if the query to this one is not overdue by then. Time-outs grow over questions that a
+ * server does not answer, but no question waits for that if there is another server.
+ */
+function failoverWithin(
+  timeout: number,
+  servers: readonly ServerUse[],
+  context: ResolutionContext,
+): number | undefined {
+  if (context.retry.trigger === 'failure' || isLeftToClients(context)) return undefined;
+  const wait = delayUntilFailover(servers, context);
+  return wait > 0 && wait < timeout ? wait : undefined;
+}
+
+/** Whether only a client's repeat makes the next server be asked: the strict order of dnsmasq. */
+function isLeftToClients({ retry: { trigger, scope } }: ResolutionContext): boolean {
+  return trigger === 'client' && scope === 'next';
 }
 
 function ask(
@@ -356,12 +408,15 @@ function ask(
   server: number,
   context: ResolutionContext,
   withEdns = usesEdns(state.servers, server, context),
-): Move & { readonly state: Asking } {
+): Move & { readonly state: Asking; readonly timeout: number } {
   const { retry, now } = context;
   const use = state.servers[server] ?? UNASKED;
   const view = context.servers[server];
-  const timeout = view?.roundTrip.timeout(use.queries) ?? retry.interval;
-  const failover = Math.max(view?.roundTrip.usualTimeout() ?? 0, context.failover ?? 0);
+  // If EDNS may be the reason for its silence, the query without does not wait for its back-off either.
+  const isDoubtful = withEdns && use.queries === 0 && view?.knowsEdns === false;
+  const timeout =
+    (isDoubtful ? view.roundTrip.usualTimeout() : view?.roundTrip.timeout(use.queries)) ?? retry.interval;
+  const failover = failoverDelayOf(view?.roundTrip, context) ?? 0;
   const servers = changeUse(state.servers, server, {
     queries: use.queries + (use.isRefused ? 0 : 1),
     pending: use.pending + 1,
@@ -371,7 +426,15 @@ function ask(
     nextAt: retry.trigger === 'client' ? Number.POSITIVE_INFINITY : now + Math.max(timeout, retry.interval),
     isRefused: false,
   });
-  return { state: { ...state, servers }, effects: [{ kind: 'ask', server, withEdns, timeout }] };
+  return { state: { ...state, servers }, effects: [{ kind: 'ask', server, withEdns, timeout }], timeout };
+}
+
+/** Milliseconds from asking a server to asking the next one. */
+function failoverDelayOf(
+  roundTrip: ServerView['roundTrip'] | undefined,
+  { failover }: ResolutionContext,
+): number | undefined {
+  return failover === undefined ? roundTrip?.usualTimeout() : roundTrip?.failoverDelay(failover);
 }
 
 function giveUp(state: Asking): Move {

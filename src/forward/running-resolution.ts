@@ -3,8 +3,8 @@
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import { QueuedTimer, type TimerQueue } from '../base/timer-queue.ts';
-import { wholeRcodeOf } from '../wire/edns.ts';
-import { type Message, RCODE } from '../wire/types.ts';
+import { MAX_PLAIN_RCODE, wholeRcodeOf } from '../wire/edns.ts';
+import { type Edns, type Message, RCODE } from '../wire/types.ts';
 import type { Candidates } from './candidates.ts';
 import type { ForwardTiming, RetryPolicy } from './forward-plan.ts';
 import type { QuestionKey } from './question-key.ts';
@@ -52,6 +52,28 @@ export interface ResolutionSettings {
   readonly tryNextOn: ReadonlySet<number>;
   /** Called when the budget has allowed another query. */
   readonly onExtraQuery: (purpose: 'retry' | 'hedge') => void;
+}
+
+/**
+ * Whether EDNS in the query may be the reason for a response code (RFC 6891 section 7). A server that supports EDNS sends OPT in each
+ * response (section 6.1.1).
+ *
+ * @param isKnown whether the server is known to answer queries with EDNS
+ */
+function isAboutEdns(rcode: number, edns: Edns | undefined, isKnown: boolean): boolean {
+  if (rcode > MAX_PLAIN_RCODE) return true;
+  switch (rcode) {
+    case RCODE.FORMERR:
+      // Some repeat the OPT record that they do not understand.
+      return edns === undefined || !isKnown;
+    case RCODE.NOTIMP:
+      return edns === undefined;
+    case RCODE.SERVFAIL:
+    case RCODE.REFUSED:
+      return edns === undefined && !isKnown;
+    default:
+      return false;
+  }
 }
 
 /** Failures after which the server is asked again in its turn. */
@@ -108,7 +130,9 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   takeOver({ upstream, askedAt, onTaken }: TriedQuery): boolean {
     const server = this.#upstreams.indexOf(upstream);
     if (server < 0) return false;
-    const taken = upstream.takeOver(this.#query(true), this, askedAt);
+    // That thread knows of EDNS what we know.
+    const query = this.#query(upstream.usesEdns(this.#question.dnssecOk));
+    const taken = upstream.takeOver(query, this, askedAt);
     if (taken === undefined) return false;
     this.#attempts.push(taken.attempt);
     this.#handle({ kind: 'taken-over', server, askedAt });
@@ -133,10 +157,10 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
 
   replied(attempt: Attempt, reply: Message): void {
     this.#remove(attempt);
-    const { upstream, query, isOverdue } = attempt;
+    const { upstream, isOverdue } = attempt;
     this.#current = { kind: 'reply', reply, upstream };
-    const verdict = this.#judge(reply, query);
-    if (verdict !== 'no-edns') this.#learn(attempt, reply);
+    const verdict = this.#judge(reply, attempt);
+    if (verdict !== 'no-edns') this.#learn(attempt);
     this.#handle({ kind: 'replied', server: this.#upstreams.indexOf(upstream), verdict, isOverdue });
     this.#current = undefined;
   }
@@ -152,7 +176,8 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
       attempt.stop();
       this.#noteError(upstream, 'timeout');
       const server = this.#upstreams.indexOf(upstream);
-      this.#handle({ kind: 'failed', server, failure: 'lost', isOverdue: false });
+      const hadEdns = query.hasEdns;
+      this.#handle({ kind: 'failed', server, failure: 'lost', isOverdue: false, hadEdns });
       return;
     }
     this.#handle({ kind: 'overdue', server: this.#upstreams.indexOf(upstream), hadEdns: query.hasEdns });
@@ -184,6 +209,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
       const { state, effects } = nextMove(this.#state, next, {
         now: clock.monotonic(),
         servers: this.#upstreams,
+        dnssecOk: this.#question.dnssecOk,
         retry,
         hedging,
         failFast,
@@ -223,40 +249,47 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   #ask({ server, withEdns, timeout }: Extract<ResolutionEffect, { readonly kind: 'ask' }>): void {
     const upstream = this.#upstreams[server];
     if (upstream === undefined) return;
-    const attempt = upstream.ask(this.#query(withEdns), this, timeout);
+    const query = withEdns ? this.#query(true) : this.#queryWithoutEdns(upstream);
+    const attempt = upstream.ask(query, this, timeout);
     if (!attempt.isDone) this.#attempts.push(attempt);
   }
 
   #query(withEdns: boolean): QueryMessage {
     const { udpSize, trustsAd } = this.#settings;
-    if (this.#question.asReceived !== undefined) return this.#question.asReceived;
+    const { asReceived } = this.#question;
+    if (asReceived !== undefined && (withEdns || asReceived.keepsReply || !asReceived.hasEdns))
+      return asReceived;
     if (!withEdns) return writeQuery(this.#question, undefined, trustsAd);
     this.#withEdns ??= writeQuery(this.#question, udpSize, trustsAd);
     return this.#withEdns;
   }
 
-  #judge(reply: Message, query: QueryMessage): ReplyQuality {
+  #queryWithoutEdns(upstream: Upstream): QueryMessage {
+    const query = this.#query(false);
+    const { dnssecOk, name } = this.#question;
+    const isFirstChoice =
+      !upstream.usesEdns(dnssecOk) &&
+      this.#attempts.every((other) => other.upstream !== upstream || !other.query.hasEdns);
+    return isFirstChoice || query.hasEdns ? query : { ...query, withoutEdnsFor: name };
+  }
+
+  #judge(reply: Message, { query, upstream }: Attempt): ReplyQuality {
     const rcode = wholeRcodeOf(reply);
-    if (this.#question.asReceived === undefined) {
-      // RFC 6891 section 7; others say NOTIMP.
-      const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
-      if (isRefusal && query.hasEdns && reply.edns === undefined) return 'no-edns';
-      if (reply.header.truncated) return this.#question.passedOnBy === 'udp' ? 'answer' : 'truncated';
+    const { asReceived, passedOnBy } = this.#question;
+    if (asReceived?.keepsReply !== true) {
+      if (query.hasEdns && isAboutEdns(rcode, reply.edns, upstream.knowsEdns)) return 'no-edns';
+      // Such a code is about the query that we have sent, or makes no sense: no client has asked for it.
+      if (rcode > MAX_PLAIN_RCODE) return 'error';
     }
+    if (asReceived === undefined && reply.header.truncated)
+      return passedOnBy === 'udp' ? 'answer' : 'truncated';
     if (this.#settings.tryNextOn.has(rcode)) return 'error';
     const isNegative = rcode === RCODE.NXDOMAIN || (rcode === RCODE.NOERROR && reply.answers.length === 0);
     return isNegative ? 'negative' : 'answer';
   }
 
-  /** Learns about the server from a reply. */
-  #learn({ upstream, query, askedAt }: Attempt, reply: Message): void {
-    if (reply.edns !== undefined) upstream.edns.noteOpt();
-    const rcode = wholeRcodeOf(reply);
-    const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
-    // Only an answer without EDNS shows that EDNS was the reason.
-    const isOurs = this.#question.asReceived === undefined;
-    if (isOurs && !query.hasEdns && !isRefusal && upstream.usesEdns)
-      upstream.edns.noteFallback(this.#question.name);
+  /** Learns about losses of the server from a reply. */
+  #learn({ upstream, askedAt }: Attempt): void {
     // Earlier queries without a reply were lost: a slow server would have answered them first.
     const isLost = (other: Attempt) =>
       other.upstream === upstream && other.isOverdue && other.askedAt < askedAt;
@@ -273,7 +306,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
 
   #finish(outcome: Extract<ResolutionEffect, { readonly kind: 'finish' }>['outcome']): void {
     const reply = outcome === 'reply' ? this.#current : outcome === 'kept' ? this.#kept : undefined;
-    this.#end();
+    this.#end(reply?.upstream);
     if (reply !== undefined) this.#done(reply);
     else
       this.#done({
@@ -283,11 +316,18 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
       });
   }
 
-  #end(): void {
+  /** @param answering the server that has answered, if any */
+  #end(answering?: Upstream): void {
     this.#state = { kind: 'done' };
     this.#events.length = 0;
     this.#settings.deadlines.cancel(this);
     this.#timer?.cancel();
-    for (const attempt of this.#attempts.splice(0)) attempt.release();
+    const attempts = this.#attempts.splice(0);
+    for (const [index, attempt] of attempts.entries()) {
+      const { upstream } = attempt;
+      // Several queries of one question show as much as one.
+      const isFirst = attempts.findIndex((other) => other.upstream === upstream) === index;
+      attempt.release(isFirst && answering !== undefined && upstream !== answering);
+    }
   }
 }

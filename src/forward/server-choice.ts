@@ -29,10 +29,14 @@ export interface ServerView {
   readonly isDown: boolean;
   /** Milliseconds for which it is still asked although the network refuses it; 0: it has been refusing for too long. */
   refusalPatience(): number;
-  /** The time-out for the next query of a question, after a number of queries, in milliseconds; and the time of usual replies. */
-  readonly roundTrip: { timeout(queries: number): number; usualTimeout(): number };
+  /** Milliseconds: the time-out for the next query of a question, after a number of queries; the time of usual replies; see `RoundTrip`. */
+  readonly roundTrip: {
+    timeout(queries: number): number;
+    usualTimeout(): number;
+    failoverDelay(min: number): number;
+  };
   /** Whether to ask it with EDNS, and whether it is known to answer such queries. */
-  readonly usesEdns: boolean;
+  usesEdns(dnssecOk: boolean): boolean;
   readonly knowsEdns: boolean;
   /** Milliseconds until its rate limit allows another query; 0: now. */
   paceDelay(): number;
@@ -43,6 +47,8 @@ export interface ServerViews {
   readonly now: number;
   readonly retry: RetryPolicy;
   readonly servers: readonly ServerView[];
+  /** Whether the question has DO: then an answer without EDNS is not whole. */
+  readonly dnssecOk: boolean;
   /** If the order is binding, milliseconds from asking a server to asking the next; undefined: the order is not binding. */
   readonly failover: number | undefined;
 }
@@ -51,7 +57,9 @@ export interface ServerViews {
 const FREE_QUERIES = 2;
 
 /** Queries with EDNS without a reply before one without EDNS is tried. */
-const SILENCES_WITH_EDNS = 2;
+const SILENCES_WITH_EDNS = 1;
+/** The same for questions with DO. */
+const SILENCES_WITH_DNSSEC = 2;
 /** The same if EDNS is known to work: a firewall may still drop large packets. */
 const SILENCES_WITH_KNOWN_EDNS = 4;
 
@@ -107,11 +115,21 @@ function delayByOrder(uses: readonly ServerUse[], index: number, views: ServerVi
 }
 
 /** Milliseconds until a server without queries may be asked; infinite if there is none. */
-export function delayUntilFailover(uses: readonly ServerUse[], views: ServerViews): number {
+export function delayUntilUnasked(uses: readonly ServerUse[], views: ServerViews): number {
   return uses.reduce(
     (min, { queries }, index) => (queries === 0 ? Math.min(min, delayOf(uses, index, views)) : min),
     Number.POSITIVE_INFINITY,
   );
+}
+
+/** The same, but those already asked have their usual time to reply even if the order is not binding. */
+export function delayUntilFailover(uses: readonly ServerUse[], views: ServerViews): number {
+  const wait = uses.reduce(
+    (max, { queries, failoverAt, isSpent, isRefused }) =>
+      queries > 0 && !isSpent && !isRefused ? Math.max(max, failoverAt - views.now) : max,
+    0,
+  );
+  return Math.max(wait, delayUntilUnasked(uses, views));
 }
 
 /** The same uses after a client has repeated its question: each server is due again once its usual time is over. */
@@ -158,11 +176,16 @@ export function needsNoBudget(uses: readonly ServerUse[], index: number, views: 
   );
 }
 
-export function usesEdns(uses: readonly ServerUse[], index: number, { servers }: ServerViews): boolean {
+export function usesEdns(
+  uses: readonly ServerUse[],
+  index: number,
+  { servers, dnssecOk }: ServerViews,
+): boolean {
   const { silences } = uses[index] ?? UNASKED;
   const view = servers[index];
-  if (view?.usesEdns !== true) return false;
-  return silences < SILENCES_WITH_EDNS || (silences < SILENCES_WITH_KNOWN_EDNS && view.knowsEdns);
+  if (view?.usesEdns(dnssecOk) !== true) return false;
+  const patience = dnssecOk ? SILENCES_WITH_DNSSEC : SILENCES_WITH_EDNS;
+  return silences < patience || (silences < SILENCES_WITH_KNOWN_EDNS && view.knowsEdns);
 }
 
 /** A query of a server is not in flight any more. */

@@ -2,7 +2,7 @@
  * Queries on the slow path: parsed completely without trusting them, and answered by a matching message.
  */
 import { ACCEPT, accept, questionEnd } from './acceptance.ts';
-import { readEdns } from './edns.ts';
+import { MAX_PLAIN_RCODE, readEdns } from './edns.ts';
 import { HEADER_OCTETS, readHeader } from './header.ts';
 import { decodeMessage, readQuestion } from './message.ts';
 import { ROOT } from './name.ts';
@@ -123,7 +123,7 @@ function reject(bytes: Uint8Array, rcode: number): RejectedQuery {
 
 /** The parts of a response that its query does not fix. Defaults: empty, false or NOERROR. */
 export interface Reply {
-  /** The whole response code. Its bits above the fourth reach only clients that sent OPT. */
+  /** The whole response code. One above 15 reaches only clients that sent OPT; others get SERVFAIL. */
   readonly rcode?: number;
   readonly authoritative?: boolean;
   readonly recursionAvailable?: boolean;
@@ -146,7 +146,8 @@ export interface Reply {
  * only if the client sent one (RFC 6891 section 7), with its DO bit (RFC 3225 section 3).
  */
 export function respond(asked: Asked, reply: Reply = {}): Message {
-  const rcode = reply.rcode ?? RCODE.NOERROR;
+  const given = reply.rcode ?? RCODE.NOERROR;
+  const rcode = given > MAX_PLAIN_RCODE && asked.edns === undefined ? RCODE.SERVFAIL : given;
   return {
     header: {
       id: asked.header.id,

@@ -64,6 +64,11 @@ const RULES: readonly DifferenceRule[] = [
     'Answers about the cluster are dropped when its objects change; CoreDNS keeps them for their TTL.',
   ),
   rule(
+    'cache',
+    'without -compat',
+    'Negative answers are kept for the minimum in their SOA record at most, and MINTTL raises that only if it is given.',
+  ),
+  rule(
     'forward',
     'without -compat',
     'A lost query is sent again at once, equal questions are asked once, and foreign records of a reply are dropped.',

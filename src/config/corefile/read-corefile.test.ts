@@ -96,7 +96,7 @@ describe('the options of a directive', () => {
       kind: 'coredns',
       zones: ['0.10.in-addr.arpa.', '1.10.in-addr.arpa.'],
       success: { capacity: 100, maxTtl: 30, minTtl: 5 },
-      denial: { capacity: 200, maxTtl: 20, minTtl: 0 },
+      denial: { capacity: 200, maxTtl: 20, minTtl: 0, isMinTtlGiven: true },
       prefetch: { amount: 5, duration: 120_000, percentage: 20 },
       serveStale: {
         duration: 3_600_000,

@@ -31,6 +31,8 @@ export const NO_FLAG_CHANGE: FlagChange = { clear: 0, set: 0 };
 export interface UniformCaching {
   readonly success: TtlBounds;
   readonly denial: TtlBounds;
+  /** Whether a denial has the minimum of its SOA record as its TTL, if that is lower (RFC 2308 section 5). */
+  readonly heedsMinimum: boolean;
   /** Whether the chain must see each question for a new answer, to count them. */
   readonly countsHits: boolean;
 }

@@ -123,9 +123,10 @@ export class RawAnswer {
   /** Gives all records one TTL, if answers are cached. @returns the seconds for which the answer may be cached; 0: it must not be cached */
   #unifyTtls(recordsAt: number, reply: RawReply, caching: UniformCaching | undefined): number {
     if (caching === undefined) return 0;
-    const { ttlOffsets, answerCount, authorityCount } = reply;
-    const { minTtl, maxTtl } = authorityCount > 0 ? caching.denial : caching.success;
-    let least = maxTtl;
+    const { ttlOffsets, answerCount, authorityCount, negativeTtl } = reply;
+    const isDenial = authorityCount > 0;
+    const { minTtl, maxTtl } = isDenial ? caching.denial : caching.success;
+    let least = isDenial && caching.heedsMinimum ? Math.min(maxTtl, negativeTtl) : maxTtl;
     for (let index = 0; index < answerCount + authorityCount; index += 1)
       least = Math.min(least, this.#view.getUint32(recordsAt + (ttlOffsets[index] ?? 0)));
     const ttl = Math.min(Math.max(least, minTtl), maxTtl);

@@ -27,8 +27,8 @@ const CONTROL_WORDS = 4;
 const CONTROL_OCTETS = CONTROL_WORDS * 4;
 const PACKET = 36;
 
-/** Flags that tell apart answers to the same question, and whether the reply has an OPT record. */
-export const FILL_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2, HAS_OPT: 4 } as const;
+/** Flags that tell apart answers to the same question, and whether the query had EDNS. */
+export const FILL_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2, HAD_EDNS: 4 } as const;
 
 /** @param octets for records, a power of two */
 export function makeFillRing(octets: number): SharedArrayBuffer {

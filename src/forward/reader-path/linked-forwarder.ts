@@ -142,8 +142,8 @@ export class LinkedForwarder implements OtherThreads {
         ...terms,
         number,
         group: this.group,
-        servers: servers.map(({ upstream, peer, stream }) => ({
-          ...{ number: this.#path.numberOf(upstream, this), peer, stream },
+        servers: servers.map(({ upstream, peer, stream, usesEdns }) => ({
+          ...{ number: this.#path.numberOf(upstream, this), peer, stream, usesEdns },
         })),
         selection,
         udpSize: plan.udpSize,
@@ -158,10 +158,8 @@ export class LinkedForwarder implements OtherThreads {
 
   #publishTimeouts(): void {
     if (this.#openRoutes.length === 0) return;
-    const { servers = [], plan } = this.#direct ?? {};
-    for (const { upstream } of servers) {
-      const { roundTrip } = upstream;
-      const timeout = hedgesForReaders(plan) ? roundTrip.hedgeDelay() : roundTrip.timeout();
+    for (const { upstream } of this.#direct?.servers ?? []) {
+      const timeout = timeoutForReaders(upstream, this.#direct);
       this.#path.words.setTimeoutOf(this.#path.numberOf(upstream, this), timeout);
     }
   }
@@ -213,6 +211,22 @@ export class LinkedForwarder implements OtherThreads {
   publish(running: number): void {
     this.#path.words.setMainRunning(this.group, running);
   }
+}
+
+/**
+ * Milliseconds after which readers hand a question over. With other servers besides it, a server has no back-off there: the main thread
+ * decides when to ask them. If nothing was heard of it yet, it has the question before it is overdue.
+ */
+function timeoutForReaders(
+  upstream: Upstream,
+  direct: Pick<DirectRoute<GroupQuestion>, 'plan' | 'hasOthers'> | undefined,
+): number {
+  const { roundTrip } = upstream;
+  const hasOthers = direct?.hasOthers === true;
+  const isUnknown = hasOthers && roundTrip.smoothed === undefined;
+  if (isUnknown || hedgesForReaders(direct?.plan)) return roundTrip.hedgeDelay();
+  if (!hasOthers) return upstream.firstTimeout();
+  return Math.min(roundTrip.usualTimeout(), roundTrip.failoverDelay(direct.plan.timing.failover));
 }
 
 /** Whether readers hand questions over as soon as a second server is to be asked. */

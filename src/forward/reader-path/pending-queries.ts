@@ -55,6 +55,8 @@ export class PendingQueries {
   /** By the clock's monotonic time: when the query was sent, and when the slot is overdue. */
   readonly askedAt = new Float64Array(SLOTS);
   readonly dueAt = new Float64Array(SLOTS);
+  /** 1: its query has EDNS. */
+  readonly hadEdns = new Uint8Array(SLOTS);
   /** The train of the query; 0: it was sent alone. */
   readonly train = new Uint32Array(SLOTS);
   /** The main thread's key for a query that it takes over. */

@@ -1,5 +1,5 @@
 /**
- * The query that a reader sends for a client's question: the question, RD, the client's CD, and an OPT record.
+ * The query that a reader sends for a client's question: the question, RD, the client's CD, and an OPT record if the server supports EDNS.
  */
 import type { QuestionReader } from '../../table/question.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
@@ -11,6 +11,7 @@ const FLAG = { RD: 0x01, AD: 0x20, CD: 0x10 } as const;
 
 /** The settings of our queries. */
 export interface QueryForm {
+  /** In octets; 0: without EDNS. */
   readonly udpSize: number;
   readonly trustsAd: boolean;
 }
@@ -29,7 +30,7 @@ export function writeQuery(
   octets[at + 3] = (question.checkingDisabled ? FLAG.CD : 0) | (form.trustsAd ? FLAG.AD : 0);
   octets.fill(0, at + 4, at + HEADER_OCTETS);
   octets[at + 5] = 1;
-  octets[at + 11] = 1;
+  octets[at + 11] = form.udpSize === 0 ? 0 : 1;
   const { name, nameLength, type, dnsClass } = question;
   let to = at + HEADER_OCTETS;
   for (let octet = 0; octet < nameLength; octet++) octets[to++] = name[octet] ?? 0;
@@ -37,5 +38,5 @@ export function writeQuery(
   octets[to++] = type;
   octets[to++] = dnsClass >> 8;
   octets[to++] = dnsClass;
-  return writeOpt(octets, to, form.udpSize, 0, question.dnssecOk);
+  return form.udpSize === 0 ? to : writeOpt(octets, to, form.udpSize, 0, question.dnssecOk);
 }

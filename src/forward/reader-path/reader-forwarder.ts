@@ -186,7 +186,9 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const words = this.#words;
     const { route } = running;
     if (!pending.hasRoom || words.running(route.group) >= route.limit) return -1;
-    const server = running.chooseServer();
+    const chosen = running.chooseServer();
+    if (chosen === undefined || (question.dnssecOk && !chosen.usesEdns)) return -1;
+    const { number: server, usesEdns } = chosen;
     const isStreamed = this.#streams.has(server);
     const socket = (isStreamed ? this.#streams : this.#sockets).pick(server, this.#now);
     if (socket < 0) return -1;
@@ -200,9 +202,11 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     pending.servers[slot] = route.group;
     pending.askedAt[slot] = this.#now;
     pending.dueAt[slot] = this.#now + words.timeoutOf(server);
+    pending.hadEdns[slot] = usesEdns ? 1 : 0;
     this.#countOf(server, SERVER_COUNT.sent);
-    if (isStreamed) this.#streams.add(socket, pending.id[slot] ?? 0, question, route);
-    else this.#row.add(slot, this.#table.fds[socket] ?? -1, question, route);
+    const form = running.formFor(chosen);
+    if (isStreamed) this.#streams.add(socket, pending.id[slot] ?? 0, question, form);
+    else this.#row.add(slot, this.#table.fds[socket] ?? -1, question, form);
     return slot;
   }
 

@@ -249,7 +249,7 @@ export class ReaderPath implements AllRoutes {
   #takeIn(fill: FillConsumer, now: number): void {
     const upstream = this.#servers.get(fill.server)?.upstream;
     upstream?.heard(fill.microseconds / 1000, now);
-    if ((fill.flags & FILL_FLAG.HAS_OPT) !== 0) upstream?.edns.noteOpt();
+    if ((fill.flags & FILL_FLAG.HAD_EDNS) !== 0) upstream?.edns.noteAnswered();
     const route = this.#routes.get(fill.route)?.route;
     route?.observe(fill, upstream);
     if (route === undefined || this.#generation !== fill.generation) return;

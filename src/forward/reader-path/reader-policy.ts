@@ -15,6 +15,8 @@ export interface RouteServer {
   readonly peer: SocketAddress;
   /** Undefined: use UDP. */
   readonly stream: StreamTerms | undefined;
+  /** If not, questions with DO are left to the main thread. */
+  readonly usesEdns: boolean;
 }
 
 /** Where to forward questions that views with this route number leave open, and how to answer clients from the replies. */

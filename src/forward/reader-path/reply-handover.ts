@@ -92,7 +92,7 @@ export class ReplyHandover {
     fill.generation = pending.generation[slot] ?? 0;
     fill.microseconds = Math.round((reply.now - (pending.askedAt[slot] ?? 0)) * 1000);
     fill.questionEnd = pending.questionEnd[slot] ?? 0;
-    fill.flags = (pending.flags[slot] ?? 0) | (this.#plain.raw.hasOpt ? FILL_FLAG.HAS_OPT : 0);
+    fill.flags = (pending.flags[slot] ?? 0) | (pending.hadEdns[slot] === 1 ? FILL_FLAG.HAD_EDNS : 0);
     fill.policy = reply.policy;
     fill.route = reply.route.number;
     fill.entryLength = this.#plain.lifetime < 1 ? 0 : this.#encode(slot, reply);

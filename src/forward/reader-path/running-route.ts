@@ -2,23 +2,31 @@
  * A route in a reader: chooses the next server, and knows which names are not for it.
  */
 import { NameExceptions } from './name-exceptions.ts';
-import type { OpenRoute } from './reader-policy.ts';
+import type { QueryForm } from './query-octets.ts';
+import type { OpenRoute, RouteServer } from './reader-policy.ts';
 
 export class RunningRoute {
   readonly route: OpenRoute;
   readonly exceptions: NameExceptions;
+  readonly #withoutEdns: QueryForm;
   #turn = 0;
 
   /** @param hashOf the same hash as `QuestionReader.hashWithout` */
   constructor(route: OpenRoute, hashOf: (name: Uint8Array) => number) {
     this.route = route;
+    this.#withoutEdns = { udpSize: 0, trustsAd: route.trustsAd };
     this.exceptions = new NameExceptions(route.exceptions, hashOf);
   }
 
-  /** The number of the server for the next query. */
-  chooseServer(): number {
+  /** The server for the next query. */
+  chooseServer(): RouteServer | undefined {
     const { servers, selection } = this.route;
-    return servers[servers.length === 1 ? 0 : this.#place(servers.length, selection)]?.number ?? 0;
+    return servers[servers.length === 1 ? 0 : this.#place(servers.length, selection)];
+  }
+
+  /** The settings of queries to a server. */
+  formFor({ usesEdns }: RouteServer): QueryForm {
+    return usesEdns ? this.route : this.#withoutEdns;
   }
 
   #place(count: number, selection: OpenRoute['selection']): number {

@@ -26,7 +26,7 @@ function streamsTo(server: Server, terms = TERMS) {
   const table = new SocketTable({ opened: () => true, closed() {} }, 64);
   const streams = new UpstreamStreams(table, () => {});
   onTestFinished(() => table.closeAll());
-  streams.follow([{ number: SERVER, peer: { address, port }, stream: terms }]);
+  streams.follow([{ number: SERVER, peer: { address, port }, stream: terms, usesEdns: true }]);
   /** Waits until the connection is open. */
   const pick = async (now: number) => {
     for (;;) {

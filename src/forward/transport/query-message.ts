@@ -7,7 +7,15 @@ import { encodeMessage } from '../../wire/message.ts';
 import { encodeName } from '../../wire/name.ts';
 import { writeName } from '../../wire/name-wire.ts';
 import { OPT_OCTETS } from '../../wire/query-records.ts';
-import { type Edns, type Header, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import {
+  type Edns,
+  type Header,
+  type NameKey,
+  type Question,
+  RCODE,
+  type ResourceRecord,
+  TYPE,
+} from '../../wire/types.ts';
 
 /** A question, with all that must be equal for two of them to share an answer. */
 export interface ForwardQuestion extends Question {
@@ -33,6 +41,8 @@ export interface QueryMessage {
   /** The first octet after the question. */
   readonly questionEnd: number;
   readonly hasEdns: boolean;
+  /** The name of the question, if queries with EDNS were refused or got no reply: an answer shows that EDNS is the reason. */
+  readonly withoutEdnsFor?: NameKey;
   /** As in `ForwardQuestion`. */
   readonly passedOnBy?: PassedOnBy;
   /** The original query, if this one's name is in random case. */

@@ -10,6 +10,8 @@ const MAX_COUNTED = 256;
 const MIN_COUNTED = 8;
 /** The probability below which consecutive losses are not explained by chance. */
 const IMPROBABLE = 1e-6;
+/** The same if another server answers: then a server that is suspected in vain costs only a probe. */
+const IMPROBABLE_BESIDES_OTHERS = 1e-3;
 
 export class LossRate {
   #lost = 0;
@@ -34,10 +36,19 @@ export class LossRate {
 
   /** Consecutive queries without a reply, from 6 to 60, that this loss rate does not explain. */
   get improbableRow(): number {
+    return this.#row(IMPROBABLE, MIN_ROW);
+  }
+
+  /** Consecutive questions, from 2 to 60, that this server did not answer in its time but another one did: losses do not explain them. */
+  get improbableOutruns(): number {
+    return this.#row(IMPROBABLE_BESIDES_OTHERS, MIN_OUTRUNS);
+  }
+
+  #row(probability: number, min: number): number {
     const { rate } = this;
-    if (rate === 0) return MIN_ROW;
-    const row = Math.log(IMPROBABLE) / Math.log(Math.min(rate, MAX_RATE));
-    return Math.min(Math.max(Math.ceil(row), MIN_ROW), MAX_ROW);
+    if (rate === 0) return min;
+    const row = Math.log(probability) / Math.log(Math.min(rate, MAX_RATE));
+    return Math.min(Math.max(Math.ceil(row), min), MAX_ROW);
   }
 
   #forget(): void {
@@ -49,5 +60,6 @@ export class LossRate {
 }
 
 const MIN_ROW = 6;
+const MIN_OUTRUNS = 2;
 const MAX_ROW = 60;
 const MAX_RATE = 0.9;

@@ -39,6 +39,17 @@ describe('RoundTrip', () => {
     expect(times.timeout()).toBe(50);
   });
 
+  it('lets the next server of a binding order wait for what it takes on average, not for what it varies', () => {
+    const times = new RoundTrip(timing);
+    expect(times.failoverDelay(400)).toBe(400);
+    times.measure(250);
+    expect([times.usualTimeout(), times.failoverDelay(400)]).toEqual([750, 400]);
+    times.timedOut(1000);
+    expect(times.failoverDelay(400)).toBe(400);
+    for (let turn = 0; turn < 100; turn += 1) times.measure(600);
+    expect([times.usualTimeout(), times.failoverDelay(400)]).toEqual([600, 900]);
+  });
+
   it('keeps its bounds whatever it sees', () => {
     const event = fc.oneof(fc.double({ min: 0, max: 10_000, noNaN: true }), fc.constant('timeout' as const));
     fc.assert(

@@ -80,6 +80,16 @@ export class RoundTrip {
     return Math.round(Math.min(Math.max(usual, minTimeout), maxTimeout));
   }
 
+  /**
+   * Whole milliseconds from asking it to asking the next server of a binding order: `min`, but never less than it takes on average. Its
+   * variation does not count, since it is large after a slow reply.
+   */
+  failoverDelay(min: number): number {
+    const { minTimeout, maxTimeout, firstTimeout } = this.#timing;
+    const average = this.#smoothed === undefined ? firstTimeout : this.#smoothed * 1.5;
+    return Math.round(Math.min(Math.max(min, minTimeout, average), maxTimeout));
+  }
+
   /** Whole milliseconds after which to ask a second server too: never above `timeout`. */
   hedgeDelay(): number {
     const { firstTimeout } = this.#timing;

@@ -20,6 +20,8 @@ export class UpstreamHealth {
   #heardAt = Number.NEGATIVE_INFINITY;
   /** When the first query was sent that failed since the last reply. */
   #failingSince = 0;
+  /** Consecutive questions that another server answered after this one had exceeded its time. */
+  #outruns = 0;
 
   /** Undefined: replies and failures of questions show the state. */
   readonly #checks: HealthChecks | undefined;
@@ -44,6 +46,7 @@ export class UpstreamHealth {
   /** A reply came `milliseconds` after its query. @param now by the clock's monotonic time, also below */
   heard(milliseconds: number, now: number): void {
     this.#heardAt = now;
+    this.#outruns = 0;
     this.#refusals.noteHeard();
     this.#roundTrip.measure(milliseconds);
     this.note('replied');
@@ -54,6 +57,16 @@ export class UpstreamHealth {
     // Replies in the meantime show that packets are lost, rather than that the server is slow.
     if (now - this.#heardAt >= this.#roundTrip.timeout()) this.#roundTrip.timedOut(now);
     this.#noteFailure(askedAt, now);
+  }
+
+  /**
+   * Another server answered a question that this one had not answered in its time. So the question is not to blame: after a few of them
+   * no question waits for this server.
+   */
+  outrun(): void {
+    if (this.#checks !== undefined) return;
+    this.#outruns += 1;
+    if (this.#outruns >= this.losses.improbableOutruns) this.note('fell-silent');
   }
 
   /** A query will not be answered, because of a network error. */

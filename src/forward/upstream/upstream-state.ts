@@ -4,7 +4,8 @@
  *     untried   no reply and no failure yet
  *     well      the last event was a reply
  *     failing   some consecutive queries were overdue or refused; it is asked as before
- *     silent    more of them than losses explain, for a while: asked last, and probed to tell slow names from a dead server
+ *     silent    more of them than losses explain, for a while, or two questions in a row that another server answered: asked last, and
+ *               probed to tell slow names from a dead server
  *     down      no reply for five seconds, not even to probes, or the network has refused all queries for as long as a restart
  *               takes: probed with growing pauses
  *     looping   our own query came back: not asked, and probed with growing pauses

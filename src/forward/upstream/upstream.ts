@@ -47,6 +47,8 @@ export interface UpstreamOptions {
   readonly onCheckFailed?: () => void;
   /** Called after each change of the state. */
   readonly onChange: (upstream: Upstream, from: UpstreamState) => void;
+  /** Called when it is to be queried with EDNS from now on, or without. */
+  readonly onEdnsChange?: () => void;
 }
 
 export class Upstream {
@@ -84,7 +86,7 @@ export class Upstream {
     this.clock = clock;
     this.slowness = new TimerQueue(clock);
     this.timeout = new TimerQueue(clock);
-    this.edns = new EdnsSupport(clock);
+    this.edns = new EdnsSupport(clock, () => options.onEdnsChange?.());
     this.roundTrip = new RoundTrip(transport.isReliable === true ? withoutLosses(timing) : timing);
     this.#transport = transport;
     this.#changedAt = clock.monotonic();
@@ -117,12 +119,18 @@ export class Upstream {
     return this.#health.losses;
   }
 
-  get usesEdns(): boolean {
-    return this.edns.isUsed;
+  /** @param dnssecOk whether the question has DO */
+  usesEdns(dnssecOk = false): boolean {
+    return dnssecOk ? this.edns.isUsedForDnssec : this.edns.isUsed;
   }
 
   get knowsEdns(): boolean {
     return this.edns.isProven;
+  }
+
+  /** Milliseconds until the first query of a question is overdue: without back-off if EDNS may be the reason why nothing is heard of it. */
+  firstTimeout(): number {
+    return this.usesEdns() && !this.knowsEdns ? this.roundTrip.usualTimeout() : this.roundTrip.timeout();
   }
 
   /** Milliseconds for which it is still asked although the network refuses it; 0: it has been refusing for too long. */
@@ -193,13 +201,26 @@ export class Upstream {
     const rcode = wholeRcodeOf(reply);
     this.#replies.set(rcode, (this.#replies.get(rcode) ?? 0) + 1);
     this.losses.noteAnswered();
+    this.#learnEdns(attempt.query, rcode);
     this.#ended(attempt);
+  }
+
+  /** Only an answer shows whether EDNS is the reason for failures. */
+  #learnEdns({ hasEdns, withoutEdnsFor }: QueryMessage, rcode: number): void {
+    if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) return;
+    if (hasEdns) this.edns.noteAnswered();
+    else if (withoutEdnsFor !== undefined) this.edns.noteFallback(withoutEdnsFor);
   }
 
   /** Counts an attempt that is overdue. @internal for `Attempt`, like its neighbour */
   overdue(askedAt: number): void {
     this.#timeouts += 1;
     this.#health.overdue(askedAt, this.clock.monotonic());
+  }
+
+  /** @internal for `Attempt` */
+  outrun(): void {
+    this.#health.outrun();
   }
 
   failed(code: string, askedAt: number): void {
@@ -224,6 +245,7 @@ export class Upstream {
 
   #close(): void {
     this.#health.stop();
+    this.edns.stop();
     this.#transport.close();
   }
 
@@ -286,6 +308,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   #isSlow = false;
   #wasLate = false;
   #isOverdue = false;
+  #isOutrun = false;
   #isHeard = false;
   #isDone = false;
 
@@ -317,7 +340,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
 
   /** Waits for the result of an exchange in progress. */
   wait(exchange: Exchange): void {
-    this.#setTimer(this.upstream.roundTrip.timeout());
+    this.#setTimer(this.upstream.firstTimeout());
     this.#exchange = exchange;
     // The sending thread reads replies before it gives up: do not wait longer for being late.
     this.#wasLate = true;
@@ -329,9 +352,15 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     slowness.set(this, this.askedAt + Math.min(roundTrip.hedgeDelay(), timeout));
   }
 
-  /** The question does not need it any more. It stays until it is overdue, to judge the server. */
-  release(): void {
+  /**
+   * The question does not need it any more. It stays until it is overdue, to judge the server.
+   *
+   * @param isOutrun whether another server has answered the question
+   */
+  release(isOutrun = false): void {
     this.#events = undefined;
+    this.#isOutrun = isOutrun && !this.#isDone && !this.#isHeard;
+    if (this.#isOutrun && this.#hasHadItsTime()) this.#noteOutrun();
     if (this.#isOverdue && !this.#isDone) this.stop();
   }
 
@@ -399,10 +428,22 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     return isLate ? now + 1 : now;
   }
 
+  /** Whether its usual time is over, whatever the server's back-off. */
+  #hasHadItsTime(): boolean {
+    const { clock, roundTrip } = this.upstream;
+    return this.#isOverdue || clock.monotonic() >= this.askedAt + roundTrip.usualTimeout();
+  }
+
+  #noteOutrun(): void {
+    this.#isOutrun = false;
+    this.upstream.outrun();
+  }
+
   #overdue(): void {
     this.#isOverdue = true;
     this.#exchange?.overdue();
     this.upstream.overdue(this.askedAt);
+    if (this.#isOutrun) this.#noteOutrun();
     const events = this.#events;
     if (events === undefined) this.release();
     else events.overdue(this);

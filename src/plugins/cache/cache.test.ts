@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -44,13 +44,13 @@ function whole(answers: readonly ResourceRecord[], parts: Partial<WholeAnswer> =
 
 const a = (name: string, ttl: number) => record(name, { kind: 'A', address: '192.0.2.1' }, ttl);
 
-function cacheOf(options: Partial<CoreDnsCacheRules> = {}) {
+function cacheOf(options: Partial<CoreDnsCacheRules> = {}, isStrict = false) {
   const clock = new ManualClock();
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const metrics = new PluginMetrics();
   const cache = new Cache(
     { ...OPTIONS, ...options },
-    { clock, table, metrics, isStrict: false, handlerNames: () => [] },
+    { clock, table, metrics, isStrict, handlerNames: () => [] },
   );
   /** The counts of a family, without its labels of the block. */
   const counted = async (family: string) =>
@@ -108,6 +108,44 @@ it('gives all records the least TTL, within its bounds, the first time too', asy
   expect(ttls(await ask('www.example.'))).toEqual([30, 30]);
   says(whole([a('zero.example.', 0)]));
   expect(ttls(await ask('zero.example.'))).toEqual([5]);
+});
+
+describe('a denial is kept for the lesser of TTL and minimum of its SOA record (RFC 2308 section 5)', () => {
+  const denial = (ttl: number, minimum: number, rcode: number = RCODE.NXDOMAIN) => {
+    const data = SOA.data.kind === 'SOA' ? { ...SOA.data, minimum } : SOA.data;
+    return whole([], { rcode, authorities: [{ ...SOA, ttl, data }] });
+  };
+  const bounds = { capacity: 1, maxTtl: 30, minTtl: 5 };
+  const given = { ...bounds, isMinTtlGiven: true };
+
+  it.each([
+    ['its minimum', 3600, 2, bounds, false, 2],
+    ['its TTL', 2, 3600, bounds, false, 2],
+    ['the maximum of the cache', 3600, 900, bounds, false, 30],
+    ['a minimum of the cache that is configured', 3600, 2, given, false, 5],
+    ['its TTL with -compat', 3600, 2, bounds, true, 30],
+    ['the minimum of the cache with -compat', 2, 3600, bounds, true, 5],
+  ])('%s', async (_, ttl, minimum, limits, isStrict, seconds) => {
+    for (const rcode of [RCODE.NXDOMAIN, RCODE.NOERROR]) {
+      const { ask, asked, says, clock } = cacheOf({ denial: limits }, isStrict);
+      says(denial(ttl, minimum, rcode));
+      expect(ttls(await ask('www.example.'))).toEqual([seconds]);
+      clock.advance(seconds * 1000 - 1);
+      await ask('www.example.');
+      expect(asked()).toBe(1);
+      clock.advance(1);
+      await ask('www.example.');
+      expect(asked()).toBe(2);
+    }
+  });
+
+  it('not at all if that is 0', async () => {
+    const { ask, asked, says } = cacheOf({ denial: bounds });
+    says(denial(60, 0));
+    expect(ttls(await ask('www.example.'))).toEqual([0]);
+    await ask('www.example.');
+    expect(asked()).toBe(2);
+  });
 });
 
 it.each([

@@ -3,6 +3,7 @@
  */
 import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Query } from '../../chain/query.ts';
+import type { TtlBounds } from '../../forward/caching/answer-form.ts';
 import { toKey } from '../../wire/name.ts';
 import { typeOfData } from '../../wire/record-data.ts';
 import {
@@ -58,12 +59,37 @@ export function mayKeep(
   return answerClass !== 'success' || answers.length === 0 || answersQuestion(question, answers);
 }
 
-/** Seconds, 0 or more: lifetime of the entry, and TTL of each record. */
-export function lifetimeOf(answer: WholeAnswer, answerClass: AnswerClass, rules: CoreDnsCacheRules): number {
+/**
+ * Seconds, 0 or more: lifetime of the entry, and TTL of each record.
+ *
+ * @param heedsMinimum whether a denial is cached for the minimum of its SOA record at most (RFC 2308 section 5); CoreDNS takes only its TTL
+ */
+export function lifetimeOf(
+  answer: WholeAnswer,
+  answerClass: AnswerClass,
+  rules: CoreDnsCacheRules,
+  heedsMinimum: boolean,
+): number {
   if (answerClass === 'failure') return Math.floor(rules.servfailTtl / 1000);
+  const minimum = heedsMinimum && answerClass === 'denial' ? minimumOf(answer) : undefined;
+  if (minimum !== undefined) {
+    const { minTtl, maxTtl } = denialBounds(rules, heedsMinimum);
+    return Math.max(Math.min(minTtlOf(answer, maxTtl), minimum), minTtl);
+  }
   const { minTtl, maxTtl } = answerClass === 'denial' ? rules.denial : rules.success;
   const ttl = answerClass === 'success' || answerClass === 'denial' ? minTtlOf(answer, maxTtl) : SHORT_TTL;
   return Math.min(Math.max(ttl, minTtl), maxTtl);
+}
+
+/** The bounds of the TTLs of denials with an SOA record. @param heedsMinimum as above */
+export function denialBounds({ denial }: CoreDnsCacheRules, heedsMinimum: boolean): TtlBounds {
+  const { minTtl, maxTtl, isMinTtlGiven = false } = denial;
+  return { minTtl: heedsMinimum && !isMinTtlGiven ? 0 : minTtl, maxTtl };
+}
+
+function minimumOf({ authorities }: WholeAnswer): number | undefined {
+  for (const { data } of authorities) if (data.kind === 'SOA') return data.minimum;
+  return undefined;
 }
 
 function minTtlOf({ answers, authorities, additionals }: WholeAnswer, max: number): number {

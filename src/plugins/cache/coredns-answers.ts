@@ -29,7 +29,7 @@ import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
 import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { CacheStore, type StoredAnswer } from './cache-store.ts';
-import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
+import { answersQuestion, classify, denialBounds, lifetimeOf, mayKeep } from './classify.ts';
 import { Interest } from './interest.ts';
 import { type CachePrefetch, type CoreDnsCacheRules, patienceOf } from './options.ts';
 
@@ -232,7 +232,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   #keep(query: Query, answer: WholeAnswer, isOurs: boolean): Fetched & { readonly answer: WholeAnswer } {
     const answerClass = classify(query, answer, Math.floor(this.#clock.now() / 1000));
-    const ttl = lifetimeOf(answer, answerClass, this.#rules);
+    const ttl = lifetimeOf(answer, answerClass, this.#rules, this.#heedsMinimum);
     const told = withTtl(this.#withoutEdns(answer), ttl);
     const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
     if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return { answer: presented, isKept: false };
@@ -306,10 +306,13 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   /** With `prefetch`, the cache must see each question for a new answer, to count its popularity. */
   #forwardedIn(zone: NameKey): KeptReplies | undefined {
-    const { success, denial, serveStale, prefetch, keepTtl } = this.#rules;
+    const { success, serveStale, prefetch, keepTtl } = this.#rules;
     if (!isWithinAny(zone, this.#zones)) return undefined;
+    const heedsMinimum = this.#heedsMinimum;
+    const denial = denialBounds(this.#rules, heedsMinimum);
+    const countsHits = prefetch !== undefined;
     return {
-      form: { kind: 'as-sent', caching: { success, denial, countsHits: prefetch !== undefined } },
+      form: { kind: 'as-sent', caching: { success, denial, heedsMinimum, countsHits } },
       view: keepTtl ? undefined : this.#store.shared,
       servesStale: serveStale !== undefined,
       exceptions: [...this.#uncached.success, ...this.#uncached.denial],
@@ -374,6 +377,10 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   #asWaitedFor({ answer, isKept }: Fetched): Answer {
     const isCached = isKept && this.patienceFor() !== undefined && answer.kind === 'message';
     return isCached ? { ...answer, authoritative: true } : answer;
+  }
+
+  get #heedsMinimum(): boolean {
+    return !this.#isStrict;
   }
 
   get #prefersPositive(): boolean {

@@ -57,6 +57,8 @@ export interface CacheLimits {
   readonly maxTtl: number;
   /** Seconds, from 0: shorter TTLs are raised to it. */
   readonly minTtl: number;
+  /** Whether it is configured. If not, it does not raise what the SOA record of a negative answer says, but with `-compat`. */
+  readonly isMinTtlGiven?: boolean;
 }
 
 export interface CachePrefetch {

@@ -144,7 +144,8 @@ function readLimits(cursor: DirectiveCursor, before: CacheLimits): CacheLimits {
   positiveTtl(cursor, maxTtl);
   if (minTtl < 0)
     throw cursor.bareError(`cache min TTL can not be negative: ${minTtl}`, 'Give seconds from 0.');
-  return { capacity, maxTtl, minTtl };
+  const isMinTtlGiven = words.length > 2 || before.isMinTtlGiven === true;
+  return { capacity, maxTtl, minTtl, ...(isMinTtlGiven && { isMinTtlGiven }) };
 }
 
 function readPrefetch(cursor: DirectiveCursor, before: CachePrefetch | undefined): CachePrefetch | undefined {

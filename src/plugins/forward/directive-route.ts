@@ -29,8 +29,16 @@ import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-add
 import { formatSocketAddress } from '../../socket/addresses.ts';
 import { wholeRcodeOf } from '../../wire/edns.ts';
 import { passedErrorsOf } from '../../wire/extended-error.ts';
+import { isWithin, ROOT, toKey } from '../../wire/name.ts';
 import { wantsAuthenticData } from '../../wire/query.ts';
-import { CLASS, type Edns, type Message, OPCODE } from '../../wire/types.ts';
+import {
+  type AbsoluteName,
+  CLASS,
+  type Edns,
+  type Message,
+  OPCODE,
+  type ResourceRecord,
+} from '../../wire/types.ts';
 import type { ForwardMetrics } from './forward-metrics.ts';
 import {
   findServers,
@@ -194,14 +202,34 @@ function passOn(query: Query, message: Message, isAsSent: boolean): Answer {
   const { authoritative, truncated, recursionAvailable, recursionDesired, checkingDisabled } = header;
   // We always ask the server whether it has validated the answer, but not every client does (RFC 6840 section 5.8).
   const authenticData = header.authenticData && (isAsSent || wantsAuthenticData(query));
+  const own = isAsSent ? undefined : (records: readonly ResourceRecord[]) => withNameAsAsked(query, records);
   return {
     kind: 'message',
     rcode: wholeRcodeOf(message),
     ...{ authoritative, truncated, recursionAvailable, authenticData, recursionDesired, checkingDisabled },
-    ...{ answers, authorities, additionals },
+    answers: own?.(answers) ?? answers,
+    authorities: own?.(authorities) ?? authorities,
+    additionals,
     ...(edns !== undefined && query.edns !== undefined && { edns: ownEdnsOf(edns) }),
     passedErrors: passedErrorsOf(edns),
   };
+}
+
+/**
+ * Records with the capitals of the client's name where their owner is that name, or a domain that it is in: the name was asked for in
+ * lower case, so that one reply serves all clients.
+ */
+function withNameAsAsked(
+  { question: { name: asked }, key }: Query,
+  records: readonly ResourceRecord[],
+): readonly ResourceRecord[] {
+  if (asked === key) return records;
+  return records.map((record) => {
+    const { name } = record;
+    if (name === ROOT || !isWithin(key, toKey(name))) return record;
+    // Both are of equal length but for their capitals. What ends a name as text is a name too.
+    return { ...record, name: asked.slice(-name.length) as AbsoluteName };
+  });
 }
 
 function ownEdnsOf({ udpSize, dnssecOk, options }: Edns): OwnEdns {

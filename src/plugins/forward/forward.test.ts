@@ -164,7 +164,8 @@ it('asks another server when the first is overdue, long before its client gives 
   const answer = ask('a.example.');
   for (let step = 0; step < 5; step += 1) clock.advance(100);
   expect(await answer).toMatchObject({ kind: 'message', rcode: RCODE.NOERROR });
-  expect(asked()).toEqual(['192.0.2.1', '192.0.2.2']);
+  // The first one once more without EDNS, which something on the way may drop.
+  expect(asked()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.1']);
 });
 
 it.each([true, undefined])(

@@ -11,7 +11,11 @@ import type { Query } from '../../chain/query.ts';
 import { cacheReply } from '../../forward/caching/cached-answer.ts';
 import { type Connect, connectBySockets } from '../../forward/connect.ts';
 import { type ForwardPlan, listServers } from '../../forward/forward-plan.ts';
-import { extendedErrorOfFailure, type ForwardFailure } from '../../forward/forward-reply.ts';
+import {
+  extendedErrorOfFailure,
+  type FailureReason,
+  type ForwardFailure,
+} from '../../forward/forward-reply.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
 import type { ResolveName } from '../../forward/named-servers.ts';
@@ -168,7 +172,7 @@ export class PlannedRoute implements RouteMethods {
     const { reason, detail } = failure;
     tally.noteFailure(reason);
     const answer = answerOfFailure(failure);
-    if (reason !== 'overloaded' && reason !== 'timeout' && reason !== 'network') return answer;
+    if (!WARNED.has(reason)) return answer;
     this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
     if (answer.kind !== 'servfail') return answer;
     return { ...answer, lifetime: Math.min(SILENCE_TTL, cache.rules.caching.failureTtl) };
@@ -181,6 +185,9 @@ export class PlannedRoute implements RouteMethods {
     return replies?.leavesAddresses !== false && this.#filteredTypes.size === 0;
   }
 }
+
+/** Failures of servers, in place of those of the configuration. */
+const WARNED: ReadonlySet<FailureReason> = new Set(['overloaded', 'timeout', 'network', 'unusable']);
 
 function answerOfFailure({ reason }: ForwardFailure): Answer {
   switch (reason) {
