@@ -11,6 +11,7 @@ import { type Message, RCODE } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type {
   DirectServer,
+  DirectStream,
   DroppedPackets,
   Exchange,
   ExchangeEvents,
@@ -45,6 +46,8 @@ export interface UpstreamOptions {
   readonly clock: Clock;
   /** Called when a check of its health gets no reply. */
   readonly onCheckFailed?: () => void;
+  /** Called when other threads may query it in another way. */
+  readonly onDirectChange?: () => void;
   /** Called after each change of the state. */
   readonly onChange: (upstream: Upstream, from: UpstreamState) => void;
 }
@@ -59,6 +62,9 @@ export class Upstream {
   readonly edns: EdnsSupport;
   readonly #transport: Transport;
   readonly #pacing: Pacing | undefined;
+  readonly #onDirectChange: (() => void) | undefined;
+  /** How other threads use connections to it. */
+  #directStream: DirectStream | undefined;
   readonly #health: UpstreamHealth;
   /**
    * Attempts in flight, unordered: each stores its index. A set of such short-lived entries would burden the collector,
@@ -87,6 +93,8 @@ export class Upstream {
     this.edns = new EdnsSupport(clock);
     this.roundTrip = new RoundTrip(transport.isReliable === true ? withoutLosses(timing) : timing);
     this.#transport = transport;
+    this.#onDirectChange = options.onDirectChange;
+    this.#directStream = transport.direct?.stream;
     this.#changedAt = clock.monotonic();
     this.#pacing =
       queriesPerSecond === undefined ? undefined : new Pacing(queriesPerSecond, clock.monotonic());
@@ -194,6 +202,15 @@ export class Upstream {
     this.#replies.set(rcode, (this.#replies.get(rcode) ?? 0) + 1);
     this.losses.noteAnswered();
     this.#ended(attempt);
+    this.#followDirect();
+  }
+
+  /** What replies show about a server's connections holds for all threads. */
+  #followDirect(): void {
+    const stream = this.#transport.direct?.stream;
+    if (stream === this.#directStream) return;
+    this.#directStream = stream;
+    this.#onDirectChange?.();
   }
 
   /** Counts an attempt that is overdue. @internal for `Attempt`, like its neighbour */
