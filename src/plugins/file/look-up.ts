@@ -32,12 +32,14 @@ export interface FileAnswer {
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
-  /** Whether answers are missing since the response has no room for them. Default: no. */
+  /** Whether answers are missing: the response has no room for them, or others have left them out. Default: no. */
   readonly isCut?: boolean;
 }
 
 /** Asks the whole server a question about another name. */
-export type LookUpElsewhere = (question: Question) => Promise<Pick<FileAnswer, 'result' | 'answers'>>;
+export type LookUpElsewhere = (question: Question) => Promise<ElsewhereAnswer>;
+
+export type ElsewhereAnswer = Pick<FileAnswer, 'result' | 'answers' | 'isCut'>;
 
 export interface FileQuestion {
   readonly question: Question;
@@ -197,14 +199,18 @@ export class FileLookUp {
   }
 
   async #goElsewhere(answers: readonly ResourceRecord[], target: AbsoluteName): Promise<FileAnswer> {
-    const { result, answers: more } = await this.#elsewhere({ ...this.#question, name: target });
+    const {
+      result,
+      answers: more,
+      isCut = false,
+    } = await this.#elsewhere({ ...this.#question, name: target });
     const all = [...answers, ...more];
     const isNegative = result === 'nxdomain' || result === 'nodata';
     const authorities = [
       ...(isNegative ? this.#soa() : this.#nameservers()),
       ...this.#proofOf(toKey(target)),
     ];
-    return { result, answers: all, authorities, additionals: this.#targetsOf(all) };
+    return { result, answers: all, authorities, additionals: this.#targetsOf(all), isCut };
   }
 
   /** The wildcard right below the closest encloser (RFC 4592 section 3.3.1). */

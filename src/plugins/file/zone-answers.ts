@@ -8,7 +8,7 @@ import { replyOf } from '../../chain/response.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
-import { type FileAnswer, FileLookUp } from './look-up.ts';
+import { type ElsewhereAnswer, type FileAnswer, FileLookUp } from './look-up.ts';
 import type { NotifyLog } from './notify-log.ts';
 import type { ZoneNames } from './zone-names.ts';
 
@@ -46,23 +46,24 @@ export async function lookUpInZone(
     maxRecords: Math.ceil(room / (MIN_RECORD_OCTETS + (DATA_OCTETS.get(query.question.type) ?? 0))),
     pick: rotates ? (count: number) => Math.floor(Math.random() * count) : undefined,
   };
-  const lookUp = new FileLookUp(names, asked, async (question) =>
-    query.depth >= MAX_DEPTH ? { result: 'servfail', answers: [] } : elsewhere(query, question, chain),
-  );
+  const lookUp = new FileLookUp(names, asked, async (question) => {
+    if (query.depth >= MAX_DEPTH) return { result: 'servfail', answers: [] };
+    const found = await elsewhere(query, question, chain);
+    // CoreDNS does not pass on TC here.
+    return isStrict ? { ...found, isCut: false } : found;
+  });
   return lookUp.answer();
 }
 
-async function elsewhere(
-  query: Query,
-  question: Question,
-  chain: Chain,
-): Promise<Pick<FileAnswer, 'result' | 'answers'>> {
+async function elsewhere(query: Query, question: Question, chain: Chain): Promise<ElsewhereAnswer> {
   const answer = await chain(query.about(question));
   if (answer.kind === 'drop') return { result: 'success', answers: [] };
-  const { rcode = RCODE.NOERROR, answers = [] } = replyOf(answer);
-  if (rcode === RCODE.NXDOMAIN) return { result: 'nxdomain', answers };
-  if (rcode === RCODE.SERVFAIL) return { result: 'servfail', answers };
-  return { result: rcode === RCODE.NOERROR && answers.length === 0 ? 'nodata' : 'success', answers };
+  const { rcode = RCODE.NOERROR, answers = [], truncated: isCut = false } = replyOf(answer);
+  if (rcode === RCODE.NXDOMAIN) return { result: 'nxdomain', answers, isCut };
+  if (rcode === RCODE.SERVFAIL) return { result: 'servfail', answers, isCut };
+  // Records that were left out are not missing.
+  const isEmpty = rcode === RCODE.NOERROR && answers.length === 0 && !isCut;
+  return { result: isEmpty ? 'nodata' : 'success', answers, isCut };
 }
 
 /** NOTIFY is for zones that have primary servers: as in CoreDNS, nobody gets a response. */
