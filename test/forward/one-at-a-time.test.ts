@@ -142,6 +142,26 @@ it('keeps to the connections that a server accepts', async () => {
   expect(forwarder.statistics().upstreams[0]).toMatchObject({ timeouts: 0, networkErrors: 0 });
 });
 
+it('has 64 connections at most, and one for copies, and the other queries wait', async () => {
+  let [open, most] = [0, 0];
+  const { upstream, forwarder } = await start(closesAfter(1, (connection) => connection.end()));
+  const serve = upstream.serve.bind(upstream);
+  upstream.serve = (socket) => {
+    open += 1;
+    most = Math.max(most, open);
+    socket.on('close', () => {
+      open -= 1;
+    });
+    serve(socket);
+  };
+  const names = Array.from({ length: 300 }, (_, index) => `n${index}.example.`);
+  const replies = await Promise.all(names.map((name) => ask(forwarder, name)));
+  expect(replies.flatMap(addressesOf)).toEqual(names.map(() => '192.0.2.1'));
+  // Those that the server has not yet seen closed.
+  expect(most).toBeLessThanOrEqual(2 * 64 + 1);
+  expect(forwarder.statistics().upstreams[0]).toMatchObject({ timeouts: 0, networkErrors: 0 });
+});
+
 it('has one query at a time on each connection of a server that answers slowly, one after the other', async () => {
   const last = new WeakMap<object, number>();
   const { upstream, askRound } = await start((received) => {

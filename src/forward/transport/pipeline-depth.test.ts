@@ -54,9 +54,9 @@ describe('a server gets', () => {
 
   it('no more at a time than it answered on a connection that it closed', () => {
     const depth = grown();
-    depth.noteClosed(9, 0);
+    depth.noteClosed(9, 0, 0);
     expect(depth.depth).toBe(8);
-    depth.noteClosed(0, 0);
+    depth.noteClosed(0, 0, 0);
     expect(depth.depth).toBe(1);
   });
 
@@ -74,16 +74,21 @@ it('believes a bound of queries for ten minutes, after two connections with the 
   const none = Number.POSITIVE_INFINITY;
   for (const [answered, bound] of [
     [1, none],
-    [1, none],
     [8, none],
     [7, none],
     [8, none],
     [8, 8],
   ] as const) {
-    depth.noteClosed(answered, 0);
+    depth.noteClosed(answered, 0, 0);
     expect(depth.maxQueries(1)).toBe(bound);
   }
   expect(depth.maxQueries(600_000)).toBe(none);
+});
+
+it('learns nothing from a connection that was idle', () => {
+  const depth = grown();
+  for (let time = 0; time < 3; time += 1) depth.noteClosed(1, 300, 0);
+  expect([depth.depth, depth.maxQueries(1)]).toEqual([FULL_DEPTH, Number.POSITIVE_INFINITY]);
 });
 
 it('has another trial after twice the time', () => {

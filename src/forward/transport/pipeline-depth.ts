@@ -32,6 +32,8 @@ const TRIAL_MILLISECONDS = 2;
 /** Fast replies that outweigh a slow one; slow ones in a row that end pipelining. */
 const SLOW_WEIGHT = 8;
 const MAX_SLOW = 3;
+/** Milliseconds for which no server closes a connection only because it is idle. */
+const MAX_IDLE = 100;
 /** Milliseconds for which a bound of queries for each connection is believed. */
 const BOUND_LIFETIME = 600_000;
 
@@ -92,10 +94,16 @@ export class PipelineDepth {
     else if (this.#credit >= this.#depth && this.#depth < FULL_DEPTH) this.#grow();
   }
 
-  /** The server has closed a connection with queries in flight. @param answered those that it had answered on it */
-  noteClosed(answered: number, now: number): void {
-    // After a single one it is closed by the time that the next query is sent, or it was idle.
-    if (answered > 1 && answered === this.#answered) {
+  /**
+   * The server has closed a connection with queries in flight.
+   *
+   * @param answered those that it had answered on it
+   * @param idle milliseconds from its last reply to the next query
+   */
+  noteClosed(answered: number, idle: number, now: number): void {
+    // It was closed for being idle.
+    if (idle > MAX_IDLE) return;
+    if (answered > 0 && answered === this.#answered) {
       this.#maxQueries = answered;
       this.#boundUntil = now + BOUND_LIFETIME;
     }

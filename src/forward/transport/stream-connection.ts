@@ -28,6 +28,8 @@ export interface ClosedConnection<Entry> {
   readonly unanswered: readonly Entry[];
   /** Queries that got one. */
   readonly answered: number;
+  /** Milliseconds from its last reply to the next query; negative or 0 if that was in flight then. */
+  readonly idle: number;
   /** Whether it was ever set up. */
   readonly wasReady: boolean;
 }
@@ -97,7 +99,10 @@ export class UpstreamConnection<Entry extends ConnectionQuery> {
     });
     socket.on('close', () => this.#closed(code));
     // A server that ends its side will not answer any more.
-    socket.on('end', () => socket.destroy());
+    socket.on('end', () => {
+      this.#isLeaving = true;
+      socket.destroy();
+    });
   }
 
   get load(): number {
@@ -208,9 +213,12 @@ export class UpstreamConnection<Entry extends ConnectionQuery> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#idle?.cancel();
+    const unanswered = this.#outstanding.takeAll();
+    const next = unanswered.reduce((first, { sentAt }) => Math.min(first, sentAt), Number.POSITIVE_INFINITY);
     this.#events.closed({
       code,
-      unanswered: this.#outstanding.takeAll(),
+      unanswered,
+      idle: this.#answered === 0 ? 0 : next - this.#repliedAt,
       answered: this.#answered,
       wasReady: this.#isReady,
     });
