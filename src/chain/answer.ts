@@ -11,6 +11,8 @@ export type Answer =
       readonly records: readonly ResourceRecord[];
       readonly additionals: readonly ResourceRecord[];
       readonly authoritative: boolean;
+      /** Whether a part that others answered lacks records. Default: no. */
+      readonly truncated?: boolean;
       readonly lifetime?: Lifetime;
     }
   /** An alias and its target. The chain follows it before the answer leaves. */

@@ -24,6 +24,7 @@ export function isCacheable(query: Query, answer: Answer, before: number, now: n
 
 function lifetimeOf(answer: Answer): number {
   if (answer.kind === 'forwarded') return answer.memory?.lifetime ?? 0;
+  if (answer.kind === 'records' && answer.truncated === true) return 0;
   return 'lifetime' in answer ? (answer.lifetime ?? 0) : 0;
 }
 

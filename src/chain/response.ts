@@ -43,6 +43,7 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
     case 'records':
       return {
         authoritative: answer.authoritative,
+        truncated: answer.truncated === true,
         answers: answer.records,
         additionals: answer.additionals,
       };

@@ -7,7 +7,7 @@ import { type NameKey, RCODE } from '../wire/types.ts';
 import type { ForwardPlan, Policy } from './forward-plan.ts';
 import type { Routes } from './routes.ts';
 import type { GroupQuestion, ServerGroup } from './server-group.ts';
-import type { StreamTerms } from './transport/transport.ts';
+import type { DirectStream } from './transport/transport.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** How to choose among several servers: the first, a random one, or each in turn. */
@@ -17,7 +17,7 @@ export interface RoutedServer {
   readonly upstream: Upstream;
   readonly peer: SocketAddress;
   /** Undefined: use UDP. */
-  readonly stream: StreamTerms | undefined;
+  readonly stream: DirectStream | undefined;
   readonly usesEdns: boolean;
 }
 

@@ -11,6 +11,10 @@ export type FailureReason =
   | 'network'
   /** All servers answered with response codes that no client has asked for, such as BADVERS. */
   | 'unusable'
+  /** The aliases in the reply lead back to one of themselves. */
+  | 'alias-loop'
+  /** Its client asks over TCP, but the servers send a truncated reply without records, and none over TCP. */
+  | 'truncated'
   /** All servers for it are down; another question tests them. */
   | 'down'
   /** All servers send our queries back to us. */
@@ -34,12 +38,15 @@ export interface ForwardFailure {
 export function extendedErrorOfFailure(reason: FailureReason): ExtendedErrorCode | undefined {
   switch (reason) {
     case 'network':
+    case 'truncated':
       return EXTENDED_ERROR.NETWORK_ERROR;
     case 'timeout':
     case 'unusable':
     case 'down':
     case 'loop':
       return EXTENDED_ERROR.NO_REACHABLE_AUTHORITY;
+    case 'alias-loop':
+      return EXTENDED_ERROR.OTHER;
     default:
       return undefined;
   }

@@ -340,8 +340,11 @@ export class Forwarder {
     const isKept = question.asReceived?.keepsReply === true;
     const rcode = wholeRcodeOf(received);
     if (!isKept && rcode > MAX_PLAIN_RCODE) return failed('unusable', `${upstream}: ${rcodeName(rcode)}`);
-    const { message, dropped } = isKept ? { message: received, dropped: 0 } : sanitise(question, received);
+    const whole = { message: received, dropped: 0, isLoop: false };
+    const { message, dropped, isLoop } = isKept ? whole : sanitise(question, received);
     this.#droppedRecords += dropped;
+    // Clients would read the aliases without records as NODATA.
+    if (isLoop) return failed('alias-loop', `${upstream}: the aliases in the reply form a loop`);
     // AD stays only if the server is trusted, and no record was dropped: it covers the whole reply.
     const authenticData = message.header.authenticData && this.#plan.trustsAd && dropped === 0;
     const header = { ...message.header, authenticData };
@@ -428,6 +431,7 @@ export class Forwarder {
       clock: this.#clock,
       onCheckFailed: () => this.#events?.probeFailed(text),
       onEdnsChange: () => this.onRouteChange(),
+      onDirectChange: () => this.onRouteChange(),
       onChange: (changed, from) => {
         if (health.kind === 'passive') this.#probes.changed(changed, from);
         this.onRouteChange();

@@ -18,8 +18,8 @@ import {
   TYPE,
 } from '../wire/types.ts';
 
-/** Longer CNAME chains are useless (Unbound stops at 11, BIND at 16); records after this are dropped. */
-const MAX_CHAIN_STEPS = 16;
+/** Names of the chain, from the question on, that DNAMEs and authority records are looked for: the work for a long chain stays small. */
+const MAX_SEARCHED = 16;
 const TYPE_RRSIG = 46;
 /** NS, SOA and the types of proofs of non-existence: DS, RRSIG, NSEC, NSEC3. */
 const AUTHORITY_TYPES: ReadonlySet<number> = new Set([TYPE.NS, TYPE.SOA, 43, TYPE_RRSIG, 47, 50]);
@@ -29,17 +29,27 @@ export interface SanitisedReply {
   readonly message: Message;
   /** The number of records that did not belong. */
   readonly dropped: number;
+  /** Whether its aliases lead back to one of themselves, so that they show no answer. */
+  readonly isLoop: boolean;
+}
+
+/** The names on the way from the question to its answer. */
+interface AliasChain {
+  readonly names: Set<NameKey>;
+  /** The names that authority records are compared with: the first ones and the last. */
+  searched: readonly NameKey[];
+  isLoop: boolean;
 }
 
 /** Keeps the records that answer the question. Returns the same message if all do. */
 export function sanitise(question: Question, message: Message): SanitisedReply {
   const { answers, authorities, additionals } = message;
   const hasAnswersOnly = authorities.length === 0 && additionals.length === 0;
-  if (hasAnswersOnly && isPlain(question, answers)) return { message, dropped: 0 };
-  const chain = new Set<NameKey>([toKey(question.name)]);
+  if (hasAnswersOnly && isPlain(question, answers)) return { message, dropped: 0, isLoop: false };
+  const chain: AliasChain = { names: new Set(), searched: [toKey(question.name)], isLoop: false };
   const keptAnswers = isPlain(question, answers) ? answers : followChain(question, answers, chain);
   const keptAuthorities = authorities.filter(
-    (record) => record.class === question.class && belongsToChain(record, chain),
+    (record) => record.class === question.class && belongsToChain(record, chain.searched),
   );
   const named = namesSpokenOf([...keptAnswers, ...keptAuthorities]);
   const keptAdditionals = additionals.filter(
@@ -50,10 +60,12 @@ export function sanitise(question: Question, message: Message): SanitisedReply {
   );
   const before = answers.length + authorities.length + additionals.length;
   const dropped = before - keptAnswers.length - keptAuthorities.length - keptAdditionals.length;
-  if (dropped === 0 && keptAnswers === answers) return { message, dropped };
+  const { isLoop } = chain;
+  if (dropped === 0 && keptAnswers === answers) return { message, dropped, isLoop };
   return {
     message: { ...message, answers: keptAnswers, authorities: keptAuthorities, additionals: keptAdditionals },
     dropped,
+    isLoop,
   };
 }
 
@@ -68,26 +80,28 @@ function isPlain(question: Question, answers: readonly ResourceRecord[]): boolea
   );
 }
 
-/** The records that lead from the question to its answer, in that order. @param chain receives the names on the way */
+/** The records that lead from the question to its answer, in that order. @param chain receives what they show */
 function followChain(
   question: Question,
   answers: readonly ResourceRecord[],
-  chain: Set<NameKey>,
+  chain: AliasChain,
 ): readonly ResourceRecord[] {
   const byOwner = groupByOwner(question, answers);
   const kept: ResourceRecord[] = [];
   let owner = toKey(question.name);
-  for (let step = 0; step <= MAX_CHAIN_STEPS; step += 1) {
-    kept.push(...dnamesAbove(owner, byOwner));
+  for (;;) {
+    chain.names.add(owner);
+    if (chain.names.size <= MAX_SEARCHED) kept.push(...dnamesAbove(owner, byOwner));
     const here = byOwner.get(owner) ?? [];
-    const alias = question.type === TYPE.ANY ? undefined : here.find(isAlias);
+    const alias = question.type === TYPE.ANY ? undefined : findAlias(here, byOwner);
     const wanted = here.filter((record) => isWanted(record, question.type, alias));
     kept.push(...wanted);
     if (alias?.data.kind !== 'CNAME' || question.type === TYPE.CNAME) break;
     owner = toKey(alias.data.target);
-    if (chain.has(owner)) break;
-    chain.add(owner);
+    chain.isLoop = chain.names.has(owner);
+    if (chain.isLoop) break;
   }
+  chain.searched = [...[...chain.names].slice(0, MAX_SEARCHED), owner];
   return kept;
 }
 
@@ -106,8 +120,15 @@ function groupByOwner(
   return byOwner;
 }
 
-function isAlias({ data }: ResourceRecord): boolean {
-  return data.kind === 'CNAME';
+/** The CNAME among the records of a name: of several, which are an error, the first that leads to records. */
+function findAlias(
+  records: readonly ResourceRecord[],
+  byOwner: ReadonlyMap<NameKey, readonly ResourceRecord[]>,
+): ResourceRecord | undefined {
+  const aliases = records.filter(({ data }) => data.kind === 'CNAME');
+  if (aliases.length < 2) return aliases[0];
+  const leadsOn = ({ data }: ResourceRecord) => data.kind === 'CNAME' && byOwner.has(toKey(data.target));
+  return aliases.find(leadsOn) ?? aliases[0];
 }
 
 function isWanted(record: ResourceRecord, type: number, alias: ResourceRecord | undefined): boolean {
@@ -136,7 +157,7 @@ function dnamesAbove(
   return found;
 }
 
-function belongsToChain(record: ResourceRecord, chain: ReadonlySet<NameKey>): boolean {
+function belongsToChain(record: ResourceRecord, chain: readonly NameKey[]): boolean {
   const type = typeOfData(record.data);
   if (!AUTHORITY_TYPES.has(type)) return false;
   const owner = toKey(record.name);

@@ -11,6 +11,7 @@ import { type Edns, type EdnsOption, RCODE } from './types.ts';
 
 /** https://www.iana.org/assignments/dns-parameters/dns-parameters.xhtml#extended-dns-error-codes */
 export const EXTENDED_ERROR = {
+  OTHER: 0,
   STALE_ANSWER: 3,
   CACHED_ERROR: 13,
   NOT_READY: 14,

@@ -3,7 +3,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -33,13 +33,21 @@ interface Heard {
   readonly query: Message;
 }
 
-/** A server that gives each query back as its response, with another status where one is given. */
-async function serve(status = 200): Promise<{ port: number; heard: Heard[]; connections: () => number }> {
+/**
+ * A server that gives each query back as its response, with another status where one is given.
+ *
+ * @param spoil what it does with a request in place of that, by its number, from 1; false: nothing
+ */
+async function serve(
+  status = 200,
+  spoil: (number: number, response: ServerResponse) => boolean = () => false,
+): Promise<{ port: number; heard: Heard[]; connections: () => number }> {
   const heard: Heard[] = [];
   let connections = 0;
   const server: Server = createServer(readTlsFixture('server'), async (request, response) => {
     const query = decodeMessage(await octetsOf(request));
     heard.push({ method: request.method, type: request.headers['content-type'], query });
+    if (spoil(heard.length, response)) return;
     response.writeHead(status, { 'content-type': 'application/dns-message' });
     response.end(encodeMessage({ ...query, header: { ...query.header, response: true } }));
   });
@@ -99,6 +107,32 @@ it.each([
     [method, type, 'www.example.'],
   ]);
   expect(connections()).toBe(1);
+});
+
+const close = (response: ServerResponse) => response.socket?.destroy() !== undefined;
+const cut = (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/dns-message', 'content-length': 100 });
+  response.write(Buffer.alloc(20), () => response.socket?.destroy());
+  return true;
+};
+
+it.each([
+  ['closes the connection that it kept', close],
+  ['ends in the middle of a reply', cut],
+])('asks again at once where the server %s', async (_, spoil) => {
+  const { port, heard, connections } = await serve(
+    200,
+    (number, response) => number === 2 && spoil(response),
+  );
+  const transport = connect(port);
+  for (let turn = 0; turn < 2; turn += 1) expect(await ask(transport)).toMatchObject({ answers: [] });
+  expect([heard.length, connections()]).toEqual([3, 2]);
+});
+
+it('fails where the server closes each connection', async () => {
+  const { port, heard } = await serve(200, (_, response) => close(response));
+  expect(await ask(connect(port))).toBe('ECONNRESET');
+  expect(heard.length).toBe(2);
 });
 
 it('fails with another status than 200, and with a certificate of no trusted authority', async () => {

@@ -72,6 +72,7 @@ export class LoopbackUpstream {
 
   serve(socket: Socket): void {
     this.connections += 1;
+    socket.setNoDelay(true);
     if (
       'isSessionReused' in socket &&
       (socket as unknown as { isSessionReused(): boolean }).isSessionReused()

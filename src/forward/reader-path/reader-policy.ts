@@ -6,7 +6,7 @@ import type { ViewId } from '../../table/types.ts';
 import type { WireName } from '../../wire/types.ts';
 import type { AnswerForm } from '../caching/answer-form.ts';
 import type { ServerSelection } from '../direct-route.ts';
-import type { StreamTerms } from '../transport/transport.ts';
+import type { DirectStream } from '../transport/transport.ts';
 
 /** A server that readers may ask now. */
 export interface RouteServer {
@@ -14,7 +14,7 @@ export interface RouteServer {
   readonly number: number;
   readonly peer: SocketAddress;
   /** Undefined: use UDP. */
-  readonly stream: StreamTerms | undefined;
+  readonly stream: DirectStream | undefined;
   /** If not, questions with DO are left to the main thread. */
   readonly usesEdns: boolean;
 }

@@ -24,8 +24,9 @@ export class UpstreamStream {
   isOpen = false;
   /** Accepts no more queries, and is closed once none is in flight. */
   isLeaving = false;
-  /** Queries in flight. */
+  /** Queries in flight, and all that it got. */
   pending = 0;
+  sent = 0;
   /** The received octets, and the place of the message that `next` found. */
   readonly octets = new Uint8Array(INPUT_OCTETS);
   start = 0;

@@ -7,7 +7,14 @@ import { SocketTable } from './socket-table.ts';
 import { UpstreamStreams } from './upstream-streams.ts';
 
 const SERVER = 7;
-const TERMS = { idle: 10_000, maxAge: 0, minConnections: 1, maxConnections: 4 };
+const TERMS = {
+  idle: 10_000,
+  maxAge: 0,
+  minConnections: 1,
+  maxConnections: 4,
+  depth: 64,
+  maxQueries: Number.POSITIVE_INFINITY,
+};
 
 async function listen(): Promise<Server> {
   const accepted: Socket[] = [];

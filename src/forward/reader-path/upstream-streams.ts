@@ -15,7 +15,7 @@ import { UpstreamStream } from './upstream-stream.ts';
 
 /** Maximum of connections to a server. */
 const MAX_CONNECTIONS = 4;
-/** Maximum of queries in flight on one connection. */
+/** Maximum of queries in flight on one connection, if the server takes as many. */
 const MAX_QUERIES = 64;
 /** Queries in flight on each connection before another one is opened. */
 const FULL_LOAD = 16;
@@ -86,7 +86,7 @@ export class UpstreamStreams {
   pick(server: number, now: number): number {
     const known = this.#servers.get(server);
     if (known === undefined) return NONE;
-    let [best, load] = [NONE, MAX_QUERIES];
+    let [best, load] = [NONE, Math.min(MAX_QUERIES, known.server.stream.depth)];
     // A connection that is closed or left gets a list without it: this one stays as it is.
     for (const socket of known.sockets) {
       const stream = this.#streams[socket];
@@ -97,14 +97,15 @@ export class UpstreamStreams {
     const stream = this.#streams[best];
     if (stream === undefined) return NONE;
     stream.pending += 1;
+    stream.sent += 1;
     stream.usedAt = now;
     return best;
   }
 
   /** Checks for a silent end of a connection that is opening, or that has no queries in flight. */
   #isUsable(known: StreamServer, socket: number, stream: UpstreamStream, now: number): boolean {
-    const { maxAge } = known.server.stream;
-    if (maxAge > 0 && now - stream.openedAt > maxAge) {
+    const { maxAge, maxQueries } = known.server.stream;
+    if ((maxAge > 0 && now - stream.openedAt > maxAge) || stream.sent >= maxQueries) {
       this.leave(socket);
       return false;
     }
@@ -122,8 +123,8 @@ export class UpstreamStreams {
 
   /** @param load queries in flight on the least loaded connection */
   #wantsAnother({ server, sockets, retryAt }: StreamServer, load: number, now: number): boolean {
-    const { minConnections, maxConnections } = server.stream;
-    const fullLoad = sockets.length < minConnections ? 1 : FULL_LOAD;
+    const { minConnections, maxConnections, depth } = server.stream;
+    const fullLoad = sockets.length < minConnections ? 1 : Math.min(FULL_LOAD, depth);
     const max = Math.min(maxConnections, MAX_CONNECTIONS);
     return load >= fullLoad && sockets.length < max && now >= retryAt;
   }

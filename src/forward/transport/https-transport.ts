@@ -2,6 +2,8 @@
  * Queries over HTTPS (RFC 8484), on connections that Node's agent keeps open. The path is `/dns-query`.
  *
  * HTTP matches each reply to its query, so the message id is always 0, as section 4.1 recommends for HTTP caches.
+ *
+ * A server may close an idle connection just when a query is sent, or before its reply is whole. The query is then sent again at once.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
@@ -45,7 +47,7 @@ export class HttpsTransport implements Transport {
   }
 
   ask({ octets }: QueryMessage, events: ExchangeEvents): Exchange {
-    const exchange = new HttpsExchange(this.#request(octets), events);
+    const exchange = new HttpsExchange(() => this.#request(octets), events);
     return { overdue() {}, cancel: () => exchange.cancel() };
   }
 
@@ -80,16 +82,38 @@ export class HttpsTransport implements Transport {
   }
 }
 
+/** How often a query is sent again: after the idle connections, which may all be closed by now, a new one. */
+const MAX_REPEATS = 3;
+/** The connection was open, and ended. */
+const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+
 class HttpsExchange {
-  readonly #request: ClientRequest;
+  readonly #send: () => ClientRequest;
   readonly #events: ExchangeEvents;
+  #request: ClientRequest;
+  #repeats = 0;
   #isDone = false;
 
-  constructor(request: ClientRequest, events: ExchangeEvents) {
-    this.#request = request;
+  constructor(send: () => ClientRequest, events: ExchangeEvents) {
+    this.#send = send;
     this.#events = events;
+    this.#request = this.#begin();
+  }
+
+  #begin(): ClientRequest {
+    const request = this.#send();
     request.on('response', (response) => this.#read(response));
-    request.on('error', (error) => this.#fail(codeOf(error)));
+    request.on('error', (error) => this.#lose(request, codeOf(error)));
+    return request;
+  }
+
+  /** @param request it may have been repeated by now */
+  #lose(request: ClientRequest, code: string): void {
+    if (this.#isDone || request !== this.#request) return;
+    // On a new connection it is sent once more.
+    this.#repeats += request.reusedSocket ? 1 : MAX_REPEATS - 1;
+    if (this.#repeats > MAX_REPEATS || !LOSSES.has(code)) this.#fail(code);
+    else this.#request = this.#begin();
   }
 
   cancel(): void {
@@ -103,14 +127,15 @@ class HttpsExchange {
       this.#fail(`HTTP status ${response.statusCode}`);
       return;
     }
+    const request = this.#request;
     const chunks: Uint8Array[] = [];
     let size = 0;
     response.on('data', (chunk: Uint8Array) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MAX_MESSAGE_OCTETS) this.#request.destroy(new Error('response larger than a DNS message'));
+      if (size > MAX_MESSAGE_OCTETS) request.destroy(new Error('response larger than a DNS message'));
     });
-    response.on('error', (error) => this.#fail(codeOf(error)));
+    response.on('error', (error) => this.#lose(request, codeOf(error)));
     response.on('end', () => this.#decode(Buffer.concat(chunks)));
   }
 

@@ -1,16 +1,25 @@
 /**
  * Queries over TCP (RFC 7766) or TLS (RFC 7858), on connections that are kept open and shared.
  *
- * A server may close an idle connection just when a query is sent. A query that loses its connection this way is
- * repeated once on a new one (RFC 7766 section 6.2.4). A connection with an overdue query that has been silent since
- * gets no more queries: it may be half open, which TCP would report only after minutes.
+ * A server may close a connection with queries in flight: when it was idle, after some queries, or because it takes one
+ * at a time. These queries are sent again at once, on new connections (RFC 7766 section 6.2.4). `PipelineDepth` learns how
+ * many queries a connection takes; a server that takes one gets many connections.
+ *
+ * A connection with an overdue query that has been silent since gets no more queries: it may be half open, which TCP
+ * would report only after minutes.
  */
 import { connect, isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
-import type { OutstandingQuery } from './outstanding.ts';
+import { PipelineDepth, type TimedReply } from './pipeline-depth.ts';
 import type { QueryMessage } from './query-message.ts';
-import { UpstreamConnection } from './stream-connection.ts';
+import {
+  type ClosedConnection,
+  type ConnectionQuery,
+  UpstreamConnection,
+  type UpstreamConnectionEvents,
+} from './stream-connection.ts';
+import { StreamTrial } from './stream-trial.ts';
 import { continueBy } from './taken-over-exchange.ts';
 import type {
   DirectServer,
@@ -21,7 +30,7 @@ import type {
   Transport,
 } from './transport.ts';
 
-/** Defaults: idle for 10 s, 30 s with TLS, of any age, one connection at first and 4 at most. */
+/** Defaults: idle for 10 s, 30 s with TLS, of any age, one connection at first, and 4 that are kept. */
 export interface StreamTransportOptions extends Partial<StreamTerms> {
   readonly peer: SocketAddress;
   readonly sourceAddress: string | undefined;
@@ -44,112 +53,222 @@ export interface TlsPeer extends TlsTrust {
 /** Loaded when first used: most servers are queried without TLS, which takes a megabyte. */
 const loadTls = () => process.getBuiltinModule('node:tls');
 
-interface StreamQuery extends OutstandingQuery {
+interface StreamQuery extends ConnectionQuery {
   readonly askedAt: number;
-  isRepeated: boolean;
-  connection: UpstreamConnection<StreamQuery> | undefined;
+  /** How often it was sent. */
+  sends: number;
+  /** It was lost with a connection: connections opened before this time do not get it. */
+  lostAt: number;
+  connection: Connection | undefined;
 }
 
-const MAX_CONNECTIONS = 4;
-/** Queries on one connection before another one is opened. */
-const FULL_LOAD = 128;
+type Connection = UpstreamConnection<StreamQuery>;
+
+/** The most connections to a server: one that answers one query at a time on each needs many. A handshake of TLS costs us a millisecond. */
+const MAX_CONNECTIONS = { tcp: 64, tls: 16 } as const;
+/** Idle connections that are kept to a server that takes many queries on each. */
+const MAX_KEPT = 4;
+/** How often a query is sent: alone on a new connection, and in all. */
+const MAX_SENDS_ALONE = 2;
+const MAX_SENDS = 5;
+/** Queries that were lost together are spread: this many on one new connection. */
+const MAX_REPEATED = 8;
+/** Milliseconds for which a server is believed to accept no more connections. */
+const LIMIT_LIFETIME = 2000;
 const IDLE_MILLISECONDS = { tcp: 10_000, tls: 30_000 } as const;
 
 export class StreamTransport implements Transport {
   readonly isReliable = true;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
-  /** Without TLS, other threads may open connections of their own. */
-  readonly direct: DirectServer | undefined;
   readonly #options: StreamTransportOptions;
-  #connections: UpstreamConnection<StreamQuery>[] = [];
-  readonly #leaving = new Set<UpstreamConnection<StreamQuery>>();
-  readonly #openedAt = new WeakMap<UpstreamConnection<StreamQuery>, number>();
+  readonly #depth = new PipelineDepth();
+  #connections: Connection[] = [];
+  readonly #leaving = new Set<Connection>();
+  /** Queries without a connection, the oldest first. */
+  readonly #waiting = new Set<StreamQuery>();
+  #trial: StreamTrial | undefined;
+  #limit = Number.POSITIVE_INFINITY;
+  #limitedUntil = 0;
+  #direct: DirectServer | undefined;
   /** The last TLS session, so that a new connection needs one round trip and no certificate. */
   #session: Buffer | undefined;
 
   constructor(options: StreamTransportOptions) {
     this.#options = options;
-    const { tls, sourceAddress, peer, idle = IDLE_MILLISECONDS.tcp, maxAge = 0 } = options;
-    const { minConnections = 1, maxConnections = MAX_CONNECTIONS } = options;
-    if (tls === undefined && sourceAddress === undefined)
-      this.direct = {
-        ...{ peer, stream: { idle, maxAge, minConnections, maxConnections } },
-        takeOver: continueBy(this),
+  }
+
+  /** Without TLS, other threads may open connections of their own, as deep as ours have shown. */
+  get direct(): DirectServer | undefined {
+    const { tls, sourceAddress, peer, clock, idle = IDLE_MILLISECONDS.tcp, maxAge = 0 } = this.#options;
+    if (tls !== undefined || sourceAddress !== undefined) return undefined;
+    const { minConnections = 1, maxConnections = MAX_KEPT } = this.#options;
+    const depth = toDirectDepth(this.#depth.depth);
+    const maxQueries = this.#depth.maxQueries(clock.monotonic());
+    const known = this.#direct?.stream;
+    if (known?.depth !== depth || known.maxQueries !== maxQueries)
+      this.#direct = {
+        ...{ peer, stream: { idle, maxAge, minConnections, maxConnections, depth, maxQueries } },
+        takeOver: continueBy({ ask: (...asked) => this.#askAgain(...asked) }),
       };
+    return this.#direct;
   }
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
     const askedAt = this.#options.clock.monotonic();
-    const entry: StreamQuery = { query, events, askedAt, isRepeated: false, connection: undefined, id: 0 };
+    const entry: StreamQuery = {
+      ...{ query, events, askedAt, sends: 0, lostAt: Number.NEGATIVE_INFINITY, connection: undefined },
+      ...{ id: 0, sentAt: askedAt, order: 0, isBehind: false },
+    };
     this.#send(entry);
     return { overdue: () => this.#overdue(entry), cancel: () => this.#cancel(entry) };
   }
 
   close(): void {
     for (const connection of [...this.#connections, ...this.#leaving]) connection.destroy();
+    this.#trial?.end();
     this.#connections = [];
     this.#leaving.clear();
+    this.#waiting.clear();
+  }
+
+  /** Another thread has lost the query with its connection. */
+  #askAgain(query: QueryMessage, events: ExchangeEvents): Exchange {
+    this.#depth.noteLostElsewhere();
+    return this.ask(query, events);
   }
 
   #send(entry: StreamQuery): void {
-    const connection = this.#pickConnection();
-    if (connection.ask(entry)) entry.connection = connection;
-    else entry.events.failed('no free message id');
+    if (!this.#sendNow(entry)) this.#waiting.add(entry);
+  }
+
+  /** Sends a query if there is room. */
+  #sendNow(entry: StreamQuery): boolean {
+    const connection = this.#pickConnection(entry);
+    if (connection === undefined) return false;
+    entry.connection = connection;
+    entry.sends += 1;
+    if (!connection.ask(entry)) entry.events.failed('no free message id');
+    return true;
+  }
+
+  /** Sends queries that waited for room. */
+  #sendWaiting(): void {
+    for (const entry of this.#waiting) {
+      if (!this.#sendNow(entry)) return;
+      this.#waiting.delete(entry);
+    }
   }
 
   #overdue({ connection, askedAt }: StreamQuery): void {
-    if (connection !== undefined && connection.lastHeard < askedAt) this.#abandon(connection);
+    if (connection === undefined || connection.lastHeard >= askedAt) return;
+    this.#abandon(connection);
+    this.#sendWaiting();
   }
 
   #cancel(entry: StreamQuery): void {
     const { connection } = entry;
-    entry.isRepeated = true;
+    this.#waiting.delete(entry);
     entry.connection = undefined;
-    connection?.forget(entry);
-    if (connection !== undefined && connection.load === 0) this.#leaving.delete(connection);
+    if (connection === undefined) return;
+    // The server may still work on it, so another query would not be alone.
+    if (this.#depth.depth === 1) this.#abandon(connection);
+    connection.forget(entry);
+    if (connection.load === 0) this.#leaving.delete(connection);
+    this.#sendWaiting();
   }
 
-  #abandon(connection: UpstreamConnection<StreamQuery>): void {
+  #abandon(connection: Connection): void {
     this.#connections = this.#connections.filter((other) => other !== connection);
     if (connection.load > 0) this.#leaving.add(connection);
     connection.leave();
   }
 
-  #pickConnection(): UpstreamConnection<StreamQuery> {
-    this.#abandonOld();
-    const { minConnections = 1, maxConnections: max = MAX_CONNECTIONS } = this.#options;
-    const maxConnections = Math.min(max, MAX_CONNECTIONS);
-    const usable = this.#connections.filter((connection) => connection.takesQueries);
-    this.#connections = usable;
-    let best = usable[0];
-    for (const connection of usable) if (connection.load < (best?.load ?? 0)) best = connection;
-    const fullLoad = usable.length < minConnections ? 1 : FULL_LOAD;
-    if (best !== undefined && (best.load < fullLoad || usable.length >= maxConnections)) return best;
+  /** The connection for a query; undefined: it must wait for room. */
+  #pickConnection(entry: StreamQuery): Connection | undefined {
+    const now = this.#options.clock.monotonic();
+    const usable = this.#usable(now);
+    const max = this.#maxConnections(now);
+    const mayOpen = usable.length < max && usable.length + this.#leaving.size < 2 * max;
+    const isLost = entry.sends > 0 && mayOpen;
+    const suitable = isLost ? usable.filter(({ openedAt }) => openedAt > entry.lostAt) : usable;
+    const { minConnections = 1 } = this.#options;
+    const room = mayOpen && usable.length < minConnections ? 1 : this.#roomFor(entry);
+    // More than are kept get queries only while those are full, and so become idle.
+    const best = leastLoaded(suitable, 0, this.#maxKept);
+    if (best === undefined || best.load < room) return best ?? this.#openNext();
+    const other = leastLoaded(suitable, this.#maxKept, suitable.length);
+    if (other !== undefined && other.load < room) return other;
+    if (this.#depth.takeTrial(now)) this.#try(entry.query);
+    return mayOpen ? this.#openNext() : undefined;
+  }
+
+  #openNext(): Connection {
     const opened = this.#open();
-    usable.push(opened);
+    this.#connections.push(opened);
     return opened;
   }
 
-  #abandonOld(): void {
-    const { maxAge = 0, clock } = this.#options;
-    if (maxAge === 0) return;
-    for (const connection of this.#connections)
-      if (clock.monotonic() - (this.#openedAt.get(connection) ?? 0) > maxAge) this.#abandon(connection);
+  /** Queries in flight on a connection that gets this one. */
+  #roomFor({ sends }: StreamQuery): number {
+    const { depth } = this.#depth;
+    if (sends === 0) return depth;
+    return sends === 1 ? Math.min(depth, MAX_REPEATED) : 1;
   }
 
-  #open(): UpstreamConnection<StreamQuery> {
+  /** The connections that take queries. */
+  #usable(now: number): readonly Connection[] {
+    const { maxAge = 0 } = this.#options;
+    const maxQueries = this.#depth.maxQueries(now);
+    for (const connection of this.#connections) {
+      const isOld = maxAge > 0 && now - connection.openedAt > maxAge;
+      if (isOld || connection.sent >= maxQueries || !connection.takesQueries) this.#abandon(connection);
+    }
+    return this.#connections;
+  }
+
+  #maxConnections(now: number): number {
+    const max = MAX_CONNECTIONS[this.#options.tls === undefined ? 'tcp' : 'tls'];
+    return now < this.#limitedUntil ? Math.min(max, this.#limit) : max;
+  }
+
+  /** The idle connections that are kept. */
+  get #maxKept(): number {
+    const { maxConnections } = this.#options;
+    if (this.#depth.depth > 1) return Math.min(maxConnections ?? MAX_KEPT, MAX_KEPT);
+    return maxConnections ?? MAX_CONNECTIONS.tcp;
+  }
+
+  #try(query: QueryMessage): void {
+    const { clock } = this.#options;
+    const open = (events: UpstreamConnectionEvents<ConnectionQuery>) => this.#openWith(events);
+    this.#trial?.end();
+    this.#trial = new StreamTrial(query, clock, open, (first, gap) => {
+      this.#depth.noteTrial(first, gap);
+      this.#sendWaiting();
+    });
+  }
+
+  #open(): Connection {
+    const connection: Connection = this.#openWith({
+      replied: (reply) => this.#replied(connection, reply),
+      closed: (closed) => this.#closed(connection, closed),
+    });
+    return connection;
+  }
+
+  #openWith<Entry extends ConnectionQuery>(
+    events: UpstreamConnectionEvents<Entry>,
+  ): UpstreamConnection<Entry> {
     const { tls, clock, idle = IDLE_MILLISECONDS[tls === undefined ? 'tcp' : 'tls'] } = this.#options;
     const socket = tls === undefined ? connect(this.#place()) : this.#openTls(tls);
-    const connection: UpstreamConnection<StreamQuery> = new UpstreamConnection(
-      socket,
-      tls === undefined ? 'connect' : 'secureConnect',
-      this.dropped,
-      clock,
-      idle,
-      { closed: (code, entries, wasReady) => this.#closed(connection, code, entries, wasReady) },
-    );
-    this.#openedAt.set(connection, clock.monotonic());
-    return connection;
+    const readyEvent = tls === undefined ? 'connect' : 'secureConnect';
+    return new UpstreamConnection<Entry>(socket, readyEvent, this.dropped, clock, idle, events);
+  }
+
+  #replied(connection: Connection, reply: TimedReply): void {
+    this.#depth.noteReply(reply);
+    if (this.#waiting.size > 0) this.#sendWaiting();
+    if (connection.load === 0 && this.#connections.length > this.#maxKept) this.#abandon(connection);
   }
 
   #place() {
@@ -181,24 +300,51 @@ export class StreamTransport implements Transport {
   }
 
   #closed(
-    connection: UpstreamConnection<StreamQuery>,
-    code: string,
-    entries: readonly StreamQuery[],
-    wasReady: boolean,
+    connection: Connection,
+    { code, unanswered, answered, idle, wasReady }: ClosedConnection<StreamQuery>,
   ): void {
+    const now = this.#options.clock.monotonic();
     this.#connections = this.#connections.filter((other) => other !== connection);
     this.#leaving.delete(connection);
     if (!wasReady) this.#session = undefined;
-    for (const entry of entries) {
+    if (unanswered.length > 0 && wasReady) this.#depth.noteClosed(answered, idle, now);
+    const isLimited = answered === 0 && this.#noteLimit(now);
+    const isAlone = answered === 0 && unanswered.length === 1;
+    const maxSends = isLimited || (wasReady && !isAlone) ? MAX_SENDS : wasReady ? MAX_SENDS_ALONE : 0;
+    for (const entry of unanswered) {
       entry.connection = undefined;
-      if (entry.isRepeated || !wasReady) {
-        entry.events.failed(code);
-        continue;
-      }
-      entry.isRepeated = true;
-      this.#send(entry);
+      entry.lostAt = isLimited ? entry.lostAt : now;
+      if (entry.sends < maxSends) this.#send(entry);
+      else entry.events.failed(code);
     }
+    this.#sendWaiting();
   }
+
+  /** A connection was refused, or closed before its first reply. @returns whether others work: then the server takes no more than those */
+  #noteLimit(now: number): boolean {
+    const working = this.#connections.filter(({ isReady, answered }) => isReady && answered > 0).length;
+    if (working === 0) return false;
+    this.#limit = working;
+    this.#limitedUntil = now + LIMIT_LIFETIME;
+    return true;
+  }
+}
+
+/** Few steps: each is posted to all threads. */
+function toDirectDepth(depth: number): number {
+  if (depth >= 64) return 64;
+  return depth >= 8 ? 8 : 1;
+}
+
+/** Among those from one place to before another. */
+function leastLoaded(connections: readonly Connection[], from: number, to: number): Connection | undefined {
+  let best: Connection | undefined;
+  for (let place = from; place < to && place < connections.length; place += 1) {
+    const connection = connections[place];
+    if (connection !== undefined && connection.load < (best?.load ?? Number.POSITIVE_INFINITY))
+      best = connection;
+  }
+  return best;
 }
 
 /** In the words of CoreDNS's logs that people search for. @param names as Node lists them: `DNS:localhost, IP Address:127.0.0.1` */

@@ -46,15 +46,23 @@ export interface StreamTerms {
   readonly maxAge: number;
   /** Connections to spread simultaneous queries over, 1 to 4. */
   readonly minConnections: number;
-  /** The maximum to keep, at most 4. */
+  /** The idle ones to keep; at most 4 to a server that takes many queries on each. */
   readonly maxConnections: number;
+}
+
+/** How other threads may use connections of their own to a server. */
+export interface DirectStream extends StreamTerms {
+  /** Queries in flight on one connection, from 1. */
+  readonly depth: number;
+  /** Queries on one connection in all; infinite: no bound is known. */
+  readonly maxQueries: number;
 }
 
 /** A server that any socket may query, so that other threads can query it too. */
 export interface DirectServer {
   readonly peer: SocketAddress;
   /** How to query it over TCP; undefined: use UDP. */
-  readonly stream: StreamTerms | undefined;
+  readonly stream: DirectStream | undefined;
   /** Continues with a query that another thread has sent: call the exchange with its result. */
   takeOver(
     query: QueryMessage,

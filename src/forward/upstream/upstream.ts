@@ -11,6 +11,7 @@ import { type Message, RCODE } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type {
   DirectServer,
+  DirectStream,
   DroppedPackets,
   Exchange,
   ExchangeEvents,
@@ -45,6 +46,8 @@ export interface UpstreamOptions {
   readonly clock: Clock;
   /** Called when a check of its health gets no reply. */
   readonly onCheckFailed?: () => void;
+  /** Called when other threads may query it in another way. */
+  readonly onDirectChange?: () => void;
   /** Called after each change of the state. */
   readonly onChange: (upstream: Upstream, from: UpstreamState) => void;
   /** Called when it is to be queried with EDNS from now on, or without. */
@@ -61,6 +64,9 @@ export class Upstream {
   readonly edns: EdnsSupport;
   readonly #transport: Transport;
   readonly #pacing: Pacing | undefined;
+  readonly #onDirectChange: (() => void) | undefined;
+  /** How other threads use connections to it. */
+  #directStream: DirectStream | undefined;
   readonly #health: UpstreamHealth;
   /**
    * Attempts in flight, unordered: each stores its index. A set of such short-lived entries would burden the collector,
@@ -89,6 +95,8 @@ export class Upstream {
     this.edns = new EdnsSupport(clock, () => options.onEdnsChange?.());
     this.roundTrip = new RoundTrip(transport.isReliable === true ? withoutLosses(timing) : timing);
     this.#transport = transport;
+    this.#onDirectChange = options.onDirectChange;
+    this.#directStream = transport.direct?.stream;
     this.#changedAt = clock.monotonic();
     this.#pacing =
       queriesPerSecond === undefined ? undefined : new Pacing(queriesPerSecond, clock.monotonic());
@@ -203,6 +211,15 @@ export class Upstream {
     this.losses.noteAnswered();
     this.#learnEdns(attempt.query, rcode);
     this.#ended(attempt);
+    this.#followDirect();
+  }
+
+  /** What replies show about a server's connections holds for all threads. */
+  #followDirect(): void {
+    const stream = this.#transport.direct?.stream;
+    if (stream === this.#directStream) return;
+    this.#directStream = stream;
+    this.#onDirectChange?.();
   }
 
   /** Only an answer shows whether EDNS is the reason for failures. */

@@ -157,7 +157,7 @@ class EtcdHandler {
   /** Adds the answers of others for outside names. */
   async #askOutside(query: Query, zone: Zone, { first, services }: FirstAnswer, next: Next): Promise<Answer> {
     query.forbidStoring();
-    const known = new Map<string, OutsideAnswer>();
+    const known = new Map<string, OutsideAnswer & { readonly truncated?: boolean }>();
     let evaluated = first;
     for (let round = 0; round < MAX_ROUNDS && evaluated.wanted.length > 0; round += 1) {
       const wanted = evaluated.wanted.slice(0, MAX_OUTSIDE);
@@ -169,16 +169,21 @@ class EtcdHandler {
       const outside = (question: OutsideQuestion) => known.get(keyOf(question));
       evaluated = this.#options.source.answer(zone.apex, query.question, outside, services);
     }
-    return await this.#present(query, zone, evaluated, next);
+    const answer = await this.#present(query, zone, evaluated, next);
+    const truncated = [...known.values()].some((each) => each.truncated === true);
+    return answer.kind === 'records' ? { ...answer, truncated } : answer;
   }
 
-  async #lookUp(query: Query, { name, type }: OutsideQuestion): Promise<OutsideAnswer> {
+  async #lookUp(
+    query: Query,
+    { name, type }: OutsideQuestion,
+  ): Promise<OutsideAnswer & { readonly truncated?: boolean }> {
     const failed = { rcode: RCODE.SERVFAIL, records: [] };
     if (query.depth >= MAX_DEPTH) return failed;
     const answer = await this.#options.lookUp(query.about({ name, type, class: CLASS.IN }));
     if (answer.kind === 'drop') return failed;
-    const { rcode = RCODE.NOERROR, answers: records = [] } = replyOf(answer);
-    return { rcode, records };
+    const { rcode = RCODE.NOERROR, answers: records = [], truncated = false } = replyOf(answer);
+    return { rcode, records, truncated };
   }
 }
 

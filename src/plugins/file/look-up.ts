@@ -39,14 +39,14 @@ export interface FileAnswer {
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
-  /** Whether answers are missing since the response has no room for them. Default: no. */
+  /** Whether answers are missing: the response has no room for them, or others have left them out. Default: no. */
   readonly isCut?: boolean;
 }
 
 /** Asks the whole server a question about another name. */
-export type LookUpElsewhere = (
-  question: Question,
-) => Promise<Pick<FileAnswer, 'result' | 'answers' | 'authorities'>>;
+export type LookUpElsewhere = (question: Question) => Promise<ElsewhereAnswer>;
+
+export type ElsewhereAnswer = Pick<FileAnswer, 'result' | 'answers' | 'authorities' | 'isCut'>;
 
 export interface FileQuestion {
   readonly question: Question;
@@ -229,6 +229,7 @@ export class FileLookUp {
       result,
       answers: more,
       authorities: theirs,
+      isCut = false,
     } = await this.#elsewhere({
       ...this.#question,
       name: target,
@@ -242,7 +243,7 @@ export class FileLookUp {
       ...(denial.length > 0 ? denial : isNegative ? this.#soa() : this.#serversFor(all)),
       ...this.#proofOf(toKey(target)),
     ];
-    return { result, answers: all, authorities, additionals: this.#targetsOf(all) };
+    return { result, answers: all, authorities, additionals: this.#targetsOf(all), isCut };
   }
 
   /** The name servers of the zone, if the last name of an answer is in it: they say nothing of names elsewhere. */

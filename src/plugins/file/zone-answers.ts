@@ -8,7 +8,7 @@ import { replyOf } from '../../chain/response.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
-import { type FileAnswer, FileLookUp, type FileResult } from './look-up.ts';
+import { type ElsewhereAnswer, type FileAnswer, FileLookUp, type FileResult } from './look-up.ts';
 import type { NotifyLog } from './notify-log.ts';
 import type { ZoneNames } from './zone-names.ts';
 
@@ -47,9 +47,12 @@ export async function lookUpInZone(
     maxRecords: Math.ceil(room / (MIN_RECORD_OCTETS + (DATA_OCTETS.get(query.question.type) ?? 0))),
     pick: rotates ? (count: number) => Math.floor(Math.random() * count) : undefined,
   };
-  const lookUp = new FileLookUp(names, asked, async (question) =>
-    query.depth >= MAX_DEPTH ? endOfAliases(isStrict) : elsewhere(query, question, chain),
-  );
+  const lookUp = new FileLookUp(names, asked, async (question) => {
+    if (query.depth >= MAX_DEPTH) return endOfAliases(isStrict);
+    const found = await elsewhere(query, question, chain);
+    // CoreDNS does not pass on TC here.
+    return isStrict ? { ...found, isCut: false } : found;
+  });
   return lookUp.answer();
 }
 
@@ -58,24 +61,22 @@ function endOfAliases(isStrict: boolean) {
   return { ...NOTHING_ELSEWHERE, result: isStrict ? 'servfail' : 'success' } as const;
 }
 
-async function elsewhere(
-  query: Query,
-  question: Question,
-  chain: Chain,
-): Promise<Pick<FileAnswer, 'result' | 'answers' | 'authorities'>> {
+async function elsewhere(query: Query, question: Question, chain: Chain): Promise<ElsewhereAnswer> {
   const answer = await chain(query.about(question));
   if (answer.kind === 'drop') return NOTHING_ELSEWHERE;
-  const { rcode = RCODE.NOERROR, answers = [], authorities = [] } = replyOf(answer);
-  return { result: resultOf(rcode, answers.length), answers, authorities };
+  const { rcode = RCODE.NOERROR, answers = [], authorities = [], truncated: isCut = false } = replyOf(answer);
+  // Records that were left out are not missing.
+  const isEmpty = answers.length === 0 && !isCut;
+  return { result: resultOf(rcode, isEmpty), answers, authorities, isCut };
 }
 
 const NOTHING_ELSEWHERE = { result: 'success', answers: [], authorities: [] } as const;
 
-function resultOf(rcode: number, answers: number): FileResult {
+function resultOf(rcode: number, isEmpty: boolean): FileResult {
   if (rcode === RCODE.NXDOMAIN) return 'nxdomain';
   if (rcode === RCODE.YXDOMAIN) return 'yxdomain';
   if (rcode === RCODE.SERVFAIL) return 'servfail';
-  return rcode === RCODE.NOERROR && answers === 0 ? 'nodata' : 'success';
+  return rcode === RCODE.NOERROR && isEmpty ? 'nodata' : 'success';
 }
 
 /** NOTIFY is for zones that have primary servers: as in CoreDNS, nobody gets a response. */

@@ -14,7 +14,7 @@ import type { DirectServers } from '../../chain/reader-forwarding.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardPlan } from '../../forward/forward-plan.ts';
-import type { ForwardFailure } from '../../forward/forward-reply.ts';
+import { type ForwardFailure, failed } from '../../forward/forward-reply.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import { Forwarder, type ForwardQuestion, type ForwardReply } from '../../forward/forwarder.ts';
 import type { ResolveName } from '../../forward/named-servers.ts';
@@ -151,7 +151,7 @@ export class ServingRoute {
     if (forwarder === undefined) return { kind: 'servfail' };
     const question = this.methods.questionOf(query);
     const reply = await forwarder.resolve(question, { address: query.account });
-    return await this.methods.answerOf(query, question, reply);
+    return await this.methods.answerOf(query, question, withRecordsOverTcp(query, question, reply));
   }
 
   /** The servers that a name would be asked of, and the answer of a look. */
@@ -177,6 +177,21 @@ export class ServingRoute {
   async stop(): Promise<void> {
     await this.#lasting?.release();
   }
+}
+
+/**
+ * TC without records tells a client to ask over TCP. To one that does, it looks like a name without records. With `-compat` what a server
+ * sends over TCP is passed on.
+ */
+function withRecordsOverTcp(
+  query: Query,
+  { asReceived }: ForwardQuestion,
+  reply: ForwardReply,
+): ForwardReply {
+  if (reply.kind === 'failed' || !reply.message.header.truncated || reply.message.answers.length > 0)
+    return reply;
+  if (query.sender.transport === 'udp' || asReceived?.passedOnBy === 'only-tcp') return reply;
+  return failed('truncated', `${reply.upstream}: truncated reply, and none over TCP`);
 }
 
 function openServers(plan: ForwardPlan, methods: RouteMethods, dependencies: RouteDependencies) {

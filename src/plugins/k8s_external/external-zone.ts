@@ -140,6 +140,7 @@ export class ExternalZone {
 export function answerWith(
   records: readonly ResourceRecord[],
   additionals: readonly ResourceRecord[] = [],
+  truncated = false,
 ): Answer {
-  return { kind: 'records', records, additionals, authoritative: true };
+  return { kind: 'records', records, additionals, authoritative: true, truncated };
 }

@@ -10,6 +10,7 @@ import { replyOf } from '../../chain/response.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { addressOfReverseName } from '../../wire/address.ts';
 import { isWithin } from '../../wire/name.ts';
+import type { Reply } from '../../wire/query.ts';
 import { type NameKey, type Question, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { type ExposedCluster, Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
 import { ChangeNotices } from '../transfer/change-notices.ts';
@@ -154,8 +155,8 @@ export class K8sExternal implements Plugin, TransferSource {
     switch (question.type) {
       case TYPE.A:
       case TYPE.AAAA: {
-        const records = await this.#addresses(query, ports, ttls);
-        return records.length === 0 ? zone.denial('nodata') : answerWith(records);
+        const { records, truncated } = await this.#addresses(query, ports, ttls);
+        return records.length === 0 ? zone.denial('nodata') : answerWith(records, [], truncated);
       }
       case TYPE.SRV: {
         const made = serviceRecords(question.name, zone.origin, ports, ttls);
@@ -163,7 +164,8 @@ export class K8sExternal implements Plugin, TransferSource {
         const outside = made.outside.flatMap((name) =>
           [TYPE.A, TYPE.AAAA].map((type) => this.#askOthers(query, { ...question, name, type })),
         );
-        return answerWith(made.records, [...made.additionals, ...(await Promise.all(outside)).flat()]);
+        const addresses = (await Promise.all(outside)).flatMap(({ answers = [] }) => answers);
+        return answerWith(made.records, [...made.additionals, ...addresses]);
       }
       default:
         return zone.denial('nodata');
@@ -174,20 +176,24 @@ export class K8sExternal implements Plugin, TransferSource {
     query: Query,
     ports: readonly ReachedPort[],
     ttls: ExternalTtls,
-  ): Promise<readonly ResourceRecord[]> {
+  ): Promise<{ readonly records: readonly ResourceRecord[]; readonly truncated: boolean }> {
     const { question } = query;
     const { isStrict } = this.#dependencies;
     const kind = question.type === TYPE.A ? 'A' : 'AAAA';
     const aliases = aliasRecords(question.name, ports, ttls, isStrict);
-    const answers = await Promise.all(
+    const replies = await Promise.all(
       aliases.map(({ data }) => this.#askOthers(query, { ...question, name: data.target })),
     );
-    return [...addressRecords(question.name, ports, kind, ttls), ...aliases, ...answers.flat()];
+    const own = addressRecords(question.name, ports, kind, ttls);
+    return {
+      records: [...own, ...aliases, ...replies.flatMap(({ answers = [] }) => answers)],
+      truncated: replies.some(({ truncated }) => truncated === true),
+    };
   }
 
-  async #askOthers(query: Query, question: Question): Promise<readonly ResourceRecord[]> {
-    if (query.depth > MAX_DEPTH) return [];
+  async #askOthers(query: Query, question: Question): Promise<Pick<Reply, 'answers' | 'truncated'>> {
+    if (query.depth > MAX_DEPTH) return {};
     const answer = await this.#dependencies.chain(query.about(question));
-    return answer.kind === 'drop' ? [] : (replyOf(answer).answers ?? []);
+    return answer.kind === 'drop' ? {} : replyOf(answer);
   }
 }

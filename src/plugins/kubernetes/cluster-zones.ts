@@ -9,6 +9,7 @@ import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { isWithin, splitLabels, toKey } from '../../wire/name.ts';
+import type { Reply } from '../../wire/query.ts';
 import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
 import type { NameSource } from '../../zone/node.ts';
@@ -176,8 +177,9 @@ export class ClusterZones {
     const own = zone.fromCluster(records);
     const further = { ...question, name: target };
     if (!isWithin(toKey(target), zone.apex)) {
-      const answers = await this.#askOthers(query.about(further));
-      return { kind: 'records', records: [...own, ...answers], additionals: [], authoritative: true };
+      const { answers = [], truncated = false } = await this.#askOthers(query.about(further));
+      const records = [...own, ...answers];
+      return { kind: 'records', records, additionals: [], authoritative: true, truncated };
     }
     const end = aliases < MAX_ALIASES ? await this.#answer(zone, query, further, aliases + 1) : undefined;
     if (end?.kind === 'records') return { ...end, records: [...own, ...end.records] };
@@ -185,10 +187,10 @@ export class ClusterZones {
     return this.#present(zone, { kind: 'nodata', aliases: [], soa, authoritative: true });
   }
 
-  async #askOthers(query: Query): Promise<readonly ResourceRecord[]> {
-    if (query.depth > MAX_ALIASES) return [];
+  async #askOthers(query: Query): Promise<Pick<Reply, 'answers' | 'truncated'>> {
+    if (query.depth > MAX_ALIASES) return {};
     const answer = await this.#chain(query);
-    return answer.kind === 'drop' ? [] : (replyOf(answer).answers ?? []);
+    return answer.kind === 'drop' ? {} : replyOf(answer);
   }
 
   #present({ fromCluster }: TranslatedZone, answer: Answer): Answer {
