@@ -43,6 +43,8 @@ interface HandlerParts {
   readonly replies?: ReplyChanges;
   /** How it stores replies that readers forward for names of a zone; undefined: readers may not forward. Default: it stores none. */
   keepsForwarded?(zone: NameKey): KeptReplies | undefined;
+  /** Whether it reads EDNS options of queries that no `ednsOptions` of its `questions` names. Default: no. */
+  readonly readsOptions?: boolean;
   /** Whether it only counts or logs, so that looks pass by it. Default: no. */
   readonly isObserver?: true;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
@@ -182,7 +184,7 @@ export function addressesAnsweredBefore(
     // Readers look up entries before they forward, and change flags themselves.
     if (role === 'cache' || flags !== undefined) continue;
     for (const { name, types, ednsOptions, maxLabels } of questions.matches()) {
-      // Readers forward no queries with options, and no names with few labels.
+      // Ask rules keep readers from queries with such options, and their routes from names with few labels.
       if (ednsOptions !== undefined || maxLabels !== undefined) continue;
       if (types !== 'all' && !ADDRESS_TYPES.some((type) => types.has(type))) continue;
       if (name.kind !== 'any') names.push(name.name);

@@ -130,6 +130,7 @@ export class BlockViews {
       recursionAvailable: false,
       rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
       repeatsOpt: true,
+      asksWithOptions: handlers.some(({ readsOptions }) => readsOptions === true),
       sendsExtendedErrors: !block.isStrict,
       // It takes any UDP size that a client offers, as CoreDNS does.
       asksToCut: block.isStrict,
