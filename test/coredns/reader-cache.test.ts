@@ -10,7 +10,15 @@ import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
-import { contentOf, EDNS_OPTIONS, packetOf, ReaderSubject, SERVER, withOpt } from './reader-subject.ts';
+import {
+  contentOf,
+  EDNS_OPTIONS,
+  packetOf,
+  ReaderSubject,
+  SERVER,
+  withOpt,
+  withoutTtls,
+} from './reader-subject.ts';
 
 const SOA = {
   kind: 'SOA',
@@ -102,10 +110,6 @@ const NAMES = [
 
 /** In the block `hosts`, and in the file of every machine. */
 const OF_HOSTS: ReadonlySet<string> = new Set(['own.test', 'localhost']);
-
-/** TTLs left out: names of the table keep theirs, and the cache of the chain counts them down. */
-const withoutTtls = (content: ReturnType<typeof contentOf>) =>
-  JSON.parse(JSON.stringify(content).replace(/\\"ttl\\":\d+/g, '')) as unknown;
 
 /** Few questions, so that most of them come again. */
 const steps = fc
