@@ -192,7 +192,8 @@ describe('the cache of a server block', () => {
     ['rewritten names', 'rewrite name exact old.test many.test\n cache', 'old.test', 'A'],
   ])('has readers answer %s whatever options a query has, first or later', async (_, lines, name, type) => {
     const upstream = await startUpstream();
-    const subject = new ReaderSubject(`.:53 {\n ${lines}\n forward . ${upstream.address}\n}\n`);
+    const clock = new ManualClock();
+    const subject = new ReaderSubject(`.:53 {\n ${lines}\n forward . ${upstream.address}\n}\n`, clock);
     await subject.engine.start();
     // Asked by a client with a cookie only.
     for (let asked = 0; asked < 3; asked += 1)
