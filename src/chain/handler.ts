@@ -40,6 +40,8 @@ interface HandlerParts {
   readonly replies?: ReplyChanges;
   /** What only some ask for: `reader-forwarding.ts` has the keys. */
   readonly offers?: readonly Offer[];
+  /** Whether it reads EDNS options of queries that no `ednsOptions` of its `questions` names. Default: no. */
+  readonly readsOptions?: boolean;
   /** Whether it only counts or logs, so that looks pass by it. Default: no. */
   readonly isObserver?: true;
   /** Whether it rotates the addresses of answers; readers then do so too. Default: no. */
@@ -159,7 +161,7 @@ export function addressesAnsweredBefore(
     // Readers look up entries before they forward, and change flags themselves.
     if (role === 'cache' || flags !== undefined) continue;
     for (const { name, types, ednsOptions, maxLabels } of questions.matches()) {
-      // Readers forward no queries with options, and no names with few labels.
+      // Ask rules keep readers from queries with such options, and their routes from names with few labels.
       if (ednsOptions !== undefined || maxLabels !== undefined) continue;
       if (types !== 'all' && !ADDRESS_TYPES.some((type) => types.has(type))) continue;
       if (name.kind !== 'any') names.push(name.name);

@@ -345,7 +345,7 @@ export class Query {
   }
 
   get #isForAll(): boolean {
-    return this.#mark.isDerived && !this.#mark.clientWasRead && (this.edns?.options.length ?? 0) === 0;
+    return this.#mark.isDerived && !this.#mark.clientWasRead;
   }
 
   /** A cache reads it when the query arrives there, for `answeredFromCache`. */

@@ -3,9 +3,9 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BATCH, ClientTurns, MAX_DEBT, QUANTUM } from './client-turns.ts';
+import { BATCH, ClientTurns, type LimitedWork, MAX_DEBT, QUANTUM } from './client-turns.ts';
 
-interface Cost {
+interface Cost extends LimitedWork {
   readonly client: string;
   readonly microseconds: number;
 }

@@ -6,6 +6,10 @@
  * work is served until the balance is used up. The cost of work is known only afterwards, so a client may overdraw its
  * balance; it then misses turns until the debt is paid. So n other clients multiply the wait of a client by n + 1 at
  * most, whatever their work costs, if a wait has at least the length of a quantum and one batch.
+ *
+ * Work may have a time from which nobody waits for it any more. It is then dropped at its client's turn. A client whose
+ * oldest work has waited for long gets its newest work done first: the old one is hardly ever done in time, and would
+ * make the new one late too.
  */
 import { WorkQueue } from '../base/work-queue.ts';
 
@@ -17,6 +21,16 @@ export const MAX_DEBT = 20_000;
 export const BATCH = 6;
 /** Of the expected cost of a client's work, from batch to batch. */
 const FALL = 0.9;
+/** Milliseconds that the oldest work of a client waits until its newest work comes first: clients ask again after a second or more. */
+export const CROWDED = 200;
+
+/** Work that may have a limit of time, in milliseconds of the clock that `take` is called with. */
+export interface LimitedWork {
+  /** When it came. */
+  readonly arrived?: number;
+  /** From when on nobody waits for it. Default: never. */
+  readonly expires?: number;
+}
 
 interface TurnAccount<Work> {
   readonly client: string;
@@ -29,7 +43,8 @@ interface TurnAccount<Work> {
   expected: number;
 }
 
-export class ClientTurns<Work> {
+export class ClientTurns<Work extends LimitedWork> {
+  readonly #onExpired: (work: Work) => void;
   /** Clients that have work or debts. */
   readonly #accounts = new Map<string, TurnAccount<Work>>();
   /** The same clients in the order of their turns, without the one whose turn it is. */
@@ -38,6 +53,11 @@ export class ClientTurns<Work> {
   /** How many works were taken last. */
   #taken = 0;
   #waiting = 0;
+
+  /** @param onExpired called for work that is dropped since nobody waits for it any more */
+  constructor(onExpired: (work: Work) => void = () => {}) {
+    this.#onExpired = onExpired;
+  }
 
   /** Works of all clients. */
   get waiting(): number {
@@ -59,21 +79,37 @@ export class ClientTurns<Work> {
   /**
    * Takes some works of the client whose turn it is. Call `charge` when they are done, before the next call.
    *
+   * @param now milliseconds, for works with a limit of time
    * @returns none if nobody waits
    */
-  take(): readonly Work[] {
-    if (this.#waiting === 0) {
-      this.#forgive();
-      return NOTHING;
-    }
-    for (;;) {
+  take(now = 0): readonly Work[] {
+    while (this.#waiting > 0) {
       const account = this.#turn ?? this.#begin();
+      this.#expire(account, now);
       const waiting = account.works.length - account.next;
-      if (account.balance > 0 && waiting > 0) return this.#takeFrom(account, waiting);
+      if (account.balance > 0 && waiting > 0) return this.#takeFrom(account, waiting, now);
       this.#turn = undefined;
       if (waiting === 0 && account.balance >= 0) this.#accounts.delete(account.client);
       else this.#round.add(account);
     }
+    this.#forgive();
+    return NOTHING;
+  }
+
+  /** Takes out the oldest work of a client that has a limit of time, to make room. @returns undefined: it has none */
+  takeOut(client: string): Work | undefined {
+    const account = this.#accounts.get(client);
+    if (account === undefined) return undefined;
+    const { works, next } = account;
+    let at = next;
+    while (at < works.length && works[at]?.expires === undefined) at += 1;
+    const work = works[at];
+    if (work === undefined) return undefined;
+    if (at === next) account.next += 1;
+    else works.splice(at, 1);
+    this.#waiting -= 1;
+    trim(account);
+    return work;
   }
 
   /** @param microseconds that the works taken last have cost */
@@ -86,18 +122,27 @@ export class ClientTurns<Work> {
     this.#taken = 0;
   }
 
-  #takeFrom(account: TurnAccount<Work>, waiting: number): readonly Work[] {
+  /** Drops the oldest works as far as nobody waits for them. */
+  #expire(account: TurnAccount<Work>, now: number): void {
+    const { works } = account;
+    for (let work = works[account.next]; work !== undefined; work = works[account.next]) {
+      if (work.expires === undefined || work.expires > now) break;
+      account.next += 1;
+      this.#waiting -= 1;
+      this.#onExpired(work);
+    }
+    trim(account);
+  }
+
+  #takeFrom(account: TurnAccount<Work>, waiting: number, now: number): readonly Work[] {
     const affordable = Math.max(1, Math.min(BATCH, Math.floor(account.balance / account.expected)));
     const count = Math.min(waiting, affordable);
-    const taken = account.works.slice(account.next, account.next + count);
-    account.next += count;
-    if (account.next === account.works.length) {
-      account.works.length = 0;
-      account.next = 0;
-    } else if (account.next >= COMPACTED) {
-      account.works.splice(0, account.next);
-      account.next = 0;
-    }
+    const { works, next } = account;
+    const oldest = works[next]?.arrived ?? now;
+    const isCrowded = now - oldest > CROWDED;
+    const taken = isCrowded ? works.splice(works.length - count).reverse() : works.slice(next, next + count);
+    if (!isCrowded) account.next += count;
+    trim(account);
     this.#waiting -= count;
     this.#taken = count;
     return taken;
@@ -124,3 +169,10 @@ export class ClientTurns<Work> {
 const NOTHING: readonly never[] = [];
 /** Served works at the front of a queue before it is shortened: rarely, since all others move. */
 const COMPACTED = 1024;
+
+function trim(account: TurnAccount<unknown>): void {
+  if (account.next === account.works.length) account.works.length = 0;
+  else if (account.next < COMPACTED) return;
+  else account.works.splice(0, account.next);
+  account.next = 0;
+}

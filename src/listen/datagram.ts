@@ -13,6 +13,7 @@ import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { mainTurns } from './main-turns.ts';
 import { MessageAnswers } from './message-answers.ts';
+import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
 import { FAILING_CALLS } from './reader-counters.ts';
 import type { InstantAnswers, ListenAddress } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
@@ -55,6 +56,8 @@ class DatagramListener implements UdpListener {
   #asked = 0;
   #unanswered = 0;
   #dropped = 0;
+  #expired = 0;
+  #late = 0;
   #onSettled: () => void = () => {};
   #stopped: Promise<void> | undefined;
 
@@ -131,6 +134,8 @@ class DatagramListener implements UdpListener {
       unsent: 0,
       limited: 0,
       dropped: this.#dropped,
+      expired: this.#expired,
+      late: this.#late,
     };
     return { readers: [reader], down: 0, restarts: 0, kernelDrops: 0, slow };
   }
@@ -159,13 +164,22 @@ class DatagramListener implements UdpListener {
   }
 
   async #askSlowly(query: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
-    if (this.#unanswered >= (this.#options.maxUnanswered ?? MAX_UNANSWERED)) {
+    const isFull = this.#unanswered >= (this.#options.maxUnanswered ?? MAX_UNANSWERED);
+    if (isFull && !mainTurns.dropOldest(client.address)) {
       this.#dropped++;
       return undefined;
     }
     this.#asked++;
-    await mainTurns.turnOf(client.address);
-    return await this.#options.handleQuery(query, client);
+    const arrived = this.#clock.monotonic();
+    const { queue, discard } = this.#options.timeouts ?? DEFAULT_QUERY_TIMEOUTS;
+    const turn = await mainTurns.turnOf(client.address, { arrived, expires: arrived + queue });
+    if (turn === 'late') this.#expired++;
+    if (turn === 'full') this.#dropped++;
+    if (turn !== 'serve') return undefined;
+    const response = await this.#options.handleQuery(query, client);
+    if (response === undefined || this.#clock.monotonic() < arrived + discard) return response;
+    this.#late++;
+    return undefined;
   }
 
   async #sendLater(

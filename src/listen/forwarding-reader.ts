@@ -208,7 +208,8 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   handOver(pending: PendingQueries, client: number, about: TakenOver): void {
     const { questions } = this.#options;
     const [socket, length] = [pending.clientSocket[client] ?? 0, pending.length[client] ?? 0];
-    questions.push(socket, pending, client, pending.octets, pending.queryOf(client), length, about);
+    const [at, came] = [pending.queryOf(client), pending.came[client] ?? 0];
+    questions.push(socket, pending, client, pending.octets, at, length, came, about);
   }
 
   handOverReply(ticket: number, isCut: boolean, packet: Uint8Array, start: number, length: number): void {

@@ -39,6 +39,8 @@ const FAULTS: Readonly<Record<number, string>> = {
 interface WaitingExchange {
   readonly exchange: HttpExchange;
   readonly message: Uint8Array;
+  /** When it came, by the monotonic clock. */
+  readonly arrived: number;
 }
 
 export class HttpsConnection extends ClientConnection {
@@ -114,7 +116,7 @@ export class HttpsConnection extends ClientConnection {
   /** Answers a query when it is its client's turn. */
   #schedule(exchange: HttpExchange, message: Uint8Array): void {
     this.owed++;
-    this.#waiting.push({ exchange, message });
+    this.#waiting.push({ exchange, message, arrived: this.clock.monotonic() });
     this.schedule();
   }
 
@@ -123,15 +125,15 @@ export class HttpsConnection extends ClientConnection {
       const query = this.#waiting.shift();
       if (query === undefined || this.isGone) return;
       this.owed--;
-      this.#ask(query.exchange, query.message);
+      this.#ask(query);
     } while (this.clock.monotonic() < end);
     if (this.#waiting.length > 0) this.schedule();
   }
 
-  #ask(exchange: HttpExchange, message: Uint8Array): void {
+  #ask({ exchange, message, arrived }: WaitingExchange): void {
     this.queries++;
     this.noteActivity();
-    const answer = this.#answers.answer(message, this.#client);
+    const answer = this.#answers.answer(message, this.#client, arrived);
     const isLast = this.queries >= this.maxQueries;
     if (answer.kind === 'later') void this.#respondLater(exchange, answer.response, isLast);
     else this.#respond(exchange, answer.kind === 'response' ? answer.response : undefined, isLast);

@@ -20,6 +20,8 @@ export function sumUdpCounts(counts: readonly UdpCounts[]): UdpCounts {
       unsent: sum(({ slow }) => slow.unsent),
       limited: sum(({ slow }) => slow.limited),
       dropped: sum(({ slow }) => slow.dropped),
+      expired: sum(({ slow }) => slow.expired),
+      late: sum(({ slow }) => slow.late),
     },
   };
 }
@@ -37,5 +39,6 @@ export function sumTcpCounts(counts: readonly TcpCounts[]): TcpCounts {
     ended: Object.fromEntries(ended) as Record<EndReason, number>,
     faults: sum(({ faults }) => faults),
     unaccepted: sum(({ unaccepted }) => unaccepted),
+    expired: sum(({ expired }) => expired),
   };
 }

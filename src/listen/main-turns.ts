@@ -5,7 +5,7 @@
  * promises do. So its cost is measured when all of them are done: a tick that a microtask asks for comes after them.
  */
 import { systemClock } from '../base/clock.ts';
-import { BATCH, ClientTurns } from './client-turns.ts';
+import { BATCH, ClientTurns, type LimitedWork } from './client-turns.ts';
 
 /**
  * Milliseconds and works until the event loop goes on. Clients wait for about two such rounds, and for the replies that come between.
@@ -13,10 +13,12 @@ import { BATCH, ClientTurns } from './client-turns.ts';
  */
 const ROUND = { milliseconds: 0.5, works: BATCH };
 
-/** What a client costs the main thread. */
-export interface Work {
+/** What a client costs the main thread. Its times are those of the monotonic clock. */
+export interface Work extends LimitedWork {
   /** Does it, or begins it. Never throws. */
   serve(): void;
+  /** Called in place of `serve`. @param why `late`: nobody waits for it any more. `full`: newer work needs its place */
+  drop?(why: 'late' | 'full'): void;
 }
 
 /** What brings work. */
@@ -28,7 +30,7 @@ export interface WorkSource {
 }
 
 export class MainTurns {
-  readonly #turns = new ClientTurns<Work>();
+  readonly #turns = new ClientTurns<Work>((work) => work.drop?.('late'));
   readonly #now: () => number;
   readonly #sources = new Set<WorkSource>();
   #isScheduled = false;
@@ -39,7 +41,7 @@ export class MainTurns {
   /** When the current works began. */
   #began = 0;
 
-  /** @param now milliseconds with fractions, for durations */
+  /** @param now milliseconds with fractions of the monotonic clock */
   constructor(now: () => number = systemClock.monotonic) {
     this.#now = now;
   }
@@ -66,9 +68,24 @@ export class MainTurns {
     setImmediate(this.#begin);
   }
 
-  /** Settles when it is the client's turn. @param client its address */
-  turnOf(client: string): Promise<void> {
-    return new Promise((serve) => this.add(client, { serve }));
+  /** Drops the oldest work of a client that has a limit of time. @returns whether it had one */
+  dropOldest(client: string): boolean {
+    const work = this.#turns.takeOut(client);
+    work?.drop?.('full');
+    return work !== undefined;
+  }
+
+  /**
+   * Settles when it is the client's turn.
+   *
+   * @param client its address
+   * @param limit the times of the work. Default: it has none
+   * @returns whether the work is to be done; if not, why
+   */
+  turnOf(client: string, limit: LimitedWork = {}): Promise<'serve' | 'late' | 'full'> {
+    return new Promise((resolve) =>
+      this.add(client, { ...limit, serve: () => resolve('serve'), drop: resolve }),
+    );
   }
 
   readonly #begin = (): void => {
@@ -80,7 +97,7 @@ export class MainTurns {
   };
 
   #serve(): void {
-    const works = this.#turns.take();
+    const works = this.#turns.take(this.#began);
     this.#left -= works.length;
     if (works.length === 0) {
       this.#isScheduled = false;

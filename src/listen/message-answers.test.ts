@@ -45,3 +45,33 @@ it('shows what the table answers apart from what the chain answers', async () =>
   expect(sourcesIn(tableEvents)).toEqual(['table']);
   expect(sourcesIn(events)).toEqual(['chain']);
 });
+
+it('gives up queries that have waited too long, but not those that the table answers', async () => {
+  const asked: Uint8Array[] = [];
+  const clock = new ManualClock();
+  const answers = new MessageAnswers(
+    {
+      enter() {},
+      leave() {},
+      setTime() {},
+      answer: (packet, _, length) => (packet[13] === OPEN[13] ? -1 : length),
+    },
+    async (query) => {
+      asked.push(query);
+      return query;
+    },
+    { clock, log: silentLog, udpSize: 1232, timeouts: { queue: 5_000 } },
+  );
+  const arrived = clock.monotonic();
+  clock.advance(4_999);
+  expect(answers.answer(OPEN, CLIENT, arrived).kind).toBe('later');
+  clock.advance(1);
+  const given = answers.answer(OPEN, CLIENT, arrived);
+  if (given.kind !== 'response') throw new Error(given.kind);
+  expect((given.response[3] ?? 0) & 15).toBe(2);
+  expect(given.response.subarray(0, 2)).toEqual(OPEN.subarray(0, 2));
+  expect(answers.answer(KNOWN, CLIENT, arrived).kind).toBe('response');
+  expect(answers.answer(OPEN, CLIENT).kind).toBe('later');
+  expect(asked).toHaveLength(2);
+  expect(answers.expired).toBe(1);
+});

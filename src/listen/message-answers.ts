@@ -11,6 +11,7 @@ import { ClientRuleChecker, carryOut, DECISION, type SharedClientRules } from '.
 import { Faults, failQuery } from './faults.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
+import { DEFAULT_QUERY_TIMEOUTS, type QueryTimeouts } from './query-timeouts.ts';
 import type { InstantAnswers } from './types.ts';
 
 /** A response now, no response, or a response later. */
@@ -30,18 +31,23 @@ export interface MessageAnswersDependencies {
   readonly events?: QueryEventRings | undefined;
   /** Where to write those of answers from the table. Default: as all others. */
   readonly tableEvents?: QueryEventRings | undefined;
+  /** Default: `DEFAULT_QUERY_TIMEOUTS`. */
+  readonly timeouts?: Pick<QueryTimeouts, 'queue'> | undefined;
   /** What clients may do; undefined: everything. Read for each query, since it may change. */
   readonly clientRules?: SharedClientRules | undefined;
 }
 
 export class MessageAnswers {
   readonly faults: Faults;
+  /** Queries that came too late to the chain: they got SERVFAIL in place of its answer. */
+  expired = 0;
   readonly #instant: InstantAnswers;
   readonly #slowly: HandleQuery;
   readonly #clock: Clock;
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
   readonly #tableEvents: MainThreadEvents | undefined;
+  readonly #queueTimeout: number;
   readonly #dependencies: Pick<MessageAnswersDependencies, 'clientRules'>;
   #rules: { readonly shared: SharedClientRules; readonly checker: ClientRuleChecker } | undefined;
   /** The message, followed by the client's socket address. */
@@ -58,24 +64,41 @@ export class MessageAnswers {
     this.#udpSize = dependencies.udpSize;
     this.#events = dependencies.events?.main;
     this.#tableEvents = (dependencies.tableEvents ?? dependencies.events)?.main;
+    this.#queueTimeout = (dependencies.timeouts ?? DEFAULT_QUERY_TIMEOUTS).queue;
     this.#dependencies = dependencies;
     this.faults = new Faults(dependencies.log);
   }
 
-  /** @param query at most 65,535 octets, copied before this returns; responses have memory of their own */
-  answer(query: Uint8Array, client: Client): MessageAnswer {
+  /**
+   * @param query at most 65,535 octets, copied before this returns; responses have memory of their own
+   * @param arrived when it came, by the monotonic clock; undefined: just now
+   */
+  answer(query: Uint8Array, client: Client, arrived?: number): MessageAnswer {
     const received = this.#tableEvents?.now() ?? 0;
     this.#scratch.set(query);
     const decision = this.#checker()?.judge(client) ?? DECISION.PASS;
     if (decision !== DECISION.PASS) return this.#deny(decision, query.length);
     const verdict = this.#answerInstantly(query.length, client);
     if (verdict === 0) return NOTHING;
+    if (verdict < 0 && this.#isLate(arrived)) return this.#giveUp(query);
     if (verdict < 0)
       return { kind: 'later', response: this.#answerLater(Uint8Array.from(query), client, received) };
     const response = this.#scratch.slice(0, verdict);
     const about = { received, source: 'table', transport: client.transport } as const;
     this.#tableEvents?.add(query, response, client, about);
     return { kind: 'response', response };
+  }
+
+  #isLate(arrived: number | undefined): boolean {
+    return arrived !== undefined && this.#clock.monotonic() >= arrived + this.#queueTimeout;
+  }
+
+  /** A stream answers each query, but work for a client that does not wait any more would make others late too. */
+  #giveUp(query: Uint8Array): MessageAnswer {
+    this.expired++;
+    this.#scratch.set(query);
+    const length = failQuery(this.#scratch, 0, query.length, this.#udpSize);
+    return length === 0 ? NOTHING : { kind: 'response', response: this.#scratch.slice(0, length) };
   }
 
   #checker(): ClientRuleChecker | undefined {

@@ -10,7 +10,9 @@ const batch = {
     target[at + ENVELOPE.NAME_LENGTH] = 16;
   },
 };
-const RECORD = 24 + ENVELOPE.OCTETS;
+const RECORD = 32 + ENVELOPE.OCTETS;
+/** When packets arrive. */
+const ARRIVED = 12_345.678;
 
 function envelopeOf(index: number): Uint8Array {
   const envelope = new Uint8Array(ENVELOPE.OCTETS);
@@ -27,7 +29,7 @@ interface Pushed {
 /** Pushes a question whose query lies somewhere in a packet. */
 function push(producer: QuestionProducer, { socket, index, query }: Pushed): boolean {
   const packets = Uint8Array.of(9, 9, 9, ...query, 9);
-  return producer.push(socket, batch, index, packets, 3, query.length);
+  return producer.push(socket, batch, index, packets, 3, query.length, ARRIVED);
 }
 
 /** The group of clients that a packet's client is in. */
@@ -41,12 +43,14 @@ function take(consumer: QuestionConsumer) {
     octets: new Uint8Array(ENVELOPE.OCTETS + 50),
     socket: 0,
     length: 0,
+    arrived: 0,
     about: { ticket: 0, server: 0, elapsed: 0 },
     enlarge(octets: number) {
       this.octets = new Uint8Array(octets);
     },
   };
   if (!consumer.take(room)) return undefined;
+  expect(room.arrived).toBe(ARRIVED);
   const { octets, socket, length } = room;
   const end = ENVELOPE.OCTETS + length;
   return { socket, envelope: octets.slice(0, ENVELOPE.OCTETS), query: octets.slice(ENVELOPE.OCTETS, end) };

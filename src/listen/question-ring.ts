@@ -18,7 +18,8 @@
  *                8   group of its client
  *                12  the ticket of a question that the reader has forwarded and gives up; else 0
  *                16  the server that it has asked      20  milliseconds since then
- *                24  envelope (72)     96  the query, padded to 8 octets
+ *                24  when the question came, a double: milliseconds of the monotonic clock
+ *                32  envelope (72)     104  the query, padded to 8 octets
  *
  * Instead of a question, a record may hold a late reply to such a question, or a network error.
  *
@@ -38,7 +39,8 @@ const CLIENTS = 8;
 const CLIENT_GROUPS = 1024;
 const CONTROL_WORDS = CLIENTS + CLIENT_GROUPS;
 const CONTROL_OCTETS = CONTROL_WORDS * 4;
-const RECORD_HEADER = 24;
+const ARRIVED = 24;
+const RECORD_HEADER = 32;
 const QUERY = RECORD_HEADER + ENVELOPE.OCTETS;
 
 /** @param octets for records, a power of two */
@@ -62,6 +64,7 @@ type WriteEnvelope = { writeEnvelope(index: number, target: Uint8Array, at: numb
 export class QuestionProducer {
   readonly #atoms: Int32Array;
   readonly #words: Uint32Array;
+  readonly #times: Float64Array;
   readonly #octets: Uint8Array;
   readonly #capacity: number;
   readonly #seed: number;
@@ -71,6 +74,7 @@ export class QuestionProducer {
   constructor(memory: SharedArrayBuffer) {
     this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
     this.#words = new Uint32Array(memory, CONTROL_OCTETS);
+    this.#times = new Float64Array(memory, CONTROL_OCTETS);
     this.#octets = new Uint8Array(memory, CONTROL_OCTETS);
     this.#capacity = this.#octets.length;
     this.#seed = this.#atoms[SEED] ?? 0;
@@ -80,6 +84,7 @@ export class QuestionProducer {
    * Hands over packet `index` of a batch.
    *
    * @param packets the batch's memory
+   * @param arrived when the packet came, in milliseconds of the monotonic clock that all threads share
    * @param about the upstream query that the reader has already sent
    * @returns whether it had to wake the main thread
    */
@@ -90,6 +95,7 @@ export class QuestionProducer {
     packets: Uint8Array,
     start: number,
     length: number,
+    arrived: number,
     about: Readonly<TakenOver> = NOT_ASKED,
   ): boolean {
     const size = (QUERY + length + 7) & ~7;
@@ -97,7 +103,7 @@ export class QuestionProducer {
     if (at < 0) return this.#drop();
     batch.writeEnvelope(index, this.#octets, at + RECORD_HEADER);
     const group = hashClient(this.#octets, at + RECORD_HEADER, this.#seed) & (CLIENT_GROUPS - 1);
-    return this.#write(at, size, group, socket, packets, start, length, about);
+    return this.#write(at, size, group, socket, packets, start, length, arrived, about);
   }
 
   /** Hands over a reply to a question that was handed over before. @returns as for `push` */
@@ -129,7 +135,7 @@ export class QuestionProducer {
     const at = this.#reserve(size);
     if (at < 0) return this.#drop();
     const about = { ticket, server: errno, elapsed: 0 };
-    return this.#write(at, size, ticket & (CLIENT_GROUPS - 1), kind, packets, start, length, about);
+    return this.#write(at, size, ticket & (CLIENT_GROUPS - 1), kind, packets, start, length, 0, about);
   }
 
   #write(
@@ -140,6 +146,7 @@ export class QuestionProducer {
     packets: Uint8Array,
     start: number,
     length: number,
+    arrived: number,
     about: Readonly<TakenOver>,
   ): boolean {
     if (Atomics.load(this.#atoms, CLIENTS + group) + size > this.#free) return this.#drop();
@@ -149,6 +156,7 @@ export class QuestionProducer {
     this.#words[(at >> 2) + 3] = about.ticket;
     this.#words[(at >> 2) + 4] = about.server;
     this.#words[(at >> 2) + 5] = about.elapsed;
+    this.#times[(at + ARRIVED) >> 3] = arrived;
     for (let octet = 0; octet < length; octet++)
       this.#octets[at + QUERY + octet] = packets[start + octet] ?? 0;
     Atomics.add(this.#atoms, TAIL, size);
@@ -186,6 +194,8 @@ export interface QuestionTarget {
   /** The index of the reader's socket, or one of `RECORD`; and the octets of the query. */
   socket: number;
   length: number;
+  /** When it came, in milliseconds of the monotonic clock. */
+  arrived: number;
   /** The upstream query that the reader has already sent; for a failure, `server` is the error number. */
   readonly about: TakenOver;
 }
@@ -194,12 +204,14 @@ export interface QuestionTarget {
 export class QuestionConsumer {
   readonly #atoms: Int32Array;
   readonly #words: Uint32Array;
+  readonly #times: Float64Array;
   readonly #octets: Uint8Array;
   readonly #mask: number;
 
   constructor(memory: SharedArrayBuffer) {
     this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
     this.#words = new Uint32Array(memory, CONTROL_OCTETS);
+    this.#times = new Float64Array(memory, CONTROL_OCTETS);
     this.#octets = new Uint8Array(memory, CONTROL_OCTETS);
     this.#mask = this.#octets.length - 1;
   }
@@ -221,6 +233,7 @@ export class QuestionConsumer {
       into.about.ticket = this.#words[(at >> 2) + 3] ?? 0;
       into.about.server = this.#words[(at >> 2) + 4] ?? 0;
       into.about.elapsed = this.#words[(at >> 2) + 5] ?? 0;
+      into.arrived = this.#times[(at + ARRIVED) >> 3] ?? 0;
       const end = ENVELOPE.OCTETS + into.length;
       const from = at + RECORD_HEADER;
       if (into.octets.length < end) into.enlarge(end);

@@ -323,7 +323,7 @@ export class ReaderLoop {
       events?.write(this.#view, start, verdict, batch, index);
       batch.answer(index, verdict);
     } else if (verdict < 0 && this.#forwarding?.take(batch, index, socket) !== true)
-      this.#questions.push(socket, batch, index, batch.octets, start, length);
+      this.#questions.push(socket, batch, index, batch.octets, start, length, this.#now);
   }
 
   #answerOne(index: number, start: number, length: number): number {

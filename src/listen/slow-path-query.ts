@@ -16,6 +16,14 @@ export type SlowPathOrigin = Pick<Client, 'localAddress' | 'localPort'> & { read
 
 export const NO_ORIGIN: SlowPathOrigin = { group: 0 };
 
+/** Gets questions answered. */
+interface QueryOwner {
+  /** Called when it is the turn of the question's client. */
+  begin(question: SlowPathQuery): void;
+  /** Called in place of `begin` if the question is not to be answered. */
+  drop(question: SlowPathQuery, why: 'late' | 'full'): void;
+}
+
 /** Enough for nearly every query. */
 const COMMON_QUERY_OCTETS = 512;
 
@@ -34,11 +42,13 @@ export class SlowPathQuery implements QuestionTarget, QueryOctets, Work {
   fd = -1;
   /** When it was taken, by the clock of query events; 0 without events. */
   received = 0;
-  readonly #begin: (question: SlowPathQuery) => void;
+  /** By the monotonic clock: when a reader received it, and from when on its client does not wait. */
+  arrived = 0;
+  expires = 0;
+  readonly #owner: QueryOwner;
 
-  /** @param begin called when it is the turn of the question's client */
-  constructor(begin: (question: SlowPathQuery) => void) {
-    this.#begin = begin;
+  constructor(owner: QueryOwner) {
+    this.#owner = owner;
   }
 
   /** Whether its memory has the common size. */
@@ -62,6 +72,10 @@ export class SlowPathQuery implements QuestionTarget, QueryOctets, Work {
   }
 
   serve(): void {
-    this.#begin(this);
+    this.#owner.begin(this);
+  }
+
+  drop(why: 'late' | 'full'): void {
+    this.#owner.drop(this, why);
   }
 }

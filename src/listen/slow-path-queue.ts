@@ -2,8 +2,11 @@
  * The main thread's part of UDP: takes questions out of the readers' rings, gets them answered, and sends the answers
  * from the socket that the question came to.
  *
- * Rings keep the order of arrival. So it empties them soon, and clients are then served in turn. Questions are dropped
- * when a client has more of them than are free for all clients: one client holds at most half of the places.
+ * Rings keep the order of arrival. So it empties them soon, and clients are then served in turn. When a client has more
+ * questions than are free for all clients, its oldest ones are dropped: one client holds at most half of the places.
+ *
+ * A client waits for some seconds only, counted from the moment that a reader received its question. Older questions are
+ * dropped at their turn, and later answers are not sent: whoever asks again finds them in a cache.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -24,6 +27,7 @@ import { Faults, failQuery } from './faults.ts';
 import { FillPoll } from './fill-poll.ts';
 import { type MainTurns, mainTurns, type WorkSource } from './main-turns.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
+import type { QueryTimeouts } from './query-timeouts.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
 import { NO_ORIGIN, type SlowPathOrigin, SlowPathQuery } from './slow-path-query.ts';
 import type { ReaderForwarding } from './types.ts';
@@ -53,6 +57,10 @@ export interface SlowQuestionCounts {
   readonly limited: number;
   /** Questions lost because their ring, or their client's share of it or of the main thread, was full. */
   readonly dropped: number;
+  /** Questions dropped at their turn: their clients did not wait any more. */
+  readonly expired: number;
+  /** Answers that came when their clients did not wait any more. */
+  readonly late: number;
 }
 
 interface Source {
@@ -73,6 +81,7 @@ export interface SlowQuestionOptions {
   readonly forwarding?: ReaderForwarding | undefined;
   /** Maximum of questions that wait for their answers, or their turn. */
   readonly maxUnanswered: number;
+  readonly timeouts: QueryTimeouts;
   /** Whose turn it is. Default: those of the process. */
   readonly turns?: MainTurns | undefined;
   /** The UDP size in our OPT records, in octets. */
@@ -94,6 +103,8 @@ export class SlowPathQueue implements WorkSource {
   readonly #forwarding: ReaderForwarding | undefined;
   readonly #fills: FillPoll | undefined;
   readonly #maxUnanswered: number;
+  readonly #timeouts: QueryTimeouts;
+  readonly #clock: Clock;
   readonly #turns: MainTurns;
   /** Unanswered questions by client. */
   readonly #held = new ClientTally();
@@ -104,24 +115,31 @@ export class SlowPathQueue implements WorkSource {
   readonly #sender = new ReplySender();
   readonly #batch = new ReplyBatch();
   readonly #spare: SlowPathQuery[] = [];
-  readonly #begin = (question: SlowPathQuery) => void this.#answer(question);
+  readonly #owner = {
+    begin: (question: SlowPathQuery) => void this.#answer(question),
+    drop: (question: SlowPathQuery, why: 'late' | 'full') => this.#drop(question, why),
+  };
   #asked = 0;
   #unanswered = 0;
   #unsent = 0;
   #limited = 0;
   #dropped = 0;
+  #expired = 0;
+  #late = 0;
   #isScheduled = false;
   #isSending = false;
   #isClosed = false;
   #waiting: (() => void)[] = [];
 
   constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
-    const { handleQuery, forwarding, maxUnanswered, udpSize, events, log } = options;
+    const { handleQuery, forwarding, maxUnanswered, timeouts, udpSize, events, clock, log } = options;
     this.#sources = sources.map(makeSource);
     this.#handleQuery = handleQuery;
     this.#forwarding = forwarding;
-    this.#fills = forwarding && new FillPoll(forwarding, options.clock);
+    this.#fills = forwarding && new FillPoll(forwarding, clock);
     this.#maxUnanswered = maxUnanswered;
+    this.#timeouts = timeouts;
+    this.#clock = clock;
     this.#turns = options.turns ?? mainTurns;
     this.#udpSize = udpSize;
     this.#events = events;
@@ -165,12 +183,16 @@ export class SlowPathQueue implements WorkSource {
       unsent: this.#unsent + this.#batch.unsent,
       limited: this.#limited,
       dropped: this.#sources.reduce((sum, { consumer }) => sum + consumer.countDropped(), this.#dropped),
+      expired: this.#expired,
+      late: this.#late,
     };
   }
 
   /** Answers of one turn of the event loop are sent together. */
   #answered(question: SlowPathQuery, response: Uint8Array, answerLength: number): void {
-    const length = answerLength === 0 ? 0 : this.#limit(question, response, answerLength);
+    const isLate = answerLength > 0 && this.#clock.monotonic() >= question.arrived + this.#timeouts.discard;
+    if (isLate) this.#late++;
+    const length = answerLength === 0 || isLate ? 0 : this.#limit(question, response, answerLength);
     if (length > 0 && !this.#isClosed) {
       const { fd, octets, received } = question;
       if (this.#events?.isOn === true)
@@ -190,10 +212,20 @@ export class SlowPathQueue implements WorkSource {
         }
       }
     }
+    this.#release(question);
+    this.#resolveIfSettled();
+  }
+
+  #drop(question: SlowPathQuery, why: 'late' | 'full'): void {
+    if (why === 'late') this.#expired++;
+    else this.#dropped++;
+    this.#release(question);
+  }
+
+  #release(question: SlowPathQuery): void {
     this.#held.subtract(question.client);
     this.#keepSpare(question);
     this.#unanswered--;
-    this.#resolveIfSettled();
   }
 
   /** @returns the octets of the response to send, 0 for none */
@@ -257,14 +289,14 @@ export class SlowPathQueue implements WorkSource {
   /** @returns whether this ring may have more */
   #takeFrom({ reader, consumer, sockets, origins, rules }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
-      const question = this.#spare.pop() ?? new SlowPathQuery(this.#begin);
+      const question = this.#spare.pop() ?? new SlowPathQuery(this.#owner);
       if (!consumer.take(question)) {
         this.#spare.push(question);
         return false;
       }
       if (this.#takeAbout(reader, question)) continue;
       question.client = this.#clients.find(question.octets);
-      if (this.#held.count(question.client) >= this.#maxUnanswered - this.#unanswered) {
+      if (!this.#makeRoom(question.client)) {
         this.#dropped++;
         this.#keepSpare(question);
         continue;
@@ -273,12 +305,20 @@ export class SlowPathQueue implements WorkSource {
       question.origin = origins[question.socket] ?? NO_ORIGIN;
       question.rules = rules[question.socket];
       question.received = this.#events?.now() ?? 0;
+      question.expires = question.arrived + this.#timeouts.queue;
       if (question.about.ticket !== 0) this.#forwarding?.takeOver(reader, question, question.about);
       this.#asked++;
       this.#unanswered++;
       this.#held.add(question.client);
       this.#turns.add(question.client, question);
     }
+    return true;
+  }
+
+  /** Makes room for one more question of a client, in place of its oldest ones. @returns whether there is room */
+  #makeRoom(client: string): boolean {
+    while (this.#held.count(client) >= this.#maxUnanswered - this.#unanswered)
+      if (!this.#turns.dropOldest(client)) return false;
     return true;
   }
 

@@ -36,6 +36,8 @@ export class StreamConnection extends ClientConnection {
   readonly #client: Client;
   readonly #answers: MessageAnswers;
   readonly #parser = new FrameParser();
+  /** When the pieces of the stream came that the parser holds. */
+  readonly #arrivals: number[] = [];
   #state: StreamState = 'open';
   #answered = 0;
   /** The expected size of the next answer, from the last ones: a client that asks for large answers gets fewer at once. */
@@ -74,10 +76,17 @@ export class StreamConnection extends ClientConnection {
   #read(chunk: Uint8Array): void {
     if (this.#state !== 'open') return;
     this.#parser.push(chunk);
+    this.#arrivals.push(this.clock.monotonic());
+    this.#forgetArrivals();
     // Others may be served first.
     if (this.#parser.held >= READ_OCTETS || this.#parser.waiting >= READ_PIECES) this.#socket.pause();
     this.schedule();
     this.#account();
+  }
+
+  /** Forgets the pieces whose messages were taken out. */
+  #forgetArrivals(): void {
+    while (this.#arrivals.length > this.#parser.waiting + 1) this.#arrivals.shift();
   }
 
   /** Updates the count of held octets. */
@@ -121,7 +130,8 @@ export class StreamConnection extends ClientConnection {
     }
     this.queries++;
     this.noteActivity();
-    const answer = this.#answers.answer(message, this.#client);
+    this.#forgetArrivals();
+    const answer = this.#answers.answer(message, this.#client, this.#arrivals[0]);
     if (answer.kind === 'response') this.#write(answer.response);
     else if (answer.kind === 'later') void this.#writeLater(answer.response);
     else this.end('garbage');

@@ -19,6 +19,7 @@ import { Http1Parser } from './https/http-exchanges.ts';
 import { type HttpService, HttpsConnection } from './https-connection.ts';
 import { MessageAnswers } from './message-answers.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
+import type { QueryTimeouts } from './query-timeouts.ts';
 import type { TlsIdentity } from './secure/tls-identity.ts';
 import { TlsServer } from './secure/tls-server.ts';
 import { type OpenProtocol, SecureConnection } from './secure-connection.ts';
@@ -72,6 +73,8 @@ export interface TcpOptions {
   readonly events?: QueryEventRings | undefined;
   /** What clients may do; undefined: everything. */
   readonly clientRules?: SharedClientRules | undefined;
+  /** Default: `DEFAULT_QUERY_TIMEOUTS`. */
+  readonly timeouts?: QueryTimeouts | undefined;
   readonly limits?: Partial<TcpLimits>;
   /** Undefined: connections are not encrypted. */
   readonly encryption?: Encryption | undefined;
@@ -95,6 +98,8 @@ export interface TcpCounts {
   readonly faults: number;
   /** Connections in the backlog, not accepted when the listeners were closed. */
   readonly unaccepted: number;
+  /** Queries answered with SERVFAIL at their turn, since their clients did not wait any more. */
+  readonly expired: number;
 }
 
 /** How many turns a stopping listener accepts its queue: one connection a turn, and the backlog limits the queue. */
@@ -167,6 +172,7 @@ export class TcpListener {
       ended: Object.fromEntries(this.#ended) as Record<EndReason, number>,
       faults: this.#answers.faults.count,
       unaccepted: this.#unaccepted,
+      expired: this.#answers.expired,
     };
   }
 

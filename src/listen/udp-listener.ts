@@ -7,6 +7,7 @@ import type { HandleQuery } from '../chain/handle-query.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
+import type { QueryTimeouts } from './query-timeouts.ts';
 import type { ReaderCounters } from './reader-counters.ts';
 import type { SlowQuestionCounts } from './slow-path-queue.ts';
 import type { ListenAddress } from './types.ts';
@@ -23,6 +24,8 @@ export interface UdpBasics {
   readonly udpSize: number;
   /** Where to write the events of answered queries; undefined: nowhere. */
   readonly events?: QueryEventRings | undefined;
+  /** Default: `DEFAULT_QUERY_TIMEOUTS`. */
+  readonly timeouts?: QueryTimeouts | undefined;
   /** What clients may do; undefined: everything. */
   readonly clientRules?: SharedClientRules | undefined;
   readonly clock: Clock;

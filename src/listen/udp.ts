@@ -19,6 +19,7 @@ import {
 } from '../socket/udp-socket.ts';
 import { reasonOf } from './faults.ts';
 import { PacketSteering } from './packet-steering.ts';
+import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
 import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { ORDER, type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
@@ -145,6 +146,7 @@ export class BatchListener implements UdpListener {
       handleQuery: options.handleQuery,
       forwarding: options.forwarding,
       maxUnanswered: options.maxUnanswered ?? MAX_UNANSWERED,
+      timeouts: options.timeouts ?? DEFAULT_QUERY_TIMEOUTS,
       udpSize: options.udpSize,
       events: options.events?.main,
       clock: options.clock,
@@ -246,7 +248,7 @@ export class BatchListener implements UdpListener {
       if (!reader.isPausing || !reader.isInGroup) continue;
       for (const socket of reader.sockets) leavePortGroup(socket);
       reader.isInGroup = false;
-      handOverQueries(reader);
+      handOverQueries(reader, this.#clock.monotonic());
     }
     this.#slow.wake();
   }
@@ -289,7 +291,7 @@ export class BatchListener implements UdpListener {
     for (const reader of this.#readers) reader.halt();
     await within(this.#clock, DRAIN_MILLISECONDS, Promise.all(this.#readers.map((reader) => reader.ended)));
     await Promise.all(this.#readers.map((reader) => reader.terminate()));
-    for (const reader of this.#readers) handOverQueries(reader, sockets);
+    for (const reader of this.#readers) handOverQueries(reader, this.#clock.monotonic(), sockets);
     this.#slow.wake();
   }
 
@@ -330,7 +332,11 @@ export class BatchListener implements UdpListener {
 }
 
 /** Hands packets queued in a reader's sockets to the main thread, as questions that the reader could not answer. */
-function handOverQueries({ data, sockets }: UdpReader, kept: ReadonlySet<BoundSocket> = new Set()): void {
+function handOverQueries(
+  { data, sockets }: UdpReader,
+  now: number,
+  kept: ReadonlySet<BoundSocket> = new Set(),
+): void {
   const batch = new PacketBatch(data.packetSize);
   const questions = new QuestionProducer(data.ring);
   for (const [socket, bound] of sockets.entries()) {
@@ -338,8 +344,10 @@ function handOverQueries({ data, sockets }: UdpReader, kept: ReadonlySet<BoundSo
     const { fd } = bound;
     for (let left = batch.receive(fd, MSG_DONTWAIT); left > 0; left = batch.receive(fd, MSG_DONTWAIT))
       for (let index = 0; index < left; index++)
-        if (!batch.isCut(index))
-          questions.push(socket, batch, index, batch.octets, batch.startOf(index), batch.lengthOf(index));
+        if (!batch.isCut(index)) {
+          const [start, length] = [batch.startOf(index), batch.lengthOf(index)];
+          questions.push(socket, batch, index, batch.octets, start, length, now);
+        }
   }
 }
 

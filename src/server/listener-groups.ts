@@ -17,6 +17,7 @@ import { GroupReader } from '../listen/group-reader.ts';
 import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import type { QueryTimeouts } from '../listen/query-timeouts.ts';
 import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
 import type { ListenAddress, ReaderForwarding } from '../listen/types.ts';
 import { listenByBatches } from '../listen/udp.ts';
@@ -46,6 +47,8 @@ export interface ListenerGroupsDependencies {
   readonly udpSize: number;
   /** Milliseconds that a shared reader waits for more packets after it receives a single one. Default: 0. */
   readonly udpCoalesce?: number | undefined;
+  /** How long clients wait for answers. Default: `DEFAULT_QUERY_TIMEOUTS`. */
+  readonly timeouts?: QueryTimeouts | undefined;
   /** Lets readers forward questions by themselves. */
   readonly forwarding: ReaderForwarding | undefined;
   /** Changes how queries are answered on the main thread. Default: not at all. */
@@ -297,7 +300,7 @@ export class ListenerGroups {
 
   #makeReader(): GroupReader {
     const { engine, takeover, commonReaders, startReader, udpCoalesce = 0, clock } = this.#dependencies;
-    const { forwarding, udpSize, events, wrap = unchanged } = this.#dependencies;
+    const { forwarding, udpSize, timeouts, events, wrap = unchanged } = this.#dependencies;
     return new GroupReader({
       maxReaders: commonReaders,
       takeover,
@@ -306,6 +309,7 @@ export class ListenerGroups {
       coalesce: udpCoalesce,
       table: engine.table.memory,
       udpSize,
+      timeouts,
       handleQuery: wrap((packet, client) => this.#answer(this.#planOf(client.group), packet, client)),
       onReaderDead: (dead) => engine.table.readerDied(dead),
       startThread: startReader,
@@ -409,6 +413,7 @@ export class ListenerGroups {
       engine,
       clock,
       udpSize,
+      timeouts,
       socketLog: log,
       events,
       groupEvents,
@@ -417,7 +422,7 @@ export class ListenerGroups {
     const handleQuery = wrap((packet, client) => this.#answer(plan, packet, client));
     // The plugin `log` notes what the chain answers; the rings of a group show what the table answers.
     const tableEvents = groupEvents?.ringsOf(plan.server);
-    return { handleQuery, answers: engine.reader, udpSize, events, tableEvents, log, clock };
+    return { handleQuery, answers: engine.reader, udpSize, timeouts, events, tableEvents, log, clock };
   }
 
   async #answer(

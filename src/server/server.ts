@@ -499,6 +499,7 @@ export class Server {
         startReader,
         udpSize,
         udpCoalesce: listen.udpCoalesce,
+        timeouts: listen.timeouts,
         log,
         clock,
       },

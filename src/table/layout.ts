@@ -303,6 +303,7 @@ export const VIEW_FLAG = {
   REPEATS_OPT: 16 << 16,
   ASKS_TO_CUT: 32 << 16,
   EXTENDED_ERRORS: 64 << 16,
+  ASKS_WITH_OPTIONS: 128 << 16,
 } as const;
 export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
 export const RULE_FLAG = {

@@ -240,7 +240,7 @@ export class TableReader {
   #lookUp(start: number, max: number): number {
     const atoms = this.#atoms;
     const record = this.#record;
-    if (this.#response.repeatsOpt && this.#question.hasOptions) return VERDICT.ASK;
+    if (this.#question.hasOptions && !this.#passesOptions(start, max)) return VERDICT.ASK;
     const rules = atoms[record + (VIEW.RULES >> 2)] ?? 0;
     if (rules !== 0) {
       const asked = matchAskRules(this.#views, (record << 2) + rules, this.#question);
@@ -278,6 +278,12 @@ export class TableReader {
     const answered = this.#answerCachedOrAsk(start, max);
     if (answered === VERDICT.ASK && !isConcerned && !this.#asksIfMissing) this.route = route;
     return answered;
+  }
+
+  /** Prepares for the options of the query. @returns whether they may be passed over */
+  #passesOptions(start: number, max: number): boolean {
+    if ((this.#flags & VIEW_FLAG.ASKS_WITH_OPTIONS) !== 0) return false;
+    return !this.#response.repeatsOpt || this.#response.repeatOptions(start, max);
   }
 
   /** Answers for a name of a cluster from its records. @param cluster the octet of its zone */

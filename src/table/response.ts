@@ -7,6 +7,7 @@
 import { writeExtendedError, writePassedErrors } from '../wire/extended-error.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { MINIMAL_ANY_OCTETS } from '../wire/minimal-any.ts';
+import { copyRepeated, measureRepeated } from '../wire/passing-options.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
 import { RCODE, TYPE } from '../wire/types.ts';
 import type { ComposedRecords } from './composer.ts';
@@ -24,6 +25,9 @@ const FLAG = {
   AUTHENTIC_DATA: 0x20,
   KEPT: 0x0110,
 } as const;
+
+/** Octets of options that responses repeat at most; beyond them the chain answers. */
+const MAX_REPEATED_OCTETS = 512;
 
 export class ResponseWriter {
   readonly #octets: Uint8Array;
@@ -43,6 +47,9 @@ export class ResponseWriter {
   isLongest = false;
   /** Whether address sets start at a random record; if not, they keep the stored order. */
   rotates = true;
+  /** The options that the response repeats: it is written over the query that has them. */
+  readonly #options = new Uint8Array(MAX_REPEATED_OCTETS);
+  #optionsLength = 0;
   /** Whether to return the client's own UDP size. */
   repeatsOpt = false;
   /** Whether responses of such a view are cut here; if not, those that do not fit are left to the chain. */
@@ -58,10 +65,19 @@ export class ResponseWriter {
   /** Begins the response to another packet and resets all state. @param isLongest see the field */
   begin(isLongest: boolean): void {
     this.recordsEnd = 0;
+    this.#optionsLength = 0;
     this.isLongest = isLongest;
     this.rotates = true;
     this.repeatsOpt = false;
     this.cuts = true;
+  }
+
+  /** Has the response repeat options of its query. @param max octets of the whole response @returns false if they are too long */
+  repeatOptions(start: number, max: number): boolean {
+    const { packet, optionsStart, optionsEnd } = this.#question;
+    if (measureRepeated(packet, optionsStart, optionsEnd) > MAX_REPEATED_OCTETS) return false;
+    this.#optionsLength = copyRepeated(packet, optionsStart, optionsEnd, this.#options, 0);
+    return this.freeOctets(start, max) >= 0;
   }
 
   /** Sets the memory that responses are written to. @param view exactly the octets of `packet` */
@@ -197,7 +213,8 @@ export class ResponseWriter {
    */
   addExtendedError(start: number, length: number, max: number, code: number): number {
     if (length <= 0 || !this.#question.hasOpt) return length;
-    return writeExtendedError(this.#view, start, start + length, start + max, code) - start;
+    const options = this.#optionsLength;
+    return writeExtendedError(this.#view, start, start + length, start + max, code, options) - start;
   }
 
   /**
@@ -211,9 +228,8 @@ export class ResponseWriter {
     const from = errors + 4;
     const to = from + (this.#words[errors >> 2] ?? 0);
     const [end, stop] = [start + explained, start + max];
-    return (
-      writePassedErrors(this.#view, start, end, stop, this.#octets, from, to, explained - length) - start
-    );
+    const options = this.#optionsLength + explained - length;
+    return writePassedErrors(this.#view, start, end, stop, this.#octets, from, to, options) - start;
   }
 
   /** Copies the zone's SOA record, and sets its pointers to the apex for the current question. */
@@ -231,7 +247,9 @@ export class ResponseWriter {
 
   /** Octets available for records. @param max octets of the whole response */
   freeOctets(start: number, max: number): number {
-    return max - (this.#question.end - start) - (this.#question.hasOpt ? OPT_OCTETS : 0);
+    return (
+      max - (this.#question.end - start) - (this.#question.hasOpt ? OPT_OCTETS + this.#optionsLength : 0)
+    );
   }
 
   #writeHeader(start: number, flags: number, recursionAvailable: boolean): void {
@@ -292,7 +310,12 @@ export class ResponseWriter {
     view.setUint32(end, TYPE.OPT << 8);
     view.setUint32(end + 3, (this.repeatsOpt ? udpSize : this.#udpSize) << 16);
     view.setUint32(end + 7, dnssecOk ? 0x80000000 : 0);
-    return end + OPT_OCTETS - start;
+    const length = this.#optionsLength;
+    if (length === 0) return end + OPT_OCTETS - start;
+    view.setUint16(end + OPT_OCTETS - 2, length);
+    const [packet, options] = [this.#packet, this.#options];
+    for (let at = 0; at < length; at++) packet[end + OPT_OCTETS + at] = options[at] ?? 0;
+    return end + OPT_OCTETS + length - start;
   }
 
   /**

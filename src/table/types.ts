@@ -164,10 +164,12 @@ export interface ViewSettings {
    */
   readonly otherQuestions?: 'ask' | 'refused' | 'refused-but-chaos';
   /**
-   * Whether responses repeat the UDP size of the client's OPT record. Queries with EDNS options, and responses that lack
-   * room for more than answers, then go to the chain. Default: responses carry our own size.
+   * Whether responses repeat the UDP size of the client's OPT record, and the options that CoreDNS repeats. Responses that lack
+   * room for more than answers then go to the chain. Default: responses carry our own size, and no options.
    */
   readonly repeatsOpt?: boolean;
+  /** Whether queries with EDNS options go to the chain. Default: only those that an ask rule names. */
+  readonly asksWithOptions?: boolean;
   /** Whether the chain cuts all responses of such a view that do not fit. Default: no. */
   readonly asksToCut?: boolean;
   readonly outcomes?: ViewOutcomes;

@@ -10,7 +10,15 @@ import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
-import { contentOf, packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
+import {
+  contentOf,
+  EDNS_OPTIONS,
+  packetOf,
+  ReaderSubject,
+  SERVER,
+  withOpt,
+  withoutTtls,
+} from './reader-subject.ts';
 
 const SOA = {
   kind: 'SOA',
@@ -75,6 +83,8 @@ const LINES = [
   'rewrite rcode exact missing.test NXDOMAIN NOERROR',
   'rewrite type AAAA A',
   'header {\n    response set aa\n  }',
+  'nsid this server',
+  'rewrite edns0 local append 0xffee 0x61',
   'template IN AAAA {\n    rcode NOERROR\n  }',
   'template IN A made.test {\n    answer "{{ .Name }} 50 IN A 198.51.100.1"\n  }',
   'hosts {\n    198.51.100.7 own.test\n    ttl 30\n    fallthrough\n  }',
@@ -101,10 +111,6 @@ const NAMES = [
 /** In the block `hosts`, and in the file of every machine. */
 const OF_HOSTS: ReadonlySet<string> = new Set(['own.test', 'localhost']);
 
-/** TTLs left out: names of the table keep theirs, and the cache of the chain counts them down. */
-const withoutTtls = (content: ReturnType<typeof contentOf>) =>
-  JSON.parse(JSON.stringify(content).replace(/\\"ttl\\":\d+/g, '')) as unknown;
-
 /** Few questions, so that most of them come again. */
 const steps = fc
   .record({
@@ -117,18 +123,12 @@ const steps = fc
         name: fc.constantFrom(...names),
         type: fc.constantFrom('A', ...types),
         size: fc.constantFrom(undefined, 4096, 1232, 512),
+        options: fc.oneof(fc.constant([]), fc.shuffledSubarray([...EDNS_OPTIONS], { maxLength: 3 })),
         seconds: fc.constantFrom(0, 0, 0, 0, 1, 7, 30),
       }),
       { minLength: 20, maxLength: 40 },
     ),
   );
-
-function optOf(size: number | undefined) {
-  // The type of dns-packet asks for what it does not need.
-  return size === undefined
-    ? {}
-    : { additionals: [{ type: 'OPT', name: '.', udpPayloadSize: size } as never] };
-}
 
 describe('the cache of a server block', () => {
   it('is read as its chain answers, whatever the block', async () => {
@@ -145,9 +145,9 @@ describe('the cache of a server block', () => {
           const block = [...lines, acl, cache, `forward . 127.0.0.1:${upstream.port}`];
           const subject = new ReaderSubject(`.:53 {\n  ${block.join('\n  ')}\n}\n`, clock);
           await subject.engine.start();
-          for (const { name, type, size, seconds } of asked) {
+          for (const { name, type, size, options, seconds } of asked) {
             clock.advance(seconds * 1000);
-            const packet = packetOf(name, type, optOf(size));
+            const packet = packetOf(name, type, withOpt(size, options));
             const fromTable = subject.askTable(packet);
             const fromChain = await subject.askChain(packet);
             if (fromTable === undefined) continue;
@@ -183,6 +183,46 @@ describe('the cache of a server block', () => {
     expect(asked).toBe(first);
     clock.advance(61_000);
     expect(subject.askTable(packet)).toBeUndefined();
+  });
+
+  it.each([
+    ['forwarded names', 'cache', 'many.test', 'A'],
+    ['negative answers', 'cache', 'missing.test', 'A'],
+    ['answers of dns64', 'dns64 {\n allow_ipv4\n }\n cache', 'many.test', 'AAAA'],
+    ['rewritten names', 'rewrite name exact old.test many.test\n cache', 'old.test', 'A'],
+  ])('has readers answer %s whatever options a query has, first or later', async (_, lines, name, type) => {
+    const upstream = await startUpstream();
+    const clock = new ManualClock();
+    const subject = new ReaderSubject(`.:53 {\n ${lines}\n forward . ${upstream.address}\n}\n`, clock);
+    await subject.engine.start();
+    // Asked by a client with a cookie only.
+    for (let asked = 0; asked < 3; asked += 1)
+      await subject.askChain(packetOf(name, type, withOpt(1232, EDNS_OPTIONS.slice(0, 1))));
+    for (const options of [[], ...EDNS_OPTIONS.map((option) => [option]), EDNS_OPTIONS]) {
+      const packet = packetOf(name, type, withOpt(1232, options));
+      const [read, byChain] = [subject.askTable(packet), await subject.askChain(packet)];
+      expect(read && contentOf(read), JSON.stringify(options)).toEqual(byChain && contentOf(byChain));
+      expect(read?.edns?.options.map(({ code }) => code)).toEqual(
+        options.map(({ code }) => code).filter((code) => code !== 8 && code !== 65_001),
+      );
+    }
+  });
+
+  it('leaves options to the plugins that read them', async () => {
+    const upstream = await startUpstream();
+    const block = (line: string) => `.:53 {\n ${line}\n cache\n forward . ${upstream.address}\n}\n`;
+    const [cookie, , nsid] = EDNS_OPTIONS;
+    for (const [line, answered, left] of [
+      ['nsid own', cookie, nsid],
+      ['rewrite edns0 nsid set', undefined, cookie],
+    ] as const) {
+      const subject = new ReaderSubject(block(line));
+      await subject.engine.start();
+      for (let asked = 0; asked < 3; asked += 1) await subject.askChain(packetOf('many.test', 'A'));
+      expect(subject.askTable(packetOf('many.test', 'A', withOpt(1232, [left])))).toBeUndefined();
+      if (answered !== undefined)
+        expect(subject.askTable(packetOf('many.test', 'A', withOpt(1232, [answered])))).toBeDefined();
+    }
   });
 
   it('is kept when another Corefile has the same block', async () => {

@@ -84,6 +84,26 @@ export class ReaderSubject {
   }
 }
 
+/** EDNS options as clients send them: COOKIE, a client subnet, NSID, TCP keepalive, EXPIRE, padding, and one that nobody knows. */
+export const EDNS_OPTIONS = [
+  { code: 10, data: Buffer.from('0102030405060708', 'hex') },
+  { code: 8, data: Buffer.from('00011800c00002', 'hex') },
+  { code: 3, data: Buffer.alloc(0) },
+  { code: 11, data: Buffer.alloc(0) },
+  { code: 9, data: Buffer.alloc(0) },
+  { code: 12, data: Buffer.alloc(40) },
+  { code: 65_001, data: Buffer.from('own') },
+] as const;
+type EdnsOptions = readonly { readonly code: number; readonly data: Buffer }[];
+
+/** Changes of a query: the OPT record that it has. @param size in octets; undefined: it has none */
+export function withOpt(size: number | undefined, options: EdnsOptions = [], flags = 0) {
+  // The type of dns-packet asks for what it does not need.
+  return size === undefined
+    ? {}
+    : { additionals: [{ type: 'OPT', name: '.', udpPayloadSize: size, flags, options } as never] };
+}
+
 export const packetOf = (name: string, type: string, changes: Parameters<typeof query>[2] = {}) => {
   const { packet, length } = query(name, type, changes);
   return packet.slice(0, length);
@@ -99,3 +119,7 @@ export const contentOf = ({ header, questions, answers, authorities, additionals
   additionals: additionals.map((record) => JSON.stringify(record).toLowerCase()).sort(),
   edns,
 });
+
+/** TTLs left out: names of the table keep theirs, and the cache of the chain counts them down. */
+export const withoutTtls = (content: ReturnType<typeof contentOf>) =>
+  JSON.parse(JSON.stringify(content).replace(/\\"ttl\\":\d+/g, '')) as unknown;

@@ -4,12 +4,10 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
-import { ApiServerDouble } from '../api-server/api-server.ts';
-import { startEtcd } from '../etcd/etcd-server.ts';
 import { nameOf, startUpstream } from '../resolver/forwarding-programs.ts';
+import { ROLES, type Starting } from '../support/all-roles.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -17,62 +15,6 @@ afterEach(endAllPrograms);
 const LIMIT = 64;
 const IDLE = 80;
 const QUESTIONS = 10;
-
-interface Starting {
-  /** `127.0.0.1:5300`. */
-  readonly upstream: string;
-  readonly port: number;
-}
-
-async function writeCorefile({ upstream, port }: Starting): Promise<string> {
-  const folder = await makeTemporaryFolder();
-  const text = `.:${port} {\n bind 127.0.0.1\n errors\n cache 30\n forward . ${upstream}\n}\n`;
-  return await folder.write('Corefile', text);
-}
-
-/** The arguments of each role. */
-const ROLES: ReadonlyMap<string, (starting: Starting) => Promise<readonly string[]>> = new Map([
-  [
-    'serve',
-    async ({ upstream, port }: Starting) => [
-      ...['--example', '--dns-bind-address', '127.0.0.1', '--dns-port', String(port)],
-      ...['--healthz-port', '0', '--upstream', upstream],
-    ],
-  ],
-  [
-    'kube-dns',
-    async ({ upstream, port }: Starting) => {
-      const cluster = await ApiServerDouble.start({ objects: [] });
-      onTestFinished(() => cluster.stop());
-      return [
-        ...['--domain=cluster.local.', `--dns-port=${port}`, '--dns-bind-address=127.0.0.1'],
-        ...['--healthz-port=0', `--kube-master-url=${cluster.url}`, `--nameservers=${upstream}`],
-      ];
-    },
-  ],
-  ['coredns', async (starting: Starting) => ['-conf', await writeCorefile(starting)]],
-  [
-    'node-cache',
-    async (starting: Starting) => [
-      ...['-conf', await writeCorefile(starting), '-localip', '127.0.0.1', '-setupinterface=false'],
-      ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
-    ],
-  ],
-  [
-    'dnsmasq',
-    async ({ upstream, port }: Starting) => [
-      ...['-k', '-C', '/dev/null', '--no-hosts', '--no-resolv', '-a', '127.0.0.1', '-z', '--log-facility=-'],
-      ...['--user=', '--group=', '-p', String(port), `--server=${upstream.replace(':', '#')}`],
-    ],
-  ],
-  [
-    'skydns',
-    async ({ upstream, port }: Starting) => [
-      ...['-etcd3', '-machines', (await startEtcd()).first.url, '-addr', `127.0.0.1:${port}`],
-      ...['-domain', 'skydns.test.', '-nameservers', upstream],
-    ],
-  ],
-]);
 
 async function isServing(server: Server): Promise<boolean> {
   return await askShort(server, `${nameOf(QUESTIONS)}.`, 'A', { deadline: 500 }).then(

@@ -71,6 +71,25 @@ describe('datagrams', () => {
     await Promise.all([...slow, stopped]);
   });
 
+  it('that are too old at their turn, or answered too late, are dropped and counted', async () => {
+    const names: string[] = [];
+    const handleQuery = async (query: Uint8Array) => {
+      names.push('asked');
+      return answerAuthoritatively(query);
+    };
+    const client = await startClient();
+    const stale = await startDatagrams({ handleQuery, timeouts: { queue: 0, discard: 5_000 } });
+    client.send(queryFor('slow1', 1), portOf(stale), '127.0.0.1');
+    await waitUntil('the drop', () => stale.count().slow.expired === 1);
+    expect(names).toEqual([]);
+    const slow = await startDatagrams({ handleQuery, timeouts: { queue: 5_000, discard: 0 } });
+    client.send(queryFor('slow2', 2), portOf(slow), '127.0.0.1');
+    await waitUntil('the late answer', () => slow.count().slow.late === 1);
+    await client.ask('fast.example', portOf(slow), '127.0.0.1');
+    expect(names).toEqual(['asked']);
+    expect(client.strays).toBe(0);
+  });
+
   it('need a port of their own', async () => {
     const listener = await startDatagrams();
     await expect(startDatagrams({ addresses: listener.endpoints })).rejects.toThrow(PortInUseError);

@@ -129,6 +129,22 @@ const pathFor = (name: string, id = 0): string =>
 
 const PROTOCOLS = { 'HTTP/2': openHttp2, 'HTTP/1.1': openHttp1 } as const;
 
+it.each(Object.entries(PROTOCOLS))(
+  'over %s, a query that has waited too long gets SERVFAIL',
+  async (_, open) => {
+    const { listener, origin } = await startHttps({ timeouts: { queue: 0, discard: 0 } });
+    const client = open(origin);
+    for (const [name, code] of [
+      ['slow.example', 2],
+      ['fast.example', 0],
+    ] as const) {
+      const { status, body } = await client.ask({ path: pathFor(name) });
+      expect([status, body.readUInt8(3) & 15]).toEqual([200, code]);
+    }
+    expect(listener.count().expired).toBe(1);
+  },
+);
+
 describe.each(Object.entries(PROTOCOLS))('a query over %s', (_, open) => {
   it('is answered by GET and by POST, at once and later', async () => {
     const { origin, listener } = await startHttps();

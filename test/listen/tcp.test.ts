@@ -69,6 +69,42 @@ describe('queries over TCP', () => {
     expect(idsOf(await client.waitForMessages(2))).toEqual([7, 8]);
   });
 
+  it('that have waited too long get SERVFAIL, and nobody is asked; the table still answers', async () => {
+    const asked: number[] = [];
+    const client = connectTo(
+      await startTcp({
+        timeouts: { queue: 0, discard: 0 },
+        handleQuery: async (query) => {
+          asked.push(query.length);
+          return answerAuthoritatively(query);
+        },
+      }),
+    );
+    client.send(Buffer.concat([framed('slow1', 1), framed('fast', 2), framed('slow3', 3)]));
+    const messages = await client.waitForMessages(3);
+    expect(idsOf(messages)).toEqual([1, 2, 3]);
+    expect(messages.map((message) => message.readUInt8(3) & 15)).toEqual([2, 0, 2]);
+    expect(asked).toEqual([]);
+  });
+
+  it('are as old as the piece of the stream that ends them', async () => {
+    let now = 0;
+    const clock = { ...systemClock, monotonic: () => now };
+    const held = new HeldAnswers();
+    const listener = await startTcp({ clock, handleQuery: held.handleQuery });
+    const client = connectTo(listener);
+    // The first half of a query is old, but the query is not.
+    const query = framed('slow1', 1);
+    client.send(query.subarray(0, 9));
+    await waitUntil('the first half', () => listener.count().heldOctets > 0);
+    now = 6_000;
+    client.send(query.subarray(9));
+    await waitUntil('the question', () => held.count === 1);
+    held.release();
+    expect(idsOf(await client.waitForMessages(1))).toEqual([1]);
+    expect(listener.count().expired).toBe(0);
+  });
+
   it('are answered when a hundred come in one segment', async () => {
     const client = connectTo(await startTcp());
     client.send(Buffer.concat(Array.from({ length: 100 }, (_, id) => framed('fast.example', id))));

@@ -3,6 +3,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
@@ -214,6 +215,45 @@ describe('slow questions', () => {
     await others;
     expect((await settled).filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
     expect(listener.count().slow).toMatchObject({ unanswered: 0, dropped: 8 });
+  });
+
+  it('that are too old at their turn are dropped and counted, and nobody is asked', async () => {
+    const asked: string[] = [];
+    const listener = await startUdp({
+      threadEntry,
+      timeouts: { queue: 0, discard: 5_000 },
+      handleQuery: async (query) => {
+        asked.push(firstLabelOf(Buffer.from(query)));
+        return answerAuthoritatively(query);
+      },
+    });
+    const client = await startClient();
+    client.send(queryFor('slow1', 1), portOf(listener), '127.0.0.1');
+    await waitUntil('the drop', () => listener.count().slow.expired === 1);
+    await client.ask('fast', portOf(listener), '127.0.0.1');
+    expect(asked).toEqual([]);
+    expect(client.strays).toBe(0);
+    expect(listener.count().slow).toMatchObject({ asked: 1, unanswered: 0, late: 0 });
+  });
+
+  it('whose answers come too late are counted, and not answered', async () => {
+    let late = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + late };
+    const listener = await startUdp({
+      threadEntry,
+      clock,
+      handleQuery: async (query) => {
+        late = firstLabelOf(Buffer.from(query)) === 'slow-late' ? 5_000 : 0;
+        return answerAuthoritatively(query);
+      },
+    });
+    const client = await startClient();
+    await client.ask('slow-prompt', portOf(listener), '127.0.0.1');
+    client.send(queryFor('slow-late', 1), portOf(listener), '127.0.0.1');
+    await waitUntil('the late answer', () => listener.count().slow.late === 1);
+    await client.ask('slow-next', portOf(listener), '127.0.0.1');
+    expect(client.strays).toBe(0);
+    expect(listener.count().slow).toMatchObject({ asked: 3, unanswered: 0, expired: 0 });
   });
 
   it('of one client wait for those of another, who has asked fewer', async () => {

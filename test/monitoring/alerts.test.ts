@@ -31,6 +31,7 @@ const SERVE: Series = {
   'portolan_upstream_loops_total{upstream="192.0.2.1:53"}': still(0),
   portolan_udp_receive_buffer_dropped_total: still(7),
   portolan_slow_path_dropped_total: still(0),
+  portolan_slow_path_expired_total: still(0),
   portolan_tcp_connections_rejected_total: still(0),
   portolan_config_last_good: still(0),
   portolan_internal_errors_total: still(0),
@@ -95,6 +96,7 @@ const SICK: Readonly<Record<string, readonly (readonly [healthy: Series, changes
   PortolanDrops: [
     [SERVE, { portolan_udp_receive_buffer_dropped_total: counter(5) }],
     [SERVE, { portolan_slow_path_dropped_total: counter(5) }],
+    [SERVE, { portolan_slow_path_expired_total: counter(5) }],
     [SERVE, { portolan_tcp_connections_rejected_total: counter(5) }],
   ],
   PortolanConfigRejected: [

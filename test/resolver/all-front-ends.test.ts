@@ -15,7 +15,14 @@ import { startSkyDns } from '../plan-changes/view-servers.ts';
 import { bundleServerThreads } from '../support/bundle-thread.ts';
 import { bundleDouble } from '../support/double-process.ts';
 import { itWithTool } from '../support/tools.ts';
-import { NAMES, nameOf, startUpstream } from './forwarding-programs.ts';
+import {
+  askWithOptions,
+  NAMES,
+  nameOf,
+  OF_ONE_HOP,
+  OF_SERVERS,
+  startUpstream,
+} from './forwarding-programs.ts';
 
 let surroundings: Surroundings;
 
@@ -53,6 +60,19 @@ it('of dnsmasq, but for its own names', async () => {
   for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
   expect(upstream.asked.length).toBe(asked);
   expect(upstream.asked.filter((name) => name.startsWith('own'))).toEqual([]);
+});
+
+it('of dnsmasq and its cache, whatever EDNS options a query has', async () => {
+  const upstream = await startUpstream();
+  const scene = new Scene(surroundings);
+  const server = await startDnsmasq(scene, upstream.address);
+  for (const options of [OF_ONE_HOP, [...OF_SERVERS, ...OF_ONE_HOP]])
+    for (let index = 0; index < NAMES; index += 1)
+      expect(await askWithOptions(server, nameOf(index), options)).toEqual({
+        address: '192.0.2.1',
+        options: [],
+      });
+  expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES / 2);
 });
 
 it('of dnsmasq with several servers, to the fastest, which all are asked to find', async () => {
@@ -94,6 +114,7 @@ itWithTool(['etcd'], 'of skydns', async () => {
   const server = { address: ADDRESS, port };
   for (let index = 0; index < NAMES; index += 1)
     expect((await ask(server, nameOf(index), 'A')).header.rcode).toBe(RCODE.NOERROR);
+  expect((await askWithOptions(server, nameOf(NAMES), OF_SERVERS)).options).toEqual([]);
   expect(scene.engine.readerPath.countForwarded().reader).toBeGreaterThan(NAMES / 2);
   expect((await ask(server, 'single', 'A')).header.rcode).toBe(RCODE.SERVFAIL);
   expect((await ask(server, 'a.skydns.test', 'A')).header.authoritative).toBe(true);

@@ -6,7 +6,8 @@ import { expect, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import type { Server } from '../../src/chain/testing/ask.ts';
+import { exchange, makeQuery, type Server } from '../../src/chain/testing/ask.ts';
+import { decodeMessage } from '../../src/wire/message.ts';
 import { type Program, runPortolan, servePortolan } from '../support/portolan.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';
 
@@ -22,6 +23,44 @@ export async function startUpstream(): Promise<ZoneUpstream> {
   const upstream = await ZoneUpstream.start(Object.fromEntries(names));
   onTestFinished(() => upstream.stop());
   return upstream;
+}
+
+const OPTION = {
+  nsid: 3,
+  clientSubnet: 8,
+  expire: 9,
+  cookie: 10,
+  keepalive: 11,
+  padding: 12,
+  unknown: 65_001,
+} as const;
+const DATA: { readonly [Name in keyof typeof OPTION]?: string } = {
+  clientSubnet: '00011800c00002',
+  cookie: '0102030405060708',
+  padding: '00'.repeat(40),
+  unknown: '6f776e',
+};
+type OptionName = keyof typeof OPTION;
+
+/** Options that concern only the client and this server, and those that servers may act on. */
+export const OF_ONE_HOP: readonly OptionName[] = ['cookie', 'keepalive', 'padding'];
+export const OF_SERVERS: readonly OptionName[] = ['nsid', 'clientSubnet', 'expire', 'unknown'];
+
+/** Asks for the address of a name with EDNS options. @returns the address, and the names of the options in the response */
+export async function askWithOptions(server: Server, name: string, options: readonly OptionName[]) {
+  const asked = options.map((option) => ({
+    code: OPTION[option],
+    data: Buffer.from(DATA[option] ?? '', 'hex'),
+  }));
+  const edns = { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: asked };
+  const { answers, edns: given } = decodeMessage(await exchange(server, { ...makeQuery(name, 'A'), edns }));
+  const [data] = answers.map((record) => record.data);
+  for (const option of given?.options ?? [])
+    expect(asked).toContainEqual({ ...option, data: Buffer.from(option.data) });
+  return {
+    address: data?.kind === 'A' ? data.address : undefined,
+    options: given?.options.map(({ code }) => Object.entries(OPTION).find(([, own]) => own === code)?.[0]),
+  };
 }
 
 export interface Answering {

@@ -12,9 +12,12 @@ import { CLASS, RCODE, TYPE } from '../../src/wire/types.ts';
 import { endAllPrograms } from '../support/portolan.ts';
 import {
   type Answering,
+  askWithOptions,
   forwardedByReaders,
   NAMES,
   nameOf,
+  OF_ONE_HOP,
+  OF_SERVERS,
   startCoredns,
   startNodeCache,
   startServe,
@@ -37,6 +40,34 @@ describe('questions for addresses are forwarded by reader threads', () => {
       expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
     // The first ones may come before a reader knows where to ask.
     expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+  });
+});
+
+describe('questions with EDNS options are as cheap as those without', () => {
+  const COREDNS = ['nsid', 'expire', ...OF_ONE_HOP];
+  it.each([
+    ['serve', startServe, [], []],
+    ['coredns', (up: string) => startCoredns(`cache 30\n forward . ${up}`), OF_ONE_HOP, COREDNS],
+    ['coredns without cache', (up: string) => startCoredns(`forward . ${up}`), undefined, undefined],
+    ['node-cache', startNodeCache, OF_ONE_HOP, COREDNS],
+  ])('in %s', async (_, start, forwarded, cached) => {
+    const upstream = await startUpstream();
+    const { server, metrics } = await start(upstream.address);
+    for (let index = 0; index < NAMES; index += 1) {
+      const { address, options } = await askWithOptions(server, nameOf(index), OF_ONE_HOP);
+      expect([address, options]).toEqual(['192.0.2.1', forwarded ?? expect.anything()]);
+    }
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    if (cached === undefined) return;
+    const slow = async () => /^portolan_slow_path_queries_total (\d+)/m.exec(await metrics())?.[1];
+    // A scrape takes in what readers have told clients.
+    const before = await slow();
+    for (let index = 0; index < NAMES; index += 1) {
+      const all = [...OF_SERVERS, ...OF_ONE_HOP];
+      const { address, options } = await askWithOptions(server, nameOf(index), all);
+      expect([address, options]).toEqual(['192.0.2.1', cached]);
+    }
+    expect(await slow()).toBe(before);
   });
 });
 

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
+import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
 import type { CorefilePluginName, CorefilePluginOptions } from '../../plugins/registry.ts';
@@ -26,6 +27,9 @@ export function findOptions<Name extends CorefilePluginName>(
   return plugins.find((use) => use.name === name)?.options as CorefilePluginOptions[Name] | undefined;
 }
 
+/** Milliseconds: `forward` of CoreDNS tries servers for 5 s, and waits 2 s for the reply of the last one. */
+const LAST_REPLY_OF_COREDNS = 7_000;
+
 export interface CompileSettings {
   /** Whether to join ports that another process serves. */
   readonly takeover: boolean;
@@ -46,7 +50,7 @@ export function compileCorefile(
   const lameduck = Math.max(0, ...blocks.map((block) => findOptions(block, 'health')?.lameduck ?? 0));
   return {
     engine: compileEngine(blocks, groups, isStrict),
-    listen: { groups },
+    listen: { groups, timeouts: { ...DEFAULT_QUERY_TIMEOUTS, discard: LAST_REPLY_OF_COREDNS } },
     udpReaders: readersFor(countCores()),
     takeover,
     objects: undefined,

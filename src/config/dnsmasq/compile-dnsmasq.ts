@@ -3,6 +3,7 @@
  */
 
 import type { Interfaces } from '../../listen/local-addresses.ts';
+import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
@@ -17,7 +18,7 @@ import type { ListenerGroupPlan } from '../server/server-blocks-plan.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { makeCacheRules } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
-import { type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
+import { DNSMASQ_TIMEOUT, type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
 import { makeLocalSettings } from './local-settings.ts';
 
 /** Octets per cached answer on average, to convert `--cache-size` to memory (within bounds). */
@@ -39,7 +40,12 @@ export function compileDnsmasq(
 ): ServerPlan {
   return {
     engine: compileEngine(plan, changing, interfaces),
-    listen: { groups: [compileListeners(plan.listen, udpReaders)], interfaces: plan.listen },
+    listen: {
+      groups: [compileListeners(plan.listen, udpReaders)],
+      interfaces: plan.listen,
+      // dnsmasq passes on replies until then, for clients that wait longer than most.
+      timeouts: { ...DEFAULT_QUERY_TIMEOUTS, discard: DNSMASQ_TIMEOUT },
+    },
     udpReaders: udpReaders > 1 ? 0 : 1,
     takeover: false,
     objects: undefined,

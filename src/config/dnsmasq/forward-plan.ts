@@ -49,17 +49,19 @@ const POLICY: Readonly<Record<UpstreamsPlan['choice'], Policy>> = {
 /** Milliseconds: the minimum timeout of a server, and the time after which a client's query counts as a repeat. */
 const MIN_TIMEOUT = 400;
 const RETRY_INTERVAL = 850;
+/** Milliseconds after which a query without a reply is given up: `TIMEOUT` in dnsmasq's `config.h`. */
+export const DNSMASQ_TIMEOUT = 10_000;
 
 /**
  * Unanswered queries are forwarded again only when the client repeats them: to all servers, or in strict order to the next one. The
- * first reply from any server counts. A query without a reply is given up after 10 s (`TIMEOUT` in dnsmasq's `config.h`).
+ * first reply from any server counts. A query without a reply is given up after `DNSMASQ_TIMEOUT`.
  */
 function dnsmasqRetries({ retry, choice }: UpstreamsPlan): Pick<ForwardPlan, 'timing' | 'retry' | 'hedging'> {
   const { timing: usual, retry: byTimeout } = DEFAULT_FORWARD_PLAN;
   const timing = { ...usual, minTimeout: MIN_TIMEOUT, negativeWait: 0 };
   if (retry === undefined)
     return {
-      timing: { ...timing, deadline: 10_000 },
+      timing: { ...timing, deadline: DNSMASQ_TIMEOUT },
       retry: {
         ...byTimeout,
         interval: RETRY_INTERVAL,

@@ -5,6 +5,7 @@
  * A plan is complete and validated: every default is filled in and every number is in range.
  */
 import type { ClientRules } from '../../listen/client-rules.ts';
+import type { QueryTimeouts } from '../../listen/query-timeouts.ts';
 import type { EnginePlan } from './engine-plan.ts';
 import type { QueryLogPlan } from './query-log-plan.ts';
 import type { ListenerGroupPlan } from './server-blocks-plan.ts';
@@ -40,6 +41,8 @@ export interface ListenerPlan {
   readonly interfaces?: InterfaceListenPlan | undefined;
   /** Milliseconds that a shared reader waits for more packets after it receives a single one, 0 to 10. Default: 0. */
   readonly udpCoalesce?: number | undefined;
+  /** How long clients wait for answers. Default: `DEFAULT_QUERY_TIMEOUTS`. */
+  readonly timeouts?: QueryTimeouts;
 }
 
 export interface ClusterObjectsPlan {

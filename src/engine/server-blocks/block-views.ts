@@ -119,6 +119,7 @@ export class BlockViews {
       recursionAvailable: false,
       rotatesAddresses: handlers.some(({ rotates }) => rotates),
       repeatsOpt: true,
+      asksWithOptions: handlers.some(({ readsOptions }) => readsOptions === true),
       sendsExtendedErrors: !block.isStrict,
       // It takes any UDP size that a client offers, as CoreDNS does.
       asksToCut: block.isStrict,

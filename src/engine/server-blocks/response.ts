@@ -6,6 +6,7 @@ import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Client, MessageSigner, RepeatedParts } from '../../chain/query.ts';
 import { explainResponse, replyOf } from '../../chain/response.ts';
 import { encodeMessage, encodeWhole } from '../../wire/message.ts';
+import { isRepeatedOption } from '../../wire/passing-options.ts';
 import { type Asked, type Reply, respond } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
 import { type Edns, type Message, OPCODE } from '../../wire/types.ts';
@@ -18,9 +19,6 @@ export interface ResponseOptions {
   /** Whether to add the extended errors of the answer. A signed response has none. Default: no. */
   readonly sendsExtendedErrors?: boolean | undefined;
 }
-
-/** EDNS options that are sent back as they came: NSID, EXPIRE, COOKIE, TCP keepalive, padding. */
-const REPEATED_OPTIONS: ReadonlySet<number> = new Set([3, 9, 10, 11, 12]);
 
 /**
  * @param asked as it arrived
@@ -79,7 +77,7 @@ function ednsOf(
   if (asked === undefined) return own && { ...own, version: 0, extendedRcode };
   const options =
     own?.options ??
-    asked.options.filter(({ code }) => REPEATED_OPTIONS.has(code) || optionCodes?.has(code) === true);
+    asked.options.filter(({ code }) => isRepeatedOption(code) || optionCodes?.has(code) === true);
   const dnssecOk = asked.dnssecOk || own?.dnssecOk === true;
   return { version: 0, udpSize: asked.udpSize, dnssecOk, extendedRcode, options };
 }

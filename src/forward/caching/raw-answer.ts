@@ -3,6 +3,7 @@
  *
  * In the reply, the cache and every response, the records follow a question of equal length. So pointers lead to the same names.
  */
+import { copyRepeated, measureRepeated } from '../../wire/passing-options.ts';
 import { OPT_OCTETS, writeOpt } from '../../wire/query-records.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
 import type { RawReply } from '../transport/raw-reply.ts';
@@ -19,6 +20,14 @@ export interface RawQuery {
   readonly hasOpt: boolean;
   /** The UDP size in its OPT record, in octets. */
   readonly udpSize: number;
+  /** Where the options of its OPT record begin in `octets`, and the octet behind them. */
+  readonly optionsStart: number;
+  readonly optionsEnd: number;
+}
+
+/** CoreDNS passes on the OPT record of a reply, but not through a cache; without one, it repeats options of the query. */
+function repeatsOptions(form: AnswerForm, reply: RawReply): boolean {
+  return form.kind === 'as-sent' && (form.caching !== undefined || !reply.hasOpt);
 }
 
 /** In the third and fourth octet. */
@@ -41,7 +50,7 @@ export class RawAnswer {
     const { questionEnd, hasOpt } = query;
     const isOwn = form.kind === 'own';
     const end = questionEnd + reply.recordsLength;
-    if (!this.fits(query, reply, maxUdpSize)) return 0;
+    if (!this.fits(query, reply, form, maxUdpSize)) return 0;
     this.#writeHead(query, reply, form);
     this.#writeRecords(questionEnd, reply);
     if (!isOwn && form.rotates && reply.addresses > 1) this.#rotate(questionEnd, reply);
@@ -49,12 +58,22 @@ export class RawAnswer {
       ? this.#boundTtls(questionEnd, reply, form.caching)
       : this.#unifyTtls(questionEnd, reply, form.caching);
     if (!hasOpt) return end;
-    return writeOpt(this.octets, end, isOwn ? maxUdpSize : query.udpSize, 0, query.question.dnssecOk);
+    const optEnd = writeOpt(this.octets, end, isOwn ? maxUdpSize : query.udpSize, 0, query.question.dnssecOk);
+    const { octets, optionsStart, optionsEnd } = query;
+    if (optionsEnd <= optionsStart || !repeatsOptions(form, reply)) return optEnd;
+    const whole = copyRepeated(octets, optionsStart, optionsEnd, this.octets, optEnd);
+    this.#view.setUint16(optEnd - 2, whole - optEnd);
+    return whole;
   }
 
   /** Whether the response to a query fits the client's UDP size. */
-  fits({ questionEnd, hasOpt, udpSize }: RawQuery, { recordsLength }: RawReply, maxUdpSize: number): boolean {
-    const length = questionEnd + recordsLength + (hasOpt ? OPT_OCTETS : 0);
+  fits(query: RawQuery, reply: RawReply, form: AnswerForm, maxUdpSize: number): boolean {
+    const { octets, questionEnd, hasOpt, udpSize, optionsStart, optionsEnd } = query;
+    const repeated =
+      optionsEnd > optionsStart && repeatsOptions(form, reply)
+        ? measureRepeated(octets, optionsStart, optionsEnd)
+        : 0;
+    const length = questionEnd + reply.recordsLength + (hasOpt ? OPT_OCTETS + repeated : 0);
     return length <= maxResponseOctets('udp', udpSize, maxUdpSize);
   }
 

@@ -74,6 +74,9 @@ export class PendingQueries {
   readonly clientSocket = new Uint16Array(CLIENTS);
   readonly udpSize = new Uint16Array(CLIENTS);
   readonly hasOpt = new Uint8Array(CLIENTS);
+  /** Where the options of its OPT record begin in its query, and their octets. */
+  readonly options = new Uint16Array(CLIENTS);
+  readonly optionsLength = new Uint16Array(CLIENTS);
   readonly came = new Float64Array(CLIENTS);
   /** The envelope and the query of each client. */
   readonly octets: Uint8Array;

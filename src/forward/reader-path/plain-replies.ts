@@ -27,7 +27,11 @@ export class PlainReplies {
     this.#pending = pending;
     this.#udpSize = udpSize;
     const question = { dnssecOk: false };
-    this.#query = { octets: pending.octets, start: 0, questionEnd: 0, question, hasOpt: false, udpSize: 0 };
+    const { octets } = pending;
+    this.#query = {
+      ...{ octets, start: 0, questionEnd: 0, question, hasOpt: false, udpSize: 0 },
+      ...{ optionsStart: 0, optionsEnd: 0 },
+    };
   }
 
   /** The memory that begins with the last written response; and its flags. */
@@ -66,15 +70,15 @@ export class PlainReplies {
   }
 
   /** Whether the reply fits all clients that wait for a slot. */
-  fitsAll(slot: number): boolean {
+  fitsAll(slot: number, form: AnswerForm): boolean {
     const { first, next } = this.#pending;
     for (let client = first[slot] ?? -1; client >= 0; client = next[client] ?? -1)
-      if (!this.fits(slot, client)) return false;
+      if (!this.fits(slot, client, form)) return false;
     return true;
   }
 
-  fits(slot: number, client: number): boolean {
-    return this.#answer.fits(this.#queryOf(slot, client), this.raw, this.#udpSize);
+  fits(slot: number, client: number, form: AnswerForm): boolean {
+    return this.#answer.fits(this.#queryOf(slot, client), this.raw, form, this.#udpSize);
   }
 
   /** Writes the response to a client from the reply, which must fit. @returns its octets */
@@ -98,6 +102,8 @@ export class PlainReplies {
     query.question.dnssecOk = ((pending.flags[slot] ?? 0) & FILL_FLAG.DNSSEC_OK) !== 0;
     query.hasOpt = pending.hasOpt[client] === 1;
     query.udpSize = pending.udpSize[client] ?? 0;
+    query.optionsStart = query.start + (pending.options[client] ?? 0);
+    query.optionsEnd = query.optionsStart + (pending.optionsLength[client] ?? 0);
     return query;
   }
 }

@@ -160,6 +160,8 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const client = pending.join(slot, packets, index, packets.lengthOf(index), socket);
     pending.udpSize[client] = question.udpSize;
     pending.hasOpt[client] = question.hasOpt ? 1 : 0;
+    pending.options[client] = question.optionsStart - packets.startOf(index);
+    pending.optionsLength[client] = question.hasOptions ? question.optionsEnd - question.optionsStart : 0;
     pending.came[client] = this.#now;
     if (known < 0) {
       pending.group[slot] = this.#words.groupOf(pending.octets, pending.envelopeOf(client));
@@ -309,7 +311,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
       (!route.believesDenials || (answerCount > 0 && route.form.kind === 'as-sent'))
     )
       return false;
-    return plain.fitsAll(slot);
+    return plain.fitsAll(slot, route.form);
   }
 
   #serverOf(slot: number): number {
@@ -352,7 +354,10 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const pending = this.#pending;
     const plain = this.#plain;
     const [at, length] = [pending.fillAt[slot] ?? 0, pending.fillLength[slot] ?? 0];
-    if (plain.read(slot, this.#handover.octets, at, length, route.trustsAd) && plain.fits(slot, client)) {
+    if (
+      plain.read(slot, this.#handover.octets, at, length, route.trustsAd) &&
+      plain.fits(slot, client, route.form)
+    ) {
       this.#respondAgain(route, slot, client);
       if (plain.lifetime === 0) this.#count(route.group, GROUP_COUNT.told);
       this.#count(route.group, GROUP_COUNT.coalesced);

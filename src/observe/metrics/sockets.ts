@@ -62,6 +62,20 @@ export const SOCKET_METRICS: readonly Metric[] = [
   },
   {
     kind: 'counter',
+    name: 'portolan_slow_path_expired_total',
+    help: 'Queries dropped at their turn on the main thread, or answered with SERVFAIL over a stream: they had waited too long.',
+    labels: [],
+    read: ({ udp, tcp }) => one(udp && udp.slow.expired + (tcp?.expired ?? 0)),
+  },
+  {
+    kind: 'counter',
+    name: 'portolan_late_answers_total',
+    help: 'Answers over UDP that came when their clients did not wait any more: cached where possible, not sent.',
+    labels: [],
+    read: (stats) => one(stats.udp?.slow.late),
+  },
+  {
+    kind: 'counter',
     name: 'portolan_udp_receive_buffer_dropped_total',
     formerName: 'portolan_kernel_drops_total',
     help: 'Packets that the kernel dropped: a receive buffer was full, or their client floods.',

@@ -47,7 +47,8 @@ export class ForwardedReplies {
     const reply = this.#reply;
     if (!reply.read(octets, start, length, questionEnd, type, dnsClass)) return;
     reply.authenticData &&= trustsAd;
-    const query = { octets, start, questionEnd, question, hasOpt: false, udpSize: MAX_UDP_SIZE };
+    const asked = { octets, start, questionEnd, question, hasOpt: false, udpSize: MAX_UDP_SIZE };
+    const query = { ...asked, optionsStart: 0, optionsEnd: 0 };
     const isWritten = this.#answer.write(query, reply, this.#formOf(caching), MAX_UDP_SIZE) > 0;
     if (isWritten && this.#store(query, reply)) return;
     // Any new answer makes the older one invalid (RFC 8767 section 4).

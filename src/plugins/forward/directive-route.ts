@@ -2,7 +2,8 @@
  * The route of a Corefile's directive. Equal questions are merged, and each client gets its share of the queries in flight. A lost query
  * is sent again after the usual time of the server. Clients get replies with the flags of the server.
  *
- * Queries with EDNS options, and those that do not ask for records, go on as they came. With `-compat` all of them do, each by itself.
+ * Queries with EDNS options that servers may act on, and those that do not ask for records, go on as they came. With `-compat` all of them
+ * do, each by itself.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -30,6 +31,7 @@ import { formatSocketAddress } from '../../socket/addresses.ts';
 import { wholeRcodeOf } from '../../wire/edns.ts';
 import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { isWithin, ROOT, toKey } from '../../wire/name.ts';
+import { isOfOneHop } from '../../wire/passing-options.ts';
 import { wantsAuthenticData } from '../../wire/query.ts';
 import {
   type AbsoluteName,
@@ -142,7 +144,8 @@ export class DirectiveRoute implements RouteMethods {
     const { directive, isStrict } = this.#options;
     const question = { ...query.questionKey, name: query.question.name };
     const isOfRecords = asksForRecords(query);
-    if (!isStrict && isOfRecords && (query.edns?.options.length ?? 0) === 0) return question;
+    const isPlain = query.edns?.options.every(({ code }) => isOfOneHop(code)) ?? true;
+    if (!isStrict && isOfRecords && isPlain) return question;
     const keepsReply = isStrict || !isOfRecords;
     const byClient = query.sender.transport === 'udp' ? 'udp' : 'only-tcp';
     const passedOnBy = keepsReply && !directive.preferUdp ? byClient : undefined;

@@ -43,6 +43,7 @@ export function createNsidHandler({ data = '' }: NsidOptions, hostName: string):
     async handle(query, next) {
       const { edns } = query;
       if (edns === undefined || !edns.options.some(({ code }) => code === NSID)) return await next(query);
+      query.forbidStoring();
       return identify(await next(query), own, edns.udpSize);
     },
   };

@@ -31,6 +31,7 @@ export function createRewriteHandler({ rules }: RewriteOptions, chain: Chain): H
     role: 'other',
     answers: 'unchanged',
     questions: rewrittenQuestions(rules),
+    readsOptions: rules.some(({ field }) => field === 'edns0'),
     handle(query, next) {
       // CoreDNS treats options that a rule names as understood.
       if (optionCodes.size > 0) query.repeat({ optionCodes });
@@ -88,6 +89,7 @@ class Rewriting {
       case 'cname':
         return { changes: [{ kind: 'cname', rule, lookUp: this.#lookUp }] };
       case 'edns0': {
+        if ((this.#query.edns?.options.length ?? 0) > 0) this.#first.forbidStoring();
         const { edns, applies, reverts } = changeEdns(rule, this.#query, this.#query.edns);
         if (edns !== this.#query.edns) this.#query = this.#query.with({ edns });
         return applies ? { changes: reverts } : undefined;

@@ -235,7 +235,7 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     name: 'PortolanDrops',
-    expression: `rate(portolan_udp_receive_buffer_dropped_total${JOB}[5m]) > 0 or rate(portolan_slow_path_dropped_total${JOB}[5m]) > 0 or rate(portolan_tcp_connections_rejected_total${JOB}[5m]) > 0`,
+    expression: `rate(portolan_udp_receive_buffer_dropped_total${JOB}[5m]) > 0 or rate(portolan_slow_path_dropped_total${JOB}[5m]) > 0 or rate(portolan_slow_path_expired_total${JOB}[5m]) > 0 or rate(portolan_tcp_connections_rejected_total${JOB}[5m]) > 0`,
     after: '5m',
     severity: 'warning',
     summary: '{{ $labels.instance }} drops queries.',
@@ -245,7 +245,8 @@ export const ALERTS: readonly Alert[] = [
       'One client floods.',
       'Too few replicas.',
     ],
-    shows: '^portolan_(udp_(receive_buffer_dropped|shed|floods)|slow_path_dropped|tcp_connections_rejected)',
+    shows:
+      '^portolan_(udp_(receive_buffer_dropped|shed|floods)|slow_path_(dropped|expired)|tcp_connections_rejected)',
     remedies: ['Remove the CPU limit.', 'Add replicas.', 'Limit clients with `--rate-limit`.'],
   },
   {

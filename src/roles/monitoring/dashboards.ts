@@ -114,6 +114,7 @@ export const DASHBOARDS: readonly GrafanaDashboard[] = [
         queries: [
           [perSecond('portolan_udp_receive_buffer_dropped_total', 'instance'), 'kernel {{instance}}'],
           [perSecond('portolan_slow_path_dropped_total', 'instance'), 'slow path {{instance}}'],
+          [perSecond('portolan_slow_path_expired_total', 'instance'), 'too late {{instance}}'],
           [perSecond('portolan_tcp_connections_rejected_total', 'instance'), 'TCP {{instance}}'],
         ],
       },
