@@ -46,6 +46,16 @@ k8s-app: {{ include "portolan.k8sApp" . | quote }}
 {{- end -}}
 {{- end -}}
 
+{{/* "true" if labels hold each pair of a selector. Takes a list: the selector, the labels. */}}
+{{- define "portolan.selects" -}}
+{{- $labels := default dict (index . 1) -}}
+{{- $selects := true -}}
+{{- range $key, $value := index . 0 -}}
+{{- if ne (toString $value) (get $labels $key | toString) -}}{{- $selects = false -}}{{- end -}}
+{{- end -}}
+{{- if $selects }}true{{ end -}}
+{{- end -}}
+
 {{/* Fails if a selector does not select the pods. Takes a list: the context, the selector, what it is. */}}
 {{- define "portolan.checkSelected" -}}
 {{- $context := index . 0 -}}
@@ -54,10 +64,8 @@ k8s-app: {{ include "portolan.k8sApp" . | quote }}
 {{- if not $selector -}}
 {{- fail (printf "%s is empty: such a Service selects no pod" (index . 2)) -}}
 {{- end -}}
-{{- range $key, $value := $selector -}}
-{{- if ne (toString $value) (get $labels $key | toString) -}}
-{{- fail (printf "%s does not select the pods: %s. Set podLabels, or k8sAppLabelOverride for the label k8s-app, so that they have the label %s=%s" (index $ 2) (toJson $selector) $key $value) -}}
-{{- end -}}
+{{- if not (include "portolan.selects" (list $selector $labels)) -}}
+{{- fail (printf "%s does not select the pods: %s. Give them these labels by podLabels, or k8s-app by k8sAppLabelOverride" (index . 2) (toJson $selector)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -73,8 +81,7 @@ k8s-app: {{ include "portolan.k8sApp" . | quote }}
 {{- if $values.adopt -}}
 {{- $isSame := eq (toJson $chosen) (toJson $selector) -}}
 {{- /* An upgrade takes away what a former version has added, and selects more pods. */}}
-{{- $isPart := $context.Release.IsUpgrade -}}
-{{- range $key, $value := $chosen -}}{{- if ne (toString $value) (get $selector $key | toString) -}}{{- $isPart = false -}}{{- end -}}{{- end -}}
+{{- $isPart := and $context.Release.IsUpgrade (include "portolan.selects" (list $chosen $selector)) -}}
 {{- if not (or $isSame $isPart) -}}
 {{- fail (printf "the selector of Service %s would change: from %s to %s. Its pods would get no query before others are ready. Set service.selector to the former one" $name (toJson $selector) (toJson $chosen)) -}}
 {{- end -}}
@@ -115,22 +122,18 @@ k8s-app: {{ include "portolan.k8sApp" . | quote }}
 {{- $live := index . 1 -}}
 {{- $name := printf "%s/%s" $context.Release.Namespace $live.metadata.name -}}
 {{- $policy := get (default dict $live.metadata.annotations) "helm.sh/resource-policy" -}}
-{{- if and (eq $policy "keep") (ne (get $context.Values.service.annotations "helm.sh/resource-policy" | toString) "keep") -}}
+{{- $annotations := merge dict $context.Values.service.annotations $context.Values.customAnnotations -}}
+{{- if and (eq $policy "keep") (ne (get $annotations "helm.sh/resource-policy" | toString) "keep") -}}
 {{- fail (printf "Service %s is an adopted one: without service.adopt=true, helm uninstall would delete it" $name) -}}
 {{- end -}}
 {{- $chosen := include "portolan.serviceSelector" $context | fromYaml -}}
 {{- $former := default dict $live.spec.selector -}}
-{{- $loses := false -}}
-{{- range $key, $value := $chosen -}}{{- if ne (toString $value) (get $former $key | toString) -}}{{- $loses = true -}}{{- end -}}{{- end -}}
-{{- if $loses -}}
+{{- if not (include "portolan.selects" (list $chosen $former)) -}}
 {{- $workload := lookup "apps/v1" $context.Values.kind $context.Release.Namespace (include "portolan.workloadName" $context) -}}
 {{- $status := default dict $workload.status -}}
 {{- $isReady := gt (int (default (default 0 $status.numberReady) $status.readyReplicas)) 0 -}}
-{{- if $isReady -}}
-{{- $labels := $workload.spec.template.metadata.labels -}}
-{{- range $key, $value := $chosen -}}{{- if ne (toString $value) (get $labels $key | toString) -}}{{- $isReady = false -}}{{- end -}}{{- end -}}
-{{- end -}}
-{{- if not $isReady -}}
+{{- $labels := dig "spec" "template" "metadata" "labels" dict $workload -}}
+{{- if not (and $isReady (include "portolan.selects" (list $chosen $labels))) -}}
 {{- fail (printf "the selector of Service %s would change before pods with its labels are ready: from %s to %s. To take over a live Service, set service.adopt=true, or leave it as it is by service.create=false" $name (toJson $former) (toJson $chosen)) -}}
 {{- end -}}
 {{- end -}}
@@ -156,9 +159,8 @@ k8s-app: {{ include "portolan.k8sApp" . | quote }}
 {{- $context := index . 0 -}}
 {{- $labels := include "portolan.podLabels" $context | fromYaml -}}
 {{- range index . 1 -}}
-{{- $isSelected := and .spec.selector (ne .metadata.name (include "portolan.service" $context)) -}}
-{{- range $key, $value := .spec.selector -}}{{- if ne (toString $value) (get $labels $key | toString) -}}{{- $isSelected = false -}}{{- end -}}{{- end -}}
-{{- if $isSelected -}}
+{{- $isOther := ne .metadata.name (include "portolan.service" $context) -}}
+{{- if and $isOther .spec.selector (include "portolan.selects" (list .spec.selector $labels)) -}}
 {{- fail (printf "Service %s/%s would send its queries to these pods as well. If they shall answer there, set service.name=%s and service.create=false. If not, set k8sAppLabelOverride=%s" .metadata.namespace .metadata.name .metadata.name (include "portolan.name" $context)) -}}
 {{- end -}}
 {{- end -}}
