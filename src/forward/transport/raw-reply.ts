@@ -49,6 +49,8 @@ export class RawReply {
   negativeTtl = 0;
   /** Whether the server reports that it has validated the answer. */
   authenticData = false;
+  /** Whether it has an OPT record. */
+  hasOpt = false;
   readonly #chain = new Uint16Array(MAX_ALIASES + 1);
   #length = 0;
 
@@ -161,6 +163,7 @@ export class RawReply {
   /** Accepts only the end of the packet, or an OPT record without options. */
   #takeOpt(at: number): boolean {
     const count = this.#uint16(10);
+    this.hasOpt = count > 0;
     if (count === 0) return at === this.#length;
     // The root, OPT, no extension of the response code, version 0, no options.
     if (count !== 1 || at + OPT_OCTETS !== this.#length) return false;
