@@ -22,7 +22,7 @@ const ALONE = [
 const NIGHTLY = process.env['SOAK'] === 'long' ? [] : ['test/image/images.test.ts'];
 
 /** Those that take minutes begin first, so that no worker is left with one at the end. */
-const LONGEST = ['former-plans.test.ts', 'images.test.ts', 'seats.test.ts'];
+const LONGEST = ['archive.test.ts', 'former-plans.test.ts', 'images.test.ts', 'seats.test.ts'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -111,6 +111,8 @@ const OPTIONS = {
   lineLimit: 160,
   sourcemap: isForPackage ? false : 'linked',
   legalComments: 'none',
+  // A bundle has the paths of packages of CommonJS: without this, and with linked packages, they would be those of the machine.
+  preserveSymlinks: true,
   external: [dependencies, peerDependencies].flatMap(Object.keys),
 };
 const DEFINED = { PORTOLAN_VERSION: JSON.stringify(version) };

@@ -136,8 +136,8 @@ cp "$package_folder/dist/package-lock.json" "$program/"
 rm -f "$program/package-lock.json" "$program/node_modules/.package-lock.json"
 for name in LICENSE dist deploy examples; do cp -R "$package_folder/$name" "$program/"; done
 rm "$program/dist/package-lock.json"
-# Code caches are for the Node.js of the build, and differ from build to build.
-rm -f "$program"/dist/*.cache
+# Code caches are for the Node.js of the build, and differ from build to build. A process that ends may leave an unfinished one.
+rm -f "$program"/dist/*.cache "$program"/dist/*.cache.*
 cp "$package_folder/scripts/run-node-cache.sh" "$program/"
 # There is no `env` in the image, so the first line of the program names its interpreter.
 sed -i '1s|.*|#!/usr/local/bin/node|' "$program/dist/portolan.js"

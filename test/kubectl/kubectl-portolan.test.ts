@@ -6,6 +6,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { NOISE } from '../../src/base/testing/path-programs.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { socketOf } from '../support/control.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
@@ -45,13 +46,13 @@ beforeEach(async () => {
 
 afterEach(endAllPrograms);
 
-/** A kubectl with one pod, which may not list network policies. */
+/** A kubectl with one pod, which may not list network policies, and warns each time. */
 function writeKubectl(): void {
   const file = join(folder, 'kubectl');
   writeFileSync(
     file,
     `#!/bin/sh
-echo "$*" >>"${folder}/asked"
+${NOISE}echo "$*" >>"${folder}/asked"
 case "$*" in
   "get pods"*phase=Running*) echo kube-dns-abc ;;
   "get pod "*) echo registry.example/portolan ;;
@@ -106,11 +107,12 @@ it('hands objects that the caller may read to the server', async () => {
 
 it('examines a node, and leaves no pod there', () => {
   writeKubectl();
-  const { status, stdout } = run('doctor', '--on-node', 'n3', '--watch=0s', `--node-root=${folder}/none`);
-  expect([status, stdout]).toEqual([
-    3,
-    expect.stringMatching(/^portolan doctor: nothing could be read of the node: [^\n]*\n$/),
-  ]);
+  const blind = run('doctor', '--on-node', 'n3', '--watch=0s', `--node-root=${folder}/none`);
+  expect([blind.status, blind.stdout]).toEqual([3, '']);
+  expect(blind.stderr).toMatch(/^portolan doctor: nothing could be read of the node: [^\n]*$/m);
+  expect(blind.stderr).not.toContain('Creating debugging pod');
+  const json = run('doctor', '--on-node', 'n3', '--watch=0s', '--output=json');
+  expect(JSON.parse(json.stdout)).toHaveProperty('findings');
   const asked = readFileSync(join(folder, 'asked'), 'utf8');
   expect(asked).toMatch(
     /^debug node\/n3 --attach --profile=sysadmin .*--image=registry\.example\/portolan -- portolan doctor --on-node/m,

@@ -46,8 +46,8 @@ export function makeBundle(options: BundleOptions): object {
     ociVersion: '1.0.2',
     process: {
       user: {
-        uid: securityContext.runAsUser ?? Number(user),
-        gid: securityContext.runAsGroup ?? Number(group),
+        uid: securityContext.runAsUser ?? spec.securityContext?.runAsUser ?? Number(user),
+        gid: securityContext.runAsGroup ?? spec.securityContext?.runAsGroup ?? Number(group),
         additionalGids: spec.securityContext?.supplementalGroups ?? [],
       },
       args: [...(command ?? image.entry), ...args],
@@ -72,6 +72,9 @@ export function makeBundle(options: BundleOptions): object {
     ],
     linux: {
       cgroupsPath: cgroup,
+      sysctl: Object.fromEntries(
+        (spec.securityContext?.sysctls ?? []).map(({ name, value }) => [name, value]),
+      ),
       namespaces: [
         ...['pid', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
         { type: 'network', path: `/proc/${networkOf}/ns/net` },

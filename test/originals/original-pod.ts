@@ -20,7 +20,7 @@ const run = promisify(execFile);
 export const POD_ADDRESS = '10.244.0.5';
 const GATEWAY = '10.244.0.1';
 /** The server of the pod's `resolv.conf`, and of `kube-dns-upstream`. */
-const NAME_SERVER = '10.0.0.53';
+export const NAME_SERVER = '10.0.0.53';
 const API_PORT = '6443';
 /** Milliseconds: a container with a hundredth of a core starts slowly. */
 const PATIENCE = 300_000;
@@ -81,6 +81,24 @@ export class OriginalPod {
   /** The command that another one is appended to, to run in the network of the pod. */
   get through(): readonly string[] {
     return networkOf(this.#holder);
+  }
+
+  /** What a container has written. */
+  outputOf(container: string): string {
+    return this.#outputs.get(container) ?? '';
+  }
+
+  /** Whether there is a way to the name server outside. */
+  async connect(isThere: boolean): Promise<void> {
+    const [program = '', ...words] = networkOf(this.#outside);
+    await run(program, [...words, 'ip', 'link', 'set', 'pod', isThere ? 'up' : 'down']);
+  }
+
+  /** The first process of a container, as this machine numbers it. */
+  async firstProcess(name: string): Promise<number> {
+    const id = `${this.#options.id}-${name}`;
+    const { stdout } = await run('runc', ['--root', join(this.#options.folder, 'state'), 'state', id]);
+    return (JSON.parse(stdout) as { pid: number }).pid; // The format of runc.
   }
 
   /** Waits until dig prints this for a name. */
@@ -246,6 +264,8 @@ export class OriginalPod {
       return path;
     }
     await mkdir(path, { recursive: true });
+    // As the kubelet makes an emptyDir, for every user.
+    if (configMap === undefined) await chmod(path, 0o777);
     const data = this.#options.manifest.configMaps.get(configMap?.name ?? '') ?? {};
     const items = configMap?.items ?? Object.keys(data).map((key) => ({ key, path: key }));
     for (const item of items) await writeFile(join(path, item.path), data[item.key] ?? '');

@@ -45,7 +45,12 @@ export interface OriginalVolume {
 
 export interface OriginalPodSpec {
   readonly hostNetwork?: boolean;
-  readonly securityContext?: { readonly supplementalGroups?: readonly number[] };
+  readonly securityContext?: {
+    readonly runAsUser?: number;
+    readonly runAsGroup?: number;
+    readonly supplementalGroups?: readonly number[];
+    readonly sysctls?: readonly { readonly name: string; readonly value: string }[];
+  };
   readonly containers: readonly OriginalContainer[];
   readonly volumes?: readonly OriginalVolume[];
 }
@@ -61,9 +66,12 @@ export interface OriginalManifest {
 }
 
 const FOLDER = 'test/originals/manifests';
-/** Images of the originals, by the end of their name, and the targets that replace them. */
+/** Images of the originals and of our own manifests, by the end of their name, and the targets that replace them. */
 const TARGETS: readonly (readonly [pattern: RegExp, target: string])[] = [
+  [/^portolan$/, 'portolan'],
+  [/^portolan-node-cache$/, 'node-cache'],
   [/coredns$/, 'coredns'],
+  [/kube-dnsmasq-amd64$/, 'dnsmasq'],
   [/k8s-dns-kube-dns$/, 'kube-dns'],
   [/k8s-dns-dnsmasq-nanny$/, 'dnsmasq-nanny'],
   [/k8s-dns-sidecar$/, 'sidecar'],
@@ -78,10 +86,15 @@ const TARGETS: readonly (readonly [pattern: RegExp, target: string])[] = [
 export function readOriginal(name: string): OriginalManifest {
   const text = readFileSync(`${FOLDER}/${name}.yaml`, 'utf8');
   const objects = parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+  return manifestOf(objects, /^# Source: (.*)$/m.exec(text)?.[1] ?? '');
+}
+
+/** @param source where the objects come from @throws Error without a pod among them */
+export function manifestOf(objects: readonly KubernetesObject[], source: string): OriginalManifest {
   const ofKind = (kind: string) => objects.filter((object) => object.kind === kind);
   const workload = objects.find((object) => podSpecOf(object) !== undefined);
   const spec = workload && podSpecOf(workload);
-  if (spec === undefined) throw new Error(`no pod in ${name}.yaml`);
+  if (spec === undefined) throw new Error(`no pod in: ${source}`);
   return {
     spec,
     // Our own files have these fields.
@@ -94,7 +107,7 @@ export function readOriginal(name: string): OriginalManifest {
         (object['spec'] as { clusterIP: string }).clusterIP,
       ]),
     ),
-    source: /^# Source: (.*)$/m.exec(text)?.[1] ?? '',
+    source,
   };
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import type { Image } from '../image/unpack-image.ts';
 import type { OriginalCase } from './cases.ts';
-import { readOriginal } from './original.ts';
+import { type OriginalManifest, readOriginal } from './original.ts';
 import { type MemoryUse, OriginalPod, POD_ADDRESS } from './original-pod.ts';
 
 export interface OriginalsSetting {
@@ -47,14 +47,24 @@ const CLUSTER = [
 
 /** @returns what each container used in the end @throws if anything is otherwise than with the original */
 export async function tryOriginal(
-  { id, manifest: name, asks, services = 0, memory = {}, replicas }: OriginalCase,
+  original: OriginalCase,
+  setting: OriginalsSetting,
+): Promise<readonly MemoryUse[]> {
+  return await tryManifest({ ...original, manifest: readOriginal(original.manifest) }, setting);
+}
+
+/** A manifest, and what is asked of its pod. */
+export type ManifestCase = Omit<OriginalCase, 'manifest' | 'title'> & { readonly manifest: OriginalManifest };
+
+/** @returns what each container used in the end @throws if the pod does not answer as it must */
+export async function tryManifest(
+  { id, manifest, asks, services = 0, memory = {}, replicas }: ManifestCase,
   { folder, imageOf, account, apiServer }: OriginalsSetting,
 ): Promise<readonly MemoryUse[]> {
   const objects = await folder.write(
     'cluster.json',
     CLUSTER.map((object) => JSON.stringify(object)).join('\n---\n'),
   );
-  const manifest = readOriginal(name);
   const place = join(folder.path, `original-${id}`);
   await mkdir(place);
   const size = ['--services', String(services), '--endpoints', '4'];
