@@ -40,9 +40,6 @@ const PORT_FLAGS: ReadonlyMap<string, readonly PortFlag[]> = new Map([
   ['kube2sky', [{ flag: 'healthz-port', port: '8081' }]],
 ]);
 
-/** Arguments with which a command ends without serving. */
-export const ENDS = /^--?(h|help|v|version|plugins|setuponly)$/;
-
 /** The server waits for the ports, or shares them. */
 const TAKEOVER = /^--?takeover(=true)?$/;
 
@@ -52,7 +49,7 @@ export function findHealthPlaces(
   words: readonly string[],
   readText: ReadText,
 ): readonly HealthPlace[] {
-  if (words.some((word) => TAKEOVER.test(word) || ENDS.test(word))) return [];
+  if (words.some((word) => TAKEOVER.test(word))) return [];
   if (command === 'coredns') return findCorefilePlaces(findFlag(words, 'conf') ?? 'Corefile', readText);
   if (command === 'node-cache') return findTemplatePlaces(words, readText);
   const flags = PORT_FLAGS.get(command) ?? [];

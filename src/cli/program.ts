@@ -4,15 +4,16 @@
  * Exit codes: 0 for success, 1 for failure, 2 for wrong arguments.
  */
 import { COMMANDS } from './command-table.ts';
-import { openEarlyPorts } from './early-ports.ts';
-import { prepareFirstReader } from './first-reader.ts';
+import { endsAtOnce, prepareFirstReader } from './first-reader.ts';
 
 /** @returns the exit code, once the command has ended. */
 export async function run(args: readonly string[]): Promise<number> {
   const [name, ...words] = args;
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) return await (await import('./no-command.ts')).runNoCommand(args, COMMANDS);
-  await openEarlyPorts(command.name, words);
+  // Before all other code.
+  if (command.isProbed === true && !endsAtOnce(words))
+    await (await import('./early-ports.ts')).openEarlyPorts(command.name, words);
   prepareFirstReader(command, words);
   return await (await command.load())(words, command, COMMANDS);
 }

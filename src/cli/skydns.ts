@@ -5,6 +5,7 @@
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { countCores, readersFor } from '../config/cores.ts';
+import { findDefaultDrain } from '../config/server/drain.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
@@ -83,7 +84,11 @@ async function runUntilStopped(
 ): Promise<number> {
   const dependencies = serverDependencies(log);
   const udpReaders = readersFor(countCores());
-  const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, ...dependencies });
+  const frontEnd = new SkyDnsFrontEnd(flags, settings, {
+    udpReaders,
+    drain: findDefaultDrain(process.env),
+    ...dependencies,
+  });
   const served = await extendBlocks(frontEnd, settings.blocksExtra, log);
   await served.plugins.load(pluginNames(frontEnd.plan.engine));
   const server = new Server(served.frontEnd, { ...dependencies, plugins: served.plugins });
