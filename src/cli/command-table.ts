@@ -16,6 +16,7 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '--',
     serves: 'always',
     bundle: 'serve',
+    isProbed: true,
     takes: async () => ({ flags: (await import('../config/serve/serve-flags.ts')).SERVE_FLAGS }),
     load: async () => (await import('./serve.ts')).runServe,
   },
@@ -27,6 +28,7 @@ export const COMMANDS: readonly CommandRow[] = [
     takesKlog: true,
     serves: 'always',
     bundle: 'kube-dns',
+    isProbed: true,
     takes: async () => {
       const { FURTHER_FLAGS, KUBE_DNS_FLAGS } = await import('../config/kube-dns/kube-dns-flags.ts');
       return { flags: KUBE_DNS_FLAGS, further: { flags: FURTHER_FLAGS, of: 'serve' } };
@@ -40,6 +42,7 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '-',
     serves: 'always',
     bundle: 'corefile',
+    isProbed: true,
     takes: async () => ({ flags: (await import('../config/corefile/coredns-flags.ts')).COREDNS_FLAGS }),
     load: async () => (await import('./coredns.ts')).runCoreDns,
   },
@@ -51,6 +54,7 @@ export const COMMANDS: readonly CommandRow[] = [
     takesKlog: true,
     serves: 'always',
     bundle: 'corefile',
+    isProbed: true,
     takes: async () => ({
       flags: (await import('../config/node-cache/node-cache-flags.ts')).NODE_CACHE_FLAGS,
     }),
@@ -85,6 +89,7 @@ export const COMMANDS: readonly CommandRow[] = [
     takesKlog: true,
     serves: 'always',
     bundle: 'skydns',
+    isProbed: true,
     takes: async () => ({ flags: (await import('../config/skydns/skydns-flags.ts')).SKYDNS_FLAGS }),
     load: async () => (await import('./skydns.ts')).runSkyDns,
   },
@@ -94,6 +99,7 @@ export const COMMANDS: readonly CommandRow[] = [
     program: 'sidecar',
     dashes: '--',
     takesKlog: true,
+    isProbed: true,
     takes: async () => ({ flags: (await import('../config/sidecar/sidecar-flags.ts')).SIDECAR_FLAGS }),
     load: async () => (await import('./sidecar.ts')).runSidecar,
   },
@@ -103,6 +109,7 @@ export const COMMANDS: readonly CommandRow[] = [
     program: 'exechealthz',
     dashes: '-',
     takesKlog: true,
+    isProbed: true,
     takes: async () => ({ flags: (await import('../config/healthz/healthz-flags.ts')).HEALTHZ_FLAGS }),
     load: async () => (await import('./healthz.ts')).runHealthz,
   },
@@ -125,6 +132,7 @@ export const COMMANDS: readonly CommandRow[] = [
     program: 'kube2sky',
     dashes: '-',
     takesKlog: true,
+    isProbed: true,
     takes: async () => ({ flags: (await import('../config/kube2sky/kube2sky-flags.ts')).KUBE2SKY_FLAGS }),
     load: async () => (await import('./kube2sky.ts')).runKube2Sky,
   },

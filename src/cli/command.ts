@@ -15,6 +15,8 @@ export interface CommandRow {
   readonly takesKlog?: true;
   /** Whether it serves DNS in this process: always, or only with arguments that keep it in the foreground. */
   readonly serves?: 'always' | 'in the foreground';
+  /** Whether a kubelet probes its HTTP ports. */
+  readonly isProbed?: true;
   /** The bundle of `dist/` that contains it, shared by commands with the same name; undefined: the bundle of the entry. */
   readonly bundle?: string;
   /** Loaded only to describe flags, not to run the command. */

@@ -8,6 +8,7 @@ import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT } from '../config/dnsmasq/exit-codes.ts';
 import { readDnsmasqOptions } from '../config/dnsmasq/read-configuration.ts';
 import { NANNY_FLAGS, readNannyFlags } from '../config/kube-dns/nanny-flags.ts';
+import { findDefaultDrain } from '../config/server/drain.ts';
 import { Nanny } from '../server/dnsmasq/nanny.ts';
 import type { RunCommand } from './command.ts';
 import { answerWithoutServing, reportProblems } from './dnsmasq.ts';
@@ -39,6 +40,7 @@ export const runDnsmasqNanny: RunCommand = async (words, command) => {
     command: 'dnsmasq-nanny',
     plan: inForeground(reading.plan),
     notes: reading.notes,
+    drain: findDefaultDrain(process.env),
     companion: ({ frontEnd, report, log }) =>
       new Nanny({
         plan: flags.plan,

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { EarlyListener } from '../observe/http-server.ts';
-import { findHealthPlaces, type HealthPlace } from './health-places.ts';
+import { findHealthPlaces, type ProbedPlace } from './health-places.ts';
 
 /** Connections that wait for the HTTP server; others are closed. */
 const MAX_WAITING = 64;
@@ -17,13 +17,13 @@ const MAX_WAITING = 64;
 const RETRY_INTERVAL = 20;
 
 class EarlyPort {
-  readonly place: HealthPlace;
+  readonly place: ProbedPlace;
   readonly #server: Server;
   readonly #waiting = new Set<Socket>();
   #listening = Promise.resolve(false);
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(place: HealthPlace) {
+  constructor(place: ProbedPlace) {
     this.place = place;
     this.#server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) =>
       this.#keep(socket),
@@ -85,7 +85,7 @@ export async function openEarlyPorts(command: string, words: readonly string[]):
 }
 
 /** Hands an open port to its HTTP server. @returns undefined if it is not open */
-export async function takeEarlyPort({ address, port }: HealthPlace): Promise<EarlyListener | undefined> {
+export async function takeEarlyPort({ address, port }: ProbedPlace): Promise<EarlyListener | undefined> {
   const early = [...ports].find(({ place }) => place.port === port);
   if (early === undefined) return undefined;
   ports.delete(early);

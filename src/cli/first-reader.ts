@@ -5,8 +5,9 @@
 import { PreparedReader, startThreadOf } from '../listen/reader-threads.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
 import type { CommandRow } from './command.ts';
-import { ENDS } from './health-places.ts';
 
+/** Arguments with which a command ends without serving. */
+const ENDS = /^--?(h|help|v|version|plugins|setuponly)$/;
 /** Arguments with which dnsmasq serves in this process instead of a child. */
 const FOREGROUND = /^(-k|-d|--keep-in-foreground|--no-daemon)$/;
 
@@ -15,12 +16,15 @@ const ENTRY = new URL('./reader.js', import.meta.url);
 
 let prepared: PreparedReader | undefined;
 
+/** Whether a command certainly ends without serving. */
+export const endsAtOnce = (words: readonly string[]): boolean => words.some((word) => ENDS.test(word));
+
 /** Starts the thread if the command with these arguments certainly needs it. */
 export function prepareFirstReader({ serves }: CommandRow, words: readonly string[]): void {
   const isSure =
     serves === 'always' || (serves === 'in the foreground' && words.some((word) => FOREGROUND.test(word)));
   // Other platforms have no reader threads.
-  if (process.platform !== 'linux' || !isSure || words.some((word) => ENDS.test(word))) return;
+  if (process.platform !== 'linux' || !isSure || endsAtOnce(words)) return;
   prepared = new PreparedReader(ENTRY);
 }
 

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 
 /** A port that is to be open when the kubelet first looks. */
-export interface HealthPlace {
+export interface ProbedPlace {
   /** Undefined: all addresses of all families of the machine. */
   readonly address: string | undefined;
   readonly port: number;
@@ -40,9 +40,6 @@ const PORT_FLAGS: ReadonlyMap<string, readonly PortFlag[]> = new Map([
   ['kube2sky', [{ flag: 'healthz-port', port: '8081' }]],
 ]);
 
-/** Arguments with which a command ends without serving. */
-export const ENDS = /^--?(h|help|v|version|plugins|setuponly)$/;
-
 /** The server waits for the ports, or shares them. */
 const TAKEOVER = /^--?takeover(=true)?$/;
 
@@ -51,8 +48,8 @@ export function findHealthPlaces(
   command: string,
   words: readonly string[],
   readText: ReadText,
-): readonly HealthPlace[] {
-  if (words.some((word) => TAKEOVER.test(word) || ENDS.test(word))) return [];
+): readonly ProbedPlace[] {
+  if (words.some((word) => TAKEOVER.test(word))) return [];
   if (command === 'coredns') return findCorefilePlaces(findFlag(words, 'conf') ?? 'Corefile', readText);
   if (command === 'node-cache') return findTemplatePlaces(words, readText);
   const flags = PORT_FLAGS.get(command) ?? [];
@@ -64,7 +61,7 @@ export function findHealthPlaces(
 }
 
 /** The cache of a node serves a Corefile that it writes from a template, if there is one. */
-function findTemplatePlaces(words: readonly string[], readText: ReadText): readonly HealthPlace[] {
+function findTemplatePlaces(words: readonly string[], readText: ReadText): readonly ProbedPlace[] {
   const [local = ''] = (findFlag(words, 'localip') ?? '').split(',');
   const readFilled = (path: string) => readText(path).replaceAll('__PILLAR__LOCAL__DNS__', local);
   const template = findCorefilePlaces(
@@ -76,7 +73,7 @@ function findTemplatePlaces(words: readonly string[], readText: ReadText): reado
     : findCorefilePlaces(findFlag(words, 'conf') ?? '/etc/Corefile', readText);
 }
 
-function findCorefilePlaces(path: string, readText: ReadText): readonly HealthPlace[] {
+function findCorefilePlaces(path: string, readText: ReadText): readonly ProbedPlace[] {
   if (path === 'stdin') return [];
   try {
     return findProbedAddresses(readText(path)).flatMap(parsePlace);
@@ -121,7 +118,7 @@ function findFlag(words: readonly string[], name: string): string | undefined {
 }
 
 /** `PORT`, `:PORT` or `ADDRESS:PORT`; empty for anything else, and for any free port. */
-function parsePlace(text: string): readonly HealthPlace[] {
+function parsePlace(text: string): readonly ProbedPlace[] {
   const [, host = '', digits = ''] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? [];
   const address = host.replace(/^\[(.*)\]$/, '$1');
   const port = Number(digits);

@@ -4,8 +4,7 @@
  * Exit codes: 0 for success, 1 for failure, 2 for wrong arguments.
  */
 import { COMMANDS } from './command-table.ts';
-import { openEarlyPorts } from './early-ports.ts';
-import { prepareFirstReader } from './first-reader.ts';
+import { endsAtOnce, prepareFirstReader } from './first-reader.ts';
 import { needOutput } from './outputs.ts';
 
 /** @returns the exit code, once the command has ended. */
@@ -14,7 +13,9 @@ export async function run(args: readonly string[]): Promise<number> {
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) return await (await import('./no-command.ts')).runNoCommand(args, COMMANDS);
   if (command.serves === undefined) needOutput();
-  await openEarlyPorts(command.name, words);
+  // Before all other code.
+  if (command.isProbed === true && !endsAtOnce(words))
+    await (await import('./early-ports.ts')).openEarlyPorts(command.name, words);
   prepareFirstReader(command, words);
   return await (await command.load())(words, command, COMMANDS);
 }

@@ -40,6 +40,8 @@ export interface DnsmasqRun {
   readonly command: string;
   readonly plan: DnsmasqPlan;
   readonly notes: readonly Note[];
+  /** Until when after the stop signal to answer on while queries arrive: milliseconds. Default: 0, as in dnsmasq. */
+  readonly drain?: number;
   /** Called when the server answers queries. */
   readonly onServing?: () => Promise<void>;
   /** Creates the companion, which runs from before the server's start until its end. */
@@ -72,13 +74,13 @@ export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
   }
 }
 
-async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): Promise<ExitCode> {
+async function startAndStop({ plan, notes, drain = 0, onServing, companion }: DnsmasqRun): Promise<ExitCode> {
   const identity = findIdentity(plan.process);
   const allNotes = [...notes, ...notesOnPlan(plan, process.getuid?.() === 0)];
   // Do not keep a file system busy. As in dnsmasq, relative paths now start at `/`.
   if (plan.process.mode !== 'debug') process.chdir('/');
   const log = openLog(plan);
-  const { frontEnd, server } = await makeServer(plan, log);
+  const { frontEnd, server } = await makeServer(plan, drain, log);
   const report = () => {
     const seconds = Math.floor(systemClock.now() / 1000);
     for (const line of describeStatistics(collectStatistics(server, plan), seconds)) log.info(line);
@@ -137,11 +139,12 @@ function openLog({ log, process: { mode } }: DnsmasqPlan): DnsmasqLog {
   });
 }
 
-async function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
+async function makeServer(plan: DnsmasqPlan, drain: number, log: DnsmasqLog) {
   const frontEnd = new DnsmasqFrontEnd(plan, {
     interfaces: networkInterfaces,
     udpReaders: readersAtOnceFor(countCores()),
     version: VERSION,
+    drain,
     fileOf: (record) => server.engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
     clock: systemClock,
     log,

@@ -6,6 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { logLinesTo } from '../base/log-output.ts';
 import { countCores, readersFor } from '../config/cores.ts';
+import { findDefaultDrain } from '../config/server/drain.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
@@ -81,7 +82,11 @@ async function runUntilStopped(
 ): Promise<number> {
   const dependencies = serverDependencies(log);
   const udpReaders = readersFor(countCores());
-  const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, ...dependencies });
+  const frontEnd = new SkyDnsFrontEnd(flags, settings, {
+    udpReaders,
+    drain: findDefaultDrain(process.env),
+    ...dependencies,
+  });
   const served = await extendBlocks(frontEnd, settings.blocksExtra, log);
   const server = new Server(served, dependencies);
   const etcd = server.engine.find(EtcdZones);

@@ -194,7 +194,10 @@ describe('the three containers', () => {
   it('have the arguments of kube-dns', () => {
     expect(kubedns).toMatchObject({
       command: ['/kube-dns'],
-      args: ['--domain=cluster.local.', '--dns-port=10053', '--config-dir=/kube-dns-config', '--v=2'],
+      args: [
+        ...['--domain=cluster.local.', '--dns-port=10053', '--config-dir=/kube-dns-config', '--v=2'],
+        '--lameduck=20s',
+      ],
       env: [{ name: 'PROMETHEUS_PORT', value: '10055' }],
     });
     expect(dnsmasq?.command).toEqual(['/dnsmasq-nanny']);
@@ -239,16 +242,16 @@ describe('the three containers', () => {
   });
 
   it('stop one after the other: dnsmasq, then the one that it asks, both within the grace period', () => {
-    const seconds = (container: unknown): number => {
-      const { lifecycle } = container as { lifecycle: { preStop: { exec: { command: [string, string] } } } };
-      const [program, argument] = lifecycle.preStop.exec.command;
-      expect(program).toBe('sleep');
-      return Number(argument);
-    };
-    expect(seconds(kubedns)).toBeGreaterThan(seconds(dnsmasq));
+    // dnsmasq ends when no query has come for three seconds.
+    for (const container of [kubedns, dnsmasq]) expect(container).not.toHaveProperty('lifecycle');
     const { terminationGracePeriodSeconds } = readDeployment('three').spec.template.spec;
-    // And the lameduck of kube-dns itself.
-    expect(terminationGracePeriodSeconds).toBeGreaterThan(seconds(kubedns) + 5);
+    const lameduck = Number(/=(\d+)s$/.exec(kubedns?.args.at(-1) ?? '')?.[1]);
+    expect(lameduck).toBeGreaterThan(3);
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(lameduck + 5);
+  });
+
+  it('are found unready while they serve on, so that kube-proxy forgets them before they end', () => {
+    expect(secondsUntilUnready(kubedns)).toBeLessThan(20 / 2);
   });
 });
 
@@ -275,5 +278,14 @@ describe('the one container', () => {
     expect(readDeployment('one').spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(
       2 * seconds,
     );
+    expect(secondsUntilUnready(portolan)).toBeLessThan(seconds);
   });
 });
+
+/** The longest time until the kubelet takes a server that says so for unready. */
+function secondsUntilUnready(container: unknown): number {
+  type Probe = { readonly periodSeconds: number; readonly failureThreshold?: number };
+  const { readinessProbe } = container as { readonly readinessProbe: Probe }; // The schema test checks the form.
+  const { periodSeconds, failureThreshold = 3 } = readinessProbe;
+  return periodSeconds * failureThreshold;
+}

@@ -27,6 +27,8 @@ export interface DnsmasqFrontEndDependencies {
   readonly interfaces: () => Interfaces;
   readonly udpReaders: number;
   readonly version: string;
+  /** Until when after the stop signal to answer on while queries arrive: milliseconds. Default: 0. */
+  readonly drain?: number;
   /** The hosts file of a local record, for the query log; undefined if an option defines it. */
   readonly fileOf: (record: ResourceRecord) => string | undefined;
   readonly clock: Clock;
@@ -67,8 +69,9 @@ export class DnsmasqFrontEnd implements FrontEnd {
   }
 
   get plan(): ServerPlan {
-    const { interfaces, udpReaders } = this.#dependencies;
-    return compileDnsmasq(this.#settings, this.#servers, { interfaces: interfaces(), udpReaders });
+    const { interfaces, udpReaders, drain = 0 } = this.#dependencies;
+    const plan = compileDnsmasq(this.#settings, this.#servers, { interfaces: interfaces(), udpReaders });
+    return { ...plan, drain };
   }
 
   async start(onChange: PlanListener): Promise<void> {

@@ -24,6 +24,8 @@ import { readStubZones, stubZonesOf } from './stub-zones.ts';
 
 export interface SkyDnsFrontEndDependencies {
   readonly udpReaders: number;
+  /** Until when after the stop signal to answer on while queries arrive: milliseconds. Default: 0. */
+  readonly drain?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -75,8 +77,8 @@ export class SkyDnsFrontEnd implements FrontEnd {
   }
 
   get plan(): ServerPlan {
-    const { udpReaders } = this.#dependencies;
-    return compileSkyDns(this.#settings, this.#inputs, { udpReaders, now: this.#startedAt });
+    const { udpReaders, drain = 0 } = this.#dependencies;
+    return { ...compileSkyDns(this.#settings, this.#inputs, { udpReaders, now: this.#startedAt }), drain };
   }
 
   /** Follows the keys that are not name records. Call it before `start`. */
