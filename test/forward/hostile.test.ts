@@ -250,7 +250,7 @@ describe('what does not belong to the question', () => {
     expect(forwarder.statistics().droppedRecords).toBe(3);
   });
 
-  it('does not grow with endless CNAMEs', async () => {
+  it('is no CNAME of a chain, however long that is', async () => {
     const alias = (from: number): ResourceRecord => ({
       name: parseName(from === 0 ? 'www.example.' : `n${from}.example.`),
       class: 1,
@@ -263,7 +263,7 @@ describe('what does not belong to the question', () => {
       else send(reply(query, { answers: [], header: { ...replyMessage(query).header, truncated: true } }));
     });
     const result = await ask(forwarder, 'www.example.');
-    expect(result.kind === 'reply' && result.message.answers.length).toBe(17);
+    expect(result.kind === 'reply' && result.message.answers.length).toBe(1500);
   });
 });
 

@@ -103,7 +103,7 @@ describe('a plain reply', () => {
       records.map(({ ttl }) => ttl),
     );
     const [question = { name: NAME, type: 1, class: 1 }] = questions;
-    expect(sanitise(question, whole)).toEqual({ message: whole, dropped: 0 });
+    expect(sanitise(question, whole)).toEqual({ message: whole, dropped: 0, isLoop: false });
   });
 
   const header = replyWith({}).header;

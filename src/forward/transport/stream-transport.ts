@@ -59,10 +59,10 @@ interface StreamQuery extends ConnectionQuery {
   sends: number;
   /** It was lost with a connection: connections opened before this time do not get it. */
   lostAt: number;
-  connection: Connection | undefined;
+  connection: SharedConnection | undefined;
 }
 
-type Connection = UpstreamConnection<StreamQuery>;
+type SharedConnection = UpstreamConnection<StreamQuery>;
 
 /** The most connections to a server: one that answers one query at a time on each needs many. A handshake of TLS costs us a millisecond. */
 const MAX_CONNECTIONS = { tcp: 64, tls: 16 } as const;
@@ -82,8 +82,8 @@ export class StreamTransport implements Transport {
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: StreamTransportOptions;
   readonly #depth = new PipelineDepth();
-  #connections: Connection[] = [];
-  readonly #leaving = new Set<Connection>();
+  #connections: SharedConnection[] = [];
+  readonly #leaving = new Set<SharedConnection>();
   /** Queries without a connection, the oldest first. */
   readonly #waiting = new Set<StreamQuery>();
   #trial: StreamTrial | undefined;
@@ -177,14 +177,14 @@ export class StreamTransport implements Transport {
     this.#sendWaiting();
   }
 
-  #abandon(connection: Connection): void {
+  #abandon(connection: SharedConnection): void {
     this.#connections = this.#connections.filter((other) => other !== connection);
     if (connection.load > 0) this.#leaving.add(connection);
     connection.leave();
   }
 
   /** The connection for a query; undefined: it must wait for room. */
-  #pickConnection(entry: StreamQuery): Connection | undefined {
+  #pickConnection(entry: StreamQuery): SharedConnection | undefined {
     const now = this.#options.clock.monotonic();
     const usable = this.#usable(now);
     const max = this.#maxConnections(now);
@@ -202,7 +202,7 @@ export class StreamTransport implements Transport {
     return mayOpen ? this.#openNext() : undefined;
   }
 
-  #openNext(): Connection {
+  #openNext(): SharedConnection {
     const opened = this.#open();
     this.#connections.push(opened);
     return opened;
@@ -216,7 +216,7 @@ export class StreamTransport implements Transport {
   }
 
   /** The connections that take queries. */
-  #usable(now: number): readonly Connection[] {
+  #usable(now: number): readonly SharedConnection[] {
     const { maxAge = 0 } = this.#options;
     const maxQueries = this.#depth.maxQueries(now);
     for (const connection of this.#connections) {
@@ -248,8 +248,8 @@ export class StreamTransport implements Transport {
     });
   }
 
-  #open(): Connection {
-    const connection: Connection = this.#openWith({
+  #open(): SharedConnection {
+    const connection: SharedConnection = this.#openWith({
       replied: (reply) => this.#replied(connection, reply),
       closed: (closed) => this.#closed(connection, closed),
     });
@@ -265,7 +265,7 @@ export class StreamTransport implements Transport {
     return new UpstreamConnection<Entry>(socket, readyEvent, this.dropped, clock, idle, events);
   }
 
-  #replied(connection: Connection, reply: TimedReply): void {
+  #replied(connection: SharedConnection, reply: TimedReply): void {
     this.#depth.noteReply(reply);
     if (this.#waiting.size > 0) this.#sendWaiting();
     if (connection.load === 0 && this.#connections.length > this.#maxKept) this.#abandon(connection);
@@ -300,7 +300,7 @@ export class StreamTransport implements Transport {
   }
 
   #closed(
-    connection: Connection,
+    connection: SharedConnection,
     { code, unanswered, answered, idle, wasReady }: ClosedConnection<StreamQuery>,
   ): void {
     const now = this.#options.clock.monotonic();
@@ -337,8 +337,12 @@ function toDirectDepth(depth: number): number {
 }
 
 /** Among those from one place to before another. */
-function leastLoaded(connections: readonly Connection[], from: number, to: number): Connection | undefined {
-  let best: Connection | undefined;
+function leastLoaded(
+  connections: readonly SharedConnection[],
+  from: number,
+  to: number,
+): SharedConnection | undefined {
+  let best: SharedConnection | undefined;
   for (let place = from; place < to && place < connections.length; place += 1) {
     const connection = connections[place];
     if (connection !== undefined && connection.load < (best?.load ?? Number.POSITIVE_INFINITY))
