@@ -44,7 +44,10 @@ describe.each([[[]], [['-compat=1.14']]])('portolan coredns %j', (flags) => {
           ` acl protected.example {\n  block\n }\n autopath ${resolvConf}\n hosts {\n  192.0.2.123 secret.protected.example\n }`,
         ),
         block(keys ?? 0, ' tsig {\n  secret name.key. test-key\n }\n whoami'),
-        block(zones ?? 0, ` dnstap listen tls://127.0.0.1:6000 full {\n  tls /none/c /none/k\n }\n file ${zone} example.org`),
+        block(
+          zones ?? 0,
+          ` dnstap listen tls://127.0.0.1:6000 full {\n  tls /none/c /none/k\n }\n file ${zone} example.org`,
+        ),
       ].join(''),
       ...flags,
     );
@@ -66,28 +69,43 @@ describe.each([[[]], [['-compat=1.14']]])('portolan coredns %j', (flags) => {
   }, 60_000);
 
   it.each([
-    [' whoami\n pprof 198.51.100.1:6053', /listen tcp 198\.51\.100\.1:6053: bind: cannot assign requested address/],
-    [' secondary catalog.example {\n  transfer from 127.0.0.1\n  catalog :\n }', /invalid catalog member zone ":"/],
+    [
+      ' whoami\n pprof 198.51.100.1:6053',
+      /listen tcp 198\.51\.100\.1:6053: bind: cannot assign requested address/,
+    ],
+    [
+      ' secondary catalog.example {\n  transfer from 127.0.0.1\n  catalog :\n }',
+      /invalid catalog member zone ":"/,
+    ],
     [
       ' tls c k {\n  keylog /nonexistent/keys.log\n }\n whoami',
       /unable to write TLS Key Log to "\/nonexistent\/keys\.log": open \/nonexistent\/keys\.log: no such file or directory/,
     ],
-  ])('refuses, as CoreDNS does: %s', async (text, reason) => {
-    const program = await start(block(await findFreePort(), text), ...flags);
-    expect(await program.exit).toMatchObject({ code: 1 });
-    expect(program.output + program.errors).toMatch(reason);
-  }, 60_000);
+  ])(
+    'refuses, as CoreDNS does: %s',
+    async (text, reason) => {
+      const program = await start(block(await findFreePort(), text), ...flags);
+      expect(await program.exit).toMatchObject({ code: 1 });
+      expect(program.output + program.errors).toMatch(reason);
+    },
+    60_000,
+  );
 });
 
-itWithTool('dig', 'a key whose secret is not in base64 signs nothing, and the error has no time', async () => {
-  const port = await findFreePort();
-  await start(block(port, ' tsig {\n  secret name.key. test-key\n }\n whoami'));
-  for (const [key, error] of [
-    ['name.key.', 'BADSIG'],
-    ['other.key.', 'BADKEY'],
-  ]) {
-    const words = ['-y', `hmac-sha256:${key}:dGVzdA==`, '-p', String(port), '@127.0.0.1', 'x.test', 'A'];
-    const { stdout } = await run('dig', words).catch((failed: { stdout: string }) => failed);
-    expect(stdout).toMatch(new RegExp(`TSIG\\s+hmac-sha256\\. 0 300 0 \\d+ ${error} 0`));
-  }
-}, 60_000);
+itWithTool(
+  'dig',
+  'a key whose secret is not in base64 signs nothing, and the error has no time',
+  async () => {
+    const port = await findFreePort();
+    await start(block(port, ' tsig {\n  secret name.key. test-key\n }\n whoami'));
+    for (const [key, error] of [
+      ['name.key.', 'BADSIG'],
+      ['other.key.', 'BADKEY'],
+    ]) {
+      const words = ['-y', `hmac-sha256:${key}:dGVzdA==`, '-p', String(port), '@127.0.0.1', 'x.test', 'A'];
+      const { stdout } = await run('dig', words).catch((failed: { stdout: string }) => failed);
+      expect(stdout).toMatch(new RegExp(`TSIG\\s+hmac-sha256\\. 0 300 0 \\d+ ${error} 0`));
+    }
+  },
+  60_000,
+);

@@ -40,12 +40,7 @@ const behind: Chain = ({ question }) =>
     ? addresses(question.name, '192.0.2.200')
     : { kind: 'servfail', reason: 'plugin/file: no next plugin found' };
 
-async function serve(
-  text: string,
-  fallthrough: readonly string[] = [],
-  outside?: Answer,
-  isStrict = false,
-) {
+async function serve(text: string, fallthrough: readonly string[] = [], outside?: Answer, isStrict = false) {
   const folder = await makeTemporaryFolder();
   const clock = new ManualClock();
   const log = new RecordingLog();
@@ -170,11 +165,7 @@ it.each([
     ],
   ],
   // RFC 6672 section 2.2.
-  [
-    `${'a'.repeat(60)}.dlong.example.`,
-    'A',
-    ['6 aa', `dlong.example. 60 IN DNAME ${LONG}.example.`, '', ''],
-  ],
+  [`${'a'.repeat(60)}.dlong.example.`, 'A', ['6 aa', `dlong.example. 60 IN DNAME ${LONG}.example.`, '', '']],
   [
     'bound.example.',
     'HTTPS',
@@ -201,12 +192,7 @@ it.each([
   [
     'twice.example.',
     'MX',
-    [
-      '0 aa',
-      'twice.example. 60 IN CNAME x.any.example., x.any.example. 60 IN CNAME web.example.',
-      SOA,
-      '',
-    ],
+    ['0 aa', 'twice.example. 60 IN CNAME x.any.example., x.any.example. 60 IN CNAME web.example.', SOA, ''],
   ],
 ])('answers %s %s as other authoritative servers do', async (name, type, expected) => {
   const { ask } = await serve(JUDGED, [], { kind: 'refused' });

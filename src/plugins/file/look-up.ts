@@ -159,7 +159,9 @@ export class FileLookUp {
       data: { kind: 'CNAME', target: alias.target },
     };
     const isLast = type === TYPE.CNAME || isCircle;
-    const followed = isLast ? this.#positive([record], this.#serversFor([record])) : await this.#follow([record]);
+    const followed = isLast
+      ? this.#positive([record], this.#serversFor([record]))
+      : await this.#follow([record]);
     const answers = isStrict ? [...dnames, ...followed.answers] : joinRecords(dnames, followed.answers);
     return { ...followed, answers };
   }
@@ -223,7 +225,11 @@ export class FileLookUp {
   }
 
   async #goElsewhere(answers: readonly ResourceRecord[], target: AbsoluteName): Promise<FileAnswer> {
-    const { result, answers: more, authorities: theirs } = await this.#elsewhere({
+    const {
+      result,
+      answers: more,
+      authorities: theirs,
+    } = await this.#elsewhere({
       ...this.#question,
       name: target,
     });

@@ -48,7 +48,12 @@ export function readZone(
   }
   const readInclude = (include: string) => readFileSync(include, 'utf8');
   const generatedTtl = isStrict ? STRICT_GENERATED_TTL : undefined;
-  const { records, problems, untimed } = readZoneFile(text, { file: path, origin, readInclude, generatedTtl });
+  const { records, problems, untimed } = readZoneFile(text, {
+    file: path,
+    origin,
+    readInclude,
+    generatedTtl,
+  });
   const [problem] = problems;
   if (problem !== undefined) return { kind: 'faulty', reason: describeProblem(problem, path, origin) };
   const names = new ZoneNames(origin, records);

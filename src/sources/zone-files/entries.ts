@@ -97,8 +97,7 @@ class EntryReader {
         open.push({ line: this.#line, column: this.#column(this.#at + 1), text: '(' });
         this.#at += 1;
       } else if (character === ')') {
-        if (open.pop() === undefined)
-          throw this.#fault('a closing parenthesis without an opening one', ')');
+        if (open.pop() === undefined) throw this.#fault('a closing parenthesis without an opening one', ')');
         this.#at += 1;
       } else words.push(character === '"' ? this.#quoted() : this.#bare());
     }

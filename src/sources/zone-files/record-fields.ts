@@ -355,7 +355,13 @@ function encodeHash(word: ZoneWord): Uint8Array {
 function encodeLocator(word: ZoneWord): Uint8Array {
   if (!/^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}$/i.test(word.text))
     throw new ZoneFileFault('not 64 bits such as 2001:db8:1:2', word);
-  return Buffer.from(word.text.split(':').map((group) => group.padStart(4, '0')).join(''), 'hex');
+  return Buffer.from(
+    word.text
+      .split(':')
+      .map((group) => group.padStart(4, '0'))
+      .join(''),
+    'hex',
+  );
 }
 
 /** RFC 7043: octets in hexadecimal with hyphens between them. */
