@@ -4,7 +4,7 @@
 import { type CheckFlags, planFromCheckFlags } from '../config/corefile/check-flags.ts';
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem, describeCorefileWarning } from '../corefile/syntax/findings.ts';
+import { describeCorefileProblem, describeCorefileWarning, sortByLine } from '../corefile/syntax/findings.ts';
 import { ExitError } from './exit.ts';
 import { goodOrExit } from './good-or-exit.ts';
 import { loadPluginsOrExit } from './load-outside-plugins.ts';
@@ -29,8 +29,8 @@ export async function checkCorefile(file: string, flags: CheckFlags): Promise<vo
 function report(reading: CorefileReading): string {
   const problems = reading.kind === 'bad' ? reading.problems : [];
   const lines = [
-    ...problems.map(describeCorefileProblem),
-    ...reading.warnings.map((warning) => `[WARNING] ${describeCorefileWarning(warning)}`),
+    ...sortByLine(problems).map(describeCorefileProblem),
+    ...sortByLine(reading.warnings).map((warning) => `[WARNING] ${describeCorefileWarning(warning)}`),
     `${count(problems.length, 'problem')}, ${count(reading.warnings.length, 'warning')}`,
   ];
   return `${lines.join('\n')}\n`;

@@ -154,6 +154,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'The receiver of dnstap is too slow. Messages are lost, answers are not.',
   'plugin/dnstap: Error accepting dnstap connection: …':
     'The socket of `dnstap listen` could not take a connection, for example for too many open files.',
+  'plugin/dnstap: Failed to start dnstap listener: …':
+    'Collectors cannot connect, and clients get their answers. Correct the address or the certificate, and start the server again.',
   'plugin/dnstap: No connection to dnstap endpoint: …': 'The receiver of dnstap is away. It is tried again.',
   'plugin/errors: … more errors in last …':
     'Errors beyond five a minute are counted only. Look at the lines before.',
@@ -162,9 +164,9 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'The primary server does not answer. The zone stays until it expires.',
   'plugin/file: Failed to open zone "…" in "…": …':
     'The zone file cannot be read. Check its path and rights.',
-  'plugin/auto: Zone "…": …':
+  'plugin/auto: Zone "…": …. Begin the file with $TTL.':
     'The zone file gives no TTL to a record. It is served with TTL 0; begin the file with `$TTL`.',
-  'plugin/file: Zone "…": …':
+  'plugin/file: Zone "…": …. Begin the file with $TTL.':
     'The zone file gives no TTL to a record. It is served with TTL 0; begin the file with `$TTL`.',
   'plugin/file: Parsing zone "…": …': 'The zone file has an error. The former zone stays; correct the line.',
   'plugin/forward: … answers over TCP again': 'The server answers over TCP again. Nothing to do.',

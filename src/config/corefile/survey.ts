@@ -8,6 +8,7 @@ import {
   type CorefileProblem,
   describeCorefileWarning,
   isUnbuilt,
+  sortByLine,
 } from '../../corefile/syntax/findings.ts';
 import { flagOfPackage } from '../../corefile/syntax/packaged-plugins.ts';
 import { parseBlocks } from '../../corefile/syntax/parser.ts';
@@ -92,15 +93,15 @@ function surveyCorefile(source: SurveyedSource, settings: SurveySettings): Surve
     label,
     plugins: countPlugins(source, settings),
     starts: reading.kind === 'good',
-    problems: reading.kind === 'good' ? [] : reading.problems.map(describeProblem),
-    warnings: reading.warnings.map(describeCorefileWarning),
+    problems: reading.kind === 'good' ? [] : sortByLine(reading.problems).map(describeProblem),
+    warnings: sortByLine(reading.warnings).map(describeCorefileWarning),
     differences: [...new Map(differences.map((each) => [each.text, each])).values()],
   };
 }
 
 function describeProblem(problem: CorefileProblem): SurveyedProblem {
   const { message, position, remedy } = problem;
-  const refusedBy = isUnbuilt(problem) ? 'portolan' : 'both';
+  const refusedBy = isUnbuilt(problem) || problem.isOwn === true ? 'portolan' : 'both';
   return { message, place: describePosition(position), remedy, refusedBy };
 }
 
@@ -114,6 +115,11 @@ function countPlugins(
   for (const { directives } of parseBlocks(text, file, settings, new CorefileFindings()))
     for (const name of directives.keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
   return Object.fromEntries([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function refusal({ message, refusedBy }: Pick<SurveyedProblem, 'message' | 'refusedBy'>): string {
+  if (refusedBy === 'both') return 'refused by CoreDNS too';
+  return isUnbuilt({ message }) ? 'not built' : 'CoreDNS may start with it';
 }
 
 /** The survey as a text for people. */
@@ -141,7 +147,7 @@ function describeSurveyed(surveyed: SurveyedCorefile): readonly string[] {
     `  plugins: ${Object.keys(plugins).join(', ')}`,
     ...problems.map(
       ({ message, place, remedy, refusedBy }) =>
-        `  ${refusedBy === 'both' ? 'refused by CoreDNS too' : 'not built'}: ${message}\n    ${place}: ${remedy}`,
+        `  ${refusal({ message, refusedBy })}: ${message}\n    ${place}: ${remedy}`,
     ),
     ...warnings.map((warning) => `  [WARNING] ${warning}`),
     ...differences.map(

@@ -6,7 +6,7 @@ import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import { isReverseZone } from '../../corefile/keys/zone-name.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
-import { directivesOf, type ForwardDirective } from '../../plugins/forward/options.ts';
+import { directivesOf, type ForwardDirective, type ForwardUpstream } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { type CorefileUse, findDefinition } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
@@ -47,10 +47,10 @@ function findTrapsOf(use: CorefileUse, block: Block, files: CorefileFiles, findi
       findKubernetesTraps(use, block, findings);
       break;
     case 'forward':
-      findForwardTraps(use, files, findings);
+      findForwardTraps(use, block, files, findings);
       break;
     case 'cache':
-      findCacheTraps(use, findings);
+      findCacheTraps(use, block, findings);
       break;
     case 'prometheus':
       findMetricsTraps(use, findings);
@@ -199,6 +199,7 @@ function findKubernetesTraps(
 
 function findForwardTraps(
   { options, position }: CorefileUse<'forward'>,
+  block: Block,
   files: CorefileFiles,
   findings: CorefileFindings,
 ): void {
@@ -212,7 +213,25 @@ function findForwardTraps(
       );
     for (const upstream of rule.upstreams)
       if (upstream.kind === 'file') findLoopbackServers(upstream.path, position, files, findings);
+    const own = rule.upstreams.flatMap((upstream) => (isOwnAddress(upstream, block) ? upstream.address : []));
+    if (own.length > 0)
+      findings.warn(
+        position,
+        `forward to ${own.join(', ')} leads back to this server block: no query is answered. Name the servers of the network.`,
+      );
   }
+}
+
+/** Whether an upstream server is a listener of the block: loopback, and a port of the block that is not bound elsewhere. */
+function isOwnAddress(
+  upstream: ForwardUpstream,
+  { keys, plugins }: Block,
+): upstream is Extract<ForwardUpstream, { kind: 'address' }> {
+  if (upstream.kind !== 'address' || !/^(?:127\.|::1$|0\.0\.0\.0$|::$)/.test(upstream.address)) return false;
+  if (!keys.some(({ scheme, port }) => scheme === upstream.scheme && port === upstream.port)) return false;
+  const bind = plugins.find((use) => use.name === 'bind');
+  const bound = bind?.name === 'bind' ? bind.options.addresses : [];
+  return bound.length === 0 || [upstream.address, '0.0.0.0', '::'].some((address) => bound.includes(address));
 }
 
 function takesAll(rule: ForwardDirective, zone: NameKey): boolean {
@@ -240,14 +259,36 @@ function findLoopbackServers(
     );
 }
 
-function findCacheTraps({ options, position }: CorefileUse<'cache'>, findings: CorefileFindings): void {
+function findCacheTraps(
+  { options, position }: CorefileUse<'cache'>,
+  { keys }: Block,
+  findings: CorefileFindings,
+): void {
   const { serveStale } = options;
+  const words = options.kind === 'coredns' ? options.zones.filter((zone) => isWord(zone, keys)) : [];
+  for (const zone of words)
+    findings.warn(
+      position,
+      `${zone.slice(0, -1)} is a zone here, so only names below ${zone} are cached. Give the TTL as a number of seconds, as in cache 30.`,
+    );
   if (serveStale !== undefined && !serveStale.prefersPositive)
     findings.warn(
       position,
       `serve_stale keeps negative answers too: a name that comes back may be denied for up to ${serveStale.duration / 1000} s more if there are no queries for it in between.`,
     );
 }
+
+/** Whether a zone is a single label that is not the zone of a key: a number in words, or a duration. */
+function isWord(zone: NameKey, keys: readonly ServerKey[]): boolean {
+  return /^[^.]+\.$/.test(zone) && !TOP_ZONES.has(zone) && !keys.some((key) => isWithin(key.zone, zone));
+}
+
+/** Single labels that people mean as zones. */
+const TOP_ZONES: ReadonlySet<string> = new Set(
+  ['local', 'internal', 'lan', 'home', 'corp', 'com', 'net', 'org', 'arpa', 'test', 'example'].map(
+    (top) => `${top}.`,
+  ),
+);
 
 function findMetricsTraps(
   { options, position }: CorefileUse<'prometheus'>,

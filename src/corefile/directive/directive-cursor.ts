@@ -15,11 +15,14 @@ export class DirectiveError extends Error {
   readonly position: Position;
   /** How to fix it: a whole sentence. */
   readonly remedy: string;
+  /** Whether CoreDNS may start with it. */
+  readonly isOwn: boolean;
 
-  constructor(message: string, position: Position, remedy: string) {
+  constructor(message: string, position: Position, remedy: string, isOwn = false) {
     super(message);
     this.position = position;
     this.remedy = remedy;
+    this.isOwn = isOwn;
   }
 }
 
@@ -202,6 +205,11 @@ export class DirectiveCursor {
     return new DirectiveError(message, this.position, remedy);
   }
 
+  /** The same for what CoreDNS may take. */
+  ownError(message: string, remedy: string): DirectiveError {
+    return new DirectiveError(message, this.position, remedy, true);
+  }
+
   argumentError(
     remedy = 'Compare the line with the syntax of the plugin: a word is missing, or one too many.',
   ): DirectiveError {
@@ -241,12 +249,13 @@ export class DirectiveCursor {
   }
 
   /** Records a fault and continues. */
-  refuse({ message, position, remedy }: DirectiveError): void {
+  refuse({ message, position, remedy, isOwn }: DirectiveError): void {
     this.#findings.problems.push({
       phase: 'set-up',
       message: `plugin/${this.#node.name}: ${message}`,
       position,
       remedy,
+      ...(isOwn && { isOwn }),
     });
   }
 

@@ -62,5 +62,10 @@ function describeFault(
   const message = `failed to parse file ${JSON.stringify(path)} for origin ${origin} with error ${file}: ${describeAsCoreDns(problem)}`;
   const position = { file, line, imported: { kind: 'file', name: file, at } } as const;
   const shown = word === undefined ? '' : `: ${JSON.stringify(word)}`;
-  return new DirectiveError(message, position, `${fault[0]?.toUpperCase() ?? ''}${fault.slice(1)}${shown}.`);
+  const remedy = `${fault[0]?.toUpperCase() ?? ''}${fault.slice(1)}${shown}.`;
+  return new DirectiveError(message, position, remedy, TAKEN_BY_COREDNS.test(fault));
 }
+
+/** CoreDNS serves such records, which clients cannot read, or fails when it is asked for them. */
+const TAKEN_BY_COREDNS =
+  /^(?:an incomplete escape|not a domain name|the data ends too early|a parameter that was there|not pairs of|not a list of|no form for|no data of)/;

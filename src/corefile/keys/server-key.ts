@@ -64,7 +64,7 @@ function readKey(key: Token, defaultPort: number, findings: CorefileFindings): r
     const zone = parseZone(text);
     if (zone === undefined) return [];
     const shown = normalizeName(text);
-    if (!followsPreferredSyntax(shown)) warnOfZone(key, shown, findings);
+    if (!followsPreferredSyntax(shown)) warnOfZone(key, split.port !== '', shown, findings);
     return [{ scheme, zone, shown, port, position: key.position }];
   });
 }
@@ -76,20 +76,32 @@ export function followsPreferredSyntax(shown: string): boolean {
 
 const REVERSE_ROOT = /^(?:in-addr|ip6)\.arpa\.$/;
 
-function warnOfZone({ text, position }: Token, shown: string, findings: CorefileFindings): void {
+function warnOfZone(
+  { text, position }: Token,
+  hasPort: boolean,
+  shown: string,
+  findings: CorefileFindings,
+): void {
   const warning = `Domain ${quoteGo(shown)} does not follow RFC1035 preferred syntax`;
-  const hint = hintOf(text);
+  const hint = hintOf(text, hasPort);
   findings.warn(position, hint === undefined ? `${warning}.` : `${warning}: ${hint}`);
 }
 
-/** A hint about the intended form of a wrong key. */
-function hintOf(text: string): string | undefined {
+/** A hint about the intended form of a wrong key. @param hasPort whether a port behind a colon was understood */
+function hintOf(whole: string, hasPort: boolean): string | undefined {
+  const text = hasPort && !isIpv6(whole) ? whole.slice(0, whole.lastIndexOf(':')) : whole;
   if (/^[a-z0-9+.-]*:\/\//i.test(text))
     return 'the scheme is not known and taken as part of the name. Known are dns, tls, quic, grpc, https and https3.';
   if (/\s/.test(text)) return 'a variable is not split into words. Use one variable for each zone.';
   if (/\/\d+$/.test(text)) return 'it is no range of addresses. Write one as 10.0.0.0/8.';
-  if (/^\d+\.\d+\.\d+\.\d+$/.test(text) || /^[0-9a-f:]*::[0-9a-f:]*$/i.test(text))
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(text) || isIpv6(text))
     return `an address is an ordinary name here. For its reverse zone write ${text}/${text.includes(':') ? 128 : 32}.`;
-  if (/:[^:]*$/.test(text)) return 'what stands behind the colon is no number of a port.';
+  if (!hasPort && /:[^:]*$/.test(text)) return 'what stands behind the colon is no number of a port.';
+  if (/(?:^|\.)\*(?:\.|$)/.test(text))
+    return 'an asterisk is no wildcard here, but a label of its own. A zone has all names below it: leave the asterisk out.';
+  if (/[^\x20-\x7e]/.test(text))
+    return 'clients ask for such a name in its ASCII form, which begins with xn--.';
   return undefined;
 }
+
+const isIpv6 = (text: string): boolean => /^[0-9a-f:]*::[0-9a-f:]*$/i.test(text);

@@ -16,6 +16,8 @@ export interface CorefileProblem {
   readonly position: Position;
   /** How to fix it: a whole sentence. */
   readonly remedy: string;
+  /** Whether CoreDNS may start with what this problem is about. Default: no. */
+  readonly isOwn?: boolean;
 }
 
 export interface CorefileWarning {
@@ -62,9 +64,20 @@ export function syntaxError(position: Position, found: string, expected: string)
   return `${describePosition(position)} - Syntax error: Unexpected token '${found}', expecting '${expected}'`;
 }
 
-/** Whether CoreDNS would accept what this problem is about. */
-export function isUnbuilt({ message }: CorefileProblem): boolean {
+/** Whether CoreDNS would accept what this problem is about, and this program has not got it. */
+export function isUnbuilt({ message }: Pick<CorefileProblem, 'message'>): boolean {
   return message.includes('not built into Portolan');
+}
+
+/** Findings in the order of the lines of the Corefile; what is imported is at the line that imports it. */
+export function sortByLine<Finding extends { readonly position: Position }>(
+  findings: readonly Finding[],
+): readonly Finding[] {
+  return findings.toSorted((one, other) => lineOf(one.position) - lineOf(other.position));
+}
+
+function lineOf({ line, imported }: Position): number {
+  return imported === undefined ? line : lineOf(imported.at);
 }
 
 /** Formats two lines: CoreDNS's message, then position and remedy. */

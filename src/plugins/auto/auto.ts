@@ -133,7 +133,8 @@ export class Auto implements TransferSource {
     }
     if (reading.kind === 'unchanged') return undefined;
     const { names, modified, warning } = reading;
-    if (warning !== undefined) log.warn(`plugin/auto: Zone "${origin}": ${warning}`);
+    if (warning !== undefined)
+      log.warn(`plugin/auto: Zone "${origin}": ${warning}. Begin the file with $TTL.`);
     this.#zones.set(origin, { names, path, modified });
     if (before === undefined) log.info(`plugin/auto: Inserting zone \`${origin}' from: ${path}`);
     else

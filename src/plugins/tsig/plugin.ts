@@ -96,7 +96,8 @@ function addKey(cursor: DirectiveCursor, draft: Draft<TsigOptions>, written: Wri
   const { secret, algorithm } = written;
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(secret) || secret.length % 4 !== 0) {
     cursor.warn(
-      `The secret of ${name} is not in base64, so each message signed by it is refused (BADSIG). Make one with tsig-keygen or keymgr.`,
+      'Make one with tsig-keygen or keymgr.',
+      `The secret of ${name} is not in base64: each message signed by it is refused (BADSIG)`,
     );
     draft.unusable = [...draft.unusable, name];
     return;

@@ -55,7 +55,7 @@ function readCondition(cursor: DirectiveCursor): Expression {
     return readExpression(text, QUERY_FUNCTIONS);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    throw cursor.bareError(
+    throw cursor.ownError(
       error.message,
       "Write an expression with a truth value, as in incidr(client_ip(), '10.0.0.0/8') && type() == 'A'.",
     );

@@ -13,7 +13,6 @@ import type { AbsoluteName, RecordData } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
 import { ZoneFileFault, type ZoneWord } from './entries.ts';
 import { encodeLocation } from './location.ts';
-import { encodePrefixes } from './prefixes.ts';
 import { encodeParameters } from './service-parameters.ts';
 import { readName, readNumber, readOctets, readSeconds } from './word-values.ts';
 
@@ -369,4 +368,25 @@ function encodeEui(word: ZoneWord, octets: 6 | 8): Uint8Array {
   if (new RegExp(`^[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){${octets - 1}}$`).test(word.text))
     return Buffer.from(word.text.replaceAll('-', ''), 'hex');
   throw new ZoneFileFault(`not ${octets} octets with hyphens between them`, word);
+}
+
+const FAMILIES = { 1: { octets: 4, bits: 32 }, 2: { octets: 16, bits: 128 } } as const;
+const NEGATED_PREFIX = 0x80;
+
+/** Lists of address prefixes, such as `1:192.0.2.0/24 !2:2001:db8::/32` (RFC 3123). */
+function encodePrefixes(words: readonly ZoneWord[]): Uint8Array {
+  return Buffer.concat(words.map(encodePrefix));
+}
+
+function encodePrefix(word: ZoneWord): Uint8Array {
+  const [, not = '', family = '', text = '', length = ''] =
+    /^(!?)([12]):([^/]+)\/(\d{1,3})$/.exec(word.text) ?? [];
+  const { octets, bits } = family === '2' ? FAMILIES[2] : FAMILIES[1];
+  const address = parseAddress(text);
+  if (address?.length !== octets || Number(length) > bits)
+    throw new ZoneFileFault('not a prefix such as 1:192.0.2.0/24', word);
+  // Zeros at the end are left out (RFC 3123 section 4).
+  const shown = address.subarray(0, address.findLastIndex((octet) => octet !== 0) + 1);
+  const flags = (not === '' ? 0 : NEGATED_PREFIX) | shown.length;
+  return Uint8Array.of(0, Number(family), Number(length), flags, ...shown);
 }

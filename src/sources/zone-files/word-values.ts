@@ -22,7 +22,7 @@ export function readName(word: ZoneWord, origin: AbsoluteName): AbsoluteName {
 
 /** Characters outside ASCII are the octets of UTF-8, as in CoreDNS and NSD. */
 function escapeCharacters(text: string): string {
-  return text.replace(/\\?[^\x00-\x7f]/gu, (character) =>
+  return text.replace(/\\?[\u0080-\u{10ffff}]/gu, (character) =>
     Array.from(Buffer.from(character.replace('\\', ''), 'utf8'), (octet) => `\\${octet}`).join(''),
   );
 }

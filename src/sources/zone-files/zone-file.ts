@@ -57,7 +57,7 @@ export type ZoneFilePlace = Pick<ZoneFileProblem, 'file' | 'line'>;
 
 /** What is said of a file whose records have no TTL. */
 export function describeUntimed({ file, line }: ZoneFilePlace): string {
-  return `${file}:${line}: the record and $TTL give no TTL, so it is 0: nobody may cache the record. Begin the file with $TTL.`;
+  return `${file}:${line}: the record and $TTL give no TTL, so it is 0: nobody may cache the record`;
 }
 
 export function readZoneFile(text: string, settings: ZoneFileSettings): ZoneFileReading {
