@@ -472,3 +472,16 @@ function limitsOf({ tcp }: ListenerGroupPlan): Partial<TcpLimits> {
 function isWildcard(address: string): boolean {
   return address === '' || address === '0.0.0.0' || address === '::';
 }
+
+/** The groups whose sockets follow plans. Those of interfaces follow these. */
+export function followedGroups({ listen }: ServerPlan): readonly ListenerGroupPlan[] {
+  return listen.interfaces === undefined ? listen.groups : [];
+}
+
+/** `address:port` each; without those that are known only when the server listens. */
+export function listEndpoints({ listen }: ServerPlan): readonly string[] {
+  if (listen.interfaces !== undefined) return [];
+  return listen.groups.flatMap(({ addresses, address, port }) =>
+    port === 0 ? [] : [addresses ?? address].flat().map((each) => `${each}:${port}`),
+  );
+}

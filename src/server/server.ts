@@ -45,8 +45,10 @@ import { GroupEvents } from './group-events.ts';
 import {
   countCommonReaders,
   countReaders,
+  followedGroups,
   ListenerGroups,
   type ListenerGroupsDependencies,
+  listEndpoints,
 } from './listener-groups.ts';
 import type { Dependencies, ObjectSource } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
@@ -141,7 +143,7 @@ export class Server {
     const say = (lines: readonly QueryLine[]) => this.#say(lines);
     this.#queryLog = new QueryLog(this.#events, { threadEntry, say, clock, log });
     this.#health = plan.http && this.#makeHealth(plan);
-    const endpoints = endpointsOf(plan);
+    const endpoints = listEndpoints(plan);
     const keepers = () => this.#engine.keepers;
     this.#handover =
       plan.takeover && endpoints.length > 0
@@ -590,17 +592,4 @@ export class Server {
       metricsPort: this.#health?.metricsPort,
     });
   }
-}
-
-/** The groups whose sockets follow plans. Those of interfaces follow these. */
-function followedGroups({ listen }: ServerPlan): readonly ListenerGroupPlan[] {
-  return listen.interfaces === undefined ? listen.groups : [];
-}
-
-/** `address:port` each; without those that are known only when the server listens. */
-function endpointsOf({ listen }: ServerPlan): readonly string[] {
-  if (listen.interfaces !== undefined) return [];
-  return listen.groups.flatMap(({ addresses, address, port }) =>
-    port === 0 ? [] : [addresses ?? address].flat().map((each) => `${each}:${port}`),
-  );
 }
