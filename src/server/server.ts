@@ -45,7 +45,7 @@ import {
 } from './listener-groups.ts';
 import type { Dependencies, ObjectSource } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
-import { findUdpFault, judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
+import { judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
 
 /** Milliseconds between checks of ports that another process serves. */
@@ -231,11 +231,6 @@ export class Server {
     if (readiness.ready && this.#frontEnd.isSettled) return noteFindings(readiness, this.findings.current());
     if (!readiness.ready) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
-  }
-
-  /** Why clients that ask over UDP may get no answer; undefined: nothing is known to be wrong. */
-  get udpFault(): string | undefined {
-    return findUdpFault(this.#groups?.udp());
   }
 
   stats(): Stats {
