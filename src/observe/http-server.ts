@@ -178,15 +178,22 @@ export class HttpServer {
   #listen(): Promise<void> {
     const { address, port, openPort } = this.#options;
     return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
+      const server = this.#server;
+      const onListening = () => {
+        server.off('error', onError);
+        // For example too many open files: the next request may succeed.
+        server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
+        resolve();
+      };
+      const onError = (error: Error) => {
+        // The next try has its own.
+        server.off('listening', onListening);
+        reject(error);
+      };
+      server.once('error', onError).once('listening', onListening);
       const own = address === undefined ? { port } : { port, host: address };
       const place = openPort?.(address, port) ?? own;
-      this.#server.listen({ ...place, backlog: BACKLOG }, () => {
-        this.#server.off('error', reject);
-        // For example too many open files: the next request may succeed.
-        this.#server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
-        resolve();
-      });
+      server.listen({ ...place, backlog: BACKLOG });
     });
   }
 
