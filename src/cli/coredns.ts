@@ -28,6 +28,7 @@ import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { CoreDnsMetrics } from '../server/coredns/coredns-metrics.ts';
 import { PidFile } from '../server/pid-file.ts';
+import { findUdpFault } from '../server/readiness.ts';
 import { Server } from '../server/server.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../socket/socket-error.ts';
@@ -181,7 +182,7 @@ async function runUntilStopped(
     metricsText: async () => (await metrics.render()) + (autoscaler?.writeMetrics() ?? ''),
     notReady: (wasReady) => [
       ...server.engine.serverBlocks.notReady(wasReady),
-      ...(server.udpFault === undefined ? [] : ['udp']),
+      ...(findUdpFault(server.stats().udp) === undefined ? [] : ['udp']),
     ],
     ...dependencies,
   });

@@ -25,7 +25,11 @@ export function prepareFirstReader({ serves }: CommandRow, words: readonly strin
     serves === 'always' || (serves === 'in the foreground' && words.some((word) => FOREGROUND.test(word)));
   // Other platforms have no reader threads.
   if (process.platform !== 'linux' || !isSure || endsAtOnce(words)) return;
-  prepared = new PreparedReader(ENTRY);
+  try {
+    prepared = new PreparedReader(ENTRY);
+  } catch {
+    // The server starts one itself, and reports the error.
+  }
 }
 
 export const startReader: StartThread = (data) => prepared?.take(data) ?? startThreadOf(ENTRY)(data);

@@ -11,12 +11,12 @@ import { countCores, readersAtOnceFor } from '../config/cores.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
-import { placeOfServer } from '../observe/control/control-place.ts';
+import { type ControlPlace, placeOfServer, placeOfUser } from '../observe/control/control-place.ts';
 import { LocalNamesPlugin } from '../plugins/local-names/local-names.ts';
 import { createServerControl } from '../server/control/server-control.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
-import { assumeIdentity, findIdentity, type UserAndGroup } from '../server/dnsmasq/identity.ts';
+import { assumeIdentity, becomesUser, findIdentity, type UserAndGroup } from '../server/dnsmasq/identity.ts';
 import { writePidFile } from '../server/dnsmasq/pid-file.ts';
 import { notesOnPlan } from '../server/dnsmasq/plan-notes.ts';
 import { describeFailure, exitCodeOf } from '../server/dnsmasq/start-failure.ts';
@@ -86,7 +86,7 @@ async function startAndStop({ plan, notes, drain = 0, onServing, companion }: Dn
     for (const line of describeStatistics(collectStatistics(server, plan), seconds)) log.info(line);
   };
   const control = createServerControl({
-    ...{ server, place: placeOfServer(undefined, 'dnsmasq'), role: 'dnsmasq', log, messages: log },
+    ...{ server, place: controlPlaceFor(plan, identity), role: 'dnsmasq', log, messages: log },
     format: 'text',
     clock: systemClock,
   });
@@ -94,9 +94,10 @@ async function startAndStop({ plan, notes, drain = 0, onServing, companion }: Dn
   const stopped = new Promise<StopSignal>((resolve) => onStopSignal(resolve));
   try {
     await beside?.start();
-    await control.start();
     await server.start();
     settle(plan, identity);
+    // As the user that the process is from now on: the kernel tells clients who began to listen.
+    await control.start();
   } catch (error) {
     beside?.stop();
     await server.stop();
@@ -116,6 +117,13 @@ async function startAndStop({ plan, notes, drain = 0, onServing, companion }: Dn
   await control.stop();
   log.flush();
   return signal === 'SIGINT' && plan.process.mode === 'debug' ? EXIT.OTHER : EXIT.GOOD;
+}
+
+/** A folder for the user that a process of root becomes; else the default place. */
+function controlPlaceFor({ process: { mode } }: DnsmasqPlan, identity: UserAndGroup): ControlPlace {
+  // As in dnsmasq, debug mode keeps its user.
+  const user = mode === 'debug' ? undefined : becomesUser(identity);
+  return user === undefined ? placeOfServer(undefined, 'dnsmasq') : placeOfUser(user, 'dnsmasq');
 }
 
 /** Writes the pid file, then drops root privileges. */

@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
 import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
 import { ClientConnection } from './client-connection.ts';
-import { isQuery, readRequest } from './https/dns-request.ts';
+import { DNS_MESSAGE, isQuery, readRequest } from './https/dns-request.ts';
 import { freshnessOf } from './https/freshness.ts';
 import {
   type Http1Parser,
@@ -26,11 +26,11 @@ export interface HttpService {
   onResponse(status: number): void;
 }
 
-const DNS_MESSAGE = 'application/dns-message';
 /** In CoreDNS's words; a client shows them to nobody. */
 const FAULTS: Readonly<Record<number, string>> = {
   400: 'invalid request\n',
   404: '\n',
+  415: 'unsupported media type\n',
   500: 'No response\n',
   503: 'too many requests\n',
 };

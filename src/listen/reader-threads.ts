@@ -16,9 +16,17 @@ export function startThreadOf(entry: URL): StartThread {
   return (data) => startWorker(entry, data, data.reader);
 }
 
+/** @throws Error where the system gives no thread */
 function startWorker(entry: URL, workerData: ReaderData | Announced, reader: number): Worker {
   // Without our options: for example, a debugger's port belongs to the main thread.
-  return new Worker(entry, { workerData, execArgv: [], name: `reader ${reader}` });
+  try {
+    return new Worker(entry, { workerData, execArgv: [], name: `reader ${reader}` });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `cannot start a thread: ${reason}. Raise the limit of processes of the container or user.`,
+    );
+  }
 }
 
 /** A thread that is started before its data is known. */

@@ -199,7 +199,15 @@ export class UdpReader {
 
   #replace(): void {
     this.#events.onRestart(this);
-    this.#state = this.#start();
+    try {
+      this.#state = this.#start();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#warnings.warn('reader thread not restarted', { reader: this.data.reader, reason });
+      this.#pause = longer(this.#pause);
+      this.#state = { kind: 'waiting', timer: this.#clock.after(this.#pause, () => this.#replace()) };
+      this.#events.onChange();
+    }
   }
 
   #end(): void {

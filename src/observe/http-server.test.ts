@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, Server } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
@@ -127,6 +127,26 @@ describe('a port that another has', () => {
     clock.advance(1_000);
     await vi.waitFor(() => expect(server.port).toBe(port));
     expect(await get(server, '/word')).toEqual([200, 'grüße\n']);
+  });
+
+  it('may be waited for as long as it takes: no try leaves a listener behind', async () => {
+    const listen = vi.spyOn(Server.prototype, 'listen');
+    cleanUps.push(async () => listen.mockRestore());
+    const { port, free } = await occupy();
+    const server = await start({ port, waitForPort: true });
+    const http = listen.mock.contexts.at(-1) as Server; // Of `listen`.
+    const count = () => ['listening', 'error'].map((name) => http.listenerCount(name));
+    const before = count();
+    for (let tries = 0; tries < 12; tries++) {
+      clock.advance(1_000);
+      await vi.waitFor(() => expect(clock.pending).toBe(1));
+    }
+    expect(count()).toEqual(before);
+    await free();
+    clock.advance(1_000);
+    await vi.waitFor(() => expect(server.port).toBe(port));
+    // One later error is logged once.
+    expect(http.listenerCount('error')).toBe(1);
   });
 });
 

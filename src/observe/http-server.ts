@@ -199,17 +199,23 @@ export class HttpServer {
     const { address, port, openPort } = this.#options;
     const early = await takeEarlyPort({ address, port });
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
+      const server = this.#server;
       const onListening = () => {
-        this.#server.off('error', reject);
+        server.off('error', onError);
         // For example too many open files: the next request may succeed.
-        this.#server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
+        server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
         resolve();
       };
-      if (early !== undefined) return void this.#server.listen(early.handle, BACKLOG, onListening).ref();
+      const onError = (error: Error) => {
+        // The next try has its own.
+        server.off('listening', onListening);
+        reject(error);
+      };
+      server.once('error', onError).once('listening', onListening);
+      if (early !== undefined) return void server.listen(early.handle, BACKLOG).ref();
       const own = address === undefined ? { port } : { port, host: address };
       const place = openPort?.(address, port) ?? own;
-      this.#server.listen({ ...place, backlog: BACKLOG }, onListening);
+      server.listen({ ...place, backlog: BACKLOG });
     });
     for (const socket of early?.waiting ?? []) {
       this.#server.emit('connection', socket);

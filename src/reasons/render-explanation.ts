@@ -10,7 +10,8 @@ export type Paint = (style: 'good' | 'bad' | 'faint', text: string) => string;
 export const PLAIN: Paint = (_, text) => text;
 
 /** @returns lines, the last one ends with a newline */
-export function renderExplanation(explanation: Explanation, paint: Paint = PLAIN): string {
+export function renderExplanation(given: Explanation, paint: Paint = PLAIN): string {
+  const explanation = withoutControls(given);
   const { verdict, steps, otherResolvers, upstreams, remedies, notChecked, question } = explanation;
   const head = paint(verdict.outcome === 'resolves' ? 'good' : 'bad', verdict.sentence);
   const shown = shownSteps(steps);
@@ -35,6 +36,21 @@ export function renderExplanation(explanation: Explanation, paint: Paint = PLAIN
   ];
   const lines = rows.map(([title, text]) => `  ${paint('faint', title.padEnd(11))} ${text}`.trimEnd());
   return `${[head, '', ...lines].join('\n')}\n`;
+}
+
+/**
+ * Escapes control characters in all texts: objects of users are in them, such as the target of an ExternalName, and a terminal would obey.
+ */
+function withoutControls<Value>(value: Value): Value {
+  const copy = JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'string' ? part.replaceAll(/\p{Cc}/gu, escapeControl) : part,
+  );
+  return JSON.parse(copy) as Value; // It came as JSON, or goes as it.
+}
+
+/** As in a zone file: `\\027`. */
+function escapeControl(character: string): string {
+  return `\\${String(character.codePointAt(0)).padStart(3, '0')}`;
 }
 
 /** Reads an explanation that a server sent. @throws TypeError if it is of another version */

@@ -6,7 +6,7 @@ import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
 import { waitUntil } from '../base/testing/wait-until.ts';
 import type { AnswerKeeper, HandedAnswer } from '../chain/handed-answer.ts';
-import { peerUserOf } from '../socket/peer-user.ts';
+import { peerUserOf } from '../socket/peer.ts';
 import { CacheHandover, nameOfHandover } from './cache-handover.ts';
 import { type HandedRecord, HandedRecordReader, writeRecord } from './handed-records.ts';
 

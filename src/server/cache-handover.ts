@@ -12,7 +12,8 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { TimeSlice } from '../base/time-slice.ts';
 import type { AnswerKeeper, HandedAnswer } from '../chain/handed-answer.ts';
-import { peerUserOf } from '../socket/peer-user.ts';
+import { abstractPath } from '../socket/abstract-name.ts';
+import { peerUserOf } from '../socket/peer.ts';
 import { HandedRecordReader, writeRecord } from './handed-records.ts';
 
 export interface CacheHandoverOptions {
@@ -206,8 +207,8 @@ class Heir {
   }
 }
 
-/** The name of the socket in the abstract namespace. */
+/** The path of the socket in the abstract namespace. */
 export function nameOfHandover(endpoints: readonly string[]): string {
   const places = createHash('sha256').update(endpoints.toSorted().join()).digest('base64url');
-  return `\0portolan/cache/${VERSION}/${process.geteuid?.() ?? ''}/${places}`;
+  return abstractPath(`portolan/cache/${VERSION}/${process.geteuid?.() ?? ''}/${places}`);
 }

@@ -10,10 +10,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { reportShortage } from '../base/descriptors.ts';
 import { silentLog } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
-import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { QueryLines } from '../contract/services.ts';
-
 import { Engine } from '../engine/engine.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -52,7 +50,7 @@ import {
 } from './listener-groups.ts';
 import type { Dependencies, ObjectSource } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
-import { findUdpFault, judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
+import { judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
 
 /** Milliseconds between checks of ports that another process serves. */
@@ -233,11 +231,6 @@ export class Server {
     if (readiness.ready && this.#frontEnd.isSettled) return noteFindings(readiness, this.findings.current());
     if (!readiness.ready) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
-  }
-
-  /** Why clients that ask over UDP may get no answer; undefined: nothing is known to be wrong. */
-  get udpFault(): string | undefined {
-    return findUdpFault(this.#groups?.udp());
   }
 
   stats(): Stats {

@@ -81,6 +81,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'An upstream server sends our queries back. Give the server the resolvers of the network, not itself.',
   'hosts file cannot be read': 'Check the path and the rights of `file`.',
   'hosts file missing, it is waited for': 'The file does not exist yet. It is read once it does.',
+  'reader thread not restarted':
+    'The system gives no thread. The server tries again, and the other readers serve on. Raise the limit of processes of the container.',
   'UDP packets cannot be received':
     'Calls of a reader thread fail, and clients that ask it over UDP get no answer. `reason` names the error: look at the limits and the seccomp profile of the container.',
   'HTTP connections closed': 'A client holds more HTTP connections than allowed. Find the scraper or probe.',

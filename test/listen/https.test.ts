@@ -55,6 +55,7 @@ interface Wanted {
   readonly path: string;
   readonly method?: string;
   readonly body?: Buffer;
+  readonly type?: string;
 }
 
 /** Sends requests over one connection. */
@@ -70,9 +71,10 @@ function openHttp2(origin: string): HttpClient & { readonly session: ClientHttp2
   return {
     session,
     isClosed: () => session.closed,
-    ask: ({ path, body, method = body === undefined ? 'GET' : 'POST' }) =>
+    ask: ({ path, body, type, method = body === undefined ? 'GET' : 'POST' }) =>
       new Promise((resolve, reject) => {
-        const stream = session.request({ ':path': path, ':method': method });
+        const headers = type === undefined ? {} : { 'content-type': type };
+        const stream = session.request({ ':path': path, ':method': method, ...headers });
         const pieces: Buffer[] = [];
         let reply: Omit<Reply, 'body'> = { status: 0, headers: {} };
         stream.on('response', (headers) => {
@@ -93,11 +95,12 @@ function openHttp1(origin: string): HttpClient {
   let closed = 0;
   return {
     isClosed: () => sockets === closed,
-    ask: ({ path, body, method = body === undefined ? 'GET' : 'POST' }) =>
+    ask: ({ path, body, type, method = body === undefined ? 'GET' : 'POST' }) =>
       new Promise((resolve, reject) => {
+        const headers = type === undefined ? {} : { 'content-type': type };
         const asking = origin.startsWith('https:')
-          ? request(origin + path, { method, agent })
-          : requestPlainly(origin + path, { method });
+          ? request(origin + path, { method, agent, headers })
+          : requestPlainly(origin + path, { method, headers });
         asking.on('socket', (socket) => {
           if (socket.listenerCount('close', countClosed) > 0) return;
           sockets += 1;
@@ -146,6 +149,18 @@ it.each(Object.entries(PROTOCOLS))(
 );
 
 describe.each(Object.entries(PROTOCOLS))('a query over %s', (_, open) => {
+  it('is refused if its body is something else than a DNS message', async () => {
+    const { origin } = await startHttps();
+    const client = open(origin);
+    const statusOf = async (type: string | undefined) => {
+      const body = queryFor('fast.example', 0);
+      return (await client.ask({ path: '/dns-query', body, ...(type !== undefined && { type }) })).status;
+    };
+    for (const type of [undefined, 'application/dns-message', 'Application/DNS-Message; x=1'])
+      expect(await statusOf(type)).toBe(200);
+    for (const type of ['text/plain', 'application/json', '']) expect(await statusOf(type)).toBe(415);
+  });
+
   it('is answered by GET and by POST, at once and later', async () => {
     const { origin, listener } = await startHttps();
     const client = open(origin);

@@ -109,10 +109,10 @@ afterEach(() => {
 });
 
 const ENDS = ['refuses', 'resets', 'resets after a request', 'answers, and resets'] as const;
-type Peer = { readonly port: number; readonly path: string };
+type BadPeer = { readonly port: number; readonly path: string };
 
 /** A peer on a port and on a path that ends its connections badly. */
-async function startPeer(end: (typeof ENDS)[number]): Promise<Peer> {
+async function startPeer(end: (typeof ENDS)[number]): Promise<BadPeer> {
   const path = join((await makeTemporaryFolder()).path, 'socket');
   const port = await findFreePort();
   if (end === 'refuses') return { port, path };
@@ -144,7 +144,7 @@ const question = {
 } as const;
 const asked = { ...question, checkingDisabled: false, edns: undefined };
 
-const CLIENTS: Readonly<Record<string, (peer: Peer) => Promise<void>>> = {
+const CLIENTS: Readonly<Record<string, (peer: BadPeer) => Promise<void>>> = {
   control: async ({ path }) => {
     const all = async () => {
       for await (const _ of requestControl(path, { verb: 'doctor', words: ['x'.repeat(100_000)] }));
@@ -201,10 +201,16 @@ async function visit(place: { readonly path: string } | { readonly port: number 
   await nextTurn();
 }
 
-const SERVERS: Readonly<Record<string, (peer: Peer) => Promise<() => unknown>>> = {
+const SERVERS: Readonly<Record<string, (peer: BadPeer) => Promise<() => unknown>>> = {
   control: async ({ path }) => {
     const place = { kind: 'file', path, isDefault: false } as const;
-    const socket = new ControlSocket({ place, role: 'test', async *carryOut() {}, log });
+    const socket = new ControlSocket({
+      place,
+      role: 'test',
+      async *carryOut() {},
+      changes: () => false,
+      log,
+    });
     await socket.start();
     await visit({ path });
     return () => socket.stop();

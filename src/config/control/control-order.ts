@@ -102,6 +102,16 @@ export const ORDERS = [
   'log-level',
 ] as const;
 
+/** Orders that change nothing of the server. */
+const READING: readonly string[] = ORDERS.filter(
+  (order) => !['cache', 'upstream', 'query-log', 'log-level'].includes(order),
+);
+
+/** Whether an order changes the server. */
+export function changesServer(verb: string, words: readonly string[]): boolean {
+  return !READING.includes(verb) && !(verb === 'cache' && words[0] === 'dump');
+}
+
 const FILTERS = ['name', 'type', 'rcode', 'client', 'namespace', 'reason', 'source'] as const;
 const EXPLAIN_SETTINGS = ['from', 'namespace', 'pod', 'search', 'ndots', 'resolver'] as const;
 const TAIL_SETTINGS = [...FILTERS, 'rate'] as const;

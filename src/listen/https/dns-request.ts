@@ -5,25 +5,28 @@ import { HEADER_OCTETS } from '../../wire/header.ts';
 import { OPCODE } from '../../wire/types.ts';
 
 const PATH = '/dns-query';
+export const DNS_MESSAGE = 'application/dns-message';
 
 /** The head of a request: its method, and path with query. */
 export interface RequestHead {
   readonly method: string;
   readonly target: string;
+  /** Of the body; undefined: not said. */
+  readonly contentType: string | undefined;
 }
 
 export type RequestReading =
   | { readonly kind: 'message'; readonly message: Uint8Array }
   /** The message is the request's body. */
   | { readonly kind: 'body' }
-  | { readonly kind: 'refused'; readonly status: 400 | 404 };
+  | { readonly kind: 'refused'; readonly status: 400 | 404 | 415 };
 
 const BAD: RequestReading = { kind: 'refused', status: 400 };
 
-export function readRequest({ method, target }: RequestHead): RequestReading {
+export function readRequest({ method, target, contentType }: RequestHead): RequestReading {
   const [path = '', ...rest] = target.split('?');
   if (path !== PATH) return { kind: 'refused', status: 404 };
-  if (method === 'POST') return { kind: 'body' };
+  if (method === 'POST') return isForeign(contentType) ? { kind: 'refused', status: 415 } : { kind: 'body' };
   if (method !== 'GET') return BAD;
   const values = new URLSearchParams(rest.join('?')).getAll('dns');
   const [text] = values;
@@ -32,6 +35,11 @@ export function readRequest({ method, target }: RequestHead): RequestReading {
   // Node ignores a surplus character at the end.
   if (message.toString('base64url') !== text || !isQuery(message)) return BAD;
   return { kind: 'message', message };
+}
+
+/** RFC 8484 section 4.1. A client that does not say what it sends is taken at its word. */
+function isForeign(contentType: string | undefined): boolean {
+  return contentType !== undefined && contentType.split(';', 1)[0]?.trim().toLowerCase() !== DNS_MESSAGE;
 }
 
 const OPCODE_MASK = 15;

@@ -47,7 +47,11 @@ export function serveHttp2(
   session.on('stream', (stream: ServerHttp2Stream, headers) => {
     stream.on('error', () => {});
     onExchange({
-      head: { method: headers[':method'] ?? '', target: headers[':path'] ?? '' },
+      head: {
+        method: headers[':method'] ?? '',
+        target: headers[':path'] ?? '',
+        contentType: headers['content-type'],
+      },
       body: stream,
       respond(status, fields, body) {
         if (stream.destroyed || stream.closed) return;
@@ -83,7 +87,11 @@ export class Http1Parser {
 function exchangeOf(request: IncomingMessage, response: ServerResponse): HttpExchange {
   response.on('error', () => {});
   return {
-    head: { method: request.method ?? '', target: request.url ?? '' },
+    head: {
+      method: request.method ?? '',
+      target: request.url ?? '',
+      contentType: request.headers['content-type'],
+    },
     body: request,
     respond(status, fields, body, isLast) {
       // A body that nobody reads would stay in front of the next request.

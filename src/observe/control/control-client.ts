@@ -3,7 +3,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { peerUserOf } from '../../socket/peer-user.ts';
+import { findPeer, isInOwnPidNamespace, ROOT } from '../../socket/peer.ts';
 import { addressOfPlace, describePlace, type OpenPlace, placesToAsk } from './control-place.ts';
 import { type ControlRequest, ProtocolError, readReply, writeRequest } from './protocol.ts';
 
@@ -67,7 +67,8 @@ async function connectTo(given: string | undefined): Promise<Socket> {
     socket.on('error', () => {});
     try {
       await once(socket, 'connect');
-      if (isOfOtherUser(socket, place)) throw new Error('it belongs to another user. Run this as that user.');
+      if (!isTrusted(socket, place))
+        throw new Error('it belongs to another user. Run this as that user, or as root');
       open.push({ place, socket });
     } catch (error) {
       socket.destroy();
@@ -85,10 +86,16 @@ async function connectTo(given: string | undefined): Promise<Socket> {
   throw new NoServerError(`several servers found. Name one:${list}`);
 }
 
-/** An abstract name could be taken by any process of the network namespace. */
-function isOfOtherUser(socket: Socket, { kind }: OpenPlace): boolean {
-  const user = peerUserOf(socket);
-  return user === undefined ? kind === 'abstract' : user !== process.geteuid?.();
+/**
+ * Whether the server is of our user, or of root. Root also asks the servers of others: where the rights of a file protect the place, or in
+ * its own PID namespace. Any process of the network namespace could take an abstract name.
+ */
+function isTrusted(socket: Socket, { kind }: OpenPlace): boolean {
+  const own = process.geteuid?.();
+  const peer = findPeer(socket);
+  if (peer === undefined) return kind === 'file';
+  if (peer.user === own || peer.user === ROOT) return true;
+  return own === ROOT && (kind === 'file' || isInOwnPidNamespace(peer));
 }
 
 async function* linesOf(socket: Socket): AsyncIterable<string> {

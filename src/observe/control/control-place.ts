@@ -5,15 +5,27 @@
  * processes of a network namespace share these names, so the name contains the PID namespace of the container: pods with
  * `hostNetwork` on one node do not meet.
  */
-import { accessSync, constants, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { abstractPath } from '../../socket/abstract-name.ts';
 import { PROTOCOL_VERSION } from './protocol.ts';
 
 /** Where a server listens, or where a client looks. */
 export type ControlPlace =
   | { readonly kind: 'none' }
-  /** `isDefault`: the server may take an abstract name instead. */
-  | { readonly kind: 'file'; readonly path: string; readonly isDefault: boolean }
+  /** `isDefault`: the server may take an abstract name instead. `mode`: that of the file; by default for the owner alone. */
+  | { readonly kind: 'file'; readonly path: string; readonly isDefault: boolean; readonly mode?: number }
   | { readonly kind: 'abstract'; readonly name: string };
 
 export type OpenPlace = Exclude<ControlPlace, { kind: 'none' }>;
@@ -43,6 +55,40 @@ export function placeOfServer(
   return abstractPlaceOf(role, proc);
 }
 
+/**
+ * The default place of a server that is root now, and becomes another user before it opens the socket. That user could not remove a file
+ * from a folder of root, so root makes a folder for it: of that user, and of the group of root, which needs no capability to connect.
+ *
+ * @param user whom the process becomes
+ */
+export function placeOfUser(user: number, role: string, options: PlaceOptions = {}): ControlPlace {
+  const { folder = RUN_FOLDER, proc = '/proc' } = options;
+  const own = join(folder, role);
+  if (!isWritable(folder) || !makeFolderOf(own, user)) return abstractPlaceOf(role, proc);
+  return { kind: 'file', path: join(own, `control${SUFFIX}`), isDefault: true, mode: OWNER_AND_GROUP };
+}
+
+/** The group of root is inherited by what is made inside. */
+const FOLDER_MODE = 0o2770;
+const OWNER_AND_GROUP = 0o660;
+const ROOT_GROUP = 0;
+
+/** A link that somebody has put there is never followed. @returns whether the folder is that of the user */
+function makeFolderOf(path: string, user: number): boolean {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory() === true && found.uid === user && found.gid === ROOT_GROUP) return true;
+    // Of the user of a former start; it is empty unless somebody uses it.
+    if (found !== undefined) rmdirSync(path);
+    mkdirSync(path);
+    chmodSync(path, FOLDER_MODE);
+    lchownSync(path, user, ROOT_GROUP);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A name in the abstract namespace, unique to this process. */
 export function abstractPlaceOf(role: string, proc = '/proc'): ControlPlace {
   const namespace = pidNamespace(proc);
@@ -67,7 +113,7 @@ export function describePlace(place: Exclude<ControlPlace, { kind: 'none' }>): s
 
 /** The address for `node:net`. */
 export function addressOfPlace(place: Exclude<ControlPlace, { kind: 'none' }>): string {
-  return place.kind === 'file' ? place.path : `\0${place.name}`;
+  return place.kind === 'file' ? place.path : abstractPath(place.name);
 }
 
 const PREFIX = `portolan/control/${PROTOCOL_VERSION}/`;
@@ -83,8 +129,21 @@ function pidNamespace(proc: string): string | undefined {
 
 function filesIn(folder: string): readonly ControlPlace[] {
   try {
+    const paths = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? socketsIn(path) : entry.name.endsWith(SUFFIX) ? [path] : [];
+    });
+    return paths.sort().map((path) => ({ kind: 'file', path, isDefault: true }));
+  } catch {
+    return [];
+  }
+}
+
+/** Those of a server that has become another user. */
+function socketsIn(folder: string): readonly string[] {
+  try {
     const names = readdirSync(folder).filter((name) => name.endsWith(SUFFIX));
-    return names.sort().map((name) => ({ kind: 'file', path: join(folder, name), isDefault: true }));
+    return names.map((name) => join(folder, name));
   } catch {
     return [];
   }

@@ -31,7 +31,14 @@ async function start(
   place: ControlPlace,
   further: Partial<ControlSocketOptions> = {},
 ): Promise<ControlSocket> {
-  const socket = new ControlSocket({ place, role: 'test', carryOut: echo, log, ...further });
+  const socket = new ControlSocket({
+    place,
+    role: 'test',
+    carryOut: echo,
+    changes: () => false,
+    log,
+    ...further,
+  });
   started.push(socket);
   await socket.start();
   return socket;
@@ -58,6 +65,8 @@ function send(path: string, line: string): Promise<string> {
     socket.on('close', () => resolve(text));
   });
 }
+
+const OTHER = (process.geteuid?.() ?? 0) + 1;
 
 describe('a request', () => {
   it('gets any number of lines, and an end', async () => {
@@ -95,9 +104,34 @@ describe('a request', () => {
 
   it('of another user is refused', async () => {
     const path = await makePath();
-    await start(fileAt(path), { peerUser: () => (process.geteuid?.() ?? 0) + 1 });
-    expect(await send(path, '{"portolan":1,"verb":"echo"}\n')).toBe('');
+    await start(fileAt(path), { findPeer: () => ({ process: 1, user: OTHER }) });
+    expect(await send(path, '{"portolan":1,"verb":"echo"}\n')).toBe(
+      '{"end":"failed","reason":"the server belongs to another user. Run this as that user, or as root."}\n',
+    );
     expect(log.records.some(({ message }) => message === 'control request refused')).toBe(true);
+  });
+});
+
+describe('over an abstract name, a change', () => {
+  const changes = ({ words }: ControlRequest): boolean => words.includes('change');
+  const user = process.geteuid?.() ?? 0;
+
+  it('of a process of another PID namespace is refused, a look is not', async () => {
+    const place = abstractPlaceOf('role-of-this-test');
+    const { place: path = '' } = await start(place, { changes, findPeer: () => ({ process: 0, user }) });
+    expect(await ask(path, 'echo', 'look')).toEqual(['look']);
+    await expect(ask(path, 'echo', 'change')).rejects.toThrow('not from another PID namespace: echo');
+  });
+
+  it('of a process of the same one is made', async () => {
+    const { place = '' } = await start(abstractPlaceOf('role-of-this-test'), { changes });
+    expect(await ask(place, 'echo', 'change')).toEqual(['change']);
+  });
+
+  it('is made over a file, whoever may open it', async () => {
+    const path = await makePath();
+    await start(fileAt(path), { changes, findPeer: () => ({ process: 0, user: 0 }) });
+    expect(await ask(path, 'echo', 'change')).toEqual(['change']);
   });
 });
 

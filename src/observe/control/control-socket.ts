@@ -1,16 +1,20 @@
 /**
- * The server's end of the control socket. One request per connection; only processes of the server's own user are answered.
+ * The server's end of the control socket. One request per connection; only processes of the server's own user, and of root, are answered.
+ *
+ * All processes of a network namespace share abstract names, and `nobody` or root are users of many. So over such a name, a request that
+ * changes the server must come from its own PID namespace: from the same container, or from the same machine without containers.
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Log } from '../../base/log.ts';
-import { peerUserOf } from '../../socket/peer-user.ts';
+import { findPeer, isInOwnPidNamespace, type PeerProcess, ROOT } from '../../socket/peer.ts';
 import {
   abstractPlaceOf,
   addressOfPlace,
   type ControlPlace,
   describePlace,
   type OpenPlace,
+  RUN_FOLDER,
 } from './control-place.ts';
 import {
   type ControlReply,
@@ -40,8 +44,10 @@ export interface ControlSocketOptions {
   /** The command of the server, for the abstract name. */
   readonly role: string;
   readonly carryOut: CarryOut;
-  /** The user of the peer; by default the kernel reports it. */
-  readonly peerUser?: (socket: Socket) => number | undefined;
+  /** The peer; by default the kernel reports it. */
+  readonly findPeer?: (socket: Socket) => PeerProcess | undefined;
+  /** Whether a request changes the server. */
+  readonly changes: (request: ControlRequest) => boolean;
   readonly log: Log;
 }
 
@@ -113,7 +119,7 @@ export class ControlSocket {
       rmSync(place.path);
       await this.#listen(place);
     }
-    if (place.kind === 'file') chmodSync(place.path, OWNER_ONLY);
+    if (place.kind === 'file') chmodSync(place.path, place.mode ?? OWNER_ONLY);
     this.#place = place;
     // The server ends even if a client stays connected.
     this.#server.unref();
@@ -137,9 +143,11 @@ export class ControlSocket {
     this.#connections.add(socket);
     socket.unref().on('error', () => {});
     socket.on('close', () => this.#connections.delete(socket));
-    if (!this.#isOurs(socket)) {
+    const { findPeer: find = findPeer } = this.#options;
+    const peer = find(socket);
+    if (!this.#isOurs(peer)) {
       this.#options.log.warn('control request refused', { reason: 'a process of another user sent it' });
-      socket.destroy();
+      refuse(socket);
       return;
     }
     const chunks: string[] = [];
@@ -154,19 +162,31 @@ export class ControlSocket {
         return;
       }
       socket.off('data', take).setTimeout(0).resume();
-      void this.#answer(socket, chunks.join(''));
+      void this.#answer(socket, peer, chunks.join(''));
     };
     socket.on('data', take);
   }
 
   /** The rights of a file protect it where the system does not report the peer; a name has no rights. */
-  #isOurs(socket: Socket): boolean {
-    const { peerUser = peerUserOf } = this.#options;
-    const user = peerUser(socket);
-    return user === undefined ? this.#place?.kind === 'file' : user === process.geteuid?.();
+  #isOurs(peer: PeerProcess | undefined): boolean {
+    if (peer === undefined) return this.#place?.kind === 'file';
+    return peer.user === process.geteuid?.() || peer.user === ROOT;
   }
 
-  async #answer(socket: Socket, line: string): Promise<void> {
+  /** @throws Error for a change that a process of another container asks for */
+  #check(request: ControlRequest, peer: PeerProcess | undefined): void {
+    if (this.#place?.kind === 'file' || !this.#options.changes(request)) return;
+    if (peer !== undefined && isInOwnPidNamespace(peer)) return;
+    this.#options.log.warn('control request refused', {
+      verb: request.verb,
+      reason: 'a process of another PID namespace sent it',
+    });
+    throw new Error(
+      `not from another PID namespace: ${request.verb}. Run it in the container of the server, or mount an emptyDir at ${RUN_FOLDER}.`,
+    );
+  }
+
+  async #answer(socket: Socket, peer: PeerProcess | undefined, line: string): Promise<void> {
     const closing = new AbortController();
     socket.on('close', () => closing.abort());
     const replies = new ReplyLines(socket);
@@ -174,6 +194,7 @@ export class ControlSocket {
     try {
       const request = readRequest(line);
       verb = request.verb;
+      this.#check(request, peer);
       for await (const data of this.#options.carryOut(request, closing.signal)) {
         await replies.write({ kind: 'data', data });
         if (closing.signal.aborted) return;
@@ -190,6 +211,13 @@ export class ControlSocket {
     }
     socket.end();
   }
+}
+
+/** Says why, and reads what has been sent: unread octets would make it a reset, and the reason would be lost. */
+function refuse(socket: Socket): void {
+  const reason = 'the server belongs to another user. Run this as that user, or as root.';
+  socket.resume().setTimeout(REQUEST_TIMEOUT, () => socket.destroy());
+  socket.end(writeReply({ kind: 'failed', reason }));
 }
 
 /** Writes replies, and waits for a slow client. */

@@ -2,6 +2,7 @@
  * The control socket of a server. What it answers is loaded with the first request, so that it costs a server nothing before.
  */
 import type { Log, LogLevel } from '../../base/log.ts';
+import { changesServer } from '../../config/control/control-order.ts';
 import type { ControlPlace } from '../../observe/control/control-place.ts';
 import { type CarryOut, ControlSocket } from '../../observe/control/control-socket.ts';
 import type { ExplainEvents } from '../../observe/query-events/explained-event.ts';
@@ -36,6 +37,7 @@ export function createServerControl({ place, messages, ...given }: ServerControl
   return new ControlSocket({
     place,
     role: controlled.role,
+    changes: ({ verb, words }) => changesServer(verb, words),
     async *carryOut(request, signal) {
       verbs ??= import('./control-verbs.ts').then(({ createVerbs }) => createVerbs(controlled));
       yield* (await verbs)(request, signal);

@@ -49,6 +49,11 @@ function groupOf(
   return own;
 }
 
+/** The user that this process becomes; undefined: it stays who it is. */
+export function becomesUser({ user }: UserAndGroup): number | undefined {
+  return process.getuid?.() === 0 && user !== 0 ? user : undefined;
+}
+
 /** Drops root privileges permanently. A process that is not root stays as it is. */
 export function assumeIdentity({ user, group }: UserAndGroup): void {
   if (process.getuid?.() !== 0 || user === 0) return;
