@@ -78,7 +78,27 @@ describe('parseQuery', () => {
   });
 });
 
+const PLAIN_HEADER = {
+  ...{ response: false, opcode: 0, authoritative: false, truncated: false, rcode: 0 },
+  ...{ recursionDesired: true, recursionAvailable: false, authenticData: false, checkingDisabled: false },
+};
+
 describe('respond', () => {
+  it('has a code above 15 only with OPT: to others it would be another code', () => {
+    const header = { ...PLAIN_HEADER, id: 1 };
+    const edns = { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] };
+    for (const [rcode, low] of [
+      [16, 0],
+      [23, 7],
+      [48, 0],
+    ] as const) {
+      const plain = respond({ header, question: undefined, edns: undefined }, { rcode });
+      expect([plain.header.rcode, plain.edns]).toEqual([RCODE.SERVFAIL, undefined]);
+      const whole = respond({ header, question: undefined, edns }, { rcode });
+      expect([whole.header.rcode, whole.edns?.extendedRcode]).toEqual([low, rcode >> 4]);
+    }
+  });
+
   const plain = parseQuery(packet('1234 0110 0001 0000 0000 0000', QUESTION));
   const withEdns = parseQuery(packet('1234 0000 0001 0000 0000 0001', QUESTION, OPT));
   if (plain.kind === 'drop' || withEdns.kind === 'drop') throw new Error('queries that are none');

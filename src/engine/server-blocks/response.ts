@@ -5,6 +5,7 @@
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Client, MessageSigner, RepeatedParts } from '../../chain/query.ts';
 import { explainResponse, replyOf } from '../../chain/response.ts';
+import { MAX_PLAIN_RCODE } from '../../wire/edns.ts';
 import { encodeMessage, encodeWhole } from '../../wire/message.ts';
 import { isRepeatedOption } from '../../wire/passing-options.ts';
 import { type Asked, type Reply, respond } from '../../wire/query.ts';
@@ -35,11 +36,14 @@ export function encodeAnswer(
   const question = asked.question;
   const response = respond({ question, ...repeated }, reply);
   const own = answer.kind === 'message' ? answer.edns : undefined;
-  const { authenticData = false } = reply;
+  const { authenticData = false, rcode = 0 } = reply;
+  const edns = ednsOf(repeated, own, rcode >> 4);
+  // The answer may have an OPT record where the query has none to repeat: then any code can be sent.
+  const code = edns === undefined ? response.header.rcode : rcode & MAX_PLAIN_RCODE;
   const message: Message = {
     ...response,
-    header: { ...response.header, authenticData, ...flagsFor(asked, reply) },
-    edns: ednsOf(repeated, own, (reply.rcode ?? 0) >> 4),
+    header: { ...response.header, authenticData, rcode: code, ...flagsFor(asked, reply) },
+    edns,
   };
   const limit = maxResponseOctets(client.transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
   const maxPlain = Math.min(limit, maxPlainOctets(client));
