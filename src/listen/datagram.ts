@@ -172,7 +172,7 @@ class DatagramListener implements UdpListener {
     this.#asked++;
     const arrived = this.#clock.monotonic();
     const { queue, discard } = this.#options.timeouts ?? DEFAULT_QUERY_TIMEOUTS;
-    const turn = await mainTurns.turnOf(client.address, { arrived, expires: arrived + queue });
+    const turn = await mainTurns.turnOf(client.address, queue);
     if (turn === 'late') this.#expired++;
     if (turn === 'full') this.#dropped++;
     if (turn !== 'serve') return undefined;

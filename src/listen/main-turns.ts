@@ -79,10 +79,12 @@ export class MainTurns {
    * Settles when it is the client's turn.
    *
    * @param client its address
-   * @param limit the times of the work. Default: it has none
+   * @param patience milliseconds from now until nobody waits for the work any more. Default: it is waited for
    * @returns whether the work is to be done; if not, why
    */
-  turnOf(client: string, limit: LimitedWork = {}): Promise<'serve' | 'late' | 'full'> {
+  turnOf(client: string, patience?: number): Promise<'serve' | 'late' | 'full'> {
+    const arrived = this.#now();
+    const limit = patience === undefined ? {} : { arrived, expires: arrived + patience };
     return new Promise((resolve) =>
       this.add(client, { ...limit, serve: () => resolve('serve'), drop: resolve }),
     );

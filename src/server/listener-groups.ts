@@ -285,8 +285,9 @@ export class ListenerGroups {
     let tcp: TcpListener | undefined;
     try {
       tcp = await this.#listenOnTcp(plan, addresses, this.#joins(plan));
-      const udp = await this.#listenOnUdp(plan, addresses, readers, rings);
+      // Only for readers: the plugin `log` notes what the main thread answers.
       const withEvents = addresses.map((each) => ({ ...each, events: rings }));
+      const udp = await this.#listenOnUdp(plan, withEvents, readers);
       const [isShared, own] = [udp === undefined, udp === undefined ? [] : [udp]];
       this.#open.set(server, { plan, addresses: withEvents, tcp: [tcp], udp: own, isShared, readers });
     } catch (error) {
@@ -324,7 +325,6 @@ export class ListenerGroups {
     plan: ListenerGroupPlan,
     addresses: readonly ListenAddress[],
     readers: readonly number[],
-    events: QueryEventRings,
   ): Promise<UdpListener | undefined> {
     if (plan.scheme !== 'dns') return undefined;
     if (this.#reader === undefined) return await this.#listenByDatagrams(plan, addresses);
@@ -334,7 +334,6 @@ export class ListenerGroups {
     return await listenByBatches({
       ...this.#shared(plan),
       addresses,
-      events,
       forwarding,
       readers: readers.length,
       firstReader,

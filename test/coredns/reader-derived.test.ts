@@ -141,7 +141,7 @@ describe('a server block without cache', () => {
     expect(JSON.stringify(subject.askTable(packetOf('ns.own.test', 'A')))).toContain('192.0.2.54');
   });
 
-  it('keeps the letters of a zone file, and those of the client for its own name', async () => {
+  it('gives the names of a zone file in lower case, as CoreDNS does, whatever the client asks', async () => {
     const folder = await makeTemporaryFolder();
     const lines = [
       '@ 60 IN SOA ns host 1 7200 3600 600 60',
@@ -156,8 +156,8 @@ describe('a server block without cache', () => {
     expect(
       answer?.answers.map(({ name, data }) => [name, 'target' in data ? data.target : undefined]),
     ).toEqual([
-      ['WWW.OWN.TEST.', 'Web.own.test.'],
-      ['Web.own.test.', undefined],
+      ['www.own.test.', 'web.own.test.'],
+      ['web.own.test.', undefined],
     ]);
     expect(answer?.authorities.map(({ name }) => name)).toEqual(['own.test.']);
   });

@@ -1,6 +1,7 @@
 /**
  * Each metric in an alert or a panel is one that the program shows, and the commands of the runbook pages run.
  */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts'
 import { ALERTS, RECORDING_RULES } from '../../src/roles/monitoring/alerts.ts';
 import { DASHBOARDS } from '../../src/roles/monitoring/dashboards.ts';
 import { metricsScript } from '../../src/roles/monitoring/rules-file.ts';
+import { NodeCacheMetrics } from '../../src/roles/node-network/node-cache-metrics.ts';
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, look, runPortolan, servePortolan } from '../support/portolan.ts';
 
@@ -48,6 +50,13 @@ async function scrapeCorefile(): Promise<string> {
   }
 }
 
+/** The metrics that node-cache adds to those of a Corefile. */
+async function renderNodeCache(): Promise<string> {
+  const metrics = new NodeCacheMetrics();
+  metrics.showRules({ rulesIn: undefined, missingRules: undefined, wantsRules: true });
+  return await metrics.render();
+}
+
 beforeAll(async () => {
   const serving = await servePortolan(['--example']);
   // Neither is there: the metrics of both have all their states.
@@ -60,7 +69,7 @@ beforeAll(async () => {
   states = new Set(
     [...ofStates.matchAll(/^(\w+)\{.*state="(\w+)"/gm)].map(([, name, state]) => `${name} ${state}`),
   );
-  const texts = [(await look(serving, '/metrics')).text, await scrapeCorefile()];
+  const texts = [(await look(serving, '/metrics')).text, await scrapeCorefile(), await renderNodeCache()];
   shown = new Set(
     texts.flatMap((text) => [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name = '']) => name)),
   );

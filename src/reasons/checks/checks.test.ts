@@ -238,7 +238,7 @@ describe('a check', () => {
       traffic: undefined,
     };
     const { checked, notChecked } = runChecks(ALL_CHECKS, blind);
-    expect(checked).toHaveLength(10);
+    expect(checked).toHaveLength(11);
     expect(notChecked).toContainEqual({ kind: 'network-policy', needs: ['pods', 'policies'] });
   });
 

@@ -130,6 +130,7 @@ it.each([
     const first = `a.test {\nhealth 127.0.0.1:${health}\nready 127.0.0.1:${ready}\nwhoami\n}\n`;
     const { frontEnd } = await startFrontEnd({ isStrict, missing, first });
     await frontEnd.open();
+    frontEnd.announce();
     for (const url of [`http://127.0.0.1:${health}/health`, `http://127.0.0.1:${ready}/ready`]) {
       const reply = await fetch(url);
       expect([reply.status, await reply.text()]).toEqual([200, body]);
