@@ -59,7 +59,18 @@ export function makeFilter(target: Target, query: URLSearchParams): (object: Sto
   return (object) =>
     matchesLabels(labels, labelsOf(object)) &&
     (target.namespace === '' || object.namespace === target.namespace) &&
-    wanted.every(([field, value]) => (field === 'metadata.name' ? object.name : object.namespace) === value);
+    wanted.every(([field = '', value]) => findField(object.object, field) === value);
+}
+
+/** @param path as a field selector has it: `metadata.name`, `involvedObject.name` */
+function findField(object: object, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (at, name) =>
+        typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined,
+      object,
+    );
 }
 
 function labelsOf({ object }: StoredObject): Readonly<Record<string, string>> {
