@@ -20,8 +20,8 @@ export function* askRulesOf(handlers: readonly Handler[]): Iterable<AskRule> {
     for (const match of handler.flags === undefined || beforeCache
       ? matchesOf(handler)
       : namesBehind(handlers, place)) {
-      // Readers must know for whom a stored answer is, wherever the handler is.
-      if (isBehindNodes && match.byFamily !== true) continue;
+      // Readers must know for whom a stored answer is, and for which options, wherever the handler is.
+      if (isBehindNodes && match.byFamily !== true && match.ednsOptions === undefined) continue;
       // The cache holds answers of the handlers behind it, of any type.
       if (beforeCache) yield { ...askRuleOf(match), beforeCache };
       else if (concernsNodes(match)) yield askRuleOf(match);

@@ -207,8 +207,8 @@ export class FileLookUp {
       const last = further.length > 0 ? further : at.signed(type, this.#isSigned);
       answers.push(...last);
       const proof = last.length === 0 ? this.#proofOf(key) : [];
-      // The last name has no such records (RFC 2308 section 2.2).
-      if (proof.length > 0 || (last.length === 0 && !isStrict))
+      // The last name has no such records (RFC 2308 section 2.2). Questions for ANY get the alias only, which denies nothing.
+      if (proof.length > 0 || (last.length === 0 && !isStrict && type !== TYPE.ANY))
         return this.#positive(answers, [...this.#soa(), ...proof]);
       target = targetOf(further);
     }

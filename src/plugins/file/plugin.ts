@@ -4,7 +4,7 @@
 
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ANSWER_TABLE, PLAN } from '../../contract/services.ts';
+import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
 import { fallthroughZones, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
@@ -62,6 +62,7 @@ export const file = definePlugin({
     const file = new File(options, {
       ...context,
       ...context.use(PLAN),
+      handlerNames: context.use(BLOCK).handlerNames,
       chain: context.lookUp,
       onChange(origin) {
         table.planChanged();

@@ -1,6 +1,7 @@
 /**
  * `secondary`: zones from primary servers.
  */
+import { PLAN } from '../../contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
@@ -69,7 +70,9 @@ export const secondary = definePlugin({
     const made = new Secondary(
       options,
       {
-        ...{ ...context, chain: context.lookUp },
+        ...context,
+        ...context.use(PLAN),
+        chain: context.lookUp,
         onChange: (origin) => transfer?.notify(origin),
         keyNamed: (name) => context.find(Tsig)?.keyNamed(name),
       },

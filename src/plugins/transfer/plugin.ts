@@ -1,6 +1,7 @@
 /**
  * `transfer`: whole zones for secondary servers.
  */
+import { PLAN } from '../../contract/services.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
@@ -27,7 +28,11 @@ export const transfer = definePlugin({
     return { rules };
   },
   create: (options, context) =>
-    new Transfer(options, { ...context, keyNamed: (name) => context.find(Tsig)?.keyNamed(name) }),
+    new Transfer(options, {
+      ...context,
+      ...context.use(PLAN),
+      keyNamed: (name) => context.find(Tsig)?.keyNamed(name),
+    }),
 });
 
 function readRule(cursor: DirectiveCursor, context: DirectiveContext): TransferRule {
