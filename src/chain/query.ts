@@ -2,8 +2,10 @@
  * One question on the slow path, as handlers see it.
  */
 import type { QuestionKey } from '../forward/question-key.ts';
+import { HEADER_OCTETS } from '../wire/header.ts';
 import { encodeName, toKey } from '../wire/name.ts';
 import type { Asked } from '../wire/query.ts';
+import { OPT_OCTETS } from '../wire/query-records.ts';
 import type { ClientTransport } from '../wire/response-size.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../wire/response-size.ts';
 import type { Signature } from '../wire/tsig.ts';
@@ -132,6 +134,9 @@ const NEW_STATE: SharedState = {
   ...{ keepsLetters: false, mayBeCached: true, metadata: undefined, furtherQueries: 0 },
 };
 
+/** The type and the class of a question, after its name. */
+const QUESTION_FIXED_OCTETS = 4;
+
 export class Query {
   readonly question: Question;
   /** The question's name in lower case. */
@@ -207,14 +212,18 @@ export class Query {
   }
 
   /**
-   * The octets that the response can have, for an answer that is truncated if it does not fit. For other questions that
-   * this query led to there is no bound.
+   * The octets that the records of the response can have, for an answer that is truncated if it does not fit. For other questions that
+   * this query led to, and over streams, there is no bound.
    *
    * @param maxUdpSize the server's own maximum for UDP
    */
   roomFor(maxUdpSize: number): number {
-    if (this.#depth > 0) return MAX_MESSAGE_OCTETS;
-    return maxResponseOctets(this.#client.transport, this.repeated.edns?.udpSize ?? 0, maxUdpSize);
+    if (this.#depth > 0 || this.#client.transport !== 'udp') return MAX_MESSAGE_OCTETS;
+    const { edns } = this.repeated;
+    // A name in text is at most an octet shorter than in the message.
+    const question = this.key.length + 1 + QUESTION_FIXED_OCTETS;
+    const overhead = HEADER_OCTETS + question + (edns === undefined ? 0 : OPT_OCTETS);
+    return maxResponseOctets('udp', edns?.udpSize ?? 0, maxUdpSize) - overhead;
   }
 
   /** Undefined: an ordinary query. */

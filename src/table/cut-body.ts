@@ -13,10 +13,10 @@ export interface CutBody {
 const FIXED_OCTETS = 10;
 
 /**
- * Keeps as many records as fit, and one more: who writes the response sees that they do not fit. Cutting keeps names whole,
- * since they are compressed against the question and earlier records.
+ * Keeps as many answers as fit, and one record more of the other sections: who writes the response sees that they do not fit. Cutting
+ * keeps names whole, since they are compressed against the question and earlier records.
  *
- * @param room octets of a response
+ * @param room octets of the records of a response
  * @param pick chooses the record that a rotating set starts at, from 0 to below `count`; undefined: keep the order
  */
 export function cutBody(
@@ -28,8 +28,15 @@ export function cutBody(
   const { bytes, rotation } = body;
   const kept = { answerCount: 0, authorityCount: 0, additionalCount: 0 };
   let end = 0;
-  for (const section of SECTIONS)
-    for (; kept[section] < body[section] && end <= room; kept[section] += 1) end += recordLength(bytes, end);
+  for (const section of SECTIONS) {
+    for (; kept[section] < body[section]; kept[section] += 1) {
+      const next = end + recordLength(bytes, end);
+      if (end > room || (section === 'answerCount' && next > room)) break;
+      end = next;
+    }
+    // Without all answers, no other section has a place.
+    if (kept[section] < body[section]) break;
+  }
   const isCut = kept.answerCount < body.answerCount;
   const start = isCut && rotation !== undefined && pick !== undefined ? pick(rotation.count) : 0;
   const octets = start === 0 || rotation === undefined ? bytes.subarray(0, end) : rotate(body, start, end);

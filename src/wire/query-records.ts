@@ -2,7 +2,8 @@
  * Checks the records after the question of a query in place: whether they are well-formed, where OPT is, and whether its options
  * are sound. Readers and the handler chain both use it, so both judge a query alike.
  *
- * Only OPT's data is read. All other records are skipped by their length: no handler uses them, so their data may be anything.
+ * Only the data of OPT and TSIG is read. All other records are skipped by their length: no handler uses them, so their data may be
+ * anything.
  * Without allocations, and without following compression pointers, the work is bounded by the packet's octets.
  */
 import { HEADER_OCTETS } from './header.ts';
@@ -22,8 +23,8 @@ export class QueryRecords {
    * Reads the records of a packet whose question (or its place) ends at `from`.
    *
    * @param others records in the answer and authority sections
-   * @returns whether they are well-formed, at most one is OPT, its options are sound, and they end the packet. If not, `opt` is
-   *   the last value found before the error
+   * @returns whether they are well-formed, at most one is OPT, its options are sound, a signature is the last (RFC 8945 section 5.1) and
+   *   well-formed, and they end the packet. If not, `opt` is the last value found before the error
    */
   read(packet: Uint8Array, from: number, end: number, others: number, additionals: number): boolean {
     this.opt = 0;
@@ -33,10 +34,14 @@ export class QueryRecords {
       if (behindName < 0 || behindName + FIXED_OCTETS > end) return false;
       const next = behindName + FIXED_OCTETS + uint16At(packet, behindName + 8);
       if (next > end) return false;
-      if (uint16At(packet, behindName) === TYPE.OPT) {
+      const type = uint16At(packet, behindName);
+      if (type === TYPE.OPT) {
         if (index < others || this.opt !== 0 || behindName !== at + 1) return false;
         this.opt = at;
         if (!areOptionsSound(packet, at)) return false;
+      } else if (type === TYPE.TSIG) {
+        const isLast = index >= others && index === others + additionals - 1;
+        if (!isLast || !isSignatureSound(packet, behindName + FIXED_OCTETS, next)) return false;
       }
       at = next;
     }
@@ -73,6 +78,19 @@ export function skipName(packet: Uint8Array, at: number, end: number): number {
 
 function uint16At(packet: Uint8Array, at: number): number {
   return ((packet[at] ?? 0) << 8) | (packet[at + 1] ?? 0);
+}
+
+/** Of the data of TSIG: the time and the fudge; the id, the error and the length of other data (RFC 8945 section 4.2). */
+const BEFORE_MAC = 8;
+const BEHIND_MAC = 6;
+
+/** Whether the data of a TSIG record is filled by its fields. */
+function isSignatureSound(packet: Uint8Array, from: number, end: number): boolean {
+  const algorithm = skipName(packet, from, end);
+  if (algorithm < 0 || algorithm + BEFORE_MAC + 2 > end) return false;
+  const behindMac = algorithm + BEFORE_MAC + 2 + uint16At(packet, algorithm + BEFORE_MAC);
+  if (behindMac + BEHIND_MAC > end) return false;
+  return behindMac + BEHIND_MAC + uint16At(packet, behindMac + 4) === end;
 }
 
 /** EDNS Client Subnet (RFC 7871 section 6), and the prefix lengths of its address families. */

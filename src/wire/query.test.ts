@@ -11,7 +11,7 @@ const OPT = '00 0029 04d0 00008000 0000';
 const packet = (...parts: string[]) =>
   Uint8Array.from(Buffer.from(parts.join('').replaceAll(' ', ''), 'hex'));
 const question = { name: parseName('Web.example'), type: TYPE.A, class: CLASS.IN };
-const TSIG = '00 00fa 00ff 00000000 0000';
+const TSIG = '00 00fa 00ff 00000000 0018 04686d6163 00 0000000000000000 0002 abcd 0001 0000 0000';
 const SOA = '00 0006 0001 00000000 0016 00 00 00000001 00000002 00000003 00000004 00000005';
 
 describe('parseQuery', () => {

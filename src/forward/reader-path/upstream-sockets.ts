@@ -14,8 +14,8 @@ import type { SocketTable } from './socket-table.ts';
 /** Sockets in the pool of a server, if there is room; all pools together have at most this share of the sockets. */
 const POOL = 16;
 const POOLS_SHARE = 0.75;
-const QUERIES_PER_SOCKET = 1024;
-const MILLISECONDS_PER_SOCKET = 20_000;
+const QUERIES_PER_SOCKET = 256;
+const MILLISECONDS_PER_SOCKET = 5_000;
 /** Queries on one socket before the next random choice. */
 const QUERIES_IN_A_ROW = 32;
 /** Up to this many queries a second to a server, each has its own socket. */

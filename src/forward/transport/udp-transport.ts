@@ -50,8 +50,8 @@ export interface UdpTransportOptions {
 }
 
 const SOCKETS = 16;
-const QUERIES_PER_SOCKET = 1024;
-const MILLISECONDS_PER_SOCKET = 20_000;
+const QUERIES_PER_SOCKET = 256;
+const MILLISECONDS_PER_SOCKET = 5_000;
 const QUERIES_IN_A_ROW = 32;
 /** Up to this many queries a second, each has its own socket; and the maximum of such sockets. */
 const SINGLE_PER_SECOND = 200;

@@ -44,7 +44,7 @@ export async function lookUpInZone(
     question: query.question,
     isSigned: query.edns?.dnssecOk === true,
     isStrict,
-    maxRecords: Math.ceil(room / (MIN_RECORD_OCTETS + (DATA_OCTETS.get(query.question.type) ?? 0))),
+    maxRecords: Math.floor(room / (MIN_RECORD_OCTETS + (DATA_OCTETS.get(query.question.type) ?? 0))),
     pick: rotates ? (count: number) => Math.floor(Math.random() * count) : undefined,
   };
   const lookUp = new FileLookUp(names, asked, async (question) => {

@@ -15,6 +15,8 @@ export interface Alert {
   readonly summary: string;
   readonly meaning: string;
   readonly causes: readonly string[];
+  /** Whether it is about caches of nodes. Default: about servers of the cluster. */
+  readonly ofNodes?: true;
   /** A pattern of the metrics that show more. */
   readonly shows: string;
   readonly remedies: readonly string[];
@@ -265,6 +267,7 @@ export const ALERTS: readonly Alert[] = [
   },
   {
     name: 'PortolanNodeRulesMissing',
+    ofNodes: true,
     expression: `portolan_nodecache_rules_missing${JOB} == 1`,
     after: '5m',
     severity: 'warning',

@@ -30,7 +30,7 @@ export function metricsScript(url: string, pattern: string): string {
 }
 
 export function runbookPage(alert: Alert): string {
-  const { name, severity, after, meaning, expression, causes, remedies, shows } = alert;
+  const { name, severity, after, meaning, expression, causes, remedies } = alert;
   return [
     `# ${name}`,
     '',
@@ -43,12 +43,7 @@ export function runbookPage(alert: Alert): string {
     '<!-- not run: it needs a cluster -->',
     '',
     '```sh',
-    `kubectl -n kube-system exec deployment/coredns -- node -e '${metricsScript('http://127.0.0.1:9153/metrics', shows)}'`,
-    'kubectl -n kube-system logs -l k8s-app=kube-dns --all-containers --since=1h --prefix',
-    '```',
-    '',
-    'With `portolan serve`, the Deployment is `kube-dns` and the port 8081. The readiness page of a pod is `/ready` at port 8181, or',
-    '`/readyz` at port 8081 with `portolan serve`: it gives the reason if the pod is not ready.',
+    ...(alert.ofNodes === true ? linesForNodes(alert) : linesForServers(alert)),
     '',
     '## Possible causes',
     '',
@@ -65,6 +60,30 @@ export function runbookPage(alert: Alert): string {
     '```',
     '',
   ].join('\n');
+}
+
+function linesForServers({ shows }: Alert): readonly string[] {
+  return [
+    `kubectl -n kube-system exec deployment/coredns -- node -e '${metricsScript('http://127.0.0.1:9153/metrics', shows)}'`,
+    'kubectl -n kube-system logs -l k8s-app=kube-dns --all-containers --since=1h --prefix',
+    '```',
+    '',
+    'With `portolan serve`, the Deployment is `kube-dns` and the port 8081. The readiness page of a pod is `/ready` at port 8181, or',
+    '`/readyz` at port 8081 with `portolan serve`: it gives the reason if the pod is not ready.',
+  ];
+}
+
+/** NODE is the name of the node that the alert names. */
+function linesForNodes({ shows }: Alert): readonly string[] {
+  const pod = `POD=$(kubectl -n kube-system get pods -l k8s-app=node-local-dns --field-selector spec.nodeName=NODE -o name)`;
+  return [
+    pod,
+    `kubectl -n kube-system exec $POD -- node -e '${metricsScript('http://127.0.0.1:9353/metrics', shows)}'`,
+    'kubectl -n kube-system logs $POD --since=1h',
+    '```',
+    '',
+    'NODE is the name of the node. The text of the health page of a pod gives the reason too.',
+  ];
 }
 
 /** The table of all alerts. */

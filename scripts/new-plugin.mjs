@@ -1,0 +1,77 @@
+// `npm run new-plugin NAME`: makes the folder of a plugin that a Corefile may name, and its line in the list.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const [name = '', root = fileURLToPath(new URL('..', import.meta.url))] = process.argv.slice(2);
+const plugins = join(root, 'src', 'plugins');
+const list = join(plugins, 'corefile-plugins.ts');
+const folder = join(plugins, name);
+
+function fail(message) {
+  console.error(`new-plugin: ${message}`);
+  process.exit(2);
+}
+
+if (!/^[a-z][a-z0-9_]*$/.test(name))
+  fail(`not a name of a plugin: ${name}. Use lower case letters, digits and _.`);
+if (existsSync(folder)) fail(`a plugin of this name exists: ${folder}. Take another name.`);
+
+const handler = `create${name
+  .split('_')
+  .map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)
+  .join('')}Handler`;
+const definition = `/**
+ * \`${name}\`: TODO what it does.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { readBareUse } from '../../corefile/directive/bare-directive.ts';
+
+export const ${name} = definePlugin({
+  name: '${name}',
+  // The plugin that sees queries next.
+  before: 'forward',
+  syntax: ['${name}'],
+  read(cursor): undefined {
+    cursor.firstUse(() => readBareUse(cursor));
+  },
+  create: () => ({ handler: ${handler}() }),
+});
+
+export function ${handler}(): Handler {
+  return {
+    name: '${name}',
+    role: 'other',
+    // The questions that it may answer, change or refuse: readers leave only those to it.
+    questions: NO_QUESTIONS,
+    answers: 'unchanged',
+    handle: (query, next) => next(query),
+  };
+}
+`;
+const test = `import { expect, it } from 'vitest';
+import { ${handler} } from './plugin.ts';
+
+it('passes queries on', () => {
+  expect(${handler}().questions.includes('www.example.' as never, 1)).toBe(false);
+});
+`;
+const readme = `# ${name}
+
+TODO what it does, in one sentence.
+
+    ${name}
+
+Stated questions: none.
+`;
+
+mkdirSync(folder);
+writeFileSync(join(folder, 'plugin.ts'), definition);
+writeFileSync(join(folder, `${name}.test.ts`), test);
+writeFileSync(join(folder, 'README.md'), readme);
+const [comment, ...rest] = readFileSync(list, 'utf8').split(/(?=^export )/m);
+const exported = [...rest, `export { ${name} } from './${name}/plugin.ts';\n`].toSorted();
+writeFileSync(list, comment + exported.join(''));
+console.log(`Made src/plugins/${name}/. Next: npm run docs, and the table of files in CONTRIBUTING.md.`);

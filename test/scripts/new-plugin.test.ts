@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+
+const run = promisify(execFile);
+const LIST = 'src/plugins/corefile-plugins.ts';
+
+it('makes the folder of a plugin, and its line in the list, once', async () => {
+  const { path } = await makeTemporaryFolder();
+  mkdirSync(join(path, 'src/plugins'), { recursive: true });
+  copyFileSync(LIST, join(path, LIST));
+  const make = (name: string) => run(process.execPath, ['scripts/new-plugin.mjs', name, path]);
+  await make('maintenance');
+  const lines = readFileSync(join(path, LIST), 'utf8').split('\n');
+  const before = readFileSync(LIST, 'utf8').split('\n');
+  const own = "export { maintenance } from './maintenance/plugin.ts';";
+  expect(lines.filter((line) => line !== own)).toEqual(before);
+  expect(lines.filter((line) => line === own)).toHaveLength(1);
+  const made = (file: string) => readFileSync(join(path, 'src/plugins/maintenance', file), 'utf8');
+  expect(made('plugin.ts')).toContain("= definePlugin({\n  name: 'maintenance',");
+  expect(made('maintenance.test.ts')).toContain("from './plugin.ts'");
+  expect(made('README.md')).toMatch(/^# maintenance\n/);
+  await expect(make('maintenance')).rejects.toThrow('a plugin of this name exists');
+  await expect(make('Not-A-Name')).rejects.toThrow('not a name of a plugin: Not-A-Name');
+});
