@@ -10,16 +10,17 @@ const MAX_HOLD = 800;
 const INTERVAL = 10;
 
 export class FirstReadiness {
-  readonly #isReady: () => boolean;
+  readonly #isKnown: () => boolean;
   readonly #clock: Clock;
-  #wasReady = false;
+  #wasKnown = false;
 
-  constructor(isReady: () => boolean, clock: Clock) {
-    this.#isReady = isReady;
+  /** @param isKnown whether the first state is known: the server is ready, or ends */
+  constructor(isKnown: () => boolean, clock: Clock) {
+    this.#isKnown = isKnown;
     this.#clock = clock;
   }
 
-  /** Resolves when the server is ready for the first time, at the latest after the time that a probe waits; later at once. */
+  /** Resolves when the first state is known, at the latest after the time that a probe waits; later at once. */
   async wait(): Promise<void> {
     const end = this.#clock.monotonic() + MAX_HOLD;
     while (!this.#isSettled() && this.#clock.monotonic() < end)
@@ -27,7 +28,7 @@ export class FirstReadiness {
   }
 
   #isSettled(): boolean {
-    this.#wasReady ||= this.#isReady();
-    return this.#wasReady;
+    this.#wasKnown ||= this.#isKnown();
+    return this.#wasKnown;
   }
 }

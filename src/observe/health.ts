@@ -25,6 +25,8 @@ export type Readiness =
 
 export interface HealthAnswers {
   readiness(): Readiness;
+  /** Whether the server stops: probes then wait for no better state. Default: no. */
+  readonly isEnding?: () => boolean;
   /** In Prometheus text format. */
   metrics(): Promise<string>;
   /** The zone as text, in pieces generated on demand; undefined: the path does not exist. */
@@ -97,7 +99,7 @@ const METRICS_PATH = '/metrics';
 const METRICS_FLAG = '--prometheus-port or PROMETHEUS_PORT';
 
 function routesOf(answers: HealthAnswers, metricsPath: string, clock: Clock): Map<string, HttpRoute> {
-  const first = new FirstReadiness(() => answers.readiness().ready, clock);
+  const first = new FirstReadiness(() => answers.readiness().ready || answers.isEnding?.() === true, clock);
   const readiness = async () => {
     await first.wait();
     return readinessReply(answers.readiness());

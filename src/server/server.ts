@@ -476,6 +476,7 @@ export class Server {
     const objects = this.#objects;
     const answers = {
       readiness: () => this.readiness(),
+      isEnding: () => !['made', 'starting', 'serving'].includes(this.#state),
       metrics: async () => (await metrics.render()) + furtherMetrics(),
       cache: health.cache && objects !== undefined ? () => objects.cacheTree() : undefined,
     };

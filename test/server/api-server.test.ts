@@ -140,7 +140,9 @@ describe('before the cluster is listed', () => {
     const double = await startApiServer();
     const fault = { kind: 'status', status: 429 } as const;
     double.faults.add({ plural: 'configmaps', times: 1_000, fault });
-    const serving = await serve(double.url, '--config-map', 'kube-dns');
+    // Other tests may have the ports that a ConfigMap opens by default.
+    const ports = ['--sidecar-port=none', '--prometheus-port=none'];
+    const serving = await serve(double.url, '--config-map=kube-dns', ...ports);
     await serving.program.heard('cluster listed');
     await saysWhy(serving, /configmaps: not read yet/);
     expect(await a(serving, 'web')).toBe('10.96.0.10');

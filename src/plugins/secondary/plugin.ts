@@ -1,9 +1,10 @@
 /**
  * `secondary`: zones from primary servers.
  */
-import { PLAN } from '../../contract/services.ts';
+
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
+import { PLAN } from '../../contract/services.ts';
 import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readServerAddress } from '../../corefile/directive/server-address.ts';
