@@ -220,8 +220,7 @@ export class Query {
   roomFor(maxUdpSize: number): number {
     if (this.#depth > 0 || this.#client.transport !== 'udp') return MAX_MESSAGE_OCTETS;
     const { edns } = this.repeated;
-    // A name in text is at most an octet shorter than in the message.
-    const question = this.key.length + 1 + QUESTION_FIXED_OCTETS;
+    const question = encodeName(this.key).length + QUESTION_FIXED_OCTETS;
     const overhead = HEADER_OCTETS + question + (edns === undefined ? 0 : OPT_OCTETS);
     return maxResponseOctets('udp', edns?.udpSize ?? 0, maxUdpSize) - overhead;
   }
