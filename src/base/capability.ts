@@ -8,6 +8,11 @@ export interface Offer {
   readonly value: unknown;
 }
 
+/** A part that offers something, or nothing. */
+export interface Offering {
+  readonly offers?: readonly Offer[];
+}
+
 export class Capability<Value> {
   /** For messages. */
   readonly name: string;
@@ -20,8 +25,9 @@ export class Capability<Value> {
     return { capability: this, value };
   }
 
-  /** The values offered for this capability, in order. */
-  findIn(offers: readonly Offer[]): readonly Value[] {
+  /** The values that `parts` offer for this capability, in order. */
+  findIn(parts: readonly Offering[]): readonly Value[] {
+    const offers = parts.flatMap((part) => part.offers ?? []);
     // Only `offer` pairs a value with its capability.
     return offers.filter(({ capability }) => capability === this).map(({ value }) => value as Value);
   }

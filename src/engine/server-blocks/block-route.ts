@@ -79,11 +79,10 @@ function exceptionsOf(
 }
 
 function forwardingOf({ zone, handlers }: Pick<RoutedZone, 'zone' | 'handlers'>): Forwarding | undefined {
-  const offers = handlers.flatMap((handler) => handler.offers ?? []);
-  const [findKept] = KEPT_REPLIES.findIn(offers);
+  const [findKept] = KEPT_REPLIES.findIn(handlers);
   const kept = findKept?.(zone);
   if (findKept !== undefined && kept === undefined) return undefined;
-  const [findServers] = DIRECT_SERVERS.findIn(offers);
+  const [findServers] = DIRECT_SERVERS.findIn(handlers);
   const direct = findServers?.(zone);
   return direct && { direct, kept };
 }

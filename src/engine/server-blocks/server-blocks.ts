@@ -375,7 +375,7 @@ export class ServerBlocks {
       changed: () => this.#viewsChanged(),
       find: (kind) => findPlugin(made.plugins, kind),
       use(service) {
-        const [found] = service.findIn(offers);
+        const [found] = service.findIn([{ offers }]);
         if (found === undefined) throw new TypeError(`no service: ${service.name}`);
         return found;
       },

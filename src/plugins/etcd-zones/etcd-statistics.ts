@@ -17,5 +17,5 @@ export function inspectEtcd(statistics: EtcdStatistics): PluginInspection {
 
 /** Undefined: no names come from etcd. */
 export function findEtcdStatistics(inspections: readonly PluginInspection[]): EtcdStatistics | undefined {
-  return ETCD_STATISTICS.findIn(inspections.flatMap(({ offers = [] }) => offers))[0];
+  return ETCD_STATISTICS.findIn(inspections)[0];
 }

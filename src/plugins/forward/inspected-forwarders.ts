@@ -14,5 +14,5 @@ export function inspectForwarders(forwarders: readonly Forwarder[]): PluginInspe
 
 /** The forwarders of plugins, in their order. */
 export function forwardersIn(inspections: readonly PluginInspection[]): readonly Forwarder[] {
-  return FORWARDER.findIn(inspections.flatMap(({ offers = [] }) => offers));
+  return FORWARDER.findIn(inspections);
 }

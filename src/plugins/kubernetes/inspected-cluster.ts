@@ -20,5 +20,5 @@ export function inspectCluster(cluster: InspectedCluster): PluginInspection {
 
 /** The clusters of plugins, in their order. */
 export function clustersIn(inspections: readonly PluginInspection[]): readonly InspectedCluster[] {
-  return CLUSTER.findIn(inspections.flatMap(({ offers = [] }) => offers));
+  return CLUSTER.findIn(inspections);
 }
