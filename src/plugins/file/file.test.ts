@@ -49,7 +49,7 @@ async function serve(text: string, fallthrough: readonly string[] = [], outside?
   let chain: Chain = behind;
   const file = new File(
     { zones: [zone], fallthrough: fallthrough.map(key) },
-    { clock, log, chain: (query) => chain(query), isStrict },
+    { clock, log, chain: (query) => chain(query), isStrict, handlerNames: () => [] },
   );
   const next: Chain = outside === undefined ? behind : () => outside;
   chain = (query) => file.handler.handle(query, next);
@@ -245,7 +245,10 @@ it('fails while there is no file, and looks for it again', async () => {
     reload: 60_000,
     reloadByMtime: false,
   };
-  const file = new File({ zones: [zone], fallthrough: [] }, { clock, log: silentLog, chain: behind });
+  const file = new File(
+    { zones: [zone], fallthrough: [] },
+    { clock, log: silentLog, chain: behind, isStrict: false, handlerNames: () => [] },
+  );
   file.start();
   const ask = async () => tell(await file.handler.handle(makeQuery('web.example.'), behind));
   expect(await ask()).toEqual(['servfail']);
@@ -265,7 +268,7 @@ it('gives only records that a response has room for, from a random address with 
   const make = (...names: readonly string[]) => {
     const file = new File(
       { zones: [zone], fallthrough: [] },
-      { clock: new ManualClock(), log: silentLog, chain: behind, handlerNames: () => names },
+      { clock: new ManualClock(), log: silentLog, chain: behind, isStrict: false, handlerNames: () => names },
     );
     file.start();
     return async (type: string) => {

@@ -22,12 +22,12 @@ export interface FileDependencies {
   readonly log: Log;
   /** The whole server, for aliases that leave a zone. */
   readonly chain: Chain;
-  /** Whether records of `$GENERATE` have the TTL that CoreDNS gives them. Default: no. */
-  readonly isStrict?: boolean;
+  /** Whether records of `$GENERATE` have the TTL that CoreDNS gives them. */
+  readonly isStrict: boolean;
   /** Called when a zone has changed: stored answers are then out of date. Default: not called. */
   readonly onChange?: ((origin: NameKey) => void) | undefined;
-  /** The names of the handlers of the block, in order. Default: none. */
-  readonly handlerNames?: () => readonly string[];
+  /** The names of the handlers of the block, in order. */
+  readonly handlerNames: () => readonly string[];
 }
 
 interface ZoneInFile {
@@ -139,7 +139,7 @@ export class File implements TransferSource {
     if (zone.names === undefined) return { kind: 'servfail' };
     const answer = await lookUpInZone(zone.names, query, this.#dependencies.chain, {
       isStrict: this.#dependencies.isStrict,
-      rotates: this.#dependencies.handlerNames?.().includes('loadbalance'),
+      rotates: this.#dependencies.handlerNames().includes('loadbalance'),
     });
     const isMissing =
       answer.answers.length === 0 && (answer.result === 'nxdomain' || answer.result === 'nonterminal');

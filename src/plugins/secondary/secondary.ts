@@ -30,8 +30,8 @@ export interface SecondaryDependencies {
   readonly onChange: (origin: NameKey) => void;
   /** A key of `tsig` in the block. Default: there is none. */
   readonly keyNamed?: (name: NameKey) => NamedSecret | undefined;
-  /** Whether to answer as CoreDNS where it violates the DNS standards. Default: no. */
-  readonly isStrict?: boolean;
+  /** Whether to answer as CoreDNS where it violates the DNS standards. */
+  readonly isStrict: boolean;
   /** From 0 to below 1. Default: by chance. */
   readonly random?: () => number;
 }

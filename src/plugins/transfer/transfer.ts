@@ -24,8 +24,8 @@ export interface TransferDependencies {
   readonly log: Log;
   /** A key of `tsig` in the block. Default: there is none. */
   readonly keyNamed?: (name: NameKey) => NamedSecret | undefined;
-  /** Whether questions for IXFR over UDP are refused, as in CoreDNS. Default: no. */
-  readonly isStrict?: boolean;
+  /** Whether questions for IXFR over UDP are refused, as in CoreDNS. */
+  readonly isStrict: boolean;
 }
 
 /** Octets of the records in one message: with header and question it stays below 64 KiB. */
