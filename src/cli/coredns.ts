@@ -109,7 +109,7 @@ export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_S
       for (const problem of reading.problems) process.stderr.write(`${describeCorefileProblem(problem)}\n`);
       return 1;
     }
-    return await runUntilStopped(command, { reading, read, steps });
+    return await runUntilStopped(command, { reading, read, steps, write });
   } catch (error) {
     process.stderr.write(`${describeStartFailure(error)}\n`);
     return 1;
@@ -147,6 +147,8 @@ interface Run {
   /** Reads the current Corefile. */
   readonly read: () => CorefileReading;
   readonly steps: ServingSteps;
+  /** Writes to the log, which is standard output. */
+  readonly write: (text: string) => void;
 }
 
 async function runUntilStopped(
@@ -159,11 +161,10 @@ async function runUntilStopped(
     autoscaler: autoscalerPlan,
     events: eventsPlan,
   }: RunPlan,
-  { reading, read, steps }: Run,
+  { reading, read, steps, write }: Run,
 ): Promise<number> {
   const { blocks } = reading;
   const { takeover } = steps;
-  const write = logLinesTo(process.stdout);
   const isDebug = blocks.some(({ plugins }) => plugins.some(({ name }) => name === 'debug'));
   const log = createCoreDnsLog({ isDebug, write });
   const dependencies = serverDependencies(log);
