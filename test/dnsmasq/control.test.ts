@@ -2,12 +2,13 @@
  * The control socket of a server that root starts and that becomes another user: that user and root may ask, and nothing is left behind.
  */
 import { existsSync } from 'node:fs';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { mayMount } from '../faults/private-mounts.ts';
 import { socketOf } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { itWhere } from '../support/tools.ts';
 
 afterEach(endAllPrograms);
 
@@ -45,25 +46,30 @@ async function order(
 
 const CHANGE = ['log-level', 'info'];
 
-it.skipIf(!mayMount)('root and its own user may ask and change, by a file that goes with it', async () => {
-  const server = await runDnsmasq('mkdir /run/portolan');
-  for (const user of [0, NOBODY])
-    expect(await order(server, user, ['--socket', PATH, ...CHANGE])).toMatchObject({ code: 0 });
-  expect(await order(server, 1_000, ['--socket', PATH, ...CHANGE])).toMatchObject({ code: 3 });
-  const place = `/proc/${server.process.pid}/root${PATH}`;
-  expect(existsSync(place)).toBe(true);
-  // It keeps the mounts.
-  const keeper = runPortolan(['dashboard', '--port=0', '--socket=@nobody'], {
-    through: ['nsenter', '-m', '-t', String(server.process.pid)],
-  });
-  await waitUntil('the keeper', () => keeper.output !== '');
-  server.signal('SIGTERM');
-  expect(await server.exit).toMatchObject({ code: 0 });
-  expect(existsSync(`/proc/${keeper.process.pid}/root/run/portolan/dnsmasq`)).toBe(true);
-  expect(existsSync(`/proc/${keeper.process.pid}/root${PATH}`)).toBe(false);
-});
+itWhere(
+  mayMount,
+  'unshare -m',
+  'root and its own user may ask and change, by a file that goes with it',
+  async () => {
+    const server = await runDnsmasq('mkdir /run/portolan');
+    for (const user of [0, NOBODY])
+      expect(await order(server, user, ['--socket', PATH, ...CHANGE])).toMatchObject({ code: 0 });
+    expect(await order(server, 1_000, ['--socket', PATH, ...CHANGE])).toMatchObject({ code: 3 });
+    const place = `/proc/${server.process.pid}/root${PATH}`;
+    expect(existsSync(place)).toBe(true);
+    // It keeps the mounts.
+    const keeper = runPortolan(['dashboard', '--port=0', '--socket=@nobody'], {
+      through: ['nsenter', '-m', '-t', String(server.process.pid)],
+    });
+    await waitUntil('the keeper', () => keeper.output !== '');
+    server.signal('SIGTERM');
+    expect(await server.exit).toMatchObject({ code: 0 });
+    expect(existsSync(`/proc/${keeper.process.pid}/root/run/portolan/dnsmasq`)).toBe(true);
+    expect(existsSync(`/proc/${keeper.process.pid}/root${PATH}`)).toBe(false);
+  },
+);
 
-it.skipIf(!mayMount)('root does not follow a link that somebody has put there', async () => {
+itWhere(mayMount, 'unshare -m', 'root does not follow a link that somebody has put there', async () => {
   const server = await runDnsmasq(
     'mkdir -m 777 /run/portolan /run/other && ln -s ../other /run/portolan/dnsmasq',
   );
@@ -72,15 +78,20 @@ it.skipIf(!mayMount)('root does not follow a link that somebody has put there', 
   expect(existsSync(`/proc/${server.process.pid}/root/run/other/control.sock`)).toBe(false);
 });
 
-it.skipIf(!mayMount)('over an abstract name, another container may look, and change nothing', async () => {
-  const server = await runDnsmasq('true');
-  const socket = socketOf(server, 'dnsmasq');
-  for (const user of [0, NOBODY])
-    expect(await order(server, user, ['--socket', socket, ...CHANGE])).toMatchObject({ code: 0 });
-  const container = ['unshare', '-p', '-f', '--mount-proc'];
-  expect(await order(server, NOBODY, ['--socket', socket, 'status'], container)).toMatchObject({ code: 0 });
-  expect(await order(server, NOBODY, ['--socket', socket, ...CHANGE], container)).toEqual({
-    code: 1,
-    text: expect.stringContaining('not from another PID namespace: log-level'),
-  });
-});
+itWhere(
+  mayMount,
+  'unshare -m',
+  'over an abstract name, another container may look, and change nothing',
+  async () => {
+    const server = await runDnsmasq('true');
+    const socket = socketOf(server, 'dnsmasq');
+    for (const user of [0, NOBODY])
+      expect(await order(server, user, ['--socket', socket, ...CHANGE])).toMatchObject({ code: 0 });
+    const container = ['unshare', '-p', '-f', '--mount-proc'];
+    expect(await order(server, NOBODY, ['--socket', socket, 'status'], container)).toMatchObject({ code: 0 });
+    expect(await order(server, NOBODY, ['--socket', socket, ...CHANGE], container)).toEqual({
+      code: 1,
+      text: expect.stringContaining('not from another PID namespace: log-level'),
+    });
+  },
+);

@@ -10,6 +10,7 @@ import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts'
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms } from '../support/portolan.ts';
+import { itWhere } from '../support/tools.ts';
 import { runOurs } from './both.ts';
 
 afterEach(endAllPrograms);
@@ -17,7 +18,7 @@ afterEach(endAllPrograms);
 const ALONE = ['--no-resolv', '--no-hosts', '--conf-file=/dev/null'];
 const isRoot = process.getuid?.() === 0;
 
-it.runIf(isRoot)('becomes its user, and goes on following its files', async () => {
+itWhere(isRoot, 'root', 'becomes its user, and goes on following its files', async () => {
   const folder = await makeTemporaryFolder();
   await chmod(folder.path, 0o755);
   const hosts = await folder.write('hosts', '10.0.0.1 one.test\n');

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { type AccessRule, kubeDnsRules } from '../api-server/access.ts';
@@ -14,6 +14,7 @@ import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { namespace, service } from '../list-watch/harness.ts';
 import { writeKubeconfig } from '../support/double-process.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
+import { describeWhere } from '../support/tools.ts';
 import { mayMount, withServiceAccount } from './private-mounts.ts';
 
 afterEach(endAllPrograms);
@@ -89,11 +90,11 @@ async function expectReadiness(serving: Serving, status: number, text: RegExp): 
 
 const ways = [
   { way: 'a kubeconfig', serve: serveWithKubeconfig, isPossible: true },
-  { way: 'a pod (needs the right to mount)', serve: serveInPod, isPossible: mayMount },
+  { way: 'a pod', serve: serveInPod, isPossible: mayMount },
 ];
 
 for (const { way, serve, isPossible } of ways)
-  describe.runIf(isPossible)(`with the token of ${way}`, () => {
+  describeWhere(isPossible, 'unshare -m', `with the token of ${way}`, () => {
     async function open(token: string): Promise<ServiceAccount> {
       const account = new ServiceAccount(await makeTemporaryFolder());
       await account.write(token);

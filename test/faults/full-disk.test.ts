@@ -4,14 +4,14 @@
  */
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { generateCluster } from '../api-server/generate.ts';
 import { namespace, service } from '../list-watch/harness.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
-import { hasTool } from '../support/tools.ts';
+import { describeWhere, hasTool } from '../support/tools.ts';
 import { type Disk, mayMount, mountSmallDisk } from './private-mounts.ts';
 
 afterEach(endAllPrograms);
@@ -22,13 +22,15 @@ const LARGE = [...SMALL, ...generateCluster({ services: 2_000, endpointsPerServi
 
 const ways = [
   {
-    way: 'on a full disk (needs the right to mount)',
+    way: 'on a full disk',
+    need: 'unshare -m',
     isPossible: mayMount,
     reason: /ENOSPC/,
     open: (folder: string) => mountSmallDisk(folder, ROOM),
   },
   {
-    way: 'that may not grow (needs prlimit)',
+    way: 'that may not grow',
+    need: 'prlimit',
     isPossible: hasTool('prlimit'),
     reason: /EFBIG/,
     open: async (): Promise<Disk> => ({
@@ -38,8 +40,8 @@ const ways = [
   },
 ];
 
-for (const { way, isPossible, reason, open } of ways)
-  describe.runIf(isPossible)(`a snapshot ${way}`, () => {
+for (const { way, need, isPossible, reason, open } of ways)
+  describeWhere(isPossible, need, `a snapshot ${way}`, () => {
     it('leaves the last good one in its place', async () => {
       const double = await ApiServerDouble.start({ objects: SMALL });
       onTestFinished(() => double.stop());

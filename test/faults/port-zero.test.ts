@@ -1,7 +1,7 @@
 /**
  * Queries from port 0 among those of many good clients, over the whole program: clients lose no answer to a forged packet.
  */
-import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, expect, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
@@ -9,6 +9,7 @@ import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
+import { itWhere } from '../support/tools.ts';
 
 let loadEntry: URL;
 beforeAll(async () => {
@@ -23,7 +24,7 @@ const STRETCH = 100;
 const TABLE = { name: 'cart.shop.svc.cluster.local', answer: '10.96.20.10' };
 const CHAIN = { name: 'www.example.com', answer: 'REFUSED' };
 
-it.runIf(mayForge)('queries from port 0 cost no other client its answer (needs raw sockets)', async () => {
+itWhere(mayForge, 'raw sockets', 'queries from port 0 cost no other client its answer', async () => {
   const serving = await servePortolan(['--example']);
   await serving.program.heard('cluster listed');
   const { address, port } = serving;

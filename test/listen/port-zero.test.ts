@@ -1,10 +1,11 @@
 /**
  * Queries from port 0, to which answers cannot be sent: the kernel then refuses the rest of the `sendmmsg`.
  */
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
+import { itWhere } from '../support/tools.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';
 import { queryFor } from './udp-client.ts';
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
   threadEntry = await bundleThread('test/listen/scripted-thread.ts');
 });
 
-it.runIf(mayForge)('queries from port 0 cost no other client its answer (needs raw sockets)', async () => {
+itWhere(mayForge, 'raw sockets', 'queries from port 0 cost no other client its answer', async () => {
   const listener = await startUdp({ threadEntry });
   const client = await startClient();
   const sender = new PortZeroSender();

@@ -20,7 +20,8 @@ import {
   type Serving,
   servePortolan,
 } from '../support/portolan.ts';
-import { canRun, HOST, ROLES, startRole } from '../support/roles.ts';
+import { HOST, ROLES, startRole } from '../support/roles.ts';
+import { itWithTool } from '../support/tools.ts';
 
 /** Commands that end by themselves, as they are run, with their exit codes. */
 const ENDING: Readonly<Record<string, readonly [words: readonly string[], code: number]>> = {
@@ -143,7 +144,7 @@ describe('a program runs on', () => {
 
 describe('a server serves on', () => {
   for (const role of [...ROLES, 'coredns -compat', 'dnsmasq-nanny'] as const)
-    it.skipIf(role === 'skydns' && !canRun(role))(role, async () => {
+    itWithTool(role === 'skydns' ? ['etcd'] : [], role, async () => {
       const { program, address, port } = await startServer(role);
       closeOutputs(program);
       // They log lines.
