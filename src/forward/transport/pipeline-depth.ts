@@ -2,7 +2,7 @@
  * How many queries a server answers on one connection, at a time and in all, as its connections have shown.
  *
  * A client may send queries without waiting for replies (RFC 7766 section 6.2.1.1). Some servers answer one query and
- * close, throw away what came meanwhile, or answer slowly, one after the other. So a server gets one query at a time on
+ * close, discard what came meanwhile, or answer slowly, one after the other. So a server gets one query at a time on
  * each connection, until a *trial* shows more: two copies of a query, together on a connection of their own, so that no
  * client waits for the result. From then on the depth doubles with the replies that came as fast as to queries alone.
  */
