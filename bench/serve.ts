@@ -1,7 +1,6 @@
 /**
  * The cost of a query: our readers, the floor, Knot and dnsmasq with the same names, taking turns in one run.
  */
-
 import { ApiServer } from './api-server.ts';
 import { type Cluster, describeCluster, nameOf } from './cluster.ts';
 import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';

@@ -1,7 +1,6 @@
 /**
  * Cached answers for handlers: read back as records, with their remaining TTLs.
  */
-
 import type { AnswerBody, CachedEntry, CachedQuestion } from '../table/types.ts';
 import { HEADER_OCTETS, headerFlags } from '../wire/header.ts';
 import { decodeMessage } from '../wire/message.ts';

@@ -4,7 +4,6 @@
  * It may store an answer only if a handler gave it a lifetime and the client asked for recursion. Besides, no handler may have
  * read the client, and the generation must be the same as when the question came.
  */
-
 import { toCachedQuestion } from '../forward/question-key.ts';
 import { writeAnswerBody } from '../table/answer-body.ts';
 import type { CachedAnswer } from '../table/types.ts';

@@ -1,7 +1,6 @@
 /**
  * Queries of our own: for prefetching, and for names of upstream servers.
  */
-
 import { OPCODE, type Question } from '../wire/types.ts';
 import { Query, type QuerySite } from './query.ts';
 

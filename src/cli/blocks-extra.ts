@@ -1,7 +1,6 @@
 /**
  * `--blocks-extra` for front ends without a Corefile. The Corefile code is loaded only if the flag is given.
  */
-
 import { readFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';

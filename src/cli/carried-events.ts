@@ -1,7 +1,6 @@
 /**
  * Kubernetes Events about the findings of a server, written by the server itself.
  */
-
 import { hostname } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';

@@ -1,7 +1,6 @@
 /**
  * `portolan dnsmasq-nanny`: replaces dnsmasq-nanny and its dnsmasq in one process.
  */
-
 import { systemClock } from '../base/clock.ts';
 import { readArguments } from '../config/dnsmasq/arguments.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';

@@ -1,7 +1,6 @@
 /**
  * `portolan dnsmasq`: dnsmasq's command line, with dnsmasq's exit codes.
  */
-
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, SYNTAX_OK } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';

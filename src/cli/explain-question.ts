@@ -2,7 +2,6 @@
  * `portolan corefile explain`: prints the server blocks and plugins that a question passes. It starts only `forward`, which finds its
  * servers, and asks none of them.
  */
-
 import { systemClock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import { createOwnQuery } from '../chain/own-query.ts';

@@ -3,7 +3,6 @@
  *
  * An environment variable turns it off, since it is one for all commands, also for those whose command lines are another program's.
  */
-
 import { type Environment, readVariable } from '../base/environment.ts';
 import type { Log } from '../base/log.ts';
 import { notePrograms, whyPrograms } from '../base/other-programs.ts';

@@ -1,7 +1,6 @@
 /**
  * `portolan healthz`: the exechealthz of older pods, with its command line.
  */
-
 import { systemClock } from '../base/clock.ts';
 import { needPrograms } from '../base/other-programs.ts';
 import { HEALTHZ_FLAGS, type HealthzReading, readHealthzFlags } from '../config/healthz/healthz-flags.ts';

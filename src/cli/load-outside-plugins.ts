@@ -1,7 +1,6 @@
 /**
  * Loads the plugins of others that `-plugin` names. Only the command line names them, never a Corefile, and nothing is fetched.
  */
-
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';

@@ -1,7 +1,6 @@
 /**
  * `portolan sidecar`: replaces the sidecar of kube-dns, with its command line.
  */
-
 import { systemClock } from '../base/clock.ts';
 import { readSidecarFlags, SIDECAR_FLAGS, type SidecarReading } from '../config/sidecar/sidecar-flags.ts';
 import { writeProcessMetrics } from '../roles/sidecar/process-metrics.ts';

@@ -1,7 +1,6 @@
 /**
  * `portolan skydns`: the command line and the environment of SkyDNS.
  */
-
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { logLinesTo } from '../base/log-output.ts';

@@ -1,7 +1,6 @@
 /**
  * Describes arguments that are not flags of a command.
  */
-
 import { findNearest } from '../base/nearest.ts';
 import type { Flag } from '../config/flags/flag.ts';
 import type { Problem } from '../config/values/problem.ts';

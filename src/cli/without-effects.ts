@@ -1,7 +1,6 @@
 /**
  * Leaves out what a plan writes or sends beside answers, for commands that only compare.
  */
-
 import { mapUses } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { findPluginOptions, usePlugin } from '../contract/plugin-use.ts';

@@ -1,7 +1,6 @@
 /**
  * A plugin of a server block while it runs, and what the engine gives to make one.
  */
-
 import type { Capability } from '../base/capability.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';

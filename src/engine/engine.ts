@@ -3,7 +3,6 @@
  *
  * It is made from a plan, and changes to another plan without losing a query or a valid cached answer.
  */
-
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AnswerKeeper } from '../chain/handed-answer.ts';

@@ -6,7 +6,6 @@
  *     authorities   of names at or above one of the chain
  *     additionals   addresses of names in the kept records
  */
-
 import { isWithin, parentOf, toKey } from '../wire/name.ts';
 import { typeOfData } from '../wire/record-data.ts';
 import {

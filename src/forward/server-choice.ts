@@ -1,7 +1,6 @@
 /**
  * The history of a question with each server of its group, and the choice of the server to ask next.
  */
-
 import type { RetryPolicy } from './forward-plan.ts';
 
 /** The history of a question with one server. Times are by the clock's monotonic time. */

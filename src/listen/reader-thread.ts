@@ -1,7 +1,6 @@
 /**
  * The entry point of a reader thread: a loop over the sockets and the table that it was started with.
  */
-
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/collect-garbage.ts';
 import { composeClusters } from '../records/cluster-composer.ts';

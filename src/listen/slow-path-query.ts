@@ -3,7 +3,6 @@
  *
  * Objects are reused: every question that readers cannot answer needs one.
  */
-
 import type { Client } from '../chain/query.ts';
 import type { QueryOctets, TakenOver } from '../forward/reader-path/owner.ts';
 import { ENVELOPE } from '../socket/envelope.ts';

@@ -1,7 +1,6 @@
 /**
  * The interfaces that listeners need from other layers: answers at once from the table, and answers later from the main thread.
  */
-
 import type { QueryOctets, ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';

@@ -1,7 +1,6 @@
 /**
  * Statistics of all layers at one moment, the source of the metrics.
  */
-
 import type { OwnCacheCounts } from '../contract/plugin.ts';
 import type { ForwardCounts } from '../forward/forward-tally.ts';
 import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';

@@ -3,7 +3,6 @@
  *
  * Records are checked where they lie, from `at` to `end`, both multiples of four.
  */
-
 import { MADE_LABEL } from './endpoint-writer.ts';
 import {
   DISTRIBUTION,

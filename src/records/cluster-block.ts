@@ -1,7 +1,6 @@
 /**
  * The zone of a cluster as a block of the table's memory: how its names are composed.
  */
-
 import { countLabels } from '../table/hash.ts';
 import { padded } from '../table/layout.ts';
 import type { RecordSpace } from '../table/record-space.ts';

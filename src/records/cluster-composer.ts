@@ -3,7 +3,6 @@
  *
  * It allocates nothing, waits for nothing, and writes no more than the response may carry.
  */
-
 import {
   COMPOSED,
   type Composer,

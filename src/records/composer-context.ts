@@ -1,7 +1,6 @@
 /**
  * What all composers of one reader share: the question, the zone that it is in, and the answer so far.
  */
-
 import { COMPOSED, type Sought } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';

@@ -4,7 +4,6 @@
  * It is bounded by what the response may carry: a record that does not fit is left out, with all after it. Names in
  * record data are never compressed (RFC 2782); owners are pointers.
  */
-
 import type { ComposedRecords } from '../table/composer.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { CLASS, TYPE } from '../wire/types.ts';

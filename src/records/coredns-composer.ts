@@ -2,7 +2,6 @@
  * The names of services and endpoints as CoreDNS has them: Kubernetes DNS specification, sections 2.3 and 2.4. Ports are
  * answered with and without their underscores.
  */
-
 import { COMPOSED } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';

@@ -1,7 +1,6 @@
 /**
  * Finds the ready endpoints of a service that have a label or an address, by its index if it has one.
  */
-
 import type { TableViews } from '../table/memory.ts';
 import { SECTION } from './layout.ts';
 import type { SectionWalk } from './record-finder.ts';

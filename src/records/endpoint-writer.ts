@@ -1,7 +1,6 @@
 /**
  * Writes endpoints of a service as records: their addresses, the names that SRV and PTR records lead to.
  */
-
 import { COMPOSED } from '../table/composer.ts';
 import { TYPE } from '../wire/types.ts';
 import type { ComposerContext } from './composer-context.ts';

@@ -4,7 +4,6 @@
  *
  * Aliases, wildcards and the keys of ports are left to the handler chain.
  */
-
 import { COMPOSED } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';

@@ -1,7 +1,6 @@
 /**
  * Services and slices as blocks of the table's memory: see `layout.ts`.
  */
-
 import type { BlockBuffer } from '../table/block.ts';
 import { padded } from '../table/layout.ts';
 import { formatAddress } from '../wire/address.ts';

@@ -4,7 +4,6 @@
  *     S: octets of the key (2), the key, the record
  *     E: octets of the key (2), octets of the service's key (2), the keys, the record
  */
-
 import { BlockBuffer } from '../table/block.ts';
 import { isServiceRecord, isSliceRecord } from './check-record.ts';
 import { isObjectLabel } from './drafts.ts';

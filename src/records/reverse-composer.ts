@@ -1,7 +1,6 @@
 /**
  * PTR records: the names of an address. The names of services whose own address it is count before those of endpoints.
  */
-
 import { COMPOSED, type KeyOctets, type Sought } from '../table/composer.ts';
 import type { TableViews } from '../table/memory.ts';
 import { TYPE } from '../wire/types.ts';

@@ -1,7 +1,6 @@
 /**
  * The fields of a service and of its record, read once for each question.
  */
-
 import type { TableViews } from '../table/memory.ts';
 import { MAX_NAME_OCTETS } from '../wire/label.ts';
 import {

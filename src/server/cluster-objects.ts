@@ -1,7 +1,6 @@
 /**
  * Carries the objects of a cluster from their source to the engine. Serves the snapshot until they are listed, and reports slow lists.
  */
-
 import type { Timer } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { ClusterObjectsPlan } from '../config/server/server-plan.ts';

@@ -1,7 +1,6 @@
 /**
  * What a server finds about itself: for its metrics, its readiness, its log and `doctor`.
  */
-
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { PluginInspection } from '../contract/inspection.ts';

@@ -3,7 +3,6 @@
  *
  * A socket stays open when its address disappears, and works again when the address returns.
  */
-
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { InterfaceListenPlan } from '../config/server/server-plan.ts';

@@ -1,7 +1,6 @@
 /**
  * The interface of front ends to the server: a front end compiles its settings, and the files and objects that it follows, to one plan.
  */
-
 import type { Log } from '../base/log.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Connect } from '../forward/connect.ts';

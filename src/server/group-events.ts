@@ -2,7 +2,6 @@
  * The rings of events of listener groups under a Corefile, and the rules of `log` for what their readers answer. The plugin itself notes
  * the lines of what other plugins answer.
  */
-
 import type { GroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import { findPluginOptions } from '../contract/plugin-use.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';

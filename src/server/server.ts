@@ -4,7 +4,6 @@
  * Start order: find the source of objects, read the snapshot and the followed settings, open the sockets, follow the objects. In a
  * takeover the sockets come last, once this process can answer as well as the one it replaces.
  */
-
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { reportShortage } from '../base/descriptors.ts';

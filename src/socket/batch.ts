@@ -6,7 +6,6 @@
  * sent, so its header swaps places with that of the next packet to answer. Headers stay swapped, since all seats are
  * equal. It allocates no memory after the constructor.
  */
-
 import { writeEndpoints } from './endpoints.ts';
 import { CONTROL_OCTETS, ENVELOPE, MAX_NAME_OCTETS, readdressControl } from './envelope.ts';
 import { EAGAIN, MSG_TRUNC } from './linux.ts';

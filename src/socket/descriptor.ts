@@ -1,7 +1,6 @@
 /**
  * The common part of UDP and TCP sockets: a descriptor with options and a bound address.
  */
-
 import { isReserved } from '../base/descriptors.ts';
 import { decodeSocketAddress, encodeSocketAddress, familyOf, type SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';

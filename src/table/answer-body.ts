@@ -1,7 +1,6 @@
 /**
  * Encodes records the way the table stores them for one question: the octets after it, names compressed against it.
  */
-
 import { MessageWriter, type Section } from '../wire/message-writer.ts';
 import { toKey } from '../wire/name.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';

@@ -5,7 +5,6 @@
  * node, else its closest encloser); then the cached answers. The code here never waits or throws, whatever the packet
  * holds, and a hit allocates no memory.
  */
-
 import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
 import { EXTENDED_ERROR, extendedErrorOfCached } from '../wire/extended-error.ts';
 import { codeOfMetaType } from '../wire/meta-types.ts';

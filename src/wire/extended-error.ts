@@ -5,7 +5,6 @@
  * server sent with the answer. They add them only if the response is whole: they must never be the reason why a client asks again by
  * TCP. With `-compat`, only plugins send them, where they do in CoreDNS.
  */
-
 import type { Brand } from '../base/brand.ts';
 import { type Edns, type EdnsOption, RCODE } from './types.ts';
 

@@ -1,7 +1,6 @@
 /**
  * Builds one message after the other in its own memory, and returns to a mark if a part does not fit.
  */
-
 import { writeEdns } from './edns.ts';
 import { HEADER_OCTETS, headerFlags } from './header.ts';
 import { OctetWriter } from './octet-writer.ts';

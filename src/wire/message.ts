@@ -1,7 +1,6 @@
 /**
  * Whole messages: decodes and encodes them (RFC 1035 section 4).
  */
-
 import { ednsLength, readEdns } from './edns.ts';
 import { HEADER_OCTETS, readHeader } from './header.ts';
 import { type Mark, MessageWriter, type Section } from './message-writer.ts';

@@ -1,7 +1,6 @@
 /**
  * Domain names as octets: each label follows its length octet; the empty root label is last (RFC 1035 section 3.1).
  */
-
 import { HEADER_OCTETS } from './header.ts';
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from './label.ts';
 import type { AbsoluteName, NameKey, WireName } from './types.ts';

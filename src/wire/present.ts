@@ -1,7 +1,6 @@
 /**
  * Records and questions as one line of text, as in zone files and `dig`: for logs, tests and people.
  */
-
 import { className, typeName } from './mnemonics.ts';
 import { presentData, typeOfData } from './record-data.ts';
 import type { Question, ResourceRecord } from './types.ts';

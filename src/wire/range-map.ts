@@ -1,7 +1,6 @@
 /**
  * Values by ranges of addresses, which come and go one by one: of several that hold an address the longest prefix wins.
  */
-
 import { parseAddress } from './address.ts';
 import type { AddressRange } from './address-range.ts';
 

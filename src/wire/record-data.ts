@@ -1,7 +1,6 @@
 /**
  * All kinds of record data in one table: for code that reads, writes or prints records.
  */
-
 import { formatAddress, parseAddress } from './address.ts';
 import type { OctetReader } from './octet-reader.ts';
 import type { OctetWriter } from './octet-writer.ts';

@@ -1,7 +1,6 @@
 /**
  * Types made of text: TXT and HINFO (RFC 1035 sections 3.3.14 and 3.3.2), CAA (RFC 8659 section 4.1).
  */
-
 import { quote } from './character-string.ts';
 import { type Codec, type DataOf, RecordDataError } from './record-codec.ts';
 import { WireError } from './wire-error.ts';

@@ -4,7 +4,6 @@
  * Ancestors are put first and removed last, so that readers never find a name whose ancestors are missing. Equal nodes
  * stay as they are: the table compares.
  */
-
 import type { Log } from '../base/log.ts';
 import { TableFullError } from '../table/arena.ts';
 import type { NameNode, ZoneId } from '../table/types.ts';

@@ -2,7 +2,6 @@
  * Readers answer every question about a name in the table, of any form and with sets of any size, so the main thread has no work
  * with it.
  */
-
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';

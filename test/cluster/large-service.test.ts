@@ -1,7 +1,6 @@
 /**
  * A service of many slices, which changes in steps: it has the same names as when all its objects are listed at once.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';

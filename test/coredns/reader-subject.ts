@@ -1,7 +1,6 @@
 /**
  * A Corefile with the answers of readers and of its chain, to compare them.
  */
-
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';

@@ -1,7 +1,6 @@
 /**
  * Reads the Corefile of a recorded start, with its files in memory.
  */
-
 import { readFileSync } from 'node:fs';
 import { type CorefileReading, readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';

@@ -1,7 +1,6 @@
 /**
  * Engines of the roles whose readers and chains are compared, each with a cluster and an upstream server that knows all names.
  */
-
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';

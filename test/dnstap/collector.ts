@@ -1,7 +1,6 @@
 /**
  * A collector of dnstap: takes Frame Streams on a socket, and can write what it got as a file that `dnstap-read` reads.
  */
-
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';

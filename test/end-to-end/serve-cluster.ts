@@ -1,7 +1,6 @@
 /**
  * The program serving a test cluster, after all objects are listed.
  */
-
 import { afterFile } from '../support/after-file.ts';
 import { endAllPrograms, type Serving, servePortolan } from '../support/portolan.ts';
 

@@ -4,7 +4,6 @@
  *
  * Engines with random settings get random questions, and change to other settings in between.
  */
-
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';

@@ -2,7 +2,6 @@
  * Derived answers in virtual time: with any order of questions and changes, the table never gives an answer from before a change that
  * was complete when the query arrived.
  */
-
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';

@@ -2,7 +2,6 @@
  * Ten minutes of virtual time under mixed load: local and outside names, an upstream server that is silent for a while, changes,
  * and another process that takes over.
  */
-
 import { expect, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

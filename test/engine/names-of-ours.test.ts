@@ -4,7 +4,6 @@
  *
  * Roles without prefetching and stale answers are also tested with both: the rule does not depend on settings.
  */
-
 import { appendFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -2,7 +2,6 @@
  * Each way to configure the program makes its own views. With all of them, for any batch, a reader never writes into the seat of a
  * packet that it does not answer.
  */
-
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';

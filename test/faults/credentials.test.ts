@@ -1,7 +1,6 @@
 /**
  * Tokens that change while the server runs, are wrong, or give too few permissions: in a pod, and with a kubeconfig.
  */
-
 import { readFileSync } from 'node:fs';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

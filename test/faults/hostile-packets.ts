@@ -2,7 +2,6 @@
  * Packets between valid and invalid: queries with a few critical octets changed, truncated, lengthened, or entirely random.
  * Reproducible by seed.
  */
-
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
 import { TYPE } from '../../src/wire/types.ts';

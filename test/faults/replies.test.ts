@@ -2,7 +2,6 @@
  * Every reply to a hostile packet is safe to send to its source address, even a spoofed one: it answers a query, is no
  * larger than allowed, has the query's ID and question, is well-formed, and is never an internal failure.
  */
-
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

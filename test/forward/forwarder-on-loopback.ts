@@ -1,7 +1,6 @@
 /**
  * A forwarder over real sockets for tests, and questions for it.
  */
-
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';

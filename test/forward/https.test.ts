@@ -1,7 +1,6 @@
 /**
  * Queries over HTTPS to a server made with Node.js (RFC 8484).
  */
-
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';

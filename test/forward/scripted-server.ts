@@ -1,7 +1,6 @@
 /**
  * Upstream servers made of a clock and a script: the reply to a query, and its delay in milliseconds of virtual time.
  */
-
 import type { Clock } from '../../src/base/clock.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';

@@ -1,7 +1,6 @@
 /**
  * A watch of a cluster against the API server double, with a manual clock.
  */
-
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';

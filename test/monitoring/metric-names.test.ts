@@ -1,7 +1,6 @@
 /**
  * Each metric in an alert or a panel is one that the program shows, and the commands of the runbook pages run.
  */
-
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

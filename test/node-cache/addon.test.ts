@@ -2,7 +2,6 @@
  * The addon nodelocaldns of Kubernetes with only the image replaced by ours, on a node in iptables mode: its DaemonSet, filled in
  * as its installer does.
  */
-
 import { readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
 /**
  * The common environment of the servers of all front ends that change their plans in the test's own process.
  */
-
 import { rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';

@@ -2,7 +2,6 @@
  * The layouts of the kube-dns pod as in our manifests. Replaced are only ports, addresses and folders by free ones, the sidecar's
  * interval by a short one, and files of the machine by files of the test.
  */
-
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import type { Server } from '../../src/chain/testing/ask.ts';
 import { type LayoutFolder, readProbes, readWords } from './containers.ts';

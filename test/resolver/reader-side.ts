@@ -1,7 +1,6 @@
 /**
  * A resolver whose reader forwards plain questions itself, over loopback sockets, with reader and main thread in one thread.
  */
-
 import type { ClientPackets, ReaderPathOwner, TakenOver } from '../../src/forward/reader-path/owner.ts';
 import type { PendingQueries } from '../../src/forward/reader-path/pending-queries.ts';
 import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.ts';

@@ -1,7 +1,6 @@
 /**
  * An upstream server made of a clock and a list of records, without any network traffic.
  */
-
 import type { Clock } from '../../src/base/clock.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';

@@ -1,7 +1,6 @@
 /**
  * An upstream server on loopback that knows a few names, and denies all others.
  */
-
 import { encodeMessage } from '../../src/wire/message.ts';
 import { typeName } from '../../src/wire/mnemonics.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';

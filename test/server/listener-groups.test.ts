@@ -1,7 +1,6 @@
 /**
  * Listener groups with their own kind of reader thread: queries that it has received are answered even while the group is closing.
  */
-
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';

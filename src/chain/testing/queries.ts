@@ -1,7 +1,6 @@
 /**
  * Queries and answers for tests of handlers.
  */
-
 import { typeOf } from '../../wire/mnemonics.ts';
 import { parseName } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';

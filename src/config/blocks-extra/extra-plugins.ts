@@ -1,7 +1,6 @@
 /**
  * `--blocks-extra`: plugins in Corefile syntax for the server block of a front end that has no Corefile of its own.
  */
-
 import type { Environment } from '../../base/environment.ts';
 import type { PluginUse } from '../../contract/plugin-use.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';

@@ -1,7 +1,6 @@
 /**
  * Forwarding rules for the servers in kube-dns's ConfigMap.
  */
-
 import { defaultRule, type ForwardRule } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { NameKey } from '../../wire/types.ts';

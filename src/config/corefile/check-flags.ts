@@ -1,7 +1,6 @@
 /**
  * The flags of `portolan corefile check`.
  */
-
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { readerOf } from '../flags/flag-reader.ts';

@@ -1,7 +1,6 @@
 /**
  * Compiles the server blocks of a Corefile to the plan of a server.
  */
-
 import { availableParallelism } from 'node:os';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';

@@ -3,7 +3,6 @@
  * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`,
  * `-events`, `-metrics-compat`, `-plugin`, and the flags of the autoscaler and of the query log.
  */
-
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
 import { EVENT_FLAGS, readEvents } from '../events/event-flags.ts';

@@ -4,7 +4,6 @@
  * In 1.14, `cache` moved behind `rewrite`, so answers are cached under the rewritten name, and `acl` moved behind both. A version
  * rejects plugin names that it does not have as unknown directives.
  */
-
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import { COREFILE_PLUGINS } from '../../plugins/registry.ts';
 

@@ -1,7 +1,6 @@
 /**
  * Reads a Corefile to server blocks with plugin options, or to a list of all its problems.
  */
-
 import { createHash } from 'node:crypto';
 import type { Environment } from '../../base/environment.ts';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';

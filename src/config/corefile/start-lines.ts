@@ -1,7 +1,6 @@
 /**
  * The lines that CoreDNS prints at start: each zone with its port, and its address if `bind` sets one.
  */
-
 import { availableParallelism } from 'node:os';
 import { followsPreferredSyntax } from '../../corefile/keys/server-key.ts';
 import { quoteGo } from '../../corefile/keys/zone-name.ts';

@@ -1,7 +1,6 @@
 /**
  * Warns of valid Corefile settings whose effect may surprise their author.
  */
-
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import { isReverseZone } from '../../corefile/keys/zone-name.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';

@@ -1,7 +1,6 @@
 /**
  * Compiles the plan of dnsmasq's options, with the current contents of the files that it follows, to the plan of a server.
  */
-
 import type { Interfaces } from '../../listen/local-addresses.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';

@@ -4,7 +4,6 @@
  * Names are in lower case, as in dnsmasq. Lists are in the order given unless stated otherwise. Each field means what the manual page
  * of dnsmasq 2.90 says of the option named beside it.
  */
-
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { NameScope } from '../../plugins/local-names/name-scopes.ts';
 import type { ReplyRules } from '../../plugins/local-names/reply-rules.ts';

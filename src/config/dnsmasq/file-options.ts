@@ -1,7 +1,6 @@
 /**
  * Options that name further files, and options that print and exit: `--test`, `--help`, `--version`.
  */
-
 import { textOfOctets } from './octets.ts';
 import type { Option } from './option.ts';
 import { flag, single } from './option.ts';

@@ -1,7 +1,6 @@
 /**
  * Compiles dnsmasq's servers and routes to a plan of the forwarder.
  */
-
 import {
   DEFAULT_FORWARD_PLAN,
   defaultRule,

@@ -1,7 +1,6 @@
 /**
  * Options for hosts files and the domain of their names.
  */
-
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6 } from './addresses.ts';

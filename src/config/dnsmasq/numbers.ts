@@ -3,7 +3,6 @@
  *
  * An empty text is 0, as in dnsmasq. Numbers that overflow in dnsmasq are refused here.
  */
-
 import { textOfOctets, unescapeText } from './octets.ts';
 import type { OptionUse } from './option.ts';
 

@@ -1,7 +1,6 @@
 /**
  * The flags of node-cache, NodeLocal DNSCache's program, and Portolan's additions.
  */
-
 import { parseDuration } from '../../base/duration.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { parseAddress } from '../../wire/address.ts';

@@ -2,7 +2,6 @@
  * The flags that make a server replace the kube-dns pod or a part of it: settings from a ConfigMap, federations, and metrics under
  * the pod's names.
  */
-
 import type { ClusterPlan, DynamicPlan, ServePlan } from '../plan.ts';
 import type { HealthPlan, ListenPlan, SkyDnsMetricsPlan } from '../server/server-plan.ts';
 import { podSidecarPlan, type SidecarPlan } from '../sidecar/sidecar-plan.ts';

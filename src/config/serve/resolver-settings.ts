@@ -1,7 +1,6 @@
 /**
  * Compiles a plan for names outside the cluster to the options of the last plugins: `cache` and `forward`.
  */
-
 import { type CachingRules, SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import {
   DEFAULT_FORWARD_PLAN,

@@ -1,7 +1,6 @@
 /**
  * Compiles the flags of `portolan serve` and `portolan kube-dns` to a plan.
  */
-
 import { formatDuration } from '../../base/duration.ts';
 import type { Environment } from '../../base/environment.ts';
 import { readersFor } from '../cores.ts';

@@ -1,7 +1,6 @@
 /**
  * The server block of Portolan's own front ends: one for all names and listeners. The plugins are in an order that these front ends share.
  */
-
 import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
 import type { ForwardPlan, ForwardRule } from '../../forward/forward-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';

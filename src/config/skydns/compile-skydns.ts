@@ -1,7 +1,6 @@
 /**
  * Compiles the settings of SkyDNS, with the current data of etcd, to the plan of a server.
  */
-
 import { usePlugin } from '../../contract/plugin-use.ts';
 import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import {

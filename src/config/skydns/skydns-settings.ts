@@ -1,7 +1,6 @@
 /**
  * The settings of SkyDNS, from its flags and environment, and from the JSON of the key `config` in etcd, which wins.
  */
-
 import type { Environment } from '../../base/environment.ts';
 import { splitAddress } from '../../corefile/directive/go-values.ts';
 import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';

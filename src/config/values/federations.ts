@@ -1,7 +1,6 @@
 /**
  * Federations in kube-dns's format, from its flag and its ConfigMap: `name=domain,name=domain`.
  */
-
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
 import { readDomain } from './domain.ts';

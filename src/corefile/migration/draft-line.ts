@@ -1,7 +1,6 @@
 /**
  * A line of a Corefile while a migration changes it. It writes its changes as edits, so that all other text stays as it is.
  */
-
 import type { Position } from '../syntax/token.ts';
 import type { Statement } from '../written/statements.ts';
 import { applyEdits, type TextEdit } from '../written/text-edits.ts';

@@ -1,7 +1,6 @@
 /**
  * A plugin of others in a server block: asks it only the questions that it states, within a deadline.
  */
-
 import type { Context, Instance, PluginModule, Reply, Query as ShownQuery } from '@portolan/plugin';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log, LogLevel } from '../../base/log.ts';

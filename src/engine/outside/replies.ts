@@ -1,7 +1,6 @@
 /**
  * Converts replies of plugins of others to answers, and back.
  */
-
 import type { Reply, Rr } from '@portolan/plugin';
 import type { Answer } from '../../chain/answer.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';

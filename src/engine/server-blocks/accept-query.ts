@@ -1,7 +1,6 @@
 /**
  * Decides which packets server blocks accept as queries: all that CoreDNS answers, which is more than our own front ends do.
  */
-
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { tryDecodeMessage } from '../../wire/message.ts';
 import { type ParsedQuery, parseQuery } from '../../wire/query.ts';

@@ -1,7 +1,6 @@
 /**
  * Counts the answers of the handler chain in the memory where the table's readers count theirs.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';

@@ -2,7 +2,6 @@
  * The routes by which readers forward for blocks. Each zone of a listener group has its own route, because its answers are counted
  * separately.
  */
-
 import { addressesAnsweredBefore, type Handler, minLabelsForwarded } from '../../chain/handler.ts';
 import type { QuerySite } from '../../chain/query.ts';
 import {

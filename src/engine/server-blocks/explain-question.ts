@@ -3,7 +3,6 @@
  *
  * It applies the rules that make the views of readers, so it says the same as they do.
  */
-
 import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import { viewOf } from '../../config/server/server-blocks-plan.ts';

@@ -4,7 +4,6 @@
  * Clients of a network with localised names have a view of their own, which shows these names first. All views of the block share
  * one cache: answers from upstream do not depend on the client.
  */
-
 import type { Log } from '../../base/log.ts';
 import type { ClientsPlan } from '../../config/server/server-blocks-plan.ts';
 import type { LocalisedPublication } from '../../table/types.ts';

@@ -2,7 +2,6 @@
  * The only block of our own front ends in the table: the default view. It lives as long as the process, so that cached answers
  * outlive plans.
  */
-
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';

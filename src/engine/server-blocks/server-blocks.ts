@@ -3,7 +3,6 @@
  *
  * All blocks are complete before any of them answers, so that a plan that fails changes nothing.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';

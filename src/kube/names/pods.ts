@@ -3,7 +3,6 @@
  *
  * `insecure` answers for any address, `verified` only for addresses that a pod of the namespace has now.
  */
-
 import { canonicalAddress } from './endpoints.ts';
 
 export type PodMode = 'disabled' | 'insecure' | 'verified';

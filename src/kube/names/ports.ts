@@ -1,7 +1,6 @@
 /**
  * Ports by name: `_port._protocol` below a service (Kubernetes DNS specification, sections 2.3.2 and 2.4.2).
  */
-
 import type { ServicePort } from '../objects/objects.ts';
 import { portLabel } from './labels.ts';
 

@@ -4,7 +4,6 @@
  * The result has the shape of the same object in JSON, so that both encodings are trimmed by the same functions. An empty
  * string is left out: the API server always writes the strings that JSON omits when empty.
  */
-
 import { ItemFault } from '../../base/item-fence.ts';
 
 export type FieldKind = 'text' | 'texts' | 'number' | 'flag' | 'map' | 'quantities' | 'message' | 'messages';

@@ -4,7 +4,6 @@
  * A batch: `begin`; for each query `noteQuery` before its answer overwrites it, and `write` after; `publish` when the
  * answers are sent. It allocates no memory.
  */
-
 import { ENDPOINT_WORDS } from '../../socket/endpoints.ts';
 import { RCODE } from '../../wire/types.ts';
 import { CONTROL, EVENT_MODE, FLAG, SAMPLING, sharedMonotonic, viewEventRing, WORD } from './event-ring.ts';

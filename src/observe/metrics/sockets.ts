@@ -1,7 +1,6 @@
 /**
  * Metrics of sockets and threads: packets, connections, drops and errors.
  */
-
 import type { ReaderCounters } from '../../listen/reader-counters.ts';
 import { DROP_REASONS } from '../http-connections.ts';
 import type { Stats } from '../stats.ts';

@@ -1,7 +1,6 @@
 /**
  * Selects query events for a log: a sample of all events, then by zone, response code and client.
  */
-
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
 import type { EventView } from '../../listen/query-events/event-reader.ts';
 import { matchRanges } from '../../wire/address-range.ts';

@@ -1,7 +1,6 @@
 /**
  * `acl`: access rules for queries.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';

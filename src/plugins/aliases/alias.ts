@@ -1,7 +1,6 @@
 /**
  * Follows aliases: the target goes through all handlers again, so it may lie in any zone, or outside.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';

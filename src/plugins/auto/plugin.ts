@@ -1,7 +1,6 @@
 /**
  * `auto`: zones from all files of a folder.
  */
-
 import { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE, PLAN } from '../../contract/services.ts';

@@ -4,7 +4,6 @@
  *
  * A client that gets the answer for a missing name walks its list by itself, so passing on is right wherever the list is not known.
  */
-
 import { readFile } from 'node:fs/promises';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';

@@ -1,7 +1,6 @@
 /**
  * `autopath`: searches the domains of a client in its place.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
 import { type DirectiveContext, zonesOrBlock } from '../../corefile/directive/directive.ts';

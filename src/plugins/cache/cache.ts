@@ -1,7 +1,6 @@
 /**
  * Caches answers of the handlers behind it, by rules that are data. Stale answers and prefetching are optional.
  */
-
 import type { Answer } from '../../chain/answer.ts';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';

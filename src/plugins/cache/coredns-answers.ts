@@ -2,7 +2,6 @@
  * Answers by the rules of plugin/cache of CoreDNS 1.14.7. All records of an answer have one TTL; answers with records and denials have
  * separate bounds.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { messageFromEntry, replyFromBody } from '../../chain/cached-reply.ts';

@@ -1,7 +1,6 @@
 /**
  * Makes cached answers from replies that readers have sent to their clients, by copying octets.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import type { AnswerForm } from '../../forward/caching/answer-form.ts';

@@ -1,7 +1,6 @@
 /**
  * `cache`: how answers are cached.
  */
-
 import type { Query } from '../../chain/query.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';

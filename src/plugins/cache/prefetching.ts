@@ -3,7 +3,6 @@
  *
  * Once a second the cache is searched, in parts, with other work between them.
  */
-
 import type { Clock, Timer } from '../../base/clock.ts';
 import { createOwnQuery } from '../../chain/own-query.ts';
 import type { Query, QuerySite } from '../../chain/query.ts';

@@ -1,7 +1,6 @@
 /**
  * `chaos`: describes the server in class CHAOS.
  */
-
 import { hostname } from 'node:os';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';

@@ -1,7 +1,6 @@
 /**
  * The zone of a cluster, whose objects the server follows. It outlives plans, and keeps the options of the first plan.
  */
-
 import type { Handler } from '../../chain/handler.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';

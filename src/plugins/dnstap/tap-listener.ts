@@ -2,7 +2,6 @@
  * A socket that collectors of dnstap connect to. Each gets all messages from then on; one that does not keep up is closed, so that it holds
  * up no answer and takes no memory.
  */
-
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';

@@ -1,7 +1,6 @@
 /**
  * `errors`: how errors of the handlers are logged.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { PLAN, QUERY_LINES } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';

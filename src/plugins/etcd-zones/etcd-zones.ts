@@ -1,7 +1,6 @@
 /**
  * Zones whose names come from an etcd, as in SkyDNS. The source outlives plans, and keeps the options of the first plan.
  */
-
 import type { Handler } from '../../chain/handler.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import { Lasting } from '../../contract/lasting.ts';

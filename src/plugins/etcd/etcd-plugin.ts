@@ -1,7 +1,6 @@
 /**
  * The plugin `etcd` of a server block.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Handler } from '../../chain/handler.ts';
 import type { PluginContext } from '../../contract/plugin.ts';

@@ -1,7 +1,6 @@
 /**
  * `etcd`: names from the keys of an etcd.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE } from '../../contract/services.ts';
 import {

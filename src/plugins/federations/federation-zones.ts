@@ -1,7 +1,6 @@
 /**
  * The federations that the cluster belongs to. Its knowledge of nodes outlives plans.
  */
-
 import type { Handler } from '../../chain/handler.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';

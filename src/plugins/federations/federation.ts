@@ -2,7 +2,6 @@
  * Answers for services in a federation. The answer is the service of this cluster if it has endpoints, else the federation's name
  * for it in our zone and region. Both are aliases, which are followed.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';

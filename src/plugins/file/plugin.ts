@@ -1,7 +1,6 @@
 /**
  * `file`: zones from master files.
  */
-
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';

@@ -1,7 +1,6 @@
 /**
  * Asks the servers of its routes, by `Forwarder`, for all front ends.
  */
-
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';

@@ -1,7 +1,6 @@
 /**
  * `forward`: questions that go to other servers.
  */
-
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';

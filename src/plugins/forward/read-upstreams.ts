@@ -1,7 +1,6 @@
 /**
  * The servers behind a `forward`: addresses, names, and files in the form of resolv.conf.
  */
-
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { isAddress, splitAddress } from '../../corefile/directive/go-values.ts';

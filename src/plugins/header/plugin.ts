@@ -1,7 +1,6 @@
 /**
  * `header`: flags that are set or cleared.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { createHeaderHandler } from './header.ts';

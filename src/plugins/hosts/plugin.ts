@@ -1,7 +1,6 @@
 /**
  * `hosts`: names and addresses from a hosts file and from lines of the Corefile.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE } from '../../contract/services.ts';
 import {

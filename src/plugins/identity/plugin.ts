@@ -1,7 +1,6 @@
 /**
  * `identity`: describes the server in class CHAOS. A block without it refuses that class.
  */
-
 import { hostname } from 'node:os';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { PluginContext } from '../../contract/plugin.ts';

@@ -1,7 +1,6 @@
 /**
  * `k8s_external`: services of a cluster for clients outside it.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { PLAN } from '../../contract/services.ts';
 import { type Draft, fallthroughZones, readTtl, zonesOrBlock } from '../../corefile/directive/directive.ts';

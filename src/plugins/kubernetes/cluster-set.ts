@@ -2,7 +2,6 @@
  * The zones of a cluster set: the services that the cluster imports from others. They are a cluster of their own in the
  * table, whose services are imports.
  */
-
 import type { PluginContext } from '../../contract/plugin.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';

@@ -1,7 +1,6 @@
 /**
  * `kubernetes`: the zone of a cluster.
  */
-
 import { networkInterfaces } from 'node:os';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind, type PluginContext } from '../../contract/plugin.ts';

@@ -2,7 +2,6 @@
  * All records of a cluster's zone, for transfers. They are those of CoreDNS: names of endpoints of services without an address of their
  * own, and of no others.
  */
-
 import { type Endpoint, endpointLabel } from '../../kube/names/endpoints.ts';
 import { externalTarget } from '../../kube/names/external-target.ts';
 import type { ServiceObject, ServicePort } from '../../kube/objects/objects.ts';

@@ -1,7 +1,6 @@
 /**
  * `loadbalance`: the order of addresses in an answer.
  */
-
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveContext, resolvePath } from '../../corefile/directive/directive.ts';

@@ -1,7 +1,6 @@
 /**
  * Local names, question rules and reply filters.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Handler, ReplyChanges } from '../../chain/handler.ts';

@@ -2,7 +2,6 @@
  * Hosts files, records of options, and rules: names that are known without asking. They outlive plans with the same settings for
  * them.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import type { Handler } from '../../chain/handler.ts';
 import { Lasting } from '../../contract/lasting.ts';

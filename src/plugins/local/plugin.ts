@@ -1,7 +1,6 @@
 /**
  * `local`: names of the host itself.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { createLocalhostHandler } from './localhost.ts';

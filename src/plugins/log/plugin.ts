@@ -1,7 +1,6 @@
 /**
  * `log`: a line for each query.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { BLOCK, QUERY_LINES } from '../../contract/services.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';

@@ -6,7 +6,6 @@
  * query has come back. While a loop is known, questions that would take it are answered SERVFAIL at once, and are not forwarded. A
  * further test every few seconds finds out whether the loop is still there.
  */
-
 import { randomInt } from 'node:crypto';
 import type { Timer } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';

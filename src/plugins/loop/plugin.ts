@@ -1,7 +1,6 @@
 /**
  * `loop`: detects whether forwarded queries come back.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import { BLOCK, PLAN } from '../../contract/services.ts';

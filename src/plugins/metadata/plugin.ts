@@ -1,7 +1,6 @@
 /**
  * `metadata`: makes facts about queries known by labels. Source: plugin/metadata of CoreDNS 1.14.7.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { NameKey } from '../../wire/types.ts';

@@ -1,7 +1,6 @@
 /**
  * `multisocket`: how many sockets listen on each address.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
 import type { MultisocketOptions } from './options.ts';

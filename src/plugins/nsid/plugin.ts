@@ -1,7 +1,6 @@
 /**
  * `nsid`: identifies the server to clients that ask for it (RFC 5001).
  */
-
 import { hostname } from 'node:os';
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';

@@ -1,7 +1,6 @@
 /**
  * `portolan`: features that CoreDNS does not have, for the plugins of its server block.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';

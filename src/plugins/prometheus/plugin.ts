@@ -1,7 +1,6 @@
 /**
  * `prometheus`: metrics of a server block, over HTTP.
  */
-
 import type { Query } from '../../chain/query.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { BLOCK, PLAN } from '../../contract/services.ts';

@@ -1,7 +1,6 @@
 /**
  * `rewrite`: changes questions, and changes answers back.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { exactClassOf, exactTypeOf } from '../../corefile/directive/type-names.ts';

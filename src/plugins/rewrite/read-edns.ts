@@ -1,7 +1,6 @@
 /**
  * Rules of `rewrite` for EDNS options.
  */
-
 import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '../../corefile/directive/go-values.ts';
 import type { RewriteEdns, RewriteEdnsAction, RewriteEdnsValue } from './options.ts';

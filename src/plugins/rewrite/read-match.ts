@@ -1,7 +1,6 @@
 /**
  * Reads the names that a rule of `rewrite` matches.
  */
-
 import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { compilePattern, type PatternFaults } from '../../corefile/directive/patterns.ts';
 import { normalizeName } from '../../corefile/keys/zone-name.ts';

@@ -1,7 +1,6 @@
 /**
  * Rules of `rewrite` that change responses only: TTLs, response codes, targets of aliases.
  */
-
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '../../corefile/directive/go-values.ts';
 import { exactRcodeOf } from '../../corefile/directive/type-names.ts';

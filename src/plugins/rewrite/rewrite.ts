@@ -1,7 +1,6 @@
 /**
  * Changes questions before they are answered, and changes the answers back.
  */
-
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { covers, type Match, type Questions } from '../../chain/match.ts';

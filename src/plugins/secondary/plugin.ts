@@ -1,7 +1,6 @@
 /**
  * `secondary`: zones from primary servers.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import { PLAN } from '../../contract/services.ts';

@@ -1,7 +1,6 @@
 /**
  * `stub-zones`: zones whose names other servers answer. Their queries skip the plugins in between.
  */
-
 import type { Handler } from '../../chain/handler.ts';
 import { namesWithin, type Questions } from '../../chain/match.ts';
 import { definePlainPlugin } from '../../contract/define-plugin.ts';

@@ -1,7 +1,6 @@
 /**
  * `template`: answers made from templates.
  */
-
 import type { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import {

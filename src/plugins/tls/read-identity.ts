@@ -1,7 +1,6 @@
 /**
  * Reads the files of `tls`.
  */
-
 import type { TlsIdentity } from '../../listen/secure/tls-identity.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { checkIdentity } from '../../listen/secure/tls-server.ts';

@@ -1,7 +1,6 @@
 /**
  * `transfer`: whole zones for secondary servers.
  */
-
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { PLAN } from '../../contract/services.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';

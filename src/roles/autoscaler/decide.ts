@@ -1,7 +1,6 @@
 /**
  * Computes the replicas for a cluster of a given size like cluster-proportional-autoscaler, without its overflows.
  */
-
 import {
   type LadderParameters,
   type LinearParameters,

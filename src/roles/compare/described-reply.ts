@@ -1,7 +1,6 @@
 /**
  * A reply as text, part by part: the form in which the judge compares replies, and in which answers of other servers are recorded.
  */
-
 import { formatAddress } from '../../wire/address.ts';
 import { wholeRcodeOf } from '../../wire/edns.ts';
 import { opcodeName, rcodeName } from '../../wire/mnemonics.ts';

@@ -3,7 +3,6 @@
  *
  * A row names its replies narrowly. A difference that only resembles one must not pass for it.
  */
-
 import { CLASS, type Question, TYPE } from '../../wire/types.ts';
 import type { DescribedReply } from './described-reply.ts';
 

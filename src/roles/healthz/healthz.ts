@@ -2,7 +2,6 @@
  * The exechealthz of older pods: a bridge from commands to the HTTP probes of the kubelet. Each path answers for one command:
  * 200 while its last run succeeded and is recent, else 503 with the reason.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';

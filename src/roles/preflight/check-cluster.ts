@@ -1,7 +1,6 @@
 /**
  * What is around the program: who scrapes it, the nodes it runs on, and what handles the packets of pods.
  */
-
 import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import type { Original } from '../../config/preflight/originals.ts';
 import { asRecord, asRecords, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';

@@ -1,7 +1,6 @@
 /**
  * What a container may do: open port 53, change the node's network, use memory, and follow the objects of the cluster.
  */
-
 import { findOptions } from '../../config/corefile/compile-corefile.ts';
 import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import type { Original } from '../../config/preflight/originals.ts';

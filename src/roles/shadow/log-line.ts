@@ -1,7 +1,6 @@
 /**
  * The questions in lines of CoreDNS's `log`, in the formats `common` and `combined`, whatever precedes them.
  */
-
 import { ItemFault } from '../../base/item-fence.ts';
 import { classOf } from '../../wire/mnemonics.ts';
 import { type AskedQuestion, PLAIN, readName, readType } from '../compare/asked-question.ts';

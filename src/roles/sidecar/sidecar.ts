@@ -5,7 +5,6 @@
  *     /healthz               200 while the process is alive
  *     /metrics               under the names of the original
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProbedServer, SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';

@@ -1,7 +1,6 @@
 /**
  * What a server does for the requests of its control socket. This module is loaded with the first request.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { readHanded } from '../../chain/handed-answer.ts';

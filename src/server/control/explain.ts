@@ -1,7 +1,6 @@
 /**
  * Explains a name: follows the chain that serves, for each name of the search list, and finds the reason where there is no answer.
  */
-
 import { isIP } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { Look } from '../../chain/look.ts';

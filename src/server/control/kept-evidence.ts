@@ -1,7 +1,6 @@
 /**
  * The evidence of a cluster, from the records that a server keeps. They have no selectors.
  */
-
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { ServiceEndpoint } from '../../kube/records/cluster-contents.ts';
 import { serviceKey } from '../../kube/records/fill-drafts.ts';

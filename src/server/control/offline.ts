@@ -1,7 +1,6 @@
 /**
  * A server without sockets, to explain what a configuration would answer. Its blocks, plugins and names are those of a running server.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Client } from '../../chain/query.ts';

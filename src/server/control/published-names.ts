@@ -1,7 +1,6 @@
 /**
  * The services that a server publishes, for comparison with other servers, and which of them came and went.
  */
-
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { FormerDigest } from '../../kube/publish/service-log.ts';
 import { clustersIn } from '../../plugins/kubernetes/inspected-cluster.ts';

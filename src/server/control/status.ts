@@ -1,7 +1,6 @@
 /**
  * The status of a server: data, configuration, upstream servers, cache and readers.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { forwardersIn } from '../../plugins/forward/inspected-forwarders.ts';
 import type { UpstreamEvidence } from '../../reasons/finding.ts';

@@ -1,7 +1,6 @@
 /**
  * The evidence of checks, from queries that are watched for some time.
  */
-
 import type { ClusterEvidence } from '../../reasons/cluster-evidence.ts';
 import type { TrafficEvidence } from '../../reasons/finding.ts';
 import { findNearServices } from '../../reasons/near-names.ts';

@@ -2,7 +2,6 @@
  * The part of dnsmasq-nanny beside dnsmasq: follows the folder of kube-dns's ConfigMap and applies its stub domains and upstream
  * servers to the running server. No restart means that no cached answer and no query is lost.
  */
-
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';

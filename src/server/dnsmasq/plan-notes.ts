@@ -1,7 +1,6 @@
 /**
  * Notes for the log at start about settings that behave differently than users may expect.
  */
-
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';
 

@@ -3,7 +3,6 @@
  *
  * An invalid ConfigMap changes nothing; at start, only the template is then rendered. Both are still followed.
  */
-
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';

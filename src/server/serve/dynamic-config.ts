@@ -1,7 +1,6 @@
 /**
  * Follows the settings that change at run time: kube-dns's ConfigMap, in a folder or on the API server.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';

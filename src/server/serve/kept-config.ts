@@ -2,7 +2,6 @@
  * The last good settings in a file beside the snapshot. They apply at start until the ConfigMap is read, and further on if that is
  * invalid.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { ItemFault, ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,7 +1,6 @@
 /**
  * The settings of kube-dns's ConfigMap in force: the latest valid ones. An invalid change is reported and has no effect.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,7 +1,6 @@
 /**
  * The front end of `serve` and `kube-dns`: flags, the resolv file and the ConfigMap of kube-dns.
  */
-
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';

@@ -4,7 +4,6 @@
  * A change of a file rebuilds all names, in slices, and publishes the difference. Files that change meanwhile are read
  * after that.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock, Timer } from '../../base/clock.ts';

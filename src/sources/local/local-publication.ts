@@ -2,7 +2,6 @@
  * Local names in the answer table. A change publishes the difference between the published and the new names, name by name, so
  * that readers always find a name that is in both.
  */
-
 import type { Log } from '../../base/log.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { NameNode, PublicationId, ZoneId } from '../../table/types.ts';

@@ -2,7 +2,6 @@
  * Local names whose addresses depend on the network of the client (`--localise-queries`): per network a publication of the
  * names that its clients see differently. A view for these clients lists it before the publication of all local names.
  */
-
 import type { Log } from '../../base/log.ts';
 import type { LocalisedPublication } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';

@@ -3,7 +3,6 @@
  *
  * A file is valid or invalid as a whole: the valid part of a broken file is never served.
  */
-
 import { isIP } from 'node:net';
 import {
   type Document,

@@ -2,7 +2,6 @@
  * Fuzzes what other processes send beside DNS: frames and statuses of gRPC, messages of etcd, cached answers of the process before
  * this one, HTTP requests, captures, dnstap and query logs of other servers.
  */
-
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';

@@ -2,7 +2,6 @@
  * A running server changes its whole plan two hundred times under load: no query is lost or answered wrongly, no answer is from
  * before a change, and memory stays constant.
  */
-
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { findFreePort } from '../../../src/base/testing/free-port.ts';

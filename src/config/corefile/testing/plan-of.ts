@@ -1,7 +1,6 @@
 /**
  * Compiles a Corefile given as text, for tests.
  */
-
 import { DISK_FILES } from '../../../corefile/syntax/corefile-files.ts';
 import type { EnginePlan } from '../../server/engine-plan.ts';
 import { compileCorefile } from '../compile-corefile.ts';

@@ -2,7 +2,6 @@
  * Proxies between us and the API server, chosen from the environment by the rules of Go's HTTP client, which kubectl
  * and every other Kubernetes client obey.
  */
-
 import type { Agent, AgentOptions } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { type Environment, readVariable } from '../../../base/environment.ts';

@@ -1,7 +1,6 @@
 /**
  * Reads lists: complete from the watch cache of the API server, or page by page from its store.
  */
-
 import { asRecord, asText } from '../../objects/trim/fields.ts';
 import { isProtobuf } from '../../protobuf/envelope.ts';
 import { ProtobufListReader } from '../../protobuf/protobuf-list-reader.ts';

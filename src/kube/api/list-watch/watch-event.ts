@@ -1,7 +1,6 @@
 /**
  * One event of a watch as a value, from a line of JSON or a frame of Protocol Buffers.
  */
-
 import { asRecord, asText } from '../../objects/trim/fields.ts';
 import { readEvent } from '../../protobuf/envelope.ts';
 import { ProtobufError } from '../../protobuf/message.ts';

@@ -1,7 +1,6 @@
 /**
  * A watch: opened with bookmarks and its own timeout, then read event by event until either side ends it.
  */
-
 import type { WatchedObject } from '../../objects/objects.ts';
 import { isProtobuf } from '../../protobuf/envelope.ts';
 import { FrameSplitter } from '../../protobuf/frame-splitter.ts';
