@@ -16,7 +16,7 @@ import { packageFolder } from './package-folder.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 import { VERSION } from './version.ts';
 
-export function serverDependencies(log: Log): Omit<ServerDependencies, 'plugins'> {
+export function serverDependencies(log: Log): ServerDependencies {
   useEarlyPorts(takeEarlyPort);
   return {
     environment: process.env,
