@@ -1,6 +1,8 @@
 /**
  * EDNS options of a query that pass by without changing its answer, read and copied in place.
  */
+import { uint16At } from './uint16.ts';
+
 /** A bit for each option up to 15. */
 type Options = number;
 
@@ -63,8 +65,4 @@ function isAmong(options: Options, code: number): boolean {
 
 function nextOption(packet: Uint8Array, at: number): number {
   return at + HEADER_OCTETS + uint16At(packet, at + 2);
-}
-
-function uint16At(packet: Uint8Array, at: number): number {
-  return ((packet[at] ?? 0) << 8) | (packet[at + 1] ?? 0);
 }

@@ -9,6 +9,7 @@
 import { HEADER_OCTETS } from './header.ts';
 import { MAX_LABEL_OCTETS } from './label.ts';
 import { TYPE } from './types.ts';
+import { uint16At } from './uint16.ts';
 
 /** An OPT record without options (RFC 6891 section 6.1.2). */
 export const OPT_OCTETS = 11;
@@ -74,10 +75,6 @@ export function skipName(packet: Uint8Array, at: number, end: number): number {
     position += label + 1;
   }
   return -1;
-}
-
-function uint16At(packet: Uint8Array, at: number): number {
-  return ((packet[at] ?? 0) << 8) | (packet[at + 1] ?? 0);
 }
 
 /** Of the data of TSIG: the time and the fudge; the id, the error and the length of other data (RFC 8945 section 4.2). */

@@ -18,6 +18,7 @@ import {
   type ResourceRecord,
   TYPE,
 } from './types.ts';
+import { uint16At } from './uint16.ts';
 import { WireError } from './wire-error.ts';
 
 /** The parts of a query that its response must match. */
@@ -91,10 +92,6 @@ const records = new QueryRecords();
 function areRecordsSound(bytes: Uint8Array): boolean {
   const [others, additionals] = [uint16At(bytes, 6) + uint16At(bytes, 8), uint16At(bytes, 10)];
   return records.read(bytes, questionEnd(bytes, 0, bytes.length), bytes.length, others, additionals);
-}
-
-function uint16At(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 }
 
 /** The part of an OPT record that a response repeats, whether or not the rest of the query is well-formed. */
