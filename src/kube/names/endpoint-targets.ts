@@ -27,15 +27,3 @@ export function mergeTargets(targets: readonly NamedTarget[]): readonly NamedTar
 }
 
 const keyOfTarget = ({ target, label = '' }: NamedTarget): string => `${target} ${label}`;
-
-/** The targets of each label. */
-export function targetsByLabel(targets: readonly NamedTarget[]): ReadonlyMap<string, readonly NamedTarget[]> {
-  const byLabel = new Map<string, NamedTarget[]>();
-  for (const target of targets) {
-    if (target.label === undefined) continue;
-    const others = byLabel.get(target.label);
-    if (others === undefined) byLabel.set(target.label, [target]);
-    else others.push(target);
-  }
-  return byLabel;
-}

@@ -3,20 +3,24 @@
  */
 import type { Endpoint } from './endpoints.ts';
 
-export interface LabelGroup {
+export interface LabelGroup<Each = Endpoint> {
   readonly label: string;
   /** At least one, in order. */
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly Each[];
 }
 
-/** @returns groups in the order of their first endpoints */
-export function groupByLabel(
-  endpoints: readonly Endpoint[],
-  labelOf: (endpoint: Endpoint) => string,
-): readonly LabelGroup[] {
-  const byLabel = new Map<string, Endpoint[]>();
+/**
+ * @param labelOf undefined: the endpoint has no name of its own
+ * @returns groups in the order of their first endpoints
+ */
+export function groupByLabel<Each>(
+  endpoints: readonly Each[],
+  labelOf: (endpoint: Each) => string | undefined,
+): readonly LabelGroup<Each>[] {
+  const byLabel = new Map<string, Each[]>();
   for (const endpoint of endpoints) {
     const label = labelOf(endpoint);
+    if (label === undefined) continue;
     const others = byLabel.get(label);
     if (others === undefined) byLabel.set(label, [endpoint]);
     else others.push(endpoint);

@@ -3,17 +3,17 @@
  * dashes, and has no SRV records for them.
  */
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
-import { targetsByLabel } from '../../names/endpoint-targets.ts';
+import { groupByLabel } from '../../names/label-groups.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import type { ServiceView } from '../dialect.ts';
 import { addressesOrAlias } from './aliases.ts';
 
 export function targetNodes(view: ServiceView): readonly ZoneNode[] {
-  return [...targetsByLabel(view.targets)].flatMap(([label, targets]) => {
+  return groupByLabel(view.targets, ({ label }) => label).flatMap(({ label, endpoints }) => {
     const name = nameBelow(label, view.name);
     if (name === undefined) return [];
-    const contents = addressesOrAlias([], targets, view);
+    const contents = addressesOrAlias([], endpoints, view);
     return [{ name, ...contents, below: COMPLETE, outcome: OUTCOME.endpoint }];
   });
 }
