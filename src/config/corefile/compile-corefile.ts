@@ -2,6 +2,7 @@
  * Compiles the server blocks of a Corefile to the plan of a server.
  */
 import { availableParallelism } from 'node:os';
+import { findPluginOptions } from '../../contract/plugin-use.ts';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
@@ -22,8 +23,7 @@ export function findOptions<Name extends CorefilePluginName>(
   { plugins }: Pick<ServerBlock, 'plugins'>,
   name: Name,
 ): CorefilePluginOptions[Name] | undefined {
-  // The plugin's name determines the type of its options.
-  return plugins.find((use) => use.name === name)?.options as CorefilePluginOptions[Name] | undefined;
+  return findPluginOptions<CorefilePluginOptions[Name]>(plugins, { name });
 }
 
 /** Milliseconds: `forward` of CoreDNS tries servers for 5 s, and waits 2 s for the reply of the last one. */

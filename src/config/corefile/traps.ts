@@ -12,6 +12,7 @@ import type { TemplateRule } from '../../plugins/template/options.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { findOptions } from './compile-corefile.ts';
 
 interface Block {
   readonly keys: readonly ServerKey[];
@@ -228,8 +229,7 @@ function isOwnAddress(
 ): upstream is Extract<ForwardUpstream, { kind: 'address' }> {
   if (upstream.kind !== 'address' || !/^(?:127\.|::1$|0\.0\.0\.0$|::$)/.test(upstream.address)) return false;
   if (!keys.some(({ scheme, port }) => scheme === upstream.scheme && port === upstream.port)) return false;
-  const bind = plugins.find((use) => use.name === 'bind');
-  const bound = bind?.name === 'bind' ? bind.options.addresses : [];
+  const bound = findOptions({ plugins }, 'bind')?.addresses ?? [];
   return bound.length === 0 || [upstream.address, '0.0.0.0', '::'].some((address) => bound.includes(address));
 }
 
