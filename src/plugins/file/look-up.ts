@@ -69,6 +69,7 @@ export class FileLookUp {
   readonly #zone: ZoneNames;
   readonly #elsewhere: LookUpElsewhere;
   readonly #isSigned: boolean;
+  readonly #isStrict: boolean;
   readonly #question: Question;
   readonly #asked: FileQuestion;
 
@@ -77,6 +78,7 @@ export class FileLookUp {
     this.#asked = asked;
     this.#question = asked.question;
     this.#isSigned = asked.isSigned;
+    this.#isStrict = asked.isStrict === true;
     this.#elsewhere = elsewhere;
   }
 
@@ -151,9 +153,8 @@ export class FileLookUp {
     const dnames = at.signed(TYPE.DNAME, this.#isSigned);
     // RFC 6672 section 2.2.
     if (alias === undefined) return { ...this.#positive(dnames, []), result: 'yxdomain' };
-    const { isStrict = false } = this.#asked;
     const isCircle = toKey(alias.target) === toKey(name);
-    if (isCircle && isStrict) return SERVFAIL;
+    if (isCircle && this.#isStrict) return SERVFAIL;
     const record: ResourceRecord = {
       ...{ name: toKey(name), class: CLASS.IN, ttl: dname.ttl },
       data: { kind: 'CNAME', target: alias.target },
@@ -162,7 +163,7 @@ export class FileLookUp {
     const followed = isLast
       ? this.#positive([record], this.#serversFor([record]))
       : await this.#follow([record]);
-    const answers = isStrict ? [...dnames, ...followed.answers] : joinRecords(dnames, followed.answers);
+    const answers = this.#isStrict ? [...dnames, ...followed.answers] : joinRecords(dnames, followed.answers);
     return { ...followed, answers };
   }
 
@@ -191,12 +192,15 @@ export class FileLookUp {
   async #follow(aliases: readonly ResourceRecord[]): Promise<FileAnswer> {
     const { type } = this.#question;
     const answers = [...aliases];
-    const isStrict = this.#asked.isStrict === true;
     const passed = new Set([toKey(this.#question.name)]);
     let target = targetOf(aliases);
-    for (let step = 0; target !== undefined && step <= (isStrict ? STRICT_ALIASES : MAX_ALIASES); step += 1) {
+    for (
+      let step = 0;
+      target !== undefined && step <= (this.#isStrict ? STRICT_ALIASES : MAX_ALIASES);
+      step += 1
+    ) {
       const key = toKey(target);
-      if (!isStrict && passed.has(key)) return this.#positive(answers, []);
+      if (!this.#isStrict && passed.has(key)) return this.#positive(answers, []);
       passed.add(key);
       const cut = this.#cutAbove(key);
       if (cut !== undefined) return { ...cut, answers };
@@ -208,7 +212,7 @@ export class FileLookUp {
       answers.push(...last);
       const proof = last.length === 0 ? this.#proofOf(key) : [];
       // The last name has no such records (RFC 2308 section 2.2). Questions for ANY get the alias only, which denies nothing.
-      if (proof.length > 0 || (last.length === 0 && !isStrict && type !== TYPE.ANY))
+      if (proof.length > 0 || (last.length === 0 && !this.#isStrict && type !== TYPE.ANY))
         return this.#positive(answers, [...this.#soa(), ...proof]);
       target = targetOf(further);
     }
@@ -234,11 +238,10 @@ export class FileLookUp {
       ...this.#question,
       name: target,
     });
-    const isStrict = this.#asked.isStrict === true;
-    const all = isStrict ? [...answers, ...more] : joinRecords(answers, more);
+    const all = this.#isStrict ? [...answers, ...more] : joinRecords(answers, more);
     const isNegative = result === 'nxdomain' || result === 'nodata';
     // The SOA record of the zone of the last name, which may be another one.
-    const denial = isStrict ? [] : theirs.filter(({ data }) => data.kind === 'SOA');
+    const denial = this.#isStrict ? [] : theirs.filter(({ data }) => data.kind === 'SOA');
     const authorities = [
       ...(denial.length > 0 ? denial : isNegative ? this.#soa() : this.#serversFor(all)),
       ...this.#proofOf(toKey(target)),
@@ -250,7 +253,7 @@ export class FileLookUp {
   #serversFor(answers: readonly ResourceRecord[]): readonly ResourceRecord[] {
     const last = answers.findLast(({ data }) => data.kind === 'CNAME')?.data;
     const isElsewhere = last?.kind === 'CNAME' && !isWithin(toKey(last.target), this.#zone.origin);
-    return isElsewhere && this.#asked.isStrict !== true ? [] : this.#nameservers();
+    return isElsewhere && !this.#isStrict ? [] : this.#nameservers();
   }
 
   /** The wildcard right below the closest encloser (RFC 4592 section 3.3.1). */
@@ -313,13 +316,13 @@ export class FileLookUp {
     const target = targetFor(data);
     if (target === undefined) return [];
     // RFC 9460 section 2.5.2: the owner itself.
-    return target === ROOT && isServiceMode(data) && this.#asked.isStrict !== true ? [name] : [target];
+    return target === ROOT && isServiceMode(data) && !this.#isStrict ? [name] : [target];
   }
 
   /** The records that the alias of a service binding leads to (RFC 9460 section 4.1). */
   #bindingsOf(data: RecordData): readonly ResourceRecord[] {
     if ((data.kind !== 'SVCB' && data.kind !== 'HTTPS') || isServiceMode(data)) return [];
-    if (this.#asked.isStrict === true) return [];
+    if (this.#isStrict) return [];
     return this.#zone.find(toKey(data.target))?.signed(TYPE[data.kind], this.#isSigned) ?? [];
   }
 
