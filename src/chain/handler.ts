@@ -126,6 +126,11 @@ export function publicationsOf(handlers: readonly Handler[]): readonly Publicati
   );
 }
 
+/** Whether a block with these handlers rotates the addresses of answers. */
+export function rotateAddresses(handlers: readonly Handler[]): boolean {
+  return handlers.some(({ rotates }) => rotates === true);
+}
+
 /**
  * @param handlers in order
  * @param end answers queries that all handlers pass on; default: refuses them

@@ -40,7 +40,7 @@ it('keeps no cache for the sake of what counts its answers', async () => {
   const make = () => {
     const cache = new Cache(optionsIn(planOf('. {\n cache\n}\n'), cachePlugin), {
       ...{ table, clock: systemClock, metrics: new PluginMetrics() },
-      ...{ isStrict: false, handlerNames: () => [] },
+      ...{ isStrict: false, rotates: () => false },
     });
     cache.stop();
     const { handler } = cache;

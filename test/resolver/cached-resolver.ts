@@ -48,7 +48,7 @@ export class CachedResolver {
   #makeCache(rules: OwnRules, former?: Cache): Cache {
     const { table, clock } = this.#dependencies;
     const dependencies = {
-      ...{ table, clock, metrics: new PluginMetrics(), isStrict: false, handlerNames: () => [] },
+      ...{ table, clock, metrics: new PluginMetrics(), isStrict: false, rotates: () => false },
       readerPath: this.readerPath,
       chain: (query: Query) => this.answer(query),
     };

@@ -2,7 +2,12 @@
  * The routes by which readers forward for blocks. Each zone of a listener group has its own route, because its answers are counted
  * separately.
  */
-import { addressesAnsweredBefore, type Handler, minLabelsForwarded } from '../../chain/handler.ts';
+import {
+  addressesAnsweredBefore,
+  type Handler,
+  minLabelsForwarded,
+  rotateAddresses,
+} from '../../chain/handler.ts';
 import type { QuerySite } from '../../chain/query.ts';
 import {
   DIRECT_SERVERS,
@@ -133,7 +138,7 @@ function formOf(handlers: readonly Handler[], kept: KeptReplies | undefined): An
   return {
     kind: 'as-sent',
     caching: kept?.form.caching,
-    rotates: handlers.some(({ rotates }) => rotates),
+    rotates: rotateAddresses(handlers),
     flags: handlers.find(({ flags }) => flags !== undefined)?.flags ?? NO_FLAG_CHANGE,
   };
 }

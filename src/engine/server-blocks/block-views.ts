@@ -3,7 +3,7 @@
  * all others.
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
-import { type Handler, type HandlerSearch, publicationsOf } from '../../chain/handler.ts';
+import { type Handler, type HandlerSearch, publicationsOf, rotateAddresses } from '../../chain/handler.ts';
 import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import { type GroupPlan, type SitePlan, viewOf } from '../../config/server/server-blocks-plan.ts';
 import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
@@ -117,7 +117,7 @@ export class BlockViews {
       publications: hasNodes ? publicationsOf(handlers) : [],
       askRules: [...askRulesOf(handlers), RARE_TYPES],
       recursionAvailable: false,
-      rotatesAddresses: handlers.some(({ rotates }) => rotates),
+      rotatesAddresses: rotateAddresses(handlers),
       repeatsOpt: true,
       asksWithOptions: handlers.some(({ readsOptions }) => readsOptions === true),
       sendsExtendedErrors: !block.isStrict,

@@ -50,7 +50,7 @@ function cacheOf(options: Partial<CoreDnsCacheRules> = {}, isStrict = false) {
   const metrics = new PluginMetrics();
   const cache = new Cache(
     { ...OPTIONS, ...options },
-    { clock, table, metrics, isStrict, handlerNames: () => [] },
+    { clock, table, metrics, isStrict, rotates: () => false },
   );
   /** The counts of a family, without its labels of the block. */
   const counted = async (family: string) =>

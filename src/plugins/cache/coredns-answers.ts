@@ -38,8 +38,8 @@ export interface CoreDnsAnswersDependencies {
   readonly metrics: PluginMetrics;
   /** Whether clients get any UDP size that they offer, and no extended errors of cached answers, as in CoreDNS. */
   readonly isStrict: boolean;
-  /** The names of the handlers of the block, in order. */
-  readonly handlerNames: () => readonly string[];
+  /** Whether the block rotates the addresses of answers; known once it is complete. */
+  readonly rotates: () => boolean;
 }
 
 /** Number of shards in CoreDNS, and minimum capacity of each. */
@@ -74,9 +74,9 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   readonly #endCollecting: () => void;
   readonly #isStrict: boolean;
   readonly #maxUdpSize: number;
-  readonly #handlerNames: () => readonly string[];
+  readonly #rotates: () => boolean;
   /** Whether sets of addresses start at a random one; undefined until the block is complete. */
-  #rotates: boolean | undefined;
+  #isRotating: boolean | undefined;
   #isStopped = false;
 
   /** @param former those of another cache, whose entries it takes over */
@@ -86,7 +86,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     this.eachRefreshes = (rules.serveStale?.recheck ?? 0) === 0;
     this.#isStrict = dependencies.isStrict;
     this.#maxUdpSize = dependencies.isStrict ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE;
-    this.#handlerNames = dependencies.handlerNames;
+    this.#rotates = dependencies.rotates;
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, rules.zones);
     this.#endCollecting = metrics.collectBy(() => this.#showSizes());
@@ -218,8 +218,8 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   /** How a cut set of addresses is rotated, as `loadbalance` would if it saw all of them. */
   #pick(): ((count: number) => number) | undefined {
-    this.#rotates ??= this.#handlerNames().includes('loadbalance');
-    return this.#rotates ? (count) => Math.floor(Math.random() * count) : undefined;
+    this.#isRotating ??= this.#rotates();
+    return this.#isRotating ? (count) => Math.floor(Math.random() * count) : undefined;
   }
 
   /** @returns the answer of the handlers behind, with the TTLs that it is cached with */

@@ -1,6 +1,7 @@
 /**
  * `cache`: how answers are cached.
  */
+import { rotateAddresses } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
@@ -70,13 +71,13 @@ export const cache = definePlugin({
   // By rules of CoreDNS, the whole block decides which answers are cached.
   outlivesPlans: ({ kind }: CacheRules) => kind === 'own',
   create(rules: CacheRules, context, former) {
-    const { chainBehind, handlerNames } = context.use(BLOCK);
+    const { chainBehind, handlers } = context.use(BLOCK);
     const dependencies = {
       ...context,
       ...context.use(PLAN),
       ...context.use(FORWARDING),
       table: context.use(ANSWER_TABLE),
-      handlerNames,
+      rotates: () => rotateAddresses(handlers()),
       behind: (query: Query) => chainBehind('cache')(query),
     };
     return new Cache(rules, dependencies, ofKind(Cache, former));

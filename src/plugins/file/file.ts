@@ -26,8 +26,8 @@ export interface FileDependencies {
   readonly isStrict: boolean;
   /** Called when a zone has changed: stored answers are then out of date. Default: not called. */
   readonly onChange?: ((origin: NameKey) => void) | undefined;
-  /** The names of the handlers of the block, in order. */
-  readonly handlerNames: () => readonly string[];
+  /** Whether the block rotates the addresses of answers; known once it is complete. */
+  readonly rotates: () => boolean;
 }
 
 interface ZoneInFile {
@@ -139,7 +139,7 @@ export class File implements TransferSource {
     if (zone.names === undefined) return { kind: 'servfail' };
     const answer = await lookUpInZone(zone.names, query, this.#dependencies.chain, {
       isStrict: this.#dependencies.isStrict,
-      rotates: this.#dependencies.handlerNames().includes('loadbalance'),
+      rotates: this.#dependencies.rotates(),
     });
     const isMissing =
       answer.answers.length === 0 && (answer.result === 'nxdomain' || answer.result === 'nonterminal');

@@ -2,6 +2,7 @@
  * `file`: zones from master files.
  */
 import { formatGoDuration } from '../../base/duration.ts';
+import { rotateAddresses } from '../../chain/handler.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
 import { fallthroughZones, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
@@ -58,10 +59,11 @@ export const file = definePlugin({
   create(options, context) {
     const transfer = context.find(Transfer);
     const table = context.use(ANSWER_TABLE);
+    const { handlers } = context.use(BLOCK);
     const file = new File(options, {
       ...context,
       ...context.use(PLAN),
-      handlerNames: context.use(BLOCK).handlerNames,
+      rotates: () => rotateAddresses(handlers()),
       chain: context.lookUp,
       onChange(origin) {
         table.planChanged();
