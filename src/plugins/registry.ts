@@ -2,7 +2,7 @@
  * Derived from the lists of plugins: their names, the types of their options, their definitions by name.
  */
 import type { CorefilePluginDefinition } from '../contract/define-plugin.ts';
-import type { PluginDefinition, PluginUse } from '../contract/plugin-use.ts';
+import { findPluginOptions, type PluginDefinition, type PluginUse } from '../contract/plugin-use.ts';
 import type { Position } from '../corefile/syntax/token.ts';
 import * as definitions from './corefile-plugins.ts';
 
@@ -26,6 +26,14 @@ export type CorefileUse<Plugin extends CorefilePluginName = CorefilePluginName> 
     readonly position: Position;
   };
 }[Plugin];
+
+/** The options of a plugin in a block; undefined if the block does not have the plugin. */
+export function findOptions<Name extends CorefilePluginName>(
+  { plugins }: { readonly plugins: readonly CorefileUse[] },
+  name: Name,
+): CorefilePluginOptions[Name] | undefined {
+  return findPluginOptions<CorefilePluginOptions[Name]>(plugins, { name });
+}
 
 const all: CorefilePluginDefinition<CorefilePluginName, unknown>[] = Object.values(definitions);
 

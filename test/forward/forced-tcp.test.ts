@@ -1,6 +1,7 @@
 /**
  * Servers that must be queried over TCP: connections are renewed and spread, and UDP is used while TCP does not get through.
  */
+
 import { expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
@@ -8,13 +9,13 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Answer } from '../../src/chain/answer.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { makeQuery } from '../../src/chain/testing/queries.ts';
-import { findOptions } from '../../src/config/corefile/compile-corefile.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { ForwardTally } from '../../src/forward/forward-tally.ts';
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { Forward } from '../../src/plugins/forward/forward.ts';
+import { findOptions } from '../../src/plugins/registry.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 const answer: React = ({ query, send }) => send(reply(query));

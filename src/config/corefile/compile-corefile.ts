@@ -2,13 +2,12 @@
  * Compiles the server blocks of a Corefile to the plan of a server.
  */
 import { availableParallelism } from 'node:os';
-import { findPluginOptions } from '../../contract/plugin-use.ts';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
 import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
-import type { CorefilePluginName, CorefilePluginOptions } from '../../plugins/registry.ts';
+import { findOptions } from '../../plugins/registry.ts';
 import { countCores, readersFor } from '../cores.ts';
 import { readQueryLogWords } from '../query-log/read-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
@@ -17,14 +16,6 @@ import type { ListenerGroupPlan, ServerBlockPlan, SitePlan } from '../server/ser
 import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import type { ServerBlock } from './read-corefile.ts';
-
-/** The options of a plugin in a block; undefined if the block does not have the plugin. */
-export function findOptions<Name extends CorefilePluginName>(
-  { plugins }: Pick<ServerBlock, 'plugins'>,
-  name: Name,
-): CorefilePluginOptions[Name] | undefined {
-  return findPluginOptions<CorefilePluginOptions[Name]>(plugins, { name });
-}
 
 /** Milliseconds: `forward` of CoreDNS tries servers for 5 s, and waits 2 s for the reply of the last one. */
 const LAST_REPLY_OF_COREDNS = 7_000;

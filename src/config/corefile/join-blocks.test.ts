@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
-import { findOptions } from './compile-corefile.ts';
+import { findOptions } from '../../plugins/registry.ts';
 import { readCorefile } from './read-corefile.ts';
 
 const COREFILE = `.:53 a.test {

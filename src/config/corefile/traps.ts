@@ -7,12 +7,11 @@ import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import { directivesOf, type ForwardDirective, type ForwardUpstream } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
-import { type CorefileUse, findDefinition } from '../../plugins/registry.ts';
+import { type CorefileUse, findDefinition, findOptions } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { findOptions } from './compile-corefile.ts';
 
 interface Block {
   readonly keys: readonly ServerKey[];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { directivesOf } from '../../plugins/forward/options.ts';
-import { findOptions } from '../corefile/compile-corefile.ts';
+import { findOptions } from '../../plugins/registry.ts';
 import { readCorefile } from '../corefile/read-corefile.ts';
 import { adaptBlocks } from './node-cache-blocks.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Flags, Corefile and ConfigMap of the running program, read by the code that would serve them.
  */
+
 import { CONFIG_KEYS, readKubeDnsConfig } from '../../config/config-map/config-map.ts';
-import { findOptions } from '../../config/corefile/compile-corefile.ts';
 import { readCoreDnsFlags } from '../../config/corefile/coredns-flags.ts';
 import { mountedFiles } from '../../config/corefile/mounted-files.ts';
 import { readCorefile, type ServerBlock } from '../../config/corefile/read-corefile.ts';
@@ -21,6 +21,7 @@ import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
 import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
 import { readSidecarFlags } from '../../config/sidecar/sidecar-flags.ts';
 import { describeProblem, type Problem } from '../../config/values/problem.ts';
+import { findOptions } from '../../plugins/registry.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import { CheckFindings, type PreflightFinding } from './finding.ts';
 import {

@@ -1,15 +1,17 @@
 /**
  * The front end of `coredns`: compiles a Corefile to a plan, serves its endpoints, and follows its changes.
  */
+
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import { compileCorefile, findOptions } from '../../config/corefile/compile-corefile.ts';
+import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
 import type { CorefileReading, GoodCorefile } from '../../config/corefile/read-corefile.ts';
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
+import { findOptions } from '../../plugins/registry.ts';
 import type { ServerEvidence } from '../../reasons/finding.ts';
 import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
 import { EndpointError, Endpoints } from './endpoints.ts';
