@@ -12,7 +12,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { TimeSlice } from '../base/time-slice.ts';
 import type { AnswerKeeper, HandedAnswer } from '../chain/handed-answer.ts';
-import { abstractPath } from '../socket/abstract-name.ts';
+import { abstractPath, showAbstractName } from '../socket/abstract-name.ts';
 import { peerUserOf } from '../socket/peer.ts';
 import { HandedRecordReader, writeRecord } from './handed-records.ts';
 
@@ -65,7 +65,7 @@ export class CacheHandover {
       const { code, message } = error as NodeJS.ErrnoException; // Socket errors are of this type.
       // There is no previous process.
       if (code === 'ECONNREFUSED') return;
-      log.warn('cache not taken over', { reason: message, answers: heir.adopted });
+      log.warn('cache not taken over', { reason: showAbstractName(message), answers: heir.adopted });
     } finally {
       timer.cancel();
       socket.destroy();
@@ -81,7 +81,7 @@ export class CacheHandover {
     server.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE' && !server.listening)
         this.#timer = clock.after(RETRY_INTERVAL, () => this.offer());
-      else log.warn('cache not offered', { reason: error.message });
+      else log.warn('cache not offered', { reason: showAbstractName(error.message) });
     });
     server.listen(this.#name, () => {
       if (this.#isStopped) server.close();

@@ -12,3 +12,8 @@ const NAME_OCTETS = 108;
 export function abstractPath(name: string): string {
   return `\0${name}`.padEnd(NAME_OCTETS, '\0');
 }
+
+/** The message of an error of a socket, with an abstract name as people write it: Node.js repeats the path, with its zeros. */
+export function showAbstractName(message: string): string {
+  return message.replace('\0', '@').replaceAll('\0', '');
+}

@@ -103,6 +103,7 @@ describe('serve', () => {
       'status',
     );
     expect([code, errors]).toEqual([3, expect.stringContaining('no server found')]);
+    expect(errors).not.toContain('\0');
   });
 });
 

@@ -3,6 +3,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { showAbstractName } from '../../socket/abstract-name.ts';
 import { findPeer, isInOwnPidNamespace, ROOT } from '../../socket/peer.ts';
 import { addressOfPlace, describePlace, type OpenPlace, placesToAsk } from './control-place.ts';
 import { type ControlRequest, ProtocolError, readReply, writeRequest } from './protocol.ts';
@@ -72,7 +73,8 @@ async function connectTo(given: string | undefined): Promise<Socket> {
       open.push({ place, socket });
     } catch (error) {
       socket.destroy();
-      reason = `: ${describePlace(place)}: ${error instanceof Error ? error.message : String(error)}`;
+      const message = error instanceof Error ? error.message : String(error);
+      reason = `: ${describePlace(place)}: ${showAbstractName(message)}`;
     }
   }
   const [first, ...others] = open;

@@ -7,6 +7,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Log } from '../../base/log.ts';
+import { showAbstractName } from '../../socket/abstract-name.ts';
 import { findPeer, isInOwnPidNamespace, type PeerProcess, ROOT } from '../../socket/peer.ts';
 import {
   abstractPlaceOf,
@@ -92,7 +93,7 @@ export class ControlSocket {
       return;
     } catch (error) {
       if (place.kind === 'file' && !place.isDefault) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = showAbstractName(error instanceof Error ? error.message : String(error));
       const other = place.kind === 'file' ? abstractPlaceOf(role) : ({ kind: 'none' } as const);
       log.debug('control socket not opened', { reason });
       if (other.kind !== 'none') await this.#open(other).catch(() => {});
@@ -132,7 +133,7 @@ export class ControlSocket {
         this.#server.off('error', reject);
         // For example too many open files: the next request may succeed.
         this.#server.on('error', ({ message }) =>
-          this.#options.log.debug('control socket failed', { reason: message }),
+          this.#options.log.debug('control socket failed', { reason: showAbstractName(message) }),
         );
         resolve();
       });
