@@ -4,7 +4,7 @@
  */
 import { readServerKeys, type ServerKey } from '../../corefile/keys/server-key.ts';
 import { CorefileFindings } from '../../corefile/syntax/findings.ts';
-import type { BlockNode, DirectiveNode } from '../../corefile/syntax/parser.ts';
+import type { BlockNode, DirectiveNode } from '../../corefile/syntax/syntax-tree.ts';
 
 /**
  * @param extra The blocks of the other file. One without a block to join is a problem.

@@ -14,7 +14,8 @@ import {
   type CorefileProblem,
   type CorefileWarning,
 } from '../../corefile/syntax/findings.ts';
-import { type BlockNode, type DirectiveNode, parseBlocks } from '../../corefile/syntax/parser.ts';
+import { parseBlocks } from '../../corefile/syntax/parser.ts';
+import type { BlockNode, DirectiveNode } from '../../corefile/syntax/syntax-tree.ts';
 import type { Token } from '../../corefile/syntax/token.ts';
 import { type CorefilePluginName, type CorefileUse, findDefinition } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';

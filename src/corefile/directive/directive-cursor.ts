@@ -5,7 +5,7 @@
  */
 import { findNearest } from '../../base/nearest.ts';
 import { type CorefileFindings, parseError, syntaxError } from '../syntax/findings.ts';
-import type { DirectiveNode } from '../syntax/parser.ts';
+import type { DirectiveNode } from '../syntax/syntax-tree.ts';
 import { describePosition, type Position, sharesLine, type Token } from '../syntax/token.ts';
 import type { GoValue } from './go-values.ts';
 

@@ -3,7 +3,7 @@
  */
 import type { NameKey } from '../../wire/types.ts';
 import type { CorefileFindings } from '../syntax/findings.ts';
-import type { BlockNode } from '../syntax/parser.ts';
+import type { BlockNode } from '../syntax/syntax-tree.ts';
 import type { Position, Token } from '../syntax/token.ts';
 import {
   isReverseZone,

@@ -12,25 +12,9 @@ import type { CorefileFindings } from './findings.ts';
 import { Importer } from './importer.ts';
 import { readTokens } from './lexer.ts';
 import { flagOfPackage } from './packaged-plugins.ts';
+import type { BlockNode, DirectiveNode } from './syntax-tree.ts';
 import { describePosition, type Position, sharesLine, startsNewLine, type Token } from './token.ts';
 import { TokenStream } from './token-stream.ts';
-
-/** All uses of one directive in one block. */
-export interface DirectiveNode {
-  readonly name: string;
-  /** The words of all uses, each beginning with the directive's name. */
-  readonly tokens: readonly Token[];
-  /** The words of `tokens` that begin a use. */
-  readonly heads: ReadonlySet<Token>;
-  readonly position: Position;
-}
-
-export interface BlockNode {
-  /** As written, with variables expanded; at least one. */
-  readonly keys: readonly Token[];
-  /** Includes directives of unknown names, which are reported. */
-  readonly directives: ReadonlyMap<string, DirectiveNode>;
-}
 
 export interface ParserSettings {
   /** The known directive names; all others are reported. */
