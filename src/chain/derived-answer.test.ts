@@ -55,9 +55,9 @@ describe('the memo rule', () => {
 
   it('forbids what depends on the client, for this question or one that it led to', () => {
     const [own, led, work] = [makeQuery('web.'), makeQuery('web.'), makeQuery('web.')];
-    expect(own.client.port).toBe(CLIENT.port);
+    expect(own.dependOnClient().port).toBe(CLIENT.port);
     expect(isCacheable(own, ANSWER, 1, 1)).toBe(false);
-    expect(led.about({ ...led.question, name: parseName('b.') }).client.port).toBe(CLIENT.port);
+    expect(led.about({ ...led.question, name: parseName('b.') }).dependOnClient().port).toBe(CLIENT.port);
     expect(isCacheable(led, ANSWER, 1, 1)).toBe(false);
     expect(work.account).toBe(CLIENT.address);
     expect(isCacheable(work, ANSWER, 1, 1)).toBe(true);

@@ -20,7 +20,7 @@ export interface Match {
   readonly maxLabels?: number;
   /** If given, only queries with one of these EDNS options. */
   readonly ednsOptions?: ReadonlySet<number>;
-  /** Whether the answer depends on the family of the client's address: `Query.isOverIpv6`, and on nothing else of the client. */
+  /** Whether the answer depends on the family of the client's address: `Query.dependOnFamily`, and on nothing else of the client. */
   readonly byFamily?: true;
   /** Whether only names that the handlers behind lack: it passes on what publishers have. Default: all names. */
   readonly ifMissing?: true;
@@ -46,7 +46,7 @@ export function anyName(types: ReadonlySet<number>): Questions {
   return { includes: (_, type) => types.has(type), matches: () => [{ name: { kind: 'any' }, types }] };
 }
 
-/** As `anyName`, for a handler that reads `Query.isOverIpv6`. */
+/** As `anyName`, for a handler that reads `Query.dependOnFamily`. */
 export function anyNameByFamily(types: ReadonlySet<number>): Questions {
   const { includes } = anyName(types);
   return { includes, matches: () => [{ name: { kind: 'any' }, types, byFamily: true }] };

@@ -195,8 +195,8 @@ export class Query {
     return { name: this.key, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired };
   }
 
-  /** Once a handler reads it, the answer is only for this client and is never cached. */
-  get client(): Client {
+  /** The client, for an answer that depends on it: from now on the answer is only for this client and is never cached. */
+  dependOnClient(): Client {
     this.#mark.clientWasRead = true;
     return this.#client;
   }
@@ -230,18 +230,18 @@ export class Query {
     return this.#client.look;
   }
 
-  /** Whether a handler has read `client`, for this question or one that it led to. */
+  /** Whether a handler has called `dependOnClient`, for this question or one that it led to. */
   get clientWasRead(): boolean {
     return this.#mark.clientWasRead;
   }
 
   /**
-   * Whether it came over IPv6, and not over IPv4 to a socket of IPv6. Only for questions that a handler states by family: a stored
-   * answer is then only for clients of the same family.
+   * Over what it came; IPv4 to a socket of IPv6 is `ipv4`. Only for questions that a handler states by family: from now on a stored
+   * answer is only for clients of the same family.
    */
-  get isOverIpv6(): boolean {
+  dependOnFamily(): 'ipv4' | 'ipv6' {
     this.#mark.familyWasRead = true;
-    return isOverIpv6(this.#client);
+    return isOverIpv6(this.#client) ? 'ipv6' : 'ipv4';
   }
 
   /** Whether a stored answer is only for clients over IPv6. */

@@ -14,7 +14,7 @@ export function showQuery(query: Query, signal: AbortSignal): ShownQuery {
   const shown: ShownQuery = {
     ...{ name: question.name, type: question.type, zone: query.site.zone, signal },
     get client() {
-      const { address, transport } = query.client;
+      const { address, transport } = query.dependOnClient();
       return { address, transport };
     },
     with: ({ name = question.name, type = question.type }) =>

@@ -134,7 +134,7 @@ function familiesOf(metrics: PluginMetrics): Readonly<Record<AclPolicy['action']
 
 function isFrom(query: Query, isClient: CompiledPolicy['isClient']): boolean {
   if (isClient === 'all') return true;
-  const octets = parseAddress(withoutZone(query.client.address));
+  const octets = parseAddress(withoutZone(query.dependOnClient().address));
   return octets !== undefined && isClient(octets);
 }
 

@@ -51,7 +51,7 @@ function clusterSource({ search, services = [], host = [], isStrict = false }: W
   cluster.ownDomains = host.map(key);
   return {
     domains: new Set(cluster.domains),
-    listFor: (query) => cluster.listFor(query.key, query.client.address),
+    listFor: (query) => cluster.listFor(query.key, query.dependOnClient().address),
   };
 }
 

@@ -133,13 +133,16 @@ export class Autopath implements Plugin {
     return {
       domains: withinZones([...domains], zones),
       lists: this.#published?.publication,
-      listFor: ({ key, client: { address } }) =>
+      listFor: (query) => {
+        const { key } = query;
+        const { address } = query.dependOnClient();
         // A pod of a cluster that is not listed, or not with its pods, could have the address, too.
-        clusters.length === 1
+        return clusters.length === 1
           ? cluster.listFor(key, address)
           : followed.every(({ isKnown, searches }) => isKnown && searches?.isListed === true)
             ? listOfSeveral(clusters, key, address)
-            : undefined,
+            : undefined;
+      },
     };
   }
 

@@ -35,7 +35,7 @@ export function createDns64Handler(options: Dns64Options, lookUp: Chain, metrics
       const { type, class: dnsClass } = query.question;
       if (type !== TYPE.AAAA || dnsClass !== CLASS.IN) return await next(query);
       // Read whatever the answer is: readers look up the answers for a family.
-      const isForClient = options.servesIpv4 || query.isOverIpv6;
+      const isForClient = options.servesIpv4 || query.dependOnFamily() === 'ipv6';
       if (!isForClient) return await next(query);
       query.beginComposition();
       const answer = await next(query);

@@ -23,7 +23,7 @@ export interface ClusterSource {
 export function namesOf(cluster: Pick<ClusterSource, 'namesFor'>, query: Query): NameSource {
   return cluster.namesFor(() => {
     query.forbidCaching();
-    return query.client.address;
+    return query.dependOnClient().address;
   });
 }
 

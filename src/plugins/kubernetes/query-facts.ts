@@ -65,7 +65,7 @@ export class QueryFacts implements FactSource {
 
   #podOf(query: Query): PodIdentity | undefined {
     // Answers that depend on it are for this client alone.
-    const address = canonicalAddress(query.client.address.replace(/^::ffff:(?=\d+\.)/, ''));
+    const address = canonicalAddress(query.dependOnClient().address.replace(/^::ffff:(?=\d+\.)/, ''));
     if (address === undefined) return undefined;
     return this.#isStrict ? this.#identities?.all(address)[0] : this.#identities?.find(address);
   }

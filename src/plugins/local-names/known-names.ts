@@ -67,7 +67,7 @@ function chooseForClient(
   records: readonly ResourceRecord[],
   networks: readonly AddressRange[],
 ): readonly ResourceRecord[] {
-  const client = parseAddress(query.client.address);
+  const client = parseAddress(query.dependOnClient().address);
   const near = networks.filter((each) => client !== undefined && matchRange(each)(client));
   const [closest] = near.toSorted((one, other) => other.prefix - one.prefix);
   if (closest === undefined) return records;

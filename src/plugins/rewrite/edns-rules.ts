@@ -62,7 +62,7 @@ function codeOf(rule: RewriteEdns): number {
 function dataOf(rule: RewriteEdns, query: Query): Uint8Array | undefined {
   if (rule.option === 'nsid') return new Uint8Array();
   if (rule.option === 'local') return octetsOf(rule.value, query);
-  const address = addressOf(query.client.address);
+  const address = addressOf(query.dependOnClient().address);
   return address && subnetOf(address, address.length === 4 ? rule.ipv4Prefix : rule.ipv6Prefix);
 }
 
@@ -76,15 +76,17 @@ function octetsOf(value: RewriteEdnsValue, query: Query): Uint8Array | undefined
     case 'qtype':
       return sixteenBits(question.type);
     case 'client_ip':
-      return addressOf(query.client.address);
+      return addressOf(query.dependOnClient().address);
     case 'client_port':
-      return sixteenBits(query.client.port);
+      return sixteenBits(query.dependOnClient().port);
     case 'server_ip':
-      return addressOf(query.client.localAddress ?? '');
-    case 'server_port':
-      return query.client.localPort === undefined ? undefined : sixteenBits(query.client.localPort);
+      return addressOf(query.dependOnClient().localAddress ?? '');
+    case 'server_port': {
+      const { localPort } = query.dependOnClient();
+      return localPort === undefined ? undefined : sixteenBits(localPort);
+    }
     case 'protocol':
-      return Buffer.from(query.client.transport === 'udp' ? 'udp' : 'tcp');
+      return Buffer.from(query.dependOnClient().transport === 'udp' ? 'udp' : 'tcp');
   }
 }
 

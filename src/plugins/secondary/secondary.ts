@@ -147,7 +147,7 @@ export class Secondary implements TransferSource {
   /** Only a primary server may make us ask: others could make us ask all the time. */
   #notified(query: Query, zone: FollowedZone): Answer {
     const { origin, primaries } = zone.plan;
-    const address = query.client.address.replace(/^::ffff:(?=\d+\.)/, '');
+    const address = query.dependOnClient().address.replace(/^::ffff:(?=\d+\.)/, '');
     if (!primaries.some((primary) => primary.address === address))
       return dropNotify(query, origin, this.#notifies);
     this.#notifies.note(`Notify from ${address} for ${origin}: checking transfer`);

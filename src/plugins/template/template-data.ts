@@ -47,7 +47,7 @@ export function templateDataOf(
       Message: () => messageOf(query),
       Question: questionOf(query),
       // Only answers of templates that name the client depend on the client.
-      Remote: () => query.client.address,
+      Remote: () => query.dependOnClient().address,
       Var: { kind: 'map', entries: new Map([...variables].map(([name, value]) => [name, shown(value)])) },
       Meta: ([label]) => metadataOf(query, label),
     },

@@ -56,8 +56,8 @@ export function createRuleEvaluation(): EvaluateRule {
   const functions: Functions = new Map([
     ...[...functionsOf(() => now().query)].map(([name, call]) => {
       const noted = (...args: readonly Value[]) => {
-        // Reading the client keeps the answer from all others.
-        void now().query.client;
+        // Whoever reads the client keeps the answer from all others.
+        now().query.dependOnClient();
         return call(...args);
       };
       return [name, OF_QUESTION.has(name) ? call : noted] as const;

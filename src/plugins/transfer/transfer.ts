@@ -87,7 +87,7 @@ export class Transfer {
 
   async #handle(query: Query, next: Next): Promise<Answer> {
     query.forbidStoring();
-    const { client } = query;
+    const client = query.dependOnClient();
     const isWhole = client.transport !== 'udp' && client.send !== undefined;
     const mayBeShort = query.question.type === TYPE.IXFR && this.#dependencies.isStrict !== true;
     if (!isWhole && !mayBeShort) return { kind: 'refused' };

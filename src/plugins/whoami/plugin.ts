@@ -31,8 +31,9 @@ export function createWhoamiHandler(): Handler {
   };
 }
 
-function tellClient({ question, client }: Query): Answer {
-  const { address, port, transport } = client;
+function tellClient(query: Query): Answer {
+  const { question } = query;
+  const { address, port, transport } = query.dependOnClient();
   const kind = address.includes(':') ? 'AAAA' : 'A';
   const own = { name: question.name, class: question.class, ttl: 0 };
   // The name contains the transport protocol; for TLS it is TCP.
