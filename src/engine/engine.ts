@@ -5,7 +5,6 @@
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
 import { PluginMetrics } from '../chain/plugin-metrics.ts';
@@ -23,6 +22,7 @@ import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { ROOT } from '../wire/name.ts';
+import type { FoundKeepers } from './server-blocks/answer-keepers.ts';
 import { NetworkViews } from './server-blocks/network-views.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
@@ -106,7 +106,7 @@ export class Engine {
   }
 
   /** The keepers of cached answers, by texts that another process with the same settings has too. */
-  get keepers(): ReadonlyMap<string, AnswerKeeper> {
+  get keepers(): FoundKeepers {
     return this.#blocks.keepers;
   }
 

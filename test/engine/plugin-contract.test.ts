@@ -10,7 +10,7 @@ import { covers } from '../../src/chain/match.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { addresses, CLIENT, makeQuery } from '../../src/chain/testing/queries.ts';
 import { Acl } from '../../src/plugins/acl/acl.ts';
-import { createObsoleteAnyHandler } from '../../src/plugins/any/plugin.ts';
+import { createAnyHandler } from '../../src/plugins/any/any.ts';
 import { createAutopathHandler } from '../../src/plugins/autopath/autopath.ts';
 import { createCancelHandler } from '../../src/plugins/cancel/plugin.ts';
 import { createIdentityHandler } from '../../src/plugins/chaos/identity.ts';
@@ -125,7 +125,7 @@ const acl = fc
   .map((options) => new Acl({ rules: [options] }, metrics).handler);
 
 const others = fc.constantFrom<Handler>(
-  createObsoleteAnyHandler(),
+  createAnyHandler('obsolete', () => true),
   createCancelHandler(),
   createNsidHandler({ data: undefined }, 'host'),
   createLocalhostHandler({ answersLocalhostPrefix: true }, metrics),

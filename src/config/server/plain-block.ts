@@ -5,7 +5,7 @@ import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
 import type { ForwardPlan, ForwardRule } from '../../forward/forward-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { aliases } from '../../plugins/aliases/plugin.ts';
-import { anyType } from '../../plugins/any-type/plugin.ts';
+import { any } from '../../plugins/any/plugin.ts';
 import type { OwnRules } from '../../plugins/cache/options.ts';
 import { cache as cachePlugin } from '../../plugins/cache/plugin.ts';
 import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
@@ -30,6 +30,7 @@ import { stubZones } from '../../plugins/stub-zones/plugin.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
+import { writeFormerUses } from './former-uses.ts';
 import type { ClientsPlan, ListenerGroupPlan, PlainResponses, TcpPlan } from './server-blocks-plan.ts';
 import { PLAIN_GROUP } from './server-blocks-plan.ts';
 
@@ -72,7 +73,7 @@ export function writePlainEngine({
   udpSize,
 }: PlainEngineParts): EnginePlan {
   return {
-    blocks: [{ zones: [ROOT], plugins, clients }],
+    blocks: [{ zones: [ROOT], plugins, formerUses: writeFormerUses(plugins), clients }],
     groups: [{ server: PLAIN_GROUP, sites: [{ zone: ROOT, block: 0 }] }],
     isStrict: false,
     responses: { kind: 'plain', ...responses },
@@ -85,7 +86,8 @@ export function writePlainEngine({
 export function joinPlugins(plan: EnginePlan, further: readonly PluginUse[]): EnginePlan {
   const blocks = plan.blocks.map((block) => {
     const place = block.plugins.findIndex(({ name }) => name === 'meta-types') + 1;
-    return { ...block, plugins: block.plugins.toSpliced(place, 0, ...further) };
+    const plugins = block.plugins.toSpliced(place, 0, ...further);
+    return { ...block, plugins, formerUses: writeFormerUses(plugins) };
   });
   return { ...plan, blocks };
 }
@@ -151,7 +153,7 @@ export function writeClusterPlugins({ zone, federations, local, last }: ClusterP
   const { filteredTypes: types, forward } = last;
   const zones = [...namesForwardedWithin(forward.rules, domain)];
   return [
-    usePlugin(anyType, { policy: dialect.anyQuestions }),
+    usePlugin(any, { policy: dialect.anyQuestions }),
     ...(types.size === 0 ? [] : [usePlugin(filteredTypesPlugin, { types })]),
     usePlugin(aliases, undefined),
     local,

@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
-import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
 import { type Chain, composeChain, type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
@@ -37,7 +36,7 @@ import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import type { AnswerableQuery } from '../../wire/query.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { CountingOptions } from './answer-counts.ts';
-import { findKeepers } from './answer-keepers.ts';
+import { type FoundKeepers, findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
@@ -212,8 +211,8 @@ export class ServerBlocks {
     return this.#blocks.flatMap(({ handlers }) => handlers);
   }
 
-  /** The keepers of cached answers, by their texts. */
-  get keepers(): ReadonlyMap<string, AnswerKeeper> {
+  /** The keepers of cached answers. */
+  get keepers(): FoundKeepers {
     const serverAt = (index: number) => serverOf(this.#plan, index);
     return findKeepers(
       this.#blocks.map(({ plan, plugins }, index) => ({ plan, plugins, server: serverAt(index) })),

@@ -1,40 +1,20 @@
 /**
- * `any`: answers questions for ANY with one HINFO record that calls them obsolete (RFC 8482 section 4.2), even if the name does not
- * exist. Source: plugin/any of CoreDNS 1.14.7.
+ * `any`: questions for ANY get a short answer, or are refused.
  */
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { anyName } from '../../chain/match.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { readBareUse } from '../../corefile/directive/bare-directive.ts';
-import { type AbsoluteName, CLASS, TYPE } from '../../wire/types.ts';
+import { isOfCluster } from '../cluster-zone/zone-of-cluster.ts';
+import { type AnyOptions, createAnyHandler } from './any.ts';
 
 export const any = definePlugin({
   name: 'any',
   answers: true,
   syntax: ['any'],
-  read(cursor): undefined {
+  read(cursor): AnyOptions {
     cursor.firstUse(() => readBareUse(cursor));
+    return { policy: 'obsolete' };
   },
-  create: () => ({ handler: createObsoleteAnyHandler() }),
+  create: ({ policy }, context) => ({
+    handler: createAnyHandler(policy, policy === 'obsolete' ? () => true : isOfCluster(context)),
+  }),
 });
-
-/** Seconds, after the number of the RFC. */
-const TTL = 8482;
-
-export function createObsoleteAnyHandler(): Handler {
-  return {
-    name: 'any',
-    role: 'other',
-    answers: 'unchanged',
-    questions: anyName(new Set([TYPE.ANY])),
-    handle: (query, next) =>
-      query.question.type === TYPE.ANY ? sayObsolete(query.question.name) : next(query),
-  };
-}
-
-function sayObsolete(name: AbsoluteName): Answer {
-  const data = { kind: 'HINFO', cpu: Buffer.from('ANY obsoleted'), os: Buffer.from('See RFC 8482') } as const;
-  return { ...EMPTY_ANSWER, answers: [{ name, class: CLASS.IN, ttl: TTL, data }] };
-}

@@ -22,7 +22,7 @@ import { parseName, toKey } from '../../../wire/name.ts';
 import type { ClientTransport } from '../../../wire/response-size.ts';
 import { CLASS, type Message, type NameKey, type Question } from '../../../wire/types.ts';
 import { createAliasFollower } from '../../aliases/alias.ts';
-import { createAnyHandler } from '../../any-type/plugin.ts';
+import { createAnyHandler } from '../../any/any.ts';
 import { createTypeFilter } from '../../forward/filtered-types.ts';
 import { metaTypesHandler } from '../../meta-types/plugin.ts';
 import { createKubernetesHandler } from '../kubernetes.ts';

@@ -1,31 +1,26 @@
 /**
- * `any-type`: questions for ANY about names of the cluster are answered minimally (RFC 8482 section 4.2), or refused.
+ * Answers questions for ANY (RFC 8482).
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { minimalAnyRecord } from '../../wire/minimal-any.ts';
-import { type NameKey, TYPE } from '../../wire/types.ts';
-import { isOfCluster } from '../cluster-zone/zone-of-cluster.ts';
+import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 
-/** The answer for ANY about names of ours: one HINFO record if the name exists, or REFUSED as in kube-dns. */
-export type AnyPolicy = 'minimal' | 'refused';
+/**
+ * `obsolete`: any name gets one HINFO record, whether or not it exists, as in plugin/any of CoreDNS 1.14.7. `minimal`: a name of the
+ * cluster gets one HINFO record if it exists. `refused`: a name of the cluster gets REFUSED, as in kube-dns.
+ */
+export type AnyPolicy = 'obsolete' | 'minimal' | 'refused';
 
-export interface AnyTypeOptions {
+export interface AnyOptions {
   readonly policy: AnyPolicy;
 }
 
-export const anyType = definePlainPlugin({
-  name: 'any-type',
-  create: ({ policy }: AnyTypeOptions, context) => ({
-    handler: createAnyHandler(policy, isOfCluster(context)),
-  }),
-});
-
-/** @param isOurs whether a name is ours; other names pass */
+/** @param isOurs whether it answers for a name; it passes on other names */
 export function createAnyHandler(policy: AnyPolicy, isOurs: (name: NameKey) => boolean): Handler {
-  const respond = policy === 'minimal' ? answerMinimally : refuse;
+  const respond = RESPONSES[policy];
   return {
     name: 'any',
     role: 'other',
@@ -41,7 +36,20 @@ export function createAnyHandler(policy: AnyPolicy, isOurs: (name: NameKey) => b
 
 const ANY: ReadonlySet<number> = new Set([TYPE.ANY]);
 
-const refuse = (): Answer => ({ kind: 'refused' });
+const RESPONSES: Readonly<Record<AnyPolicy, (query: Query, next: Next) => Answer | Promise<Answer>>> = {
+  obsolete: callObsolete,
+  minimal: answerMinimally,
+  refused: () => ({ kind: 'refused' }),
+};
+
+/** Seconds, after the number of the RFC. */
+const OBSOLETE_TTL = 8482;
+
+function callObsolete({ question }: Query): Answer {
+  const data = { kind: 'HINFO', cpu: Buffer.from('ANY obsoleted'), os: Buffer.from('See RFC 8482') } as const;
+  const record = { name: question.name, class: CLASS.IN, ttl: OBSOLETE_TTL, data };
+  return { ...EMPTY_ANSWER, answers: [record] };
+}
 
 async function answerMinimally(query: Query, next: Next): Promise<Answer> {
   const { question } = query;
