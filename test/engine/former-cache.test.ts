@@ -63,9 +63,17 @@ it.each([
 ] as const)('of %s', (command, policy) => {
   const plan = planServe(command);
   const optionsOf = (wanted: string) => plan.plugins.find(({ name }) => name === wanted)?.options;
+  const identity = {
+    identifies: true,
+    ttl: 30,
+    cacheSize: 65_536,
+    namesHost: true,
+    version: 'all',
+    hasCounts: false,
+  };
   const before = planBefore(plan, [
     ['probes'],
-    ['identity', optionsOf('identity')],
+    ['identity', identity],
     ['meta-types'],
     ['any-type', { policy }],
     ['aliases'],

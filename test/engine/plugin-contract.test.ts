@@ -13,7 +13,8 @@ import { Acl } from '../../src/plugins/acl/acl.ts';
 import { createAnyHandler } from '../../src/plugins/any/any.ts';
 import { createAutopathHandler } from '../../src/plugins/autopath/autopath.ts';
 import { createCancelHandler } from '../../src/plugins/cancel/plugin.ts';
-import { createIdentityHandler } from '../../src/plugins/chaos/identity.ts';
+import { createChaosHandler } from '../../src/plugins/chaos/chaos.ts';
+import { answerAsCoreDns } from '../../src/plugins/chaos/coredns-answers.ts';
 import { createLocalhostHandler } from '../../src/plugins/local/localhost.ts';
 import { createNsidHandler } from '../../src/plugins/nsid/plugin.ts';
 import type { RewriteMatch, RewriteRule } from '../../src/plugins/rewrite/options.ts';
@@ -137,9 +138,11 @@ const others = fc.constantFrom<Handler>(
     },
     { isStrict: false, lookUp: chain, metrics, zones: [] },
   ),
-  createIdentityHandler(
-    { version: undefined, authors: undefined },
-    { hostName: 'h', version: 'v', authors: ['a'] },
+  createChaosHandler(
+    answerAsCoreDns(
+      { kind: 'coredns', version: undefined, authors: undefined },
+      { hostName: 'h', version: 'v', authors: ['a'] },
+    ),
   ),
 );
 

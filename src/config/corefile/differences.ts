@@ -94,7 +94,12 @@ const RULES: readonly DifferenceRule[] = [
     'always',
     'Each reference such as {1} is filled in once, and an answer whose name would be invalid keeps its name.',
   ),
-  rule('chaos', 'always', "authors.bind names Portolan's authors.", ({ authors }) => authors === undefined),
+  rule(
+    'chaos',
+    'always',
+    "authors.bind names Portolan's authors.",
+    (options) => options.kind === 'coredns' && options.authors === undefined,
+  ),
 ];
 
 /** The differences that the plugins of a server block bring. */

@@ -401,8 +401,8 @@ describe('the options of a directive', () => {
     ['bufsize', 'bufsize 512', { size: 512 }],
     ['cancel', 'cancel', { timeout: 5001 }],
     ['cancel', 'cancel 3s', { timeout: 3000 }],
-    ['chaos', 'chaos', { version: undefined, authors: undefined }],
-    ['chaos', 'chaos v z a z', { version: 'v', authors: ['a', 'z'] }],
+    ['chaos', 'chaos', { kind: 'coredns', version: undefined, authors: undefined }],
+    ['chaos', 'chaos v z a z', { kind: 'coredns', version: 'v', authors: ['a', 'z'] }],
     [
       'header',
       'header {\nresponse set RA aa\nquery clear rd\n}',

@@ -3,8 +3,8 @@
  */
 import type { networkInterfaces } from 'node:os';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
+import type { DnsmasqIdentity } from '../../plugins/chaos/options.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
-import type { IdentityOptions } from '../../plugins/identity/options.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 import type { KubeDnsConfig } from '../config-map/config-map.ts';
 import type { ServePlan } from '../plan.ts';
@@ -105,7 +105,7 @@ function hasServers({ resolver }: ServePlan): boolean {
 }
 
 /** Counts are for the sidecar, which makes metrics of them. */
-function identityOf({ resolver, cluster, sidecar, identity }: ServePlan): IdentityOptions {
+function identityOf({ resolver, cluster, sidecar, identity }: ServePlan): Omit<DnsmasqIdentity, 'kind'> {
   const { cacheEntries, cacheOctets } = resolver;
   const cacheSize = cacheEntries ?? Math.floor(cacheOctets / OCTETS_PER_ANSWER);
   const hasCounts = sidecar !== undefined;

@@ -4,6 +4,7 @@
  */
 import { findPluginOptions, type PluginDefinition, type PluginUse } from '../../contract/plugin-use.ts';
 import { any } from '../../plugins/any/plugin.ts';
+import { chaos } from '../../plugins/chaos/plugin.ts';
 import type { FormerUse } from './server-blocks-plan.ts';
 
 /** Name and options in the version before. */
@@ -14,6 +15,7 @@ type WriteFormer = (use: PluginUse) => FormerParts | undefined;
 
 const FORMER: readonly WriteFormer[] = [
   formerly(any, ({ policy }) => (policy === 'obsolete' ? ['any', undefined] : ['any-type', { policy }])),
+  formerly(chaos, ({ kind, ...options }) => [kind === 'coredns' ? 'chaos' : 'identity', options]),
 ];
 
 function formerly<Options>(

@@ -8,6 +8,8 @@ import { aliases } from '../../plugins/aliases/plugin.ts';
 import { any } from '../../plugins/any/plugin.ts';
 import type { OwnRules } from '../../plugins/cache/options.ts';
 import { cache as cachePlugin } from '../../plugins/cache/plugin.ts';
+import type { DnsmasqIdentity } from '../../plugins/chaos/options.ts';
+import { chaos } from '../../plugins/chaos/plugin.ts';
 import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
 import { clusterZone } from '../../plugins/cluster-zone/plugin.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
@@ -17,8 +19,6 @@ import type { FilteredTypes } from '../../plugins/forward/filtered-types.ts';
 import { planRoute } from '../../plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
 import { hostsNodata } from '../../plugins/hosts-nodata/plugin.ts';
-import type { IdentityOptions } from '../../plugins/identity/options.ts';
-import { identity as identityPlugin } from '../../plugins/identity/plugin.ts';
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
 import { localNames } from '../../plugins/local-names/plugin.ts';
 import { metaTypes } from '../../plugins/meta-types/plugin.ts';
@@ -99,13 +99,13 @@ export function joinPlugins(plan: EnginePlan, further: readonly PluginUse[]): En
  * @param nsid undefined: clients that ask for it get none
  */
 export function writeFirstPlugins(
-  identity: IdentityOptions | undefined,
+  identity: Omit<DnsmasqIdentity, 'kind'> | undefined,
   nsid?: NsidOptions,
 ): readonly PluginUse[] {
   return [
     usePlugin(probes, undefined),
     ...(nsid === undefined ? [] : [usePlugin(nsidPlugin, nsid)]),
-    ...(identity === undefined ? [] : [usePlugin(identityPlugin, identity)]),
+    ...(identity === undefined ? [] : [usePlugin(chaos, { kind: 'dnsmasq', ...identity })]),
     usePlugin(metaTypes, undefined),
   ];
 }

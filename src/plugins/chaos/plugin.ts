@@ -1,13 +1,20 @@
 /**
- * `chaos`: describes the server in class CHAOS.
+ * `chaos`: describes the server in class CHAOS. A block without it refuses that class.
  */
 import { hostname } from 'node:os';
 import { definePlugin } from '../../contract/define-plugin.ts';
+import type { PluginContext } from '../../contract/plugin.ts';
+import { ANSWER_TABLE, FORWARDING, PLAN, QUERY_COUNTS } from '../../contract/services.ts';
 import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
-import { createIdentityHandler, type IdentityDependencies } from './identity.ts';
+import { Cache } from '../cache/cache.ts';
+import { type ChaosAnswers, createChaosHandler } from './chaos.ts';
+import { answerAsCoreDns } from './coredns-answers.ts';
+import { answerAsDnsmasq, type ChaosStats } from './dnsmasq-answers.ts';
 import type { ChaosOptions } from './options.ts';
+import { countHits, describeServers } from './server-statistics.ts';
 
 const MAX_LENGTH = 255;
+const AUTHORS = 'The authors of Portolan';
 
 /** `chaos [VERSION] [AUTHORS…]`. Source: plugin/chaos of CoreDNS 1.14.7. */
 export const chaos = definePlugin({
@@ -29,16 +36,39 @@ export const chaos = definePlugin({
           'Take the block out: there are no properties.',
         );
     });
-    return { version, authors };
+    return { kind: 'coredns', version, authors };
   },
-  create: (options) => ({ handler: createIdentityHandler(options, identify()) }),
+  create: (options, context) => ({ handler: createChaosHandler(findAnswers(options, context)) }),
 });
 
-/** Defaults for class CHAOS: the version of CoreDNS that we replace, and our own authors. */
-function identify(): IdentityDependencies {
+function findAnswers(options: ChaosOptions, context: PluginContext): ChaosAnswers {
+  const hostName = hostname();
+  if (options.kind === 'coredns')
+    return answerAsCoreDns(options, {
+      hostName,
+      version: `CoreDNS-${COREDNS_VERSION}`,
+      authors: [AUTHORS],
+    });
+  const identity = {
+    version: `portolan-${context.use(PLAN).version}`,
+    authors: AUTHORS,
+    copyright: 'Copyright The authors of Portolan; Apache License 2.0',
+    hostName,
+  };
+  return answerAsDnsmasq(options, identity, () => countAll(options.cacheSize, context));
+}
+
+function countAll(cacheSize: number, { find, use }: PluginContext): ChaosStats {
+  const { readerPath, forwardTally } = use(FORWARDING);
+  readerPath.catchUp();
+  const misses = find(Cache)?.own?.counts().misses ?? 0;
+  const { insertions, evictions } = use(ANSWER_TABLE).statistics();
   return {
-    hostName: hostname(),
-    version: `CoreDNS-${COREDNS_VERSION}`,
-    authors: ['The authors of Portolan'],
+    cacheSize,
+    insertions,
+    evictions,
+    misses,
+    hits: countHits(use(QUERY_COUNTS)(), misses),
+    servers: describeServers(forwardTally.count().upstreams),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toDnsmasqServer } from '../../plugins/identity/server-statistics.ts';
+import { toDnsmasqServer } from '../../plugins/chaos/server-statistics.ts';
 import { describeStatistics } from './statistics.ts';
 
 it.each([

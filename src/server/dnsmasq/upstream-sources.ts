@@ -11,7 +11,7 @@ import type { DnsmasqInputs } from '../../config/dnsmasq/forward-plan.ts';
 import { readServersFile } from '../../config/dnsmasq/servers-file.ts';
 import { describeProblem } from '../../config/values/problem.ts';
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
-import { toDnsmasqServer } from '../../plugins/identity/server-statistics.ts';
+import { toDnsmasqServer } from '../../plugins/chaos/server-statistics.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 
 export interface UpstreamSourcesOptions {

@@ -3,20 +3,27 @@ import type { Answer } from '../../chain/answer.ts';
 import { makeQuery, told } from '../../chain/testing/queries.ts';
 import { CLASS } from '../../wire/types.ts';
 import { createChaosHandler } from './chaos.ts';
+import { answerAsDnsmasq } from './dnsmasq-answers.ts';
+import type { DnsmasqIdentity } from './options.ts';
 
 const passed: Answer = { kind: 'drop' };
 const server = { server: '192.0.2.1#53', queries: 7, failed: 1 };
 let servers = [server, { ...server, server: '2001:db8::1#5353' }];
 
-const options = {
-  identifies: true,
+const identity = {
   version: 'portolan-1.2.3',
   authors: 'somebody',
   copyright: 'their own',
-  ttl: 9,
-  stats: () => ({ cacheSize: 150, insertions: 1, evictions: 2, misses: 3, hits: 4, servers }),
+  hostName: 'kube-dns-7',
 };
-const handler = createChaosHandler(options);
+const stats = () => ({ cacheSize: 150, insertions: 1, evictions: 2, misses: 3, hits: 4, servers });
+
+function create(options: Partial<DnsmasqIdentity> = {}) {
+  const all = { kind: 'dnsmasq', identifies: true, ttl: 9, cacheSize: 150, ...options } as const;
+  return createChaosHandler(answerAsDnsmasq(all, identity, stats));
+}
+
+const handler = create();
 
 const ask = (name: string, type = 'TXT', dnsClass: number = CLASS.CH) =>
   handler.handle(makeQuery(name, type, dnsClass), () => passed);
@@ -55,15 +62,14 @@ it('leaves other classes to others', async () => {
 });
 
 it('knows nothing where it is not to identify itself', async () => {
-  const silent = createChaosHandler({ ...options, identifies: false });
+  const silent = create({ identifies: false });
   expect(await silent.handle(makeQuery('version.bind.', 'TXT', CLASS.CH), () => passed)).toEqual({
     kind: 'notimp',
   });
 });
 
 it('knows the names of the host where it is to, and leaves all further names to others without counts', async () => {
-  const shown = { hostName: 'kube-dns-7', knowsVersionServer: true, hasCounts: false };
-  const named = createChaosHandler({ ...options, ...shown });
+  const named = create({ namesHost: true, version: 'all', hasCounts: false });
   const askNamed = async (name: string, type = 'TXT') =>
     named.handle(makeQuery(name, type, CLASS.CH), () => passed);
   expect(told(await askNamed('hostname.bind.'))).toEqual(['records', 'hostname.bind. 9 CH TXT "kube-dns-7"']);
@@ -78,8 +84,7 @@ it('knows the names of the host where it is to, and leaves all further names to 
 });
 
 it('hides its version where it is to', async () => {
-  const hidden = { version: undefined, knowsVersionServer: true, hasCounts: false };
-  const handler = createChaosHandler({ ...options, ...hidden });
+  const handler = create({ version: 'none', hasCounts: false });
   for (const name of ['version.bind.', 'version.server.'])
     expect(await handler.handle(makeQuery(name, 'TXT', CLASS.CH), () => passed)).toBe(passed);
 });

@@ -4,19 +4,21 @@ import { makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { CLASS } from '../../wire/types.ts';
-import { createIdentityHandler } from './identity.ts';
-import type { ChaosOptions } from './options.ts';
+import { createChaosHandler } from './chaos.ts';
+import { answerAsCoreDns } from './coredns-answers.ts';
+import type { CoreDnsIdentity } from './options.ts';
 
 const passed: Answer = { kind: 'refused' };
 const dependencies = { hostName: 'node-1', version: 'v9', authors: ['us'] };
 
 async function ask(
   name: string,
-  options: Partial<ChaosOptions> = {},
+  options: Partial<CoreDnsIdentity> = {},
   type = 'TXT',
   dnsClass: number = CLASS.CH,
 ) {
-  const handler = createIdentityHandler({ version: undefined, authors: undefined, ...options }, dependencies);
+  const identity = { kind: 'coredns', version: undefined, authors: undefined, ...options } as const;
+  const handler = createChaosHandler(answerAsCoreDns(identity, dependencies));
   const answer = await handler.handle(makeQuery(name, type, dnsClass), () => passed);
   if (answer === passed || answer.kind === 'drop') return 'passed';
   return wholeAnswerOf(answer).answers.map(presentRecord).join(' | ');
