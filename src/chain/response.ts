@@ -1,9 +1,8 @@
 /**
- * Answers as messages.
+ * Answers as the contents of responses.
  */
-import { isExtendedError, type ResponseErrors, withExtendedErrors } from '../wire/extended-error.ts';
 import type { Reply } from '../wire/query.ts';
-import { type EdnsOption, RCODE, type ResourceRecord } from '../wire/types.ts';
+import { RCODE, type ResourceRecord } from '../wire/types.ts';
 import type { Answer, Denial } from './answer.ts';
 
 const RCODE_OF = {
@@ -13,29 +12,6 @@ const RCODE_OF = {
   formerr: RCODE.FORMERR,
   overloaded: RCODE.REFUSED,
 } as const;
-
-/** @param sendsOwn whether the front end sends codes of our own */
-function extendedErrorsOf(answer: Answer, sendsOwn: boolean): ResponseErrors {
-  return {
-    code: sendsOwn && 'extendedError' in answer ? answer.extendedError : undefined,
-    passed: 'passedErrors' in answer ? answer.passedErrors : undefined,
-  };
-}
-
-/**
- * A finished response with the extended errors of its answer, unless it has some already.
- *
- * @param options of its OPT record
- */
-export function explainResponse(
-  response: Uint8Array,
-  limit: number,
-  answer: Answer,
-  { options, sendsOwn }: { readonly options: readonly EdnsOption[]; readonly sendsOwn: boolean },
-): Uint8Array {
-  if (options.some(isExtendedError)) return response;
-  return withExtendedErrors(response, limit, extendedErrorsOf(answer, sendsOwn), options);
-}
 
 /** The contents of the response. Aliases that no handler has followed are sent as they are. */
 export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {

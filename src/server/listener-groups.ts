@@ -65,8 +65,8 @@ export interface ListenerGroupsDependencies {
 
 /** The maximum number of reader threads at any time: the shared ones and those dedicated to groups. */
 export function countReaders(plan: ServerPlan): number {
-  const spare = plan.engine.responses.kind === 'coredns' ? SPARE_READERS : 0;
-  return Math.min(MAX_GROUP_READERS, countCommonReaders(plan) + countOwnReaders(plan) + spare);
+  const { spareReaders = 0 } = plan;
+  return Math.min(MAX_GROUP_READERS, countCommonReaders(plan) + countOwnReaders(plan) + spareReaders);
 }
 
 /** The maximum of shared readers; groups with `multisocket` get their readers first. */
@@ -80,9 +80,6 @@ function countOwnReaders(plan: ServerPlan): number {
 }
 
 const MAX_GROUP_READERS = MAX_READERS - 1;
-
-/** Readers reserved for changes of the Corefile; each one costs its own counters. */
-const SPARE_READERS = 4;
 
 interface OpenGroup {
   plan: ListenerGroupPlan;

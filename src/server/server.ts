@@ -120,18 +120,18 @@ export class Server {
     this.#plannedLog = plan.queryLog;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
-    const isCoreDns = plan.engine.responses.kind === 'coredns';
+    const isLoggedByPlugins = plan.queryLines === 'plugins';
     this.#engine = new Engine(plan.engine, {
       ...dependencies,
       readers: countReaders(plan),
-      ...(isCoreDns && { queryLog: this.#queryLines() }),
+      ...(isLoggedByPlugins && { queryLog: this.#queryLines() }),
       ...(connect && { connect }),
     });
     this.#foreignDomains = new ForeignDomains(clock);
     this.#engine.table.observeCached((...entry) => this.#foreignDomains.observe(...entry));
     this.#objects = this.#makeObjects(plan);
-    this.#events = new QueryEventRings(isCoreDns ? 0 : countReaders(plan));
-    this.#groupEvents = isCoreDns
+    this.#events = new QueryEventRings(isLoggedByPlugins ? 0 : countReaders(plan));
+    this.#groupEvents = isLoggedByPlugins
       ? new GroupEvents(this.#events, (rings) => this.#logAbout(rings))
       : undefined;
     this.findings = new ServerFindings(this.#factsOf(), clock, log);
@@ -486,7 +486,7 @@ export class Server {
     if (this.#state !== 'starting') return;
     const { startReader, clock, log } = this.#dependencies;
     const { listen, takeover, engine } = this.#plan;
-    const { udpSize, responses } = engine;
+    const { udpSize } = engine;
     const groups = new ListenerGroups({
       ...{
         engine: this.#engine,
@@ -500,7 +500,7 @@ export class Server {
       },
       ...{ readers: countReaders(this.#plan), commonReaders: countCommonReaders(this.#plan) },
       // CoreDNS logs nothing of them.
-      socketLog: responses.kind === 'coredns' ? silentLog : log,
+      socketLog: this.#plan.queryLines === 'plugins' ? silentLog : log,
       ...{ events: this.#events, groupEvents: this.#groupEvents },
       ...this.#chooseAnswers(),
     });

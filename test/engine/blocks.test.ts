@@ -67,8 +67,8 @@ describe.each(Object.entries(PLANS))('%s', (_, make) => {
   it('says by blocks alone what is answered', () => {
     const { blocks, groups, responses, isStrict, cache, udpSize, ...others } = engine;
     expect(others).toEqual({});
-    expect([responses.kind, isStrict, cache.octets > 0, udpSize > 0]).toEqual([
-      expect.stringMatching(/^(plain|coredns)$/),
+    expect([responses.counting.by, isStrict, cache.octets > 0, udpSize > 0]).toEqual([
+      expect.stringMatching(/^(site|domain)$/),
       false,
       true,
       true,

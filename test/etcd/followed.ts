@@ -8,7 +8,6 @@ import type { Chain } from '../../src/chain/handler.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { makeQuery as makeHandlerQuery, told } from '../../src/chain/testing/queries.ts';
-import { compileView } from '../../src/engine/server-blocks/plain-views.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import type { SnapshotSettings } from '../../src/sources/snapshot/snapshot-keeper.ts';
 import { TableReader } from '../../src/table/reader.ts';
@@ -18,6 +17,7 @@ import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import type { Message } from '../../src/wire/types.ts';
 import type { EtcdCluster } from './etcd-server.ts';
+import { showHandler } from './show-handler.ts';
 
 export interface FollowOptions {
   /** Default: `skydns.test`. */
@@ -26,8 +26,6 @@ export interface FollowOptions {
   /** Answers names outside. Default: REFUSED. */
   readonly lookUp?: Chain;
 }
-
-const PLAN = { recursionAvailable: false, rotatesAddresses: false, domain: undefined };
 
 /** Starts the plugin. It ends with the test, or by `end`. */
 export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {
@@ -42,7 +40,7 @@ export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {
     ...{ table, clock: systemClock, log: silentLog, lookUp },
     ...{ server: 'dns://:53', metrics },
   });
-  table.changeView(DEFAULT_VIEW, compileView([plugin.handler], PLAN));
+  showHandler(table, plugin.handler);
   const reader = new TableReader(table.memory, 0);
   let ended: Promise<void> | undefined;
   const end = () => {

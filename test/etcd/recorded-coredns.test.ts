@@ -13,7 +13,6 @@ import { Query } from '../../src/chain/query.ts';
 import { replyOf } from '../../src/chain/response.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { compileView } from '../../src/engine/server-blocks/plain-views.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import type { EtcdOptions } from '../../src/plugins/etcd/options.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
@@ -28,6 +27,7 @@ import { CLASS, type Question, RCODE, type ResourceRecord } from '../../src/wire
 import { describeWithTool } from '../support/tools.ts';
 import { type EtcdCluster, startEtcd } from './etcd-server.ts';
 import { answerOutside, CASES, describeRecord, type RecordedAnswer, type RecordedCase } from './recorded.ts';
+import { showHandler } from './show-handler.ts';
 
 const zone = (text: string) => toKey(parseName(text));
 const MAIN = ['skydns.test.', '10.in-addr.arpa.', '8.b.d.0.1.0.0.2.ip6.arpa.', 'other.test.'].map(zone);
@@ -80,8 +80,7 @@ class Server {
       ...{ server: 'dns://:53', metrics: new PluginMetrics() },
     });
     const { handler } = this.#plugin;
-    const plan = { recursionAvailable: false, rotatesAddresses: false, domain: undefined };
-    this.#table.changeView(DEFAULT_VIEW, compileView([handler], plan));
+    showHandler(this.#table, handler);
     this.#reader = new TableReader(this.#table.memory, 0);
   }
 

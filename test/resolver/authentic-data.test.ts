@@ -4,8 +4,8 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { createHandleQuery } from '../../src/chain/handle-query.ts';
 import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
+import { answerByChain } from '../../src/engine/server-blocks/testing/one-block.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
@@ -56,10 +56,7 @@ async function answersTo(trustsAd: boolean, bits: { readonly ad: boolean; readon
       connect: () => upstream,
     },
   );
-  const handle = createHandleQuery((query) => resolver.answer(query), {
-    recursionAvailable: true,
-    log: silentLog,
-  });
+  const handle = answerByChain((query) => resolver.answer(query), silentLog);
   const pending = handle(queryWith(bits), CLIENT);
   await settled();
   clock.advance(1);

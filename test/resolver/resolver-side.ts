@@ -4,7 +4,7 @@
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { replyFromEntry } from '../../src/chain/cached-reply.ts';
-import { createHandleQuery } from '../../src/chain/handle-query.ts';
+import { answerByChain } from '../../src/engine/server-blocks/testing/one-block.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { CachedResolver, type CachedResolverSettings } from './cached-resolver.ts';
@@ -36,8 +36,7 @@ export class ResolverSide {
       resolveName: () => Promise.reject(new Error('no names here')),
       connect: () => this.upstream,
     });
-    const options = { recursionAvailable: true, log: silentLog };
-    this.slowly = createHandleQuery((query) => this.resolver.answer(query), options);
+    this.slowly = answerByChain((query) => this.resolver.answer(query), silentLog);
   }
 
   askHandlers(packet: Uint8Array, index = this.responses.push(undefined) - 1): void {

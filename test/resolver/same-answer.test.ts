@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { createHandleQuery } from '../../src/chain/handle-query.ts';
 import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
+import { answerByChain } from '../../src/engine/server-blocks/testing/one-block.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
@@ -132,10 +132,7 @@ it('for any replies of upstream servers, from any client, at any time', { timeou
         },
       );
       resolver.start();
-      const slowly = createHandleQuery((query) => resolver.answer(query), {
-        recursionAvailable: true,
-        log: silentLog,
-      });
+      const slowly = answerByChain((query) => resolver.answer(query), silentLog);
       const reader = new TableReader(table.memory, 0);
       const packet = new Uint8Array(65_535);
       const askTable = (octets: Uint8Array): Message | undefined => {

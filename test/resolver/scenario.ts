@@ -24,8 +24,9 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { createHandleQuery, type HandleQuery } from '../../src/chain/handle-query.ts';
+import type { HandleQuery } from '../../src/chain/handle-query.ts';
 import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
+import { answerByChain } from '../../src/engine/server-blocks/testing/one-block.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
@@ -103,10 +104,7 @@ class Scenario {
       random: () => 0.5,
     });
     resolver.start();
-    const slowly = createHandleQuery((query) => resolver.answer(query), {
-      recursionAvailable: true,
-      log: silentLog,
-    });
+    const slowly = answerByChain((query) => resolver.answer(query), silentLog);
     return { table, reader: new TableReader(table.memory, 0), resolver, slowly };
   }
 

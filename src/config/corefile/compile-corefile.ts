@@ -1,7 +1,9 @@
 /**
  * Compiles the server blocks of a Corefile to the plan of a server.
  */
+
 import { availableParallelism } from 'node:os';
+import { toCoreDnsForm } from '../../chain/response-form.ts';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
@@ -32,6 +34,9 @@ export interface CompileSettings {
   readonly drain: number;
 }
 
+/** For listener groups that a changed Corefile adds. */
+const SPARE_READERS = 4;
+
 /** @param blocks from a Corefile without problems */
 export function compileCorefile(
   blocks: readonly ServerBlock[],
@@ -45,6 +50,8 @@ export function compileCorefile(
     udpReaders: readersFor(countCores()),
     takeover,
     objects: undefined,
+    spareReaders: SPARE_READERS,
+    queryLines: 'plugins',
     queryLog: ownQueryLog(blocks) ?? queryLog,
     http: undefined,
     endpoints: blocks.flatMap(listEndpoints),
@@ -100,7 +107,11 @@ function compileEngine(
       formerUses: writeFormerUses(block.plugins),
     })),
     groups,
-    responses: { kind: 'coredns' },
+    responses: {
+      form: toCoreDnsForm(isStrict ? 'none' : 'all'),
+      rotatesAddresses: 'as-handlers-say',
+      counting: { by: 'site' },
+    },
     cache: { octets: 4 * 2 ** 20, entries: Number.POSITIVE_INFINITY },
     udpSize: 4096,
   };

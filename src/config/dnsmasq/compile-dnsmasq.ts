@@ -48,6 +48,7 @@ export function compileDnsmasq(
     udpReaders: udpReaders > 1 ? 0 : 1,
     takeover: false,
     objects: undefined,
+    queryLines: 'server',
     queryLog: plan.process.queryLog,
     http: undefined,
     endpoints: [],

@@ -45,6 +45,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
       snapshotMaxAge,
       initialSyncTimeout: plan.initialSyncTimeout,
     },
+    queryLines: 'server',
     queryLog: plan.queryLog,
     http: { health, skyDnsMetrics },
     endpoints: [],

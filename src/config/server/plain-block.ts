@@ -31,7 +31,7 @@ import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
 import { writeFormerUses } from './former-uses.ts';
-import type { ClientsPlan, ListenerGroupPlan, PlainResponses, TcpPlan } from './server-blocks-plan.ts';
+import type { ClientsPlan, ListenerGroupPlan, TcpPlan } from './server-blocks-plan.ts';
 import { PLAIN_GROUP } from './server-blocks-plan.ts';
 
 export interface PlainListenerParts extends Pick<ListenerGroupPlan, 'addresses' | 'port' | 'clients'> {
@@ -57,10 +57,21 @@ export function writePlainListeners({ tcp, readers = 1, ...parts }: PlainListene
 /** The most queries on one TCP connection. */
 const MAX_QUERIES = 10_000;
 
+export interface PlainResponses {
+  /** Whether to set the RA bit in our own answers. */
+  readonly recursionAvailable: boolean;
+  /** Whether to rotate the addresses of an answer; otherwise their order is kept. */
+  readonly rotatesAddresses: boolean;
+  /** Names within this domain count apart from all others; undefined: all names count together. */
+  readonly domain: NameKey | undefined;
+  /** Whether responses carry extended errors of our own (RFC 8914). Default: only those of upstream servers. */
+  readonly sendsExtendedErrors?: boolean;
+}
+
 export interface PlainEngineParts {
   readonly clients: ClientsPlan | undefined;
   readonly plugins: readonly PluginUse[];
-  readonly responses: Omit<PlainResponses, 'kind'>;
+  readonly responses: PlainResponses;
   readonly cache: EnginePlan['cache'];
   readonly udpSize: number;
 }
@@ -76,7 +87,17 @@ export function writePlainEngine({
     blocks: [{ zones: [ROOT], plugins, formerUses: writeFormerUses(plugins), clients }],
     groups: [{ server: PLAIN_GROUP, sites: [{ zone: ROOT, block: 0 }] }],
     isStrict: false,
-    responses: { kind: 'plain', ...responses },
+    responses: {
+      form: {
+        acceptance: 'strict',
+        recursionAvailable: responses.recursionAvailable,
+        opt: { kind: 'own', udpSize },
+        compression: 'always',
+        extendedErrors: responses.sendsExtendedErrors === true ? 'all' : 'passed-on',
+      },
+      rotatesAddresses: responses.rotatesAddresses,
+      counting: { by: 'domain', domain: responses.domain },
+    },
     cache,
     udpSize,
   };

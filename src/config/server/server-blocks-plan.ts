@@ -1,6 +1,7 @@
 /**
  * Server blocks and the listener groups that they serve, for all front ends.
  */
+import type { ResponseForm } from '../../chain/response-form.ts';
 import type { PluginUse } from '../../contract/plugin-use.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
@@ -46,22 +47,18 @@ export interface ClientsPlan {
 }
 
 /** How to turn answers into packets, and how to count them. */
-export type ResponsePlan =
-  /** As CoreDNS sends them, counted by server and zone. */
-  { readonly kind: 'coredns' } | PlainResponses;
-
-/** As our own front ends send them. */
-export interface PlainResponses {
-  readonly kind: 'plain';
-  /** Whether to set the RA bit in our own answers. */
-  readonly recursionAvailable: boolean;
-  /** Whether to rotate the addresses of an answer; otherwise their order is kept. */
-  readonly rotatesAddresses: boolean;
-  /** Count names within this domain separately; undefined: count all names together. */
-  readonly domain: NameKey | undefined;
-  /** Whether responses carry extended errors (RFC 8914). Default: no. */
-  readonly sendsExtendedErrors?: boolean;
+export interface ResponsePlan {
+  readonly form: ResponseForm;
+  /** Whether to rotate the addresses of an answer, or to keep their order. `as-handlers-say`: a handler of the block rotates them. */
+  readonly rotatesAddresses: boolean | 'as-handlers-say';
+  readonly counting: CountingPlan;
 }
+
+export type CountingPlan =
+  /** By server, zone and view, as CoreDNS does. */
+  | { readonly by: 'site' }
+  /** Names within a domain apart from all others; undefined: all names together. */
+  | { readonly by: 'domain'; readonly domain: NameKey | undefined };
 
 /** The name of the only group of our own front ends. */
 export const PLAIN_GROUP = 'dns';

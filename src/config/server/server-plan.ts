@@ -20,6 +20,13 @@ export interface ServerPlan {
   readonly takeover: boolean;
   /** The source of the cluster objects; undefined: no cluster. */
   readonly objects: ClusterObjectsPlan | undefined;
+  /** Reader threads kept for listener groups of later plans. Each costs its own counters. Default: 0. */
+  readonly spareReaders?: number;
+  /**
+   * Who writes lines about queries. `plugins`: the blocks, such as `log` and `errors`, for each listener group; the server then logs
+   * nothing of its sockets. `server`: only the query log.
+   */
+  readonly queryLines: 'plugins' | 'server';
   /** Undefined: queries are not logged. */
   readonly queryLog: QueryLogPlan | undefined;
   /** Health, readiness and metrics; undefined: do not open a port. */

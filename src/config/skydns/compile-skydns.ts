@@ -68,6 +68,7 @@ export function compileSkyDns(
     udpReaders: machine.udpReaders,
     takeover: false,
     objects: undefined,
+    queryLines: 'server',
     queryLog: settings.queryLog,
     http: compileHttp(settings),
     endpoints: [],

@@ -35,6 +35,8 @@ export function countAnswers(handleQuery: HandleQuery, options: CountingOptions)
     counters.endBatch(milliseconds);
   };
   return async (query, client) => {
+    // A dry run is no query.
+    if (client.look !== undefined) return await handleQuery(query, client);
     const came = clock.monotonic();
     const response = await handleQuery(query, client);
     if (response !== undefined) count(response, clock.monotonic() - came);

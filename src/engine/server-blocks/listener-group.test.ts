@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { Client, Query } from '../../chain/query.ts';
+import { toCoreDnsForm } from '../../chain/response-form.ts';
 import { makeQuery } from '../../chain/testing/ask.ts';
 import { SOA } from '../../chain/testing/queries.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
@@ -33,7 +34,14 @@ function makeGroup(zones: readonly string[], options: Partial<ListenerGroupOptio
       }) as const,
   }));
   const log = new RecordingLog();
-  return new ListenerGroup({ server: 'dns://:53', sites, servesOtherClasses: false, log, ...options });
+  return new ListenerGroup({
+    server: 'dns://:53',
+    sites,
+    form: toCoreDnsForm('none'),
+    servesOtherClasses: false,
+    log,
+    ...options,
+  });
 }
 
 async function exchange(group: ListenerGroup, query: Message): Promise<Message> {

@@ -6,18 +6,19 @@
  * other.
  */
 import type { Log } from '../../base/log.ts';
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import type { WholeAnswer } from '../../chain/answer.ts';
+import { encodeAnswer, type SentAnswer } from '../../chain/encode-answer.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
 import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySignature, type QuerySite } from '../../chain/query.ts';
+import type { ResponseForm } from '../../chain/response-form.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
-import type { AnswerableQuery, Asked } from '../../wire/query.ts';
+import { type AnswerableQuery, type Asked, parseQuery, type RejectedQuery } from '../../wire/query.ts';
 import { readSignature } from '../../wire/tsig.ts';
 import { CLASS, type Edns, type Header, type NameKey, RCODE } from '../../wire/types.ts';
 import { acceptQuery } from './accept-query.ts';
-import { encodeAnswer } from './response.ts';
 
 const TYPE_DS = 43;
 const NO_BLOCK = { kind: 'refused', extendedError: EXTENDED_ERROR.NOT_AUTHORITATIVE } as const;
@@ -53,8 +54,9 @@ export interface ListenerGroupOptions {
   readonly sites: readonly Site[];
   /** Whether classes other than IN reach the blocks; otherwise they are refused. */
   readonly servesOtherClasses: boolean;
-  /** Whether responses carry extended errors (RFC 8914). Default: only those of plugins that send them in CoreDNS. */
-  readonly sendsExtendedErrors?: boolean;
+  readonly form: ResponseForm;
+  /** Whether a client gets an answer. Default: each does. */
+  readonly admits?: (client: Pick<Client, 'address'>) => boolean;
   /** Called for queries that no block accepts. @param octets of the answer */
   readonly onDropped?: ((query: DroppedQuery, octets: number) => void) | undefined;
   /** Called on internal errors; the client gets SERVFAIL. */
@@ -73,16 +75,29 @@ export class ListenerGroup {
     this.#sites = sites;
   }
 
+  /** Never throws. */
   readonly handleQuery: HandleQuery = async (packet, client) => {
-    const parsed = acceptQuery(packet);
+    const { admits, log } = this.#options;
+    if (admits?.(client) === false) return undefined;
+    try {
+      return await this.#answerPacket(packet, client);
+    } catch (error) {
+      // The code below does not throw on purpose. Other queries must still be served.
+      log.error('packet not answered', { reason: String(error), client: client.address });
+      return undefined;
+    }
+  };
+
+  async #answerPacket(packet: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
+    const isStrict = this.#options.form.acceptance === 'strict';
+    const parsed = isStrict ? parseQuery(packet) : acceptQuery(packet);
     if (parsed.kind === 'drop') return undefined;
     if (parsed.kind === 'empty') return this.#refuseEmpty(parsed.header, client, packet.length);
-    if (parsed.kind === 'error')
-      return encodeRejection({ ...parsed, question: undefined }, parsed.rcode, client);
+    if (parsed.kind === 'error') return this.#reject(parsed, client);
     const reading = readSignature(packet);
     const signature = reading.kind === 'signed' ? reading.signature : reading.kind;
     return await this.#answer({ ...parsed, signature }, client, packet.length);
-  };
+  }
 
   /** The chain of the block for a query that another one led to; undefined: no block accepts it. */
   chainFor(query: Query): Chain | undefined {
@@ -94,9 +109,24 @@ export class ListenerGroup {
     return this.#mayServe(asked) ? this.#choose(this.#makeQuery(asked, client, OUTSIDE, 0)) : undefined;
   }
 
+  /** The response to a malformed query. CoreDNS repeats nothing of it but its header. */
+  #reject({ header, question, edns, rcode }: RejectedQuery, client: Client): Uint8Array {
+    const isOwn = this.#options.form.opt.kind === 'own';
+    const asked = { header, question: isOwn ? question : undefined, edns };
+    return this.#encodeRejection(asked, rcode, client);
+  }
+
+  /** Only a response code, without the RA bit; the OPT record of the client is not repeated. */
+  #encodeRejection(asked: Asked, rcode: number, client: Client): Uint8Array {
+    const { form } = this.#options;
+    const edns = form.opt.kind === 'own' ? asked.edns : undefined;
+    const withoutFlags: ResponseForm = { ...form, recursionAvailable: false };
+    return encodeAnswer(asked, { header: asked.header, edns }, rejection(rcode), client, withoutFlags);
+  }
+
   #refuseEmpty(header: Header, client: Client, octets: number): Uint8Array {
     const asked = { header, question: undefined, edns: undefined };
-    const answer = encodeRejection(asked, RCODE.SERVFAIL, client);
+    const answer = this.#encodeRejection(asked, RCODE.SERVFAIL, client);
     const site = { server: this.#options.server, ...OUTSIDE, octets };
     const dropped = { site, client, type: 0, edns: undefined, rcode: RCODE.SERVFAIL };
     this.#options.onDropped?.(dropped, answer.length);
@@ -106,10 +136,11 @@ export class ListenerGroup {
   async #answer(asked: SignedQuery, client: Client, octets: number): Promise<Uint8Array | undefined> {
     const query = this.#makeQuery(asked, client, OUTSIDE, octets);
     const mayServe = this.#mayServe(asked);
-    if (mayServe && (asked.edns?.version ?? 0) > 0) return encodeRejection(asked, RCODE.BADVERS, client);
+    if (mayServe && (asked.edns?.version ?? 0) > 0)
+      return this.#encodeRejection(asked, RCODE.BADVERS, client);
     const site = mayServe ? this.#choose(query) : undefined;
     if (site === undefined) {
-      const refusal = encodeAnswer(asked, query.repeated, NO_BLOCK, client, this.#options);
+      const refusal = encodeAnswer(asked, query.repeated, NO_BLOCK, client, this.#options.form);
       const { type } = asked.question;
       const dropped = { site: query.site, client, type, edns: asked.edns, rcode: RCODE.REFUSED };
       if (client.look === undefined) this.#options.onDropped?.(dropped, refusal.length);
@@ -126,7 +157,7 @@ export class ListenerGroup {
       const { name, type } = asked.question;
       this.#options.onPanic?.();
       this.#options.log.error('internal error', { name, type, reason });
-      return encodeAnswer(asked, own.repeated, { kind: 'servfail' }, client);
+      return encodeAnswer(asked, own.repeated, { kind: 'servfail' }, client, this.#options.form);
     }
   }
 
@@ -134,16 +165,15 @@ export class ListenerGroup {
   async #encodeSeries(
     asked: AnswerableQuery,
     { repeated, signer }: Query,
-    answer: Exclude<Answer, { kind: 'drop' }>,
+    answer: SentAnswer,
     client: Client,
   ): Promise<Uint8Array | undefined> {
-    const { sendsExtendedErrors } = this.#options;
-    const options = { signer, sendsExtendedErrors };
-    let response = encodeAnswer(asked, repeated, answer, client, options);
+    const { form } = this.#options;
+    let response = encodeAnswer(asked, repeated, answer, client, form, signer);
     if (answer.kind !== 'message') return response;
     for (const answers of answer.following ?? []) {
       if ((await client.send?.(response)) !== true) return undefined;
-      response = encodeAnswer(asked, repeated, { ...answer, answers }, client, options);
+      response = encodeAnswer(asked, repeated, { ...answer, answers }, client, form, signer);
     }
     return response;
   }
@@ -174,11 +204,6 @@ export class ListenerGroup {
     }
     return found;
   }
-}
-
-/** Only a response code, without the client's OPT record. */
-function encodeRejection(asked: Asked, rcode: number, client: Client): Uint8Array {
-  return encodeAnswer(asked, { header: asked.header, edns: undefined }, rejection(rcode), client);
 }
 
 function rejection(rcode: number): WholeAnswer {

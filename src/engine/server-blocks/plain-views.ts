@@ -5,10 +5,11 @@
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
-import type { PlainResponses, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { CountingPlan, ResponsePlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { LocalisedPublication, PublicationId, ViewSettings } from '../../table/types.ts';
 import { ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
 import { BlockRoutes, type RoutedZone } from './block-route.ts';
 import type { NetworkViews } from './network-views.ts';
 
@@ -21,14 +22,14 @@ export interface PlainBlock {
 
 export class PlainViews {
   readonly #views: NetworkViews;
-  readonly #responses: PlainResponses;
+  readonly #responses: ResponsePlan;
   readonly #routes = new BlockRoutes();
   /** The route by which readers forward. Its terms follow the handlers; undefined: not shown yet. */
   #route: number | undefined;
   /** The publications shown now. */
   #publications: readonly PublicationId[] = [];
 
-  constructor(views: NetworkViews, responses: PlainResponses) {
+  constructor(views: NetworkViews, responses: ResponsePlan) {
     this.#views = views;
     this.#responses = responses;
   }
@@ -52,10 +53,10 @@ export class PlainViews {
   }
 }
 
-function routedZoneOf(handlers: readonly Handler[], { domain }: PlainResponses): RoutedZone {
+function routedZoneOf(handlers: readonly Handler[], { counting }: ResponsePlan): RoutedZone {
   const { answered } = RESOLVER_OUTCOME;
   const outcomes = {
-    ...{ forwarded: domain === undefined ? NO_OUTCOME : CHAIN_OUTCOME.others, byPath: false },
+    ...{ forwarded: domainOf(counting) === undefined ? NO_OUTCOME : CHAIN_OUTCOME.others, byPath: false },
     kept: { positive: answered, negative: answered },
     repeated: { positive: answered, negative: answered },
   };
@@ -65,20 +66,27 @@ function routedZoneOf(handlers: readonly Handler[], { domain }: PlainResponses):
 /** The publications to look up, and the questions that handlers must see first. */
 export function compileView(
   handlers: readonly Handler[],
-  { recursionAvailable, rotatesAddresses, domain, sendsExtendedErrors = false }: Omit<PlainResponses, 'kind'>,
+  { form, rotatesAddresses, counting }: ResponsePlan,
   route?: number,
 ): ViewSettings {
   return {
     publications: publicationsOf(handlers),
     askRules: [...askRulesOf(handlers)],
-    ...{ recursionAvailable, sendsExtendedErrors },
-    rotatesAddresses,
+    recursionAvailable: form.recursionAvailable === true,
+    sendsExtendedErrors: form.extendedErrors === 'all',
+    rotatesAddresses: rotatesAddresses === true,
     // Readers answer these as the first handlers do.
     otherQuestions: handlers.some(({ answersClasses }) => answersClasses === 'chaos')
       ? 'refused-but-chaos'
       : 'refused',
     // If answers are counted by the cluster's domain, those about the server count with its names.
-    ...(domain && { refusalOutcomes: { chaos: CHAIN_OUTCOME.ours, others: CHAIN_OUTCOME.others } }),
+    ...(domainOf(counting) !== undefined && {
+      refusalOutcomes: { chaos: CHAIN_OUTCOME.ours, others: CHAIN_OUTCOME.others },
+    }),
     ...(route !== undefined && { route }),
   };
+}
+
+function domainOf(counting: CountingPlan): NameKey | undefined {
+  return counting.by === 'domain' ? counting.domain : undefined;
 }

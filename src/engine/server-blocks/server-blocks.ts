@@ -13,12 +13,7 @@ import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
-import {
-  type GroupPlan,
-  type PlainResponses,
-  type ServerBlockPlan,
-  viewOf,
-} from '../../config/server/server-blocks-plan.ts';
+import { type GroupPlan, type ServerBlockPlan, viewOf } from '../../config/server/server-blocks-plan.ts';
 import type { BlockChoice } from '../../contract/block-choice.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contract/plugin.ts';
@@ -35,7 +30,7 @@ import { parseAddress } from '../../wire/address.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import type { AnswerableQuery } from '../../wire/query.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { CountingOptions } from './answer-counts.ts';
+import { countAnswers } from './answer-counts.ts';
 import { type FoundKeepers, findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
@@ -46,7 +41,6 @@ import { type ExplainedGroup, explainQuestion } from './explain-question.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import type { NetworkViews } from './network-views.ts';
-import { PlainGroup } from './plain-group.ts';
 import { PlainViews } from './plain-views.ts';
 import { offerServices } from './plugin-services.ts';
 import type { ReaderCounts } from './reader-counts.ts';
@@ -82,13 +76,6 @@ interface RunningPlugin {
   readonly plugin: Plugin;
 }
 
-/** Answers for the listeners of a group. */
-interface AnsweringGroup {
-  readonly handleQuery: HandleQuery;
-  /** The chain of the block for a query that another one led to; undefined: no block accepts it. */
-  chainFor(query: Query): Chain | undefined;
-}
-
 interface RunningBlock {
   readonly plan: ServerBlockPlan;
   readonly plugins: readonly RunningPlugin[];
@@ -119,7 +106,7 @@ export class ServerBlocks {
   readonly #outcomes: BlockOutcomes;
   readonly #plan: EnginePlan;
   readonly #views: BlockViews | PlainViews;
-  readonly #groups: ReadonlyMap<string, AnsweringGroup>;
+  readonly #groups: ReadonlyMap<string, ListenerGroup>;
   /** By the name of the group. */
   readonly #handleQueries: ReadonlyMap<string, HandleQuery>;
   readonly #isFirst: boolean;
@@ -253,8 +240,7 @@ export class ServerBlocks {
   explain(asked: AnswerableQuery, client: Client): readonly ExplainedGroup[] {
     const octets = parseAddress(client.address) ?? new Uint8Array();
     return this.#plan.groups.map((plan): ExplainedGroup => {
-      const group = this.#groups.get(plan.server);
-      const site = group instanceof ListenerGroup ? group.siteFor(asked, client) : undefined;
+      const site = this.#groups.get(plan.server)?.siteFor(asked, client);
       const block = this.#blocks.find(({ chain }) => chain === site?.chain);
       if (site === undefined || block === undefined) return { server: plan.server, block: undefined };
       const isChosen = areChosenByReaders(classesOf(plan, this.#blocks), site.zone, octets);
@@ -282,17 +268,17 @@ export class ServerBlocks {
 
   #countInFlight(): ReadonlyMap<string, HandleQuery> {
     return new Map(
-      [...this.#groups].map(([server, group]) => [
-        server,
-        (packet, client) => this.#answer(group, packet, client),
-      ]),
+      [...this.#groups].map(([server, group]) => {
+        const handleQuery = this.#countAnswers(group);
+        return [server, (packet, client) => this.#answer(handleQuery, packet, client)];
+      }),
     );
   }
 
-  async #answer(group: AnsweringGroup, ...query: Parameters<HandleQuery>): ReturnType<HandleQuery> {
+  async #answer(handleQuery: HandleQuery, ...query: Parameters<HandleQuery>): ReturnType<HandleQuery> {
     this.#inFlight += 1;
     try {
-      return await group.handleQuery(...query);
+      return await handleQuery(...query);
     } finally {
       this.#inFlight -= 1;
       if (this.#inFlight === 0) this.#onIdle();
@@ -349,8 +335,10 @@ export class ServerBlocks {
   }
 
   #chainOf(handlers: readonly Handler[]): Chain {
-    if (this.#plan.responses.kind === 'plain') return composeChain(handlers);
-    return this.#keepAnswers(chainOf(handlers), handlers);
+    const chain = chainOf(handlers);
+    if (this.#plan.responses.counting.by === 'site') return this.#keepAnswers(chain, handlers);
+    // Only the chain answers some names of ours, so that its answers are worth storing.
+    return handlers.some(({ derivesAnswers }) => derivesAnswers) ? this.#storePlain(chain) : chain;
   }
 
   /** Plugins keep the context, so it is created where no former block is in scope. */
@@ -417,43 +405,37 @@ export class ServerBlocks {
     });
   }
 
-  #makeGroup(group: GroupPlan): AnsweringGroup {
-    const { responses } = this.#plan;
-    return responses.kind === 'plain' ? this.#plainGroup(group, responses) : this.#corefileGroup(group);
-  }
-
-  #plainGroup({ sites }: GroupPlan, { recursionAvailable, sendsExtendedErrors }: PlainResponses): PlainGroup {
-    const { log, clientViews } = this.#dependencies;
-    const block = this.#blocks[sites[0]?.block ?? 0];
-    if (block === undefined) throw new RangeError('a group without a block');
-    return new PlainGroup({
-      chain: derivesAnswers(block) ? this.#storePlain(block.chain, recursionAvailable) : block.chain,
-      ...{ recursionAvailable, sendsExtendedErrors },
-      udpSize: this.#plan.udpSize,
-      counting: this.#counting(),
-      admits: ({ address }) => clientViews.admits(address),
-      log,
-    });
-  }
-
-  #storePlain(chain: Chain, recursionAvailable: boolean): Chain {
+  #storePlain(chain: Chain): Chain {
     const { table, clock } = this.#dependencies;
+    const { recursionAvailable } = this.#plan.responses.form;
     const views = this.#views;
     return storeDerivedAnswers(chain, {
-      ...{ table, clock, recursionAvailable, isStrict: false },
+      table,
+      clock,
+      ...(recursionAvailable !== 'as-answered' && { recursionAvailable }),
+      isStrict: false,
       publications: () => (views instanceof PlainViews ? views.publications : []),
       placeOf: () => ({ view: DEFAULT_VIEW, outcome: CHAIN_OUTCOME.ours }),
     });
   }
 
-  #counting(): CountingOptions {
+  /** Answers for the listeners of a group. */
+  #countAnswers(group: ListenerGroup): HandleQuery {
+    const { counting } = this.#plan.responses;
+    if (counting.by === 'site') return group.handleQuery;
     const { table, mainReader: reader, clock } = this.#dependencies;
-    const { responses } = this.#plan;
-    const domain: NameKey | undefined = responses.kind === 'plain' ? responses.domain : undefined;
-    return { memory: table.memory, reader, ...(domain && { domain }), clock };
+    const { domain } = counting;
+    return countAnswers(group.handleQuery, {
+      memory: table.memory,
+      reader,
+      ...(domain && { domain }),
+      clock,
+    });
   }
 
-  #corefileGroup({ server, sites }: GroupPlan): ListenerGroup {
+  #makeGroup({ server, sites }: GroupPlan): ListenerGroup {
+    const { log, clientViews } = this.#dependencies;
+    const { form } = this.#plan.responses;
     const blocks = sites.map(({ block }) => this.#blocks[block]).filter((block) => block !== undefined);
     return new ListenerGroup({
       server,
@@ -461,13 +443,17 @@ export class ServerBlocks {
         const running = this.#blocks[block];
         return running === undefined ? [] : [siteOf(zone, running)];
       }),
-      sendsExtendedErrors: !this.#plan.isStrict,
-      servesOtherClasses: blocks.some(({ handlers }) =>
-        handlers.some(({ answersClasses }) => answersClasses !== undefined),
-      ),
+      form,
+      // Strangers are those of the only block of our own front ends.
+      ...(blocks.some(({ plan }) => plan.clients !== undefined) && {
+        admits: ({ address }) => clientViews.admits(address),
+      }),
+      servesOtherClasses:
+        form.acceptance === 'strict' ||
+        blocks.some(({ handlers }) => handlers.some(({ answersClasses }) => answersClasses !== undefined)),
       onDropped: this.#counts.isCounting ? (query, octets) => this.#counts.dropped(query, octets) : undefined,
       onPanic: () => this.#counts.panicked(),
-      log: this.#dependencies.log,
+      log,
     });
   }
 
@@ -506,11 +492,6 @@ function siteOf(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): 
   return { zone, chain, view, accepts };
 }
 
-/** Whether only the chain answers some names of ours, so that its answers are worth storing. */
-function derivesAnswers({ handlers }: RunningBlock): boolean {
-  return handlers.some((handler) => handler.derivesAnswers);
-}
-
 function findPlugin<Made extends Plugin>(
   plugins: readonly RunningPlugin[],
   kind: abstract new (...parts: never[]) => Made,
@@ -524,7 +505,7 @@ function makeViews(
   { table, numberOf, clientViews }: Omit<ServerBlocksDependencies, 'former'>,
   outcomes: BlockOutcomes,
 ): BlockViews | PlainViews {
-  if (responses.kind === 'plain') return new PlainViews(clientViews, responses);
+  if (responses.counting.by === 'domain') return new PlainViews(clientViews, responses);
   return new BlockViews({ table, numberOf, outcomes });
 }
 

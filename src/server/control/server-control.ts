@@ -33,7 +33,7 @@ export function createServerControl({ place, messages, ...given }: ServerControl
     return await (await explain)(events);
   });
   // Under a Corefile, the plugin `debug` has the lines of CoreDNS; those of queries come on request.
-  if (controlled.server.plan.engine.responses.kind === 'plain') log?.follow();
+  if (controlled.server.plan.queryLines === 'server') log?.follow();
   return new ControlSocket({
     place,
     role: controlled.role,

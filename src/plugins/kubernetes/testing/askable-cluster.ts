@@ -4,9 +4,10 @@
 import type { Clock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { ManualClock } from '../../../base/testing/manual-clock.ts';
-import { createHandleQuery, type HandleQuery } from '../../../chain/handle-query.ts';
-import { composeChain, type Handler } from '../../../chain/handler.ts';
-import type { Client } from '../../../chain/query.ts';
+import { encodeAnswer } from '../../../chain/encode-answer.ts';
+import { type Chain, composeChain, type Handler } from '../../../chain/handler.ts';
+import { type Client, Query } from '../../../chain/query.ts';
+import type { ResponseForm } from '../../../chain/response-form.ts';
 import { QUERY_HEADER } from '../../../chain/testing/queries.ts';
 import type { Dialect } from '../../../kube/dialects/dialect.ts';
 import type { ClusterObject } from '../../../kube/objects/objects.ts';
@@ -19,7 +20,7 @@ import { DEFAULT_VIEW, VERDICT } from '../../../table/types.ts';
 import { TableWriter } from '../../../table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../../wire/message.ts';
 import { parseName, toKey } from '../../../wire/name.ts';
-import type { ClientTransport } from '../../../wire/response-size.ts';
+import { type ClientTransport, DEFAULT_UDP_SIZE } from '../../../wire/response-size.ts';
 import { CLASS, type Message, type NameKey, type Question } from '../../../wire/types.ts';
 import { createAliasFollower } from '../../aliases/alias.ts';
 import { createAnyHandler } from '../../any/any.ts';
@@ -39,7 +40,8 @@ export class AskableCluster {
   readonly table: TableWriter;
   readonly clock: Clock = new ManualClock();
   readonly #reader: TableReader;
-  readonly #handleQuery: HandleQuery;
+  readonly #chain: Chain;
+  readonly #form: ResponseForm;
 
   /** @param behind the handlers behind that of the cluster */
   constructor(
@@ -63,7 +65,7 @@ export class AskableCluster {
     const { filteredTypes = new Set<number>() } = options;
     const { cluster, clock } = this;
     const isOurs = (name: NameKey) => cluster.names.owns(name);
-    const chain = composeChain([
+    this.#chain = composeChain([
       metaTypesHandler,
       createAnyHandler(dialect.anyQuestions, isOurs),
       createTypeFilter(filteredTypes, isOurs),
@@ -71,8 +73,13 @@ export class AskableCluster {
       createKubernetesHandler(cluster),
       ...behind,
     ]);
-    const { recursionAvailable } = dialect;
-    this.#handleQuery = createHandleQuery(chain, { recursionAvailable, log: silentLog });
+    this.#form = {
+      acceptance: 'strict',
+      recursionAvailable: dialect.recursionAvailable,
+      opt: { kind: 'own', udpSize: DEFAULT_UDP_SIZE },
+      compression: 'always',
+      extendedErrors: 'passed-on',
+    };
   }
 
   /** Lists exactly these objects, of all kinds, and publishes them. */
@@ -101,9 +108,11 @@ export class AskableCluster {
   /** @param client its address */
   async askChain(question: Question, client = CLIENT.address): Promise<Message> {
     const sender = { ...CLIENT, address: client };
-    const response = await this.#handleQuery(encodeMessage(queryFor(question)), sender);
-    if (response === undefined) throw new Error(`no response: ${question.name} ${question.type}`);
-    return decodeMessage(response);
+    const query = queryFor(question);
+    const asked = { ...query, question };
+    const answer = await this.#chain(new Query(question, asked, sender));
+    if (answer.kind === 'drop') throw new Error(`no response: ${question.name} ${question.type}`);
+    return decodeMessage(encodeAnswer(asked, asked, answer, sender, this.#form));
   }
 
   /**

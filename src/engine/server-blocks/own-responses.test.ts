@@ -1,14 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecordingLog } from '../base/testing/recording-log.ts';
-import { decodeMessage, encodeMessage } from '../wire/message.ts';
-import { parseName } from '../wire/name.ts';
-import { CLASS, type Edns, type Message, RCODE, TYPE } from '../wire/types.ts';
-import type { Answer } from './answer.ts';
-import { createHandleQuery } from './handle-query.ts';
-import { type Chain, composeChain } from './handler.ts';
-import type { Client } from './query.ts';
-import { addresses, alias, CLIENT, denial, handlerOf, QUERY_HEADER, SOA } from './testing/queries.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { type Chain, composeChain } from '../../chain/handler.ts';
+import type { Client } from '../../chain/query.ts';
+import {
+  addresses,
+  alias,
+  CLIENT,
+  denial,
+  handlerOf,
+  QUERY_HEADER,
+  SOA,
+} from '../../chain/testing/queries.ts';
+import { decodeMessage, encodeMessage } from '../../wire/message.ts';
+import { parseName } from '../../wire/name.ts';
+import { CLASS, type Edns, type Message, RCODE, TYPE } from '../../wire/types.ts';
+import { answerByChain } from './testing/one-block.ts';
 
 const edns: Edns = { version: 0, udpSize: 4096, dnssecOk: true, extendedRcode: 0, options: [] };
 
@@ -29,8 +37,7 @@ async function respond(
   query: Uint8Array,
   { log = new RecordingLog(), client = CLIENT }: { log?: RecordingLog; client?: Client } = {},
 ): Promise<Message | undefined> {
-  const options = { recursionAvailable: true, log };
-  const response = await createHandleQuery(chain, options)(query, client);
+  const response = await answerByChain(chain, log)(query, client);
   return response && decodeMessage(response);
 }
 
@@ -101,10 +108,7 @@ describe('the slow way', () => {
 
   it('never throws, whatever comes', async () => {
     const log = new RecordingLog();
-    const handleQuery = createHandleQuery(() => addresses('a.', '10.0.0.1'), {
-      recursionAvailable: false,
-      log,
-    });
+    const handleQuery = answerByChain(() => addresses('a.', '10.0.0.1'), log, { recursionAvailable: false });
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 64 }),
