@@ -32,6 +32,8 @@ interface HandlerParts {
   readonly answers: AnswerEffect;
   /** Flags that it changes in all answers of the handlers behind it; readers change them too in replies that they forward. */
   readonly flags?: FlagChange;
+  /** Whether it drops the OPT record of replies with records; readers drop it too in replies that they forward. Default: no. */
+  readonly dropsOpt?: boolean;
   /** Counts of each query that it passes on because the question is outside `questions`. Default: none. */
   readonly passing?: readonly HandlerCount[];
   /** How readers search for names that this handler searches for. Default: they leave them to it. */

@@ -108,6 +108,8 @@ export interface ForwardPlan extends TransportTerms {
   readonly limits: AdmissionLimits;
   /** Whether to trust the AD bit of the servers, and the path to them (RFC 4035 section 4.9.3). */
   readonly trustsAd: boolean;
+  /** Whether questions of readers carry EDNS options of clients that servers may act on. */
+  readonly passesOptions: boolean;
 }
 
 /** The defaults, without servers. */
@@ -130,6 +132,7 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   sourcePorts: { kind: 'any' },
   mixesCase: false,
   trustsAd: false,
+  passesOptions: false,
   udpSize: 1232,
   ignoredAddresses: [],
   tls: { authorities: undefined },

@@ -232,6 +232,11 @@ export class Forwarder {
     return this.#plan.trustsAd;
   }
 
+  /** Whether questions carry EDNS options of clients. */
+  get passesOptions(): boolean {
+    return this.#plan.passesOptions;
+  }
+
   /** Counts questions that another thread answered by the reply to an equal one. */
   noteCoalesced(questions: number): void {
     this.#coalesced += questions;
@@ -337,7 +342,7 @@ export class Forwarder {
     const milliseconds = this.#clock.monotonic() - startedAt;
     const upstream = outcome.upstream.text;
     const received = outcome.reply;
-    const isKept = question.asReceived?.keepsReply === true;
+    const isKept = question.asReceived !== undefined;
     const rcode = wholeRcodeOf(received);
     if (!isKept && rcode > MAX_PLAIN_RCODE) return failed('unusable', `${upstream}: ${rcodeName(rcode)}`);
     const whole = { message: received, dropped: 0, isLoop: false };

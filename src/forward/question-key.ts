@@ -4,7 +4,7 @@
 import type { CachedQuestion } from '../table/types.ts';
 import { encodeName } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
-import { type ForwardQuestion, isSameReceived } from './transport/query-message.ts';
+import { areSameOctets, type ForwardQuestion, isSameReceived } from './transport/query-message.ts';
 
 /** A question with its name in lower case, so that equal questions have equal fields. */
 export interface QuestionKey extends ForwardQuestion {
@@ -20,6 +20,7 @@ export function isSameQuestion(one: QuestionKey, other: QuestionKey): boolean {
     one.checkingDisabled === other.checkingDisabled &&
     one.recursionDesired === other.recursionDesired &&
     one.passedOnBy === other.passedOnBy &&
+    areSameOctets(one.options, other.options) &&
     isSameReceived(one.asReceived, other.asReceived)
   );
 }

@@ -13,6 +13,7 @@ export interface Chained<Entry> {
   nextInChain: Entry | undefined;
 }
 
+const NO_OPTIONS = new Uint8Array();
 /** More than the usual number of questions in flight. */
 const CHAINS = 4096;
 
@@ -62,10 +63,14 @@ export class QuestionTable<Entry extends Chained<Entry>> {
     return false;
   }
 
-  #chainOf({ name, type }: QuestionKey): number {
+  #chainOf({ name, type, options = NO_OPTIONS }: QuestionKey): number {
     let hash = SEED ^ type;
     for (let index = 0; index < name.length; index += 1) {
       hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193);
+      hash ^= hash >>> 15;
+    }
+    for (let index = 0; index < options.length; index += 1) {
+      hash = Math.imul(hash ^ (options[index] ?? 0), 0x01000193);
       hash ^= hash >>> 15;
     }
     return (hash >>> 0) % this.#chains.length;

@@ -257,8 +257,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   #query(withEdns: boolean): QueryMessage {
     const { udpSize, trustsAd } = this.#settings;
     const { asReceived } = this.#question;
-    if (asReceived !== undefined && (withEdns || asReceived.keepsReply || !asReceived.hasEdns))
-      return asReceived;
+    if (asReceived !== undefined) return asReceived;
     if (!withEdns) return writeQuery(this.#question, undefined, trustsAd);
     this.#withEdns ??= writeQuery(this.#question, udpSize, trustsAd);
     return this.#withEdns;
@@ -276,7 +275,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   #judge(reply: Message, { query, upstream }: Attempt): ReplyQuality {
     const rcode = wholeRcodeOf(reply);
     const { asReceived, passedOnBy } = this.#question;
-    if (asReceived?.keepsReply !== true) {
+    if (asReceived === undefined) {
       if (query.hasEdns && isAboutEdns(rcode, reply.edns, upstream.knowsEdns)) return 'no-edns';
       // Such a code is about the query that we have sent, or makes no sense: no client has asked for it.
       if (rcode > MAX_PLAIN_RCODE) return 'error';

@@ -56,6 +56,8 @@ function keyOf({
   dnssecOk,
   checkingDisabled,
   recursionDesired,
+  options,
 }: QuestionKey): string {
-  return `${name} ${type} ${dnsClass} ${dnssecOk} ${checkingDisabled} ${recursionDesired}`;
+  const passed = options === undefined ? '' : Buffer.from(options).toString('latin1');
+  return `${name} ${type} ${dnsClass} ${dnssecOk} ${checkingDisabled} ${recursionDesired} ${passed}`;
 }

@@ -34,7 +34,8 @@ export function extendedErrorOfCached(rcode: number, isStale: boolean): Extended
 /** The extended errors of an upstream server as they are passed on: options in wire form, at most `MAX_PASSED_OCTETS`. */
 export type PassedErrors = Brand<Uint8Array, 'PassedErrors'>;
 
-const OPTION = 15;
+/** The code of the option. */
+export const EXTENDED_ERROR_OPTION = 15;
 /** The octets of the option: its code, its length, and the code of the error. */
 const EXTENDED_ERROR_OCTETS = 6;
 const CODE_OCTETS = 2;
@@ -48,7 +49,10 @@ export const MAX_PASSED_OCTETS = MAX_PASSED * (OPTION_HEADER_OCTETS + CODE_OCTET
 
 /** @param code 0 to 65,535 */
 export function extendedError(code: number, text = ''): EdnsOption {
-  return { code: OPTION, data: Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(text)]) };
+  return {
+    code: EXTENDED_ERROR_OPTION,
+    data: Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(text)]),
+  };
 }
 
 /**
@@ -71,7 +75,7 @@ export function writeExtendedError(
   const isCut = (view.getUint8(start + 2) & TRUNCATED) !== 0;
   if (isCut || end + EXTENDED_ERROR_OCTETS > stop) return end;
   view.setUint16(end - options - 2, options + EXTENDED_ERROR_OCTETS);
-  view.setUint16(end, OPTION);
+  view.setUint16(end, EXTENDED_ERROR_OPTION);
   view.setUint16(end + 2, CODE_OCTETS);
   view.setUint16(end + 4, code);
   return end + EXTENDED_ERROR_OCTETS;
@@ -116,7 +120,7 @@ export interface ResponseErrors {
 
 /** Whether an option is an extended error. */
 export function isExtendedError({ code }: EdnsOption): boolean {
-  return code === OPTION;
+  return code === EXTENDED_ERROR_OPTION;
 }
 
 /** The same for a response in memory of its own. @param limit octets of the whole response @param options as above */
@@ -152,7 +156,7 @@ export function passedErrorsOf(edns: Edns | undefined): PassedErrors | undefined
   if (edns === undefined || edns.options.length === 0) return undefined;
   const texts = new Map<number, string>();
   for (const { code, data } of edns.options) {
-    if (code !== OPTION || data.length < CODE_OCTETS || texts.size === MAX_PASSED) continue;
+    if (code !== EXTENDED_ERROR_OPTION || data.length < CODE_OCTETS || texts.size === MAX_PASSED) continue;
     const error = ((data[0] ?? 0) << 8) | (data[1] ?? 0);
     if (!texts.has(error)) texts.set(error, passedText(data.subarray(CODE_OCTETS)));
   }

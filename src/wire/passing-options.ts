@@ -1,6 +1,8 @@
 /**
  * EDNS options of a query that pass by without changing its answer, read and copied in place.
  */
+import { EXTENDED_ERROR_OPTION } from './extended-error.ts';
+import type { Edns } from './types.ts';
 import { uint16At } from './uint16.ts';
 
 /** A bit for each option up to 15. */
@@ -19,15 +21,50 @@ export function isRepeatedOption(code: number): boolean {
 }
 
 /** Whether the option concerns only the hop from the client to us: queries to servers go without it, and answers do not depend on it. */
-export function isOfOneHop(code: number): boolean {
+function isOfOneHop(code: number): boolean {
   return isAmong(OF_ONE_HOP, code);
 }
 
 /** Whether all options concern only one hop. @param at the first octet of the options of an OPT record @param end the octet behind them */
-export function areOfOneHop(packet: Uint8Array, at: number, end: number): boolean {
+function areOfOneHop(packet: Uint8Array, at: number, end: number): boolean {
   for (let from = at; from < end; from = nextOption(packet, from))
     if (!isOfOneHop(uint16At(packet, from))) return false;
   return true;
+}
+
+/**
+ * The octets of the options that servers may act on: all of them if one concerns more than this hop, as they came; else 0. Readers and the
+ * chain pass on the same ones.
+ *
+ * @param at as above
+ */
+export function measurePassedOn(packet: Uint8Array, at: number, end: number): number {
+  return areOfOneHop(packet, at, end) ? 0 : end - at;
+}
+
+/** Those options as they lie in an OPT record; undefined: none is passed on. */
+export function encodePassedOn(options: Edns['options'] = []): Uint8Array | undefined {
+  if (options.every(({ code }) => isOfOneHop(code))) return undefined;
+  const octets = new Uint8Array(
+    options.reduce((length, { data }) => length + HEADER_OCTETS + data.length, 0),
+  );
+  let at = 0;
+  for (const { code, data } of options) {
+    octets[at] = code >> 8;
+    octets[at + 1] = code;
+    octets[at + 2] = data.length >> 8;
+    octets[at + 3] = data.length;
+    octets.set(data, at + HEADER_OCTETS);
+    at += HEADER_OCTETS + data.length;
+  }
+  return octets;
+}
+
+/** Whether one of the options is an extended error. @param length of all, in octets */
+export function hasExtendedError(packet: Uint8Array, at: number, length: number): boolean {
+  for (let from = at; from < at + length; from = nextOption(packet, from))
+    if (uint16At(packet, from) === EXTENDED_ERROR_OPTION) return true;
+  return false;
 }
 
 /** The octets of the options that responses repeat. @param at as above */

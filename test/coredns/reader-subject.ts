@@ -29,7 +29,7 @@ await loadPlugins([
 ]);
 
 const AT = 8192;
-const CLIENT = { address: '192.0.2.77', port: 5353 };
+export const CLIENT = { address: '192.0.2.77', port: 5353 };
 export const SERVER = 'dns://:53';
 
 export class ReaderSubject {
@@ -37,13 +37,13 @@ export class ReaderSubject {
   readonly #clock: Clock;
   #isStopped = false;
 
-  /** @param isStrict as with `-compat` */
-  constructor(corefile: string, clock: Clock = systemClock, isStrict = false) {
+  /** @param isStrict as with `-compat` @param readers besides the main thread */
+  constructor(corefile: string, clock: Clock = systemClock, isStrict = false, readers = 0) {
     this.#clock = clock;
     this.engine = new Engine(
       { ...planOf(corefile), isStrict },
       {
-        readers: 0,
+        readers,
         version: 'test',
         clock,
         log: silentLog,

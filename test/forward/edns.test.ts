@@ -2,9 +2,9 @@
  * Servers whose reply depends on whether the query has EDNS.
  */
 import { expect, it, onTestFinished } from 'vitest';
-import { writeReceived } from '../../src/forward/transport/query-message.ts';
+import { encodePassedOn } from '../../src/wire/passing-options.ts';
 import { type Edns, type Message, RCODE } from '../../src/wire/types.ts';
-import { addressesOf, ask, forwarderTo, questionFor } from './forwarder-on-loopback.ts';
+import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
 
 async function startServer(react: React): Promise<LoopbackUpstream> {
@@ -85,19 +85,8 @@ it('is asked without the options of a client that sends some, if it drops them',
   const server = await startServer(({ query, send }) => {
     if (query.edns === undefined) send(reply(query));
   });
-  const question = questionFor('www.example.');
-  const edns: Edns = {
-    ...{ version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0 },
-    options: [{ code: 10, data: Buffer.alloc(8) }],
-  };
-  const header = { ...HEADER, recursionDesired: true };
-  const asReceived = writeReceived({ question, header, edns }, undefined, false);
-  const answered = await ask(forwarderOf(server), 'www.example.', { asReceived });
+  const options = encodePassedOn([{ code: 3, data: Buffer.alloc(0) }]);
+  const answered = await ask(forwarderOf(server), 'www.example.', { options });
   expect(addressesOf(answered)).toEqual(['192.0.2.1']);
   expect(ednsOf(server, 'www.example.')).toEqual([true, false]);
 });
-
-const HEADER: Message['header'] = {
-  ...{ id: 0, response: false, opcode: 0, authoritative: false, truncated: false, rcode: 0 },
-  ...{ recursionDesired: true, recursionAvailable: false, authenticData: false, checkingDisabled: false },
-};

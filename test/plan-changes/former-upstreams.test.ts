@@ -22,7 +22,13 @@ const TERMS: RouteTerms = {
   minLabels: 1,
   believesDenials: true,
   servesStaleAtOnce: false,
-  form: { kind: 'as-sent', caching: undefined, rotates: false, flags: { clear: 0, set: 0 } },
+  form: {
+    kind: 'as-sent',
+    caching: undefined,
+    rotates: false,
+    flags: { clear: 0, set: 0 },
+    dropsOpt: false,
+  },
   cacheView: undefined,
   outcomes: {
     forwarded: 0,

@@ -91,6 +91,18 @@ export async function startServe(upstream: string, ...flags: readonly string[]):
   return { program, server: { address: host, port }, metrics };
 }
 
+export async function startKubeDns(upstream: string): Promise<Answering> {
+  const [port, health] = [await findFreePort(), await findFreePort()];
+  const folder = await makeTemporaryFolder();
+  await folder.write('upstreamNameservers', JSON.stringify([upstream]));
+  const program = runPortolan([
+    ...['kube-dns', '--dns-bind-address=127.0.0.1', `--dns-port=${port}`, '--example'],
+    ...[`--healthz-port=127.0.0.1:${health}`, `--config-dir=${folder.path}`, '--log-format=json'],
+  ]);
+  await program.heard('serving');
+  return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(health) };
+}
+
 /** @param lines of its only server block */
 export async function startCoredns(
   lines: string,

@@ -76,6 +76,20 @@ export const sections = fc.record({
     { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] },
     { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 1, options: [] },
     {
+      version: 0,
+      udpSize: 1232,
+      dnssecOk: false,
+      extendedRcode: 0,
+      options: [{ code: 8, data: Uint8Array.of(0, 1, 24, 24, 192, 0, 2) }],
+    },
+    {
+      version: 0,
+      udpSize: 1232,
+      dnssecOk: false,
+      extendedRcode: 0,
+      options: [{ code: 15, data: Uint8Array.of(0, 22) }],
+    },
+    {
       version: 1,
       udpSize: 1,
       dnssecOk: true,
@@ -165,7 +179,15 @@ export const question: fc.Arbitrary<Question> = fc.record({
       udpSize: fc.constantFrom(0, 512, 600, 4096),
       dnssecOk: fc.boolean(),
       extendedRcode: fc.constant(0),
-      options: fc.constantFrom([], [{ code: 3, data: Uint8Array.of(9) }]),
+      options: fc.constantFrom(
+        [],
+        [{ code: 3, data: Uint8Array.of(9) }],
+        [{ code: 8, data: Uint8Array.of(0, 1, 24, 0, 192, 0, 2) }],
+        [
+          { code: 10, data: new Uint8Array(8) },
+          { code: 12, data: new Uint8Array(40) },
+        ],
+      ),
     }),
     { nil: undefined },
   ),

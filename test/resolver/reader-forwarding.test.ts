@@ -19,6 +19,7 @@ import {
   OF_ONE_HOP,
   OF_SERVERS,
   startCoredns,
+  startKubeDns,
   startNodeCache,
   startServe,
   startUpstream,
@@ -47,6 +48,7 @@ describe('questions with EDNS options are as cheap as those without', () => {
   const COREDNS = ['nsid', 'expire', ...OF_ONE_HOP];
   it.each([
     ['serve', startServe, [], []],
+    ['kube-dns', startKubeDns, [], []],
     ['coredns', (up: string) => startCoredns(`cache 30\n forward . ${up}`), OF_ONE_HOP, COREDNS],
     ['coredns without cache', (up: string) => startCoredns(`forward . ${up}`), undefined, undefined],
     ['node-cache', startNodeCache, OF_ONE_HOP, COREDNS],
@@ -57,7 +59,15 @@ describe('questions with EDNS options are as cheap as those without', () => {
       const { address, options } = await askWithOptions(server, nameOf(index), OF_ONE_HOP);
       expect([address, options]).toEqual(['192.0.2.1', forwarded ?? expect.anything()]);
     }
-    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    const forwardedOfOneHop = await forwardedByReaders(metrics);
+    expect(forwardedOfOneHop).toBeGreaterThan(NAMES / 2);
+    for (let index = 0; index < NAMES; index += 1)
+      for (const [place, option] of OF_SERVERS.entries()) {
+        const { address } = await askWithOptions(server, nameOf((place + 1) * NAMES + index), [option]);
+        expect(address).toBe('192.0.2.1');
+      }
+    const asked = OF_SERVERS.length * NAMES;
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(forwardedOfOneHop + asked / 2);
     if (cached === undefined) return;
     const slow = async () => /^portolan_slow_path_queries_total (\d+)/m.exec(await metrics())?.[1];
     // A scrape takes in what readers have told clients.

@@ -99,7 +99,7 @@ async function askServer(
     query.look.wouldAsk({ name: query.key, servers, problem: undefined });
     throw new Error('not asked');
   }
-  const asReceived = writeReceived(query, isTcp ? 'only-tcp' : undefined, true);
+  const asReceived = writeReceived(query, isTcp ? 'only-tcp' : undefined);
   const question = { ...query.questionKey, name: query.question.name, asReceived };
   const reply = await forwarder.resolve(question, { address: query.account });
   if (reply.kind === 'reply') return reply.message;

@@ -140,5 +140,6 @@ function formOf(handlers: readonly Handler[], kept: KeptReplies | undefined): An
     caching: kept?.form.caching,
     rotates: rotateAddresses(handlers),
     flags: handlers.find(({ flags }) => flags !== undefined)?.flags ?? NO_FLAG_CHANGE,
+    dropsOpt: handlers.some(({ dropsOpt }) => dropsOpt === true),
   };
 }

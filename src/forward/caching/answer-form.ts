@@ -17,6 +17,8 @@ export type AnswerForm =
       readonly rotates: boolean;
       /** Flags that differ from those of the reply. */
       readonly flags: FlagChange;
+      /** Whether the OPT record of replies with records is dropped. */
+      readonly dropsOpt: boolean;
     };
 
 /** Bits of the second word of a header: first those of `clear` are cleared, then those of `set` are set. */

@@ -25,9 +25,27 @@ export interface RawQuery {
   readonly optionsEnd: number;
 }
 
-/** CoreDNS passes on the OPT record of a reply, but not through a cache; without one, it repeats options of the query. */
-function repeatsOptions(form: AnswerForm, reply: RawReply): boolean {
-  return form.kind === 'as-sent' && (form.caching !== undefined || !reply.hasOpt);
+/** CoreDNS passes on the OPT record of a reply, but not through a cache or `minimal`; without one, it repeats options of the query. */
+function optionsFrom(form: AnswerForm, reply: RawReply): 'none' | 'query' | 'reply' {
+  if (form.kind === 'own') return 'none';
+  const isDropped = form.caching !== undefined || (form.dropsOpt && reply.authorityCount === 0);
+  return isDropped || !reply.hasOpt ? 'query' : 'reply';
+}
+
+/** The octets of the options in the response to a query. */
+function measureOptions(
+  { octets, optionsStart, optionsEnd }: RawQuery,
+  reply: RawReply,
+  form: AnswerForm,
+): number {
+  switch (optionsFrom(form, reply)) {
+    case 'none':
+      return 0;
+    case 'query':
+      return optionsEnd > optionsStart ? measureRepeated(octets, optionsStart, optionsEnd) : 0;
+    case 'reply':
+      return reply.optionsLength;
+  }
 }
 
 /** In the third and fourth octet. */
@@ -59,21 +77,39 @@ export class RawAnswer {
       : this.#unifyTtls(questionEnd, reply, form.caching);
     if (!hasOpt) return end;
     const optEnd = writeOpt(this.octets, end, isOwn ? maxUdpSize : query.udpSize, 0, query.question.dnssecOk);
-    const { octets, optionsStart, optionsEnd } = query;
-    if (optionsEnd <= optionsStart || !repeatsOptions(form, reply)) return optEnd;
-    const whole = copyRepeated(octets, optionsStart, optionsEnd, this.octets, optEnd);
-    this.#view.setUint16(optEnd - 2, whole - optEnd);
+    const whole = this.#writeOptions(optEnd, query, reply, form);
+    if (whole > optEnd) this.#view.setUint16(optEnd - 2, whole - optEnd);
     return whole;
+  }
+
+  /** @returns where they end */
+  #writeOptions(
+    at: number,
+    { octets, optionsStart, optionsEnd }: RawQuery,
+    reply: RawReply,
+    form: AnswerForm,
+  ): number {
+    switch (optionsFrom(form, reply)) {
+      case 'none':
+        return at;
+      case 'query':
+        return optionsEnd > optionsStart
+          ? copyRepeated(octets, optionsStart, optionsEnd, this.octets, at)
+          : at;
+      case 'reply': {
+        const { octets: from, optionsAt, optionsLength } = reply;
+        for (let octet = 0; octet < optionsLength; octet += 1)
+          this.octets[at + octet] = from[optionsAt + octet] ?? 0;
+        return at + optionsLength;
+      }
+    }
   }
 
   /** Whether the response to a query fits the client's UDP size. */
   fits(query: RawQuery, reply: RawReply, form: AnswerForm, maxUdpSize: number): boolean {
-    const { octets, questionEnd, hasOpt, udpSize, optionsStart, optionsEnd } = query;
-    const repeated =
-      optionsEnd > optionsStart && repeatsOptions(form, reply)
-        ? measureRepeated(octets, optionsStart, optionsEnd)
-        : 0;
-    const length = questionEnd + reply.recordsLength + (hasOpt ? OPT_OCTETS + repeated : 0);
+    const { questionEnd, hasOpt, udpSize } = query;
+    const optOctets = hasOpt ? OPT_OCTETS + measureOptions(query, reply, form) : 0;
+    const length = questionEnd + reply.recordsLength + optOctets;
     return length <= maxResponseOctets('udp', udpSize, maxUdpSize);
   }
 

@@ -148,6 +148,7 @@ export class LinkedForwarder implements OtherThreads {
         selection,
         udpSize: plan.udpSize,
         trustsAd: plan.trustsAd,
+        passesOptions: plan.passesOptions,
         // Above this, the share of each client matters, which only `Admission` knows.
         limit: inFlight - (inFlight >> 2),
         deadline: plan.timing.deadline,

@@ -11,10 +11,13 @@
  *
  * Slots and clients are taken from stacks, so that the memory touched depends on how many are in use at a time.
  */
+import { randomFillSync } from 'node:crypto';
 import { ENVELOPE } from '../../socket/envelope.ts';
+import { addWord, finishHash, joinSums, KEYS_PER_WORD } from '../../table/hash.ts';
 import type { QuestionReader } from '../../table/question.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
+import { measurePassedOn } from '../../wire/passing-options.ts';
 import { randomId } from '../transport/random-ids.ts';
 import { SlotLists } from './slot-lists.ts';
 
@@ -46,6 +49,8 @@ export class PendingQueries {
   readonly type = new Uint16Array(SLOTS);
   /** DO and CD, as in `QuestionReader.cachedFlags`. */
   readonly flags = new Uint8Array(SLOTS);
+  /** Octets of the EDNS options that its query carries: those of its first client, all or none. */
+  readonly passed = new Uint16Array(SLOTS);
   readonly generation = new Int32Array(SLOTS);
   /** The numbers of the route, and of its group of servers. */
   readonly route = new Uint16Array(SLOTS);
@@ -97,6 +102,8 @@ export class PendingQueries {
   readonly #buckets = new Int16Array(BUCKETS).fill(NONE);
   readonly #nextInBucket = new Int16Array(SLOTS);
   readonly #hash = new Int32Array(SLOTS);
+  /** Drawn for each reader: no client can choose options that share a bucket. */
+  readonly #optionKeys = randomFillSync(new Int32Array((MAX_QUERY / 4) * KEYS_PER_WORD));
 
   constructor() {
     const memory = new ArrayBuffer(CLIENTS * CLIENT_OCTETS);
@@ -126,23 +133,55 @@ export class PendingQueries {
     return client * CLIENT_OCTETS + ENVELOPE.OCTETS;
   }
 
-  /** The slot of a question with this route and generation; or -1. */
-  find(question: QuestionReader, hash: number, route: number, generation: number): number {
+  /** The hash of a question, with the options that its query carries. @param passed their octets */
+  hashOf(question: QuestionReader, passed: number): number {
+    const hash = question.hashOfQuestion(0);
+    if (passed === 0) return hash;
+    const { packet, optionsStart: start } = question;
+    const end = start + passed;
+    let [one, other] = [0, 0];
+    for (let at = start, key = 0; at < end; at += 4, key += KEYS_PER_WORD) {
+      let word = 0;
+      for (let octet = Math.min(end, at + 4); octet > at; octet--)
+        word = (word << 8) | (packet[octet - 1] ?? 0);
+      one = addWord(one, this.#optionKeys, key, word);
+      other = addWord(other, this.#optionKeys, key + 2, word);
+    }
+    return finishHash(hash ^ joinSums(one, other));
+  }
+
+  /** The slot of a question with this route and generation, and these options; or -1. */
+  find(question: QuestionReader, hash: number, passed: number, route: number, generation: number): number {
     let slot = this.#buckets[hash & (BUCKETS - 1)] ?? NONE;
-    while (slot >= 0 && !this.#isSame(slot, question, hash, route, generation))
+    while (slot >= 0 && !this.#isSame(slot, question, hash, passed, route, generation))
       slot = this.#nextInBucket[slot] ?? NONE;
     return slot;
   }
 
-  #isSame(slot: number, question: QuestionReader, hash: number, route: number, generation: number): boolean {
+  #isSame(
+    slot: number,
+    question: QuestionReader,
+    hash: number,
+    passed: number,
+    route: number,
+    generation: number,
+  ): boolean {
     if (this.#hash[slot] !== hash || this.generation[slot] !== generation) return false;
-    if (this.route[slot] !== route) return false;
+    if (this.route[slot] !== route || this.passed[slot] !== passed) return false;
     if (this.type[slot] !== question.type || this.flags[slot] !== question.cachedFlags()) return false;
     const length = question.nameLength;
     if (this.questionEnd[slot] !== HEADER_OCTETS + length + 4) return false;
     const from = this.queryOf(this.first[slot] ?? 0) + HEADER_OCTETS;
     for (let at = 0; at < length; at++)
       if (LOWER_CASE[this.octets[from + at] ?? 0] !== question.name[at]) return false;
+    return passed === 0 || this.#hasSameOptions(slot, question, passed);
+  }
+
+  #hasSameOptions(slot: number, { packet, optionsStart }: QuestionReader, passed: number): boolean {
+    const first = this.first[slot] ?? 0;
+    const from = this.queryOf(first) + (this.options[first] ?? 0);
+    for (let at = 0; at < passed; at++)
+      if (this.octets[from + at] !== packet[optionsStart + at]) return false;
     return true;
   }
 
@@ -158,9 +197,10 @@ export class PendingQueries {
   /**
    * Adds a question as `waiting`, with a random id for a socket.
    *
+   * @param passed octets of the options that its query carries
    * @returns the slot, without clients; -1 if no free id was found
    */
-  open(question: QuestionReader, start: number, hash: number, socket: number): number {
+  open(question: QuestionReader, start: number, hash: number, passed: number, socket: number): number {
     const id = this.#drawId();
     if (id < 0) return NONE;
     this.#slotsLeft -= 1;
@@ -170,6 +210,7 @@ export class PendingQueries {
     this.socket[slot] = socket;
     this.type[slot] = question.type;
     this.flags[slot] = question.cachedFlags();
+    this.passed[slot] = passed;
     this.questionEnd[slot] = question.end - start;
     this.train[slot] = 0;
     this.clients[slot] = 0;
@@ -277,6 +318,11 @@ export class PendingQueries {
     while (at >= 0 && this.#nextInBucket[at] !== slot) at = this.#nextInBucket[at] ?? NONE;
     if (at >= 0) this.#nextInBucket[at] = behind;
   }
+}
+
+/** Octets of the EDNS options that the query for a question carries: all or none. */
+export function measurePassed({ hasOptions, packet, optionsStart, optionsEnd }: QuestionReader): number {
+  return hasOptions ? measurePassedOn(packet, optionsStart, optionsEnd) : 0;
 }
 
 function stackOf(size: number): Uint16Array {

@@ -1,8 +1,6 @@
 /**
  * The questions that a reader may forward: address queries in the usual form, for names that only upstream servers know.
  */
-import type { QuestionReader } from '../../table/question.ts';
-import { areOfOneHop } from '../../wire/passing-options.ts';
 import { CLASS, TYPE } from '../../wire/types.ts';
 import type { ClientPackets, UnansweredQuestion } from './owner.ts';
 import { MAX_QUERY } from './pending-queries.ts';
@@ -12,10 +10,6 @@ import type { RunningRoute } from './running-route.ts';
 const FLAGS = 0xfb;
 const RECURSION_DESIRED = 0x01;
 
-function areOptionsPassedOver({ packet, optionsStart, optionsEnd }: QuestionReader): boolean {
-  return areOfOneHop(packet, optionsStart, optionsEnd);
-}
-
 /** @param open the question of the packet */
 export function isPlainQuestion(
   packets: ClientPackets,
@@ -23,8 +17,6 @@ export function isPlainQuestion(
   { question, expired }: UnansweredQuestion,
   { route, exceptions }: RunningRoute,
 ): boolean {
-  // Our own front ends ask by options of their own; under a Corefile, servers get those that they may act on.
-  if (route.form.kind === 'as-sent' && question.hasOptions && !areOptionsPassedOver(question)) return false;
   const { octets } = packets;
   const start = packets.startOf(index);
   // Single-label names may have other rules.

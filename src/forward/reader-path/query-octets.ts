@@ -1,5 +1,6 @@
 /**
- * The query that a reader sends for a client's question: the question, RD, the client's CD, and an OPT record if the server supports EDNS.
+ * The query that a reader sends for a client's question: the question, RD, the client's CD, and an OPT record if the server supports EDNS,
+ * with the options of the client that are passed on.
  */
 import type { QuestionReader } from '../../table/question.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
@@ -16,13 +17,19 @@ export interface QueryForm {
   readonly trustsAd: boolean;
 }
 
-/** Writes the query for a question at a place. @returns its end */
+/**
+ * Writes the query for a question at a place. It has at most as many octets as the client's.
+ *
+ * @param passed octets of its options that are passed on: all or none
+ * @returns its end
+ */
 export function writeQuery(
   octets: Uint8Array,
   at: number,
   id: number,
   question: QuestionReader,
   form: QueryForm,
+  passed: number,
 ): number {
   octets[at] = id >> 8;
   octets[at + 1] = id;
@@ -38,5 +45,12 @@ export function writeQuery(
   octets[to++] = type;
   octets[to++] = dnsClass >> 8;
   octets[to++] = dnsClass;
-  return form.udpSize === 0 ? to : writeOpt(octets, to, form.udpSize, 0, question.dnssecOk);
+  if (form.udpSize === 0) return to;
+  to = writeOpt(octets, to, form.udpSize, 0, question.dnssecOk);
+  if (passed === 0) return to;
+  const { packet, optionsStart } = question;
+  octets[to - 2] = passed >> 8;
+  octets[to - 1] = passed;
+  for (let octet = 0; octet < passed; octet++) octets[to++] = packet[optionsStart + octet] ?? 0;
+  return to;
 }

@@ -33,7 +33,7 @@ export class QueryRow implements TrainSender {
     const row = this.#row;
     if (row.isFull) row.flush();
     const { octets, next: at } = row;
-    const length = writeQuery(octets, at, id, question, form) - at;
+    const length = writeQuery(octets, at, id, question, form, this.#pending.passed[slot] ?? 0) - at;
     this.#slots[row.add(this.#pending.socket[slot] ?? 0, fd, length)] = slot;
   }
 

@@ -23,7 +23,7 @@ import type {
   TakenOver,
   UnansweredQuestion,
 } from './owner.ts';
-import { PendingQueries, STATE } from './pending-queries.ts';
+import { measurePassed, PendingQueries, STATE } from './pending-queries.ts';
 import { isPlainQuestion } from './plain-question.ts';
 import { PlainReplies } from './plain-replies.ts';
 import { QueryRow, type QuerySender } from './query-row.ts';
@@ -151,11 +151,12 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const { route } = running;
     const pending = this.#pending;
     const { question } = this.#open;
-    const hash = question.hashOfQuestion(0);
-    const known = this.#findKnown(question, hash, route.number);
+    const passed = route.passesOptions ? measurePassed(question) : 0;
+    const hash = pending.hashOf(question, passed);
+    const known = this.#findKnown(question, hash, passed, route.number);
     // The main thread has stored the answer since this packet's look-up: it need not be asked for again.
     if (known === TAKEN) return false;
-    const slot = known >= 0 ? known : this.#ask(running, question, hash, packets.startOf(index));
+    const slot = known >= 0 ? known : this.#ask(running, question, hash, passed, packets.startOf(index));
     if (slot < 0 || pending.state[slot] === STATE.TAKEN_OVER || !pending.hasRoomForClient) return false;
     const client = pending.join(slot, packets, index, packets.lengthOf(index), socket);
     pending.udpSize[client] = question.udpSize;
@@ -172,9 +173,9 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   }
 
   /** The slot of an equal question; -1 if there is none; `TAKEN` if its reply has just gone into the cache. */
-  #findKnown(question: QuestionReader, hash: number, route: number): number {
+  #findKnown(question: QuestionReader, hash: number, passed: number, route: number): number {
     const pending = this.#pending;
-    const slot = pending.find(question, hash, route, this.#generation);
+    const slot = pending.find(question, hash, passed, route, this.#generation);
     if (slot < 0 || pending.state[slot] !== STATE.ANSWERED) return slot;
     // Once its record was taken, another one may be in its place.
     if (!this.#handover.isTaken(slot)) return slot;
@@ -183,7 +184,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   }
 
   /** Asks upstream. @returns the slot, without clients yet; -1 if the reader must not or cannot ask */
-  #ask(running: RunningRoute, question: QuestionReader, hash: number, start: number): number {
+  #ask(running: RunningRoute, question: QuestionReader, hash: number, passed: number, start: number): number {
     const pending = this.#pending;
     const words = this.#words;
     const { route } = running;
@@ -194,7 +195,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const isStreamed = this.#streams.has(server);
     const socket = (isStreamed ? this.#streams : this.#sockets).pick(server, this.#now);
     if (socket < 0) return -1;
-    const slot = pending.open(question, start, hash, socket);
+    const slot = pending.open(question, start, hash, passed, socket);
     if (slot < 0) {
       this.#release(socket);
       return -1;
@@ -207,7 +208,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     pending.hadEdns[slot] = usesEdns ? 1 : 0;
     this.#countOf(server, SERVER_COUNT.sent);
     const form = running.formFor(chosen);
-    if (isStreamed) this.#streams.add(socket, pending.id[slot] ?? 0, question, form);
+    if (isStreamed) this.#streams.add(socket, pending.id[slot] ?? 0, question, form, passed);
     else this.#row.add(slot, this.#table.fds[socket] ?? -1, question, form);
     return slot;
   }

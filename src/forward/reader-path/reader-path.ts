@@ -19,6 +19,7 @@ import type { Upstream } from '../upstream/upstream.ts';
 import { FILL_FLAG, FillConsumer, makeFillRing } from './fill-ring.ts';
 import { type AllRoutes, type ForwardedRoute, LinkedForwarder } from './linked-forwarder.ts';
 import type { QueryOctets, ReaderPathData, TakenOver } from './owner.ts';
+import { measurePassed } from './pending-queries.ts';
 import { CLOSED_POLICY, type OpenRoute, type ReaderPolicy } from './reader-policy.ts';
 import {
   GROUP_COUNT,
@@ -330,7 +331,11 @@ export class ReaderPath implements AllRoutes {
     const until = now + forwarder.deadline + TICKET_MARGIN;
     const kept: OverdueQuery = { exchange: undefined, early: undefined, until };
     this.#tickets.set(number, kept);
-    const key = { name, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired: true };
+    const passed = forwarder.passesOptions ? measurePassed(question) : 0;
+    const { optionsStart } = question;
+    const options = passed === 0 ? undefined : octets.slice(optionsStart, optionsStart + passed);
+    const flags = { dnssecOk, checkingDisabled, recursionDesired: true };
+    const key = { name, type, class: dnsClass, ...flags, options };
     const onTaken = (exchange: TakenExchange) => {
       kept.exchange = exchange;
       kept.early?.(exchange);

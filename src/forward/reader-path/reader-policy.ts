@@ -32,6 +32,8 @@ export interface OpenRoute {
   readonly udpSize: number;
   /** Whether to trust the AD bit of the servers. */
   readonly trustsAd: boolean;
+  /** Whether queries carry EDNS options of clients that servers may act on. */
+  readonly passesOptions: boolean;
   /** Number of queries in flight, of all threads, from which the main thread decides whose turn it is. */
   readonly limit: number;
   /** Milliseconds for which a late reply is still useful. */

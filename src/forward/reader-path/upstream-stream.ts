@@ -52,10 +52,10 @@ export class UpstreamStream {
     return this.#outputEnd + LENGTH_OCTETS + MAX_QUERY_OCTETS <= OUTPUT_OCTETS;
   }
 
-  /** Adds a query. There must be room. */
-  add(id: number, question: QuestionReader, form: QueryForm): void {
+  /** Adds a query. There must be room. @param passed octets of its options that are passed on */
+  add(id: number, question: QuestionReader, form: QueryForm, passed: number): void {
     const at = this.#outputEnd + LENGTH_OCTETS;
-    const end = writeQuery(this.#output, at, id, question, form);
+    const end = writeQuery(this.#output, at, id, question, form, passed);
     const length = end - at;
     this.#output[at - 2] = length >> 8;
     this.#output[at - 1] = length;

@@ -140,13 +140,13 @@ export class UpstreamStreams {
     this.#streams[socket] = new UpstreamStream(this.#table.fds[socket] ?? NONE, now);
   }
 
-  /** Adds a query; `flush` sends it. */
-  add(socket: number, id: number, question: QuestionReader, form: QueryForm): void {
+  /** Adds a query; `flush` sends it. @param passed octets of its options that are passed on */
+  add(socket: number, id: number, question: QuestionReader, form: QueryForm, passed: number): void {
     const stream = this.#streams[socket];
     if (stream === undefined) return;
     if (!stream.hasRoom) this.#flush(socket, stream);
     if (!stream.isDirty) this.#dirty.push(socket);
-    stream.add(id, question, form);
+    stream.add(id, question, form, passed);
   }
 
   flush(): void {

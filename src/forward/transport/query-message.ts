@@ -27,8 +27,16 @@ export interface ForwardQuestion extends Question {
    * over TCP; over TCP the servers are asked over TCP at once. Undefined: over UDP, and over TCP if the reply is truncated.
    */
   readonly passedOnBy?: PassedOnBy;
-  /** The client's query, which is sent as it came. Undefined: a query of our own is written. */
-  readonly asReceived?: ReceivedQuery | undefined;
+  /**
+   * EDNS options of the client that servers may act on, as they lie in an OPT record. A server without EDNS is asked without them.
+   * Undefined: none.
+   */
+  readonly options?: Uint8Array | undefined;
+  /**
+   * The client's query, which is sent as it came; its reply is returned as it comes, with records that do not belong to the question.
+   * Undefined: a query of our own is written.
+   */
+  readonly asReceived?: QueryMessage | undefined;
 }
 
 /** `only-tcp`: without UDP if TCP fails. */
@@ -53,12 +61,6 @@ export interface QueryMessage {
   readonly isProbe?: boolean;
 }
 
-/** A client's query that is sent as it came: its flags, EDNS, and the case of its name. */
-export interface ReceivedQuery extends QueryMessage {
-  /** Whether its reply is returned as it comes, with records that do not belong to the question. */
-  readonly keepsReply: boolean;
-}
-
 export interface ReceivedParts {
   readonly question: Question;
   readonly header: Header;
@@ -71,32 +73,32 @@ export interface ReceivedParts {
 const MAX_UDP_QUERY = 512;
 const MIN_UDP_REPLY = 512;
 
-/**
- * A client's query, to be sent as it came.
- *
- * @param keepsReply whether the reply is returned as it comes; then a reply that is too large for the client counts as truncated
- */
+/** A client's query, to be sent as it came: its flags, EDNS, and the case of its name. A reply that is too large for it counts as truncated. */
 export function writeReceived(
   { question, header, edns, answers = [] }: ReceivedParts,
   passedOnBy: PassedOnBy,
-  keepsReply: boolean,
-): ReceivedQuery {
+): QueryMessage {
   const sections = { answers, authorities: [], additionals: [] };
   const octets = encodeMessage({ header: { ...header, id: 0 }, questions: [question], ...sections, edns });
   return {
-    ...{ octets, questionEnd: HEADER_OCTETS + encodeName(question.name).length + 4, keepsReply },
+    octets,
+    questionEnd: HEADER_OCTETS + encodeName(question.name).length + 4,
     hasEdns: edns !== undefined,
     passedOnBy: octets.length > MAX_UDP_QUERY ? 'only-tcp' : passedOnBy,
-    maxUdpReply: keepsReply ? Math.max(edns?.udpSize ?? 0, MIN_UDP_REPLY) : undefined,
+    maxUdpReply: Math.max(edns?.udpSize ?? 0, MIN_UDP_REPLY),
   };
 }
 
 /** Whether two queries of clients are the same, octet for octet; true for none. */
-export function isSameReceived(one: ReceivedQuery | undefined, other: ReceivedQuery | undefined): boolean {
+export function isSameReceived(one: QueryMessage | undefined, other: QueryMessage | undefined): boolean {
+  return one?.passedOnBy === other?.passedOnBy && areSameOctets(one?.octets, other?.octets);
+}
+
+/** Whether two pieces of queries are the same; true for none. */
+export function areSameOctets(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
   if (one === other) return true;
-  if (one === undefined || other === undefined || one.passedOnBy !== other.passedOnBy) return false;
-  if (one.octets.length !== other.octets.length || one.keepsReply !== other.keepsReply) return false;
-  return one.octets.every((octet, index) => octet === other.octets[index]);
+  if (one === undefined || other === undefined || one.length !== other.length) return false;
+  return one.every((octet, index) => octet === other[index]);
 }
 
 /**
@@ -118,7 +120,7 @@ export function writeQuery(
   scratch[nameEnd + 1] = question.type;
   scratch[nameEnd + 2] = question.class >> 8;
   scratch[nameEnd + 3] = question.class;
-  const { passedOnBy } = question;
+  const { passedOnBy, options } = question;
   if (udpSize === undefined)
     return { octets: scratch.slice(0, questionEnd), questionEnd, hasEdns: false, passedOnBy };
   scratch.fill(0, questionEnd, questionEnd + OPT_OCTETS);
@@ -126,7 +128,20 @@ export function writeQuery(
   scratch[questionEnd + 3] = udpSize >> 8;
   scratch[questionEnd + 4] = udpSize;
   scratch[questionEnd + 7] = question.dnssecOk ? 0x80 : 0;
-  return { octets: scratch.slice(0, questionEnd + OPT_OCTETS), questionEnd, hasEdns: true, passedOnBy };
+  const octets = scratch.slice(0, questionEnd + OPT_OCTETS);
+  if (options === undefined) return { octets, questionEnd, hasEdns: true, passedOnBy };
+  return withOptions({ octets, questionEnd, hasEdns: true, passedOnBy }, options);
+}
+
+/** @param query that ends with an OPT record without options */
+function withOptions({ octets, ...query }: QueryMessage, options: Uint8Array): QueryMessage {
+  const whole = new Uint8Array(octets.length + options.length);
+  whole.set(octets);
+  whole.set(options, octets.length);
+  whole[octets.length - 2] = options.length >> 8;
+  whole[octets.length - 1] = options.length;
+  const passedOnBy = whole.length > MAX_UDP_QUERY ? 'only-tcp' : query.passedOnBy;
+  return { ...query, octets: whole, passedOnBy };
 }
 
 /** Queries are composed here and copied: small typed arrays are cheap as long as no code accesses their buffer. */

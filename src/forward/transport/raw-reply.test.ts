@@ -11,6 +11,8 @@ const A: RecordData = { kind: 'A', address: '192.0.2.1' };
 const AAAA: RecordData = { kind: 'AAAA', address: '2001:db8::1' };
 const EDNS = { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 0, options: [] };
 const OPTION = { code: 10, data: Uint8Array.of(1) };
+const EXTENDED_ERROR = { code: 15, data: Uint8Array.of(0, 22) };
+const BAD_SUBNET = { code: 8, data: Uint8Array.of(0, 9, 0, 0) };
 
 const record = (data: RecordData, changes: Partial<ResourceRecord> = {}): ResourceRecord => ({
   name: NAME,
@@ -74,6 +76,7 @@ const NO_SUCH_NAME = { response: true, rcode: 3 };
 const plain: readonly Partial<Message>[] = [
   { answers: [record(A)] },
   { answers: [record(AAAA, { ttl: 0 }), record(AAAA, { ttl: 0x7fff_ffff })], edns: EDNS },
+  { answers: [record(A)], edns: { ...EDNS, options: [OPTION, { ...OPTION, code: 65_001 }] } },
   {
     answers: [
       alias('www.example.', 'a.Else.'),
@@ -128,7 +131,8 @@ describe('a plain reply', () => {
     ['has an alias behind its addresses', { answers: [record(A), alias('www.example.', 'b.')] }],
     ['has authorities', { answers: [record(A)], authorities: [record({ kind: 'NS', target: NAME })] }],
     ['has additional records', { answers: [record(A)], additionals: [record(A)] }],
-    ['has an option', { answers: [record(A)], edns: { ...EDNS, options: [OPTION] } }],
+    ['has an extended error', { answers: [record(A)], edns: { ...EDNS, options: [OPTION, EXTENDED_ERROR] } }],
+    ['has a client subnet that is none', { answers: [record(A)], edns: { ...EDNS, options: [BAD_SUBNET] } }],
     ['has a longer response code', { answers: [record(A)], edns: { ...EDNS, extendedRcode: 1 } }],
     ['has another version of EDNS', { answers: [record(A)], edns: { ...EDNS, version: 1 } }],
   ])('is none that %s', (_, parts) => {

@@ -10,7 +10,8 @@
  * A raw reply is lent: the next packet overwrites its memory.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
-import { OPT_OCTETS } from '../../wire/query-records.ts';
+import { hasExtendedError } from '../../wire/passing-options.ts';
+import { areOptionsSound, OPT_OCTETS } from '../../wire/query-records.ts';
 import { RCODE, TYPE } from '../../wire/types.ts';
 import { ReplyNames } from './reply-names.ts';
 
@@ -49,8 +50,10 @@ export class RawReply {
   negativeTtl = 0;
   /** Whether the server reports that it has validated the answer. */
   authenticData = false;
-  /** Whether it has an OPT record. */
+  /** Whether it has an OPT record; and where its options lie in `octets`, with their length. */
   hasOpt = false;
+  optionsAt = 0;
+  optionsLength = 0;
   readonly #chain = new Uint16Array(MAX_ALIASES + 1);
   #length = 0;
 
@@ -160,15 +163,23 @@ export class RawReply {
     return end;
   }
 
-  /** Accepts only the end of the packet, or an OPT record without options. */
+  /** Accepts only the end of the packet, or an OPT record without extended errors, which are kept with an answer. */
   #takeOpt(at: number): boolean {
     const count = this.#uint16(10);
     this.hasOpt = count > 0;
+    this.optionsLength = 0;
     if (count === 0) return at === this.#length;
-    // The root, OPT, no extension of the response code, version 0, no options.
-    if (count !== 1 || at + OPT_OCTETS !== this.#length) return false;
+    if (count !== 1 || at + OPT_OCTETS > this.#length) return false;
+    const length = this.#uint16(at + 9);
+    if (at + OPT_OCTETS + length !== this.#length) return false;
+    // The root, OPT, no extension of the response code, version 0.
     const isOpt = this.octets[this.start + at] === 0 && this.#uint16(at + 1) === TYPE.OPT;
-    return isOpt && this.#uint16(at + 5) === 0 && this.#uint16(at + 9) === 0;
+    if (!isOpt || this.#uint16(at + 5) !== 0) return false;
+    if (length === 0) return true;
+    const opt = this.start + at;
+    this.optionsAt = opt + OPT_OCTETS;
+    this.optionsLength = length;
+    return areOptionsSound(this.octets, opt) && !hasExtendedError(this.octets, this.optionsAt, length);
   }
 
   #uint16(at: number): number {

@@ -20,7 +20,6 @@ const QUERY = writeReceived(
     edns: undefined,
   },
   undefined,
-  false,
 );
 
 function replyOf(isTruncated: boolean): Message {

@@ -109,5 +109,9 @@ function writeCheck({ recursionDesired, domain }: HealthCheck): QueryMessage {
     ...{ recursionDesired, authenticData: false, checkingDisabled: false },
   };
   // Any reply will do, a truncated one too.
-  return { ...writeReceived({ question, header, edns: undefined }, 'udp', false), isProbe: true };
+  return {
+    ...writeReceived({ question, header, edns: undefined }, 'udp'),
+    maxUdpReply: undefined,
+    isProbe: true,
+  };
 }

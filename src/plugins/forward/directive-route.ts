@@ -2,8 +2,8 @@
  * The route of a Corefile's directive. Equal questions are merged, and each client gets its share of the queries in flight. A lost query
  * is sent again after the usual time of the server. Clients get replies with the flags of the server.
  *
- * Queries with EDNS options that servers may act on, and those that do not ask for records, go on as they came. With `-compat` all of them
- * do, each by itself.
+ * EDNS options that servers may act on are passed on. Queries that do not ask for records go on as they came. With `-compat` all of them do,
+ * each by itself.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -31,7 +31,7 @@ import { formatSocketAddress } from '../../socket/addresses.ts';
 import { wholeRcodeOf } from '../../wire/edns.ts';
 import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { isWithin, ROOT, toKey } from '../../wire/name.ts';
-import { isOfOneHop } from '../../wire/passing-options.ts';
+import { encodePassedOn } from '../../wire/passing-options.ts';
 import { wantsAuthenticData } from '../../wire/query.ts';
 import {
   type AbsoluteName,
@@ -143,20 +143,19 @@ export class DirectiveRoute implements RouteMethods {
   questionOf(query: Query): ForwardQuestion {
     const { directive, isStrict } = this.#options;
     const question = { ...query.questionKey, name: query.question.name };
-    const isOfRecords = asksForRecords(query);
-    const isPlain = query.edns?.options.every(({ code }) => isOfOneHop(code)) ?? true;
-    if (!isStrict && isOfRecords && isPlain) return question;
-    const keepsReply = isStrict || !isOfRecords;
+    if (!isStrict && asksForRecords(query)) {
+      const options = encodePassedOn(query.edns?.options);
+      return options === undefined ? question : { ...question, options };
+    }
     const byClient = query.sender.transport === 'udp' ? 'udp' : 'only-tcp';
-    const passedOnBy = keepsReply && !directive.preferUdp ? byClient : undefined;
-    return { ...question, asReceived: writeReceived(query, passedOnBy, keepsReply) };
+    return { ...question, asReceived: writeReceived(query, directive.preferUdp ? undefined : byClient) };
   }
 
   answerOf(query: Query, { asReceived }: ForwardQuestion, reply: ForwardReply): Answer | Promise<Answer> {
     if (reply.kind === 'failed') return this.#fail(reply, asReceived?.passedOnBy);
     this.#options.tally.observe(reply.milliseconds);
     query.noteMetadata('forward/upstream', this.labelOf(reply.upstream));
-    return passOn(query, reply.message, asReceived?.keepsReply === true);
+    return passOn(query, reply.message, asReceived !== undefined);
   }
 
   /** Counts a reply that a reader has taken. */
@@ -326,6 +325,7 @@ function planOf(
     loopDetection: false,
     // Clients decide whether they trust the AD bit of servers, as in CoreDNS.
     trustsAd: true,
+    passesOptions: true,
     limits: {
       ...(isStrict ? separate : limits),
       ...(maxConcurrent > 0 && { inFlight: maxConcurrent, queued: 0 }),

@@ -24,6 +24,7 @@ export function createMinimalHandler(): Handler {
     role: 'other',
     questions: WITH_ADDITIONALS,
     answers: 'chain',
+    dropsOpt: true,
     async handle(query, next) {
       const answer = await next(query);
       const { type } = query.question;
