@@ -2,7 +2,7 @@
 // code in one file starts faster; in the page of the dashboard all that it uses.
 import { readFileSync } from 'node:fs';
 
-const IN_PROGRAM = ['commander', 'prom-client'];
+const IN_PROGRAM = ['commander'];
 const IN_PAGE = ['preact', 'uplot'];
 
 /** @returns name, version, licence by SPDX, and the text of the licence */

@@ -2,8 +2,8 @@
  * Counters of handlers. Each handler declares its families and labels, so that code that answers in its place adds to the same
  * families.
  */
-import type { Counter } from 'prom-client';
-import type { PluginMetrics } from './plugin-metrics.ts';
+import type { Counter } from '../base/metrics/counted-families.ts';
+import type { MetricRegistry } from '../base/metrics/registry.ts';
 
 /** Where a query arrived: metrics of most handlers have it in their labels. */
 export interface CountedSite {
@@ -25,7 +25,7 @@ export class CountFamily {
   readonly #labels: readonly string[];
 
   /** @param labels `server` and `view`, if included, are those of the query */
-  constructor(metrics: PluginMetrics, name: string, help: string, labels: readonly string[] = []) {
+  constructor(metrics: MetricRegistry, name: string, help: string, labels: readonly string[] = []) {
     this.#counter = metrics.counter(name, help, labels);
     this.#name = name;
     this.#labels = labels;
@@ -44,13 +44,14 @@ export class CountFamily {
         ]),
       );
     // Most queries arrive at the same place as the previous one.
-    let last: (CountedSite & { readonly labels: Readonly<Record<string, string>> }) | undefined;
+    let last: (CountedSite & { readonly add: (times: number) => void }) | undefined;
     return {
       key: `${this.#name} ${Object.values(values).join(' ')}`,
       add(site, times) {
         const { server, view } = site;
-        if (server !== last?.server || view !== last.view) last = { server, view, labels: labelsAt(site) };
-        counter.inc(last.labels, times);
+        if (server !== last?.server || view !== last.view)
+          last = { server, view, add: counter.series(labelsAt(site)) };
+        last.add(times);
       },
     };
   }

@@ -1,12 +1,11 @@
 /**
  * Metrics of each query, under CoreDNS's names: requests, responses, sizes and times.
  */
-import type { Counter } from 'prom-client';
+import type { Counter, Histogram } from '../base/metrics/counted-families.ts';
+import type { MetricRegistry } from '../base/metrics/registry.ts';
 import { QUERY_SIZE_BOUNDS } from '../table/counted.ts';
 import { rcodeName, typeName } from '../wire/mnemonics.ts';
 import type { Edns } from '../wire/types.ts';
-import type { BulkHistogram } from './bulk-histogram.ts';
-import type { PluginMetrics } from './plugin-metrics.ts';
 import type { Client, QuerySite } from './query.ts';
 
 /** A query with its response. */
@@ -50,11 +49,11 @@ export class QueryMetrics {
   readonly #requests: Counter;
   readonly #dnssecOk: Counter;
   readonly #responses: Counter;
-  readonly #durations: BulkHistogram;
-  readonly #requestSizes: BulkHistogram;
-  readonly #responseSizes: BulkHistogram;
+  readonly #durations: Histogram;
+  readonly #requestSizes: Histogram;
+  readonly #responseSizes: Histogram;
 
-  constructor(metrics: PluginMetrics) {
+  constructor(metrics: MetricRegistry) {
     const site = ['server', 'zone', 'view'];
     this.#requests = metrics.counter(
       'coredns_dns_requests_total',

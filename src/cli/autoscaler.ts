@@ -10,7 +10,7 @@ import {
   readAutoscalerFlags,
 } from '../config/autoscaler/autoscaler-flags.ts';
 import { AutoscalerProgram } from '../roles/autoscaler/autoscaler-program.ts';
-import { writeProcessMetrics } from '../roles/sidecar/process-metrics.ts';
+import { processFamilies } from '../roles/sidecar/process-metrics.ts';
 import { runDecide } from './autoscaler-decide.ts';
 import type { RunCommand } from './command.ts';
 import { EITHER_DASHES, helpText } from './help-text.ts';
@@ -45,6 +45,6 @@ function makeProgram({ plan, cluster, healthzPort }: AutoscalerSettings, log: Lo
     identity: makeIdentity(),
     healthzPort,
     connect: () => connectToCluster(cluster, log),
-    furtherMetrics: () => writeProcessMetrics(VERSION),
+    furtherMetrics: () => processFamilies(VERSION),
   });
 }

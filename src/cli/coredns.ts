@@ -1,9 +1,11 @@
 /**
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
+
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { logLinesTo } from '../base/log-output.ts';
+import { writeSortedFamilies } from '../base/metrics/text-format.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
 import { listPlugins } from '../config/corefile/plugin-order.ts';
 import {
@@ -79,7 +81,7 @@ export interface ServingSteps {
   /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. */
   readonly drain: number;
   /** Called when the server answers queries. @param writeMetrics renders the metrics of the Corefile's `prometheus` */
-  serving(server: Server, writeMetrics: () => Promise<string>): void;
+  serving(server: Server, writeMetrics: () => string): void;
   /** Called before the server stops; `stopped` is called after it. */
   stopping(): Promise<void>;
   stopped(): Promise<void>;
@@ -179,7 +181,7 @@ async function runUntilStopped(
       if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
     },
     metrics: () => server.engine.metrics,
-    metricsText: async () => (await metrics.render()) + (autoscaler?.writeMetrics() ?? ''),
+    metricsText: () => metrics.render() + writeSortedFamilies(autoscaler?.families() ?? []),
     notReady: (wasReady) => [
       ...server.engine.serverBlocks.notReady(wasReady),
       ...(findUdpFault(server.stats().udp) === undefined ? [] : ['udp']),

@@ -1,10 +1,12 @@
 /**
  * Creates an autoscaler, for `portolan autoscaler` and for a server that scales itself.
  */
+
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { MetricFamily } from '../base/metrics/family.ts';
 import type { AutoscalerSettings } from '../config/autoscaler/autoscaler-flags.ts';
 import type { AutoscalerPlan } from '../config/autoscaler/autoscaler-plan.ts';
 import type { Connection } from '../kube/api/connection/types.ts';
@@ -59,10 +61,10 @@ export class CarriedAutoscaler {
     }
   }
 
-  /** The metrics in Prometheus text format; empty before the start. */
-  writeMetrics(): string {
+  /** Its metrics; empty before the start. */
+  families(): readonly MetricFamily[] {
     const { autoscaler } = this.#running ?? {};
-    return autoscaler?.stats.write(autoscaler.isLeader) ?? '';
+    return autoscaler?.stats.families(autoscaler.isLeader) ?? [];
   }
 
   /** Releases the Lease, so that another replica takes over. */

@@ -1,16 +1,17 @@
 /**
  * `portolan node-cache`: replaces NodeLocal DNSCache's program, with its command line.
  */
+
 import { rmSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { logLinesTo } from '../base/log-output.ts';
+import { METRICS_TEXT } from '../base/metrics/text-format.ts';
 import { needPrograms } from '../base/other-programs.ts';
 import { adaptBlocks } from '../config/node-cache/node-cache-blocks.ts';
 import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../config/node-cache/node-cache-flags.ts';
 import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
 import { describeProblem } from '../config/values/problem.ts';
-import { METRICS_TEXT } from '../observe/health.ts';
 import { HttpServer, HttpServerError } from '../observe/http-server.ts';
 import { openSharedPort } from '../observe/shared-port.ts';
 import { NodeCacheMetrics } from '../roles/node-network/node-cache-metrics.ts';
@@ -141,12 +142,12 @@ function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: ServingStep
 
 async function openMetrics(
   { metricsAddress: place, takeover }: NodeCachePlan,
-  writeMetrics: () => Promise<string>,
+  writeMetrics: () => string,
   log: Log,
 ): Promise<HttpServer | undefined> {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(place) ?? [];
   const address = host.replace(/^\[(.*)\]$/, '$1');
-  const metrics = async () => ({ status: 200, type: METRICS_TEXT, body: await writeMetrics() });
+  const metrics = () => ({ status: 200, type: METRICS_TEXT, body: writeMetrics() });
   const options = {
     address: address === '' ? undefined : address,
     port: Number(port),

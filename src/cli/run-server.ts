@@ -1,10 +1,12 @@
 /**
  * Runs a server process: log, environment and signals, from start to exit.
  */
+
 import { systemClock } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
 import { logLinesTo } from '../base/log-output.ts';
+import type { MetricFamily } from '../base/metrics/family.ts';
 import type { LogPlan, ServePlan } from '../config/plan.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
 import type { ControlSocket } from '../observe/control/control-socket.ts';
@@ -55,7 +57,7 @@ export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'):
 async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void> {
   const { log } = reporting;
   const autoscaler = makeAutoscaler(plan, log);
-  const server = await makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
+  const server = await makeServer(plan, reporting, () => autoscaler?.families() ?? []);
   const sidecar = await makeSidecar(plan, log);
   const events = makeEvents(plan, log);
   const control = makeControl(plan, server, reporting);
@@ -109,7 +111,7 @@ async function stopAll(
 async function makeServer(
   plan: ServePlan,
   reporting: Reporting,
-  furtherMetrics: () => string,
+  furtherMetrics: () => readonly MetricFamily[],
 ): Promise<Server> {
   try {
     const { log } = reporting;

@@ -3,7 +3,7 @@
  */
 import { systemClock } from '../base/clock.ts';
 import { readSidecarFlags, SIDECAR_FLAGS, type SidecarReading } from '../config/sidecar/sidecar-flags.ts';
-import { writeProcessMetrics } from '../roles/sidecar/process-metrics.ts';
+import { processFamilies } from '../roles/sidecar/process-metrics.ts';
 import { Sidecar } from '../roles/sidecar/sidecar.ts';
 import type { RunCommand } from './command.ts';
 import { EITHER_DASHES, helpText } from './help-text.ts';
@@ -22,6 +22,6 @@ export const runSidecar: RunCommand = async (words, command) => {
       }),
     logLevel: ({ logLevel }) => logLevel,
     create: ({ plan }, log) =>
-      new Sidecar(plan, { clock: systemClock, log, furtherMetrics: () => writeProcessMetrics(VERSION) }),
+      new Sidecar(plan, { clock: systemClock, log, furtherMetrics: () => processFamilies(VERSION) }),
   });
 };

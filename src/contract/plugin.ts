@@ -4,9 +4,9 @@
 import type { Capability } from '../base/capability.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { MetricRegistry } from '../base/metrics/registry.ts';
 import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { Chain, Handler } from '../chain/handler.ts';
-import type { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { FactSource } from '../chain/query.ts';
 import type { LocalisedPublication } from '../table/types.ts';
 import type { NameKey } from '../wire/types.ts';
@@ -91,7 +91,7 @@ export interface PluginContext {
   /** All blocks of the listeners that received the query: for names that other blocks may have. */
   readonly lookUp: Chain;
   /** Families that stay when plans change: `metrics.counter('coredns_template_matches_total', …)`. Labels: `query.site`. */
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   /** Updates the views when the questions or publications of handlers change. @returns false if the views stay as they were */
   readonly changed: () => boolean;
   /** The block's plugin of a kind; undefined: the block has none, or has not made it yet. */

@@ -5,9 +5,9 @@
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { MetricRegistry } from '../base/metrics/registry.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
-import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { Client } from '../chain/query.ts';
 import type { EnginePlan } from '../config/server/engine-plan.ts';
 import { PLAIN_GROUP, pluginUses } from '../config/server/server-blocks-plan.ts';
@@ -49,7 +49,7 @@ export class Engine {
   /** The main thread's own look-ups. */
   readonly reader: TableReader;
   /** The metrics of plugins. */
-  readonly metrics = new PluginMetrics();
+  readonly metrics = new MetricRegistry();
   /** Forwarding by readers. */
   readonly readerPath: ReaderPath;
   /** What all plugins have forwarded. */

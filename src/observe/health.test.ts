@@ -5,7 +5,7 @@ import { RecordingLog } from '../base/testing/recording-log.ts';
 import { type HealthAnswers, HealthServer, type HealthServerOptions, type Readiness } from './health.ts';
 
 let readiness: Readiness = { ready: true };
-let metrics = async () => 'a 1\n';
+let metrics = () => 'a 1\n';
 let cache: () => Iterable<string> = () => ['{', '}'];
 const answers: HealthAnswers = {
   readiness: () => readiness,
@@ -46,10 +46,12 @@ it('says alive, ready and why not', async () => {
 it('gives metrics as they are now, or says that it could not', async () => {
   const { port } = await start();
   expect(await get(port, '/metrics')).toEqual([200, 'a 1\n']);
-  metrics = () => Promise.reject(new Error('broken'));
+  metrics = () => {
+    throw new Error('broken');
+  };
   expect((await get(port, '/metrics'))[0]).toBe(500);
   expect(log.text).toContain('broken');
-  metrics = async () => 'a 1\n';
+  metrics = () => 'a 1\n';
 });
 
 describe('a port for metrics', () => {

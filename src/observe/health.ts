@@ -5,8 +5,10 @@
  * `/healthz` shows only that the main thread is alive: a restart does not help a process that cannot reach the API server. While
  * the server is not ready, the readiness paths reply with the reason; while it starts, they wait a moment for the first state.
  */
+
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { METRICS_TEXT } from '../base/metrics/text-format.ts';
 import { FirstReadiness } from './first-readiness.ts';
 import type { DropCounts } from './http-connections.ts';
 import { HttpHost } from './http-host.ts';
@@ -28,7 +30,7 @@ export interface HealthAnswers {
   /** Whether the server stops: probes then wait for no better state. Default: no. */
   readonly isEnding?: () => boolean;
   /** In Prometheus text format. */
-  metrics(): Promise<string>;
+  metrics(): string;
   /** The zone as text, in pieces generated on demand; undefined: the path does not exist. */
   readonly cache?: (() => Iterable<string>) | undefined;
 }
@@ -45,8 +47,6 @@ export interface HealthServerOptions {
     | { readonly address: string | undefined; readonly port: number; readonly path: string }
     | undefined;
 }
-
-export const METRICS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** The names of the ports. */
 const [HEALTH, METRICS] = ['health', 'metrics'] as const;
@@ -104,7 +104,7 @@ function routesOf(answers: HealthAnswers, metricsPath: string, clock: Clock): Ma
     await first.wait();
     return readinessReply(answers.readiness());
   };
-  const metrics = async () => ({ status: 200, type: METRICS_TEXT, body: await answers.metrics() });
+  const metrics = () => ({ status: 200, type: METRICS_TEXT, body: answers.metrics() });
   const routes = new Map<string, HttpRoute>([
     ['/readyz', readiness],
     ['/readiness', readiness],

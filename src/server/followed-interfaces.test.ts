@@ -1,9 +1,9 @@
 import { afterEach, expect, it } from 'vitest';
+import { MetricRegistry } from '../base/metrics/registry.ts';
 import { findFreePort } from '../base/testing/free-port.ts';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
 import { waitUntil } from '../base/testing/wait-until.ts';
-import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import { ask } from '../chain/testing/ask.ts';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
 import { writePlainListeners } from '../config/server/plain-block.ts';
@@ -30,7 +30,7 @@ function make(lines: string, interfaces: () => Interfaces) {
   const listeners = new ListenerGroups({
     engine: {
       table,
-      metrics: new PluginMetrics(),
+      metrics: new MetricRegistry(),
       reader: new TableReader(table.memory, 0),
       listenerGroupOf: () => 0,
       serverBlocks: {

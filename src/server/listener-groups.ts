@@ -393,7 +393,7 @@ export class ListenerGroups {
     const help = 'Counter of DoH responses per server and http status code.';
     const { metrics } = this.#dependencies.engine;
     const counter = metrics.counter('coredns_dns_https_responses_total', help, ['server', 'status']);
-    return (status) => counter.inc({ server, status });
+    return (status) => counter.inc({ server, status: String(status) });
   }
 
   /** The rules in force for clients of a group. @param addresses of the group when it was opened */

@@ -4,10 +4,13 @@
  * Start order: find the source of objects, read the snapshot and the followed settings, open the sockets, follow the objects. In a
  * takeover the sockets come last, once this process can answer as well as the one it replaces.
  */
+
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { reportShortage } from '../base/descriptors.ts';
 import { silentLog } from '../base/log.ts';
+import type { MetricFamily } from '../base/metrics/family.ts';
+import { writeSortedFamilies } from '../base/metrics/text-format.ts';
 import type { Client } from '../chain/query.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { QueryLines } from '../contract/services.ts';
@@ -64,8 +67,8 @@ export interface ServerDependencies extends Dependencies {
   readonly version: string;
   /** How many bundles of the program were loaded with a code cache, without one, or with one that V8 rejected. */
   readonly codeCaches?: Stats['codeCaches'];
-  /** Metrics of companions in Prometheus text format, appended to the server's own. */
-  readonly furtherMetrics?: () => string;
+  /** Metrics of companions, shown after the server's own. */
+  readonly furtherMetrics?: () => readonly MetricFamily[];
 }
 
 /** Times in milliseconds. */
@@ -469,14 +472,14 @@ export class Server {
 
   #makeHealth({ http, takeover: waitForPort }: ServerPlan): HealthServer | undefined {
     if (http === undefined) return undefined;
-    const { clock, log, version, furtherMetrics = () => '' } = this.#dependencies;
+    const { clock, log, version, furtherMetrics = () => [] } = this.#dependencies;
     const { health, skyDnsMetrics } = http;
     const metrics = new Metrics({ version, skyDns: skyDnsMetrics }, () => this.stats());
     const objects = this.#objects;
     const answers = {
       readiness: () => this.readiness(),
       isEnding: () => !['made', 'starting', 'serving'].includes(this.#state),
-      metrics: async () => (await metrics.render()) + furtherMetrics(),
+      metrics: () => metrics.render() + writeSortedFamilies(furtherMetrics()),
       cache: health.cache && objects !== undefined ? () => objects.cacheTree() : undefined,
     };
     return new HealthServer({ ...health, waitForPort, metrics: skyDnsMetrics }, answers, clock, log);

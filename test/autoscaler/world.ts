@@ -1,7 +1,9 @@
 /**
  * Autoscalers with the API server double, on a manual clock.
  */
+
 import { onTestFinished } from 'vitest';
+import { writeSortedFamilies } from '../../src/base/metrics/text-format.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
@@ -74,8 +76,7 @@ export class Instance {
 
   /** @param name without its prefix, with its labels */
   metric(name: string): number | undefined {
-    const line = this.autoscaler.stats
-      .write(this.autoscaler.isLeader)
+    const line = writeSortedFamilies(this.autoscaler.stats.families(this.autoscaler.isLeader))
       .split('\n')
       .find((each) => each.startsWith(`portolan_autoscaler_${name} `));
     return line === undefined ? undefined : Number(line.split(' ').at(-1));

@@ -4,9 +4,9 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
+import type { Labels } from '../../src/base/metrics/family.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import type { FamilyValue } from '../../src/chain/plugin-metrics.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
@@ -145,25 +145,36 @@ const COUNTED_ONLY = /_duration_seconds$|_response_size_bytes$/;
 /** What depends on when this process reads files and connects. */
 const OF_THE_PROCESS = /^coredns_(hosts_reload_timestamp_seconds|proxy_conn_cache_.*)$/;
 
+interface NamedSample {
+  /** With its suffix. */
+  readonly name: string;
+  readonly labels: Labels;
+  readonly value: number;
+}
+
 /** How samples of a block are changed before they are compared. */
-type Change = (value: FamilyValue) => FamilyValue[];
+type Change = (sample: NamedSample) => NamedSample[];
 
 /** All families, as text by sample. */
 async function samplesOf({ engine }: ReaderSubject, change: Change) {
   const sums = new Map<string, number>();
-  for (const { name, values } of await engine.metrics.families()) {
-    if (OF_THE_PROCESS.test(name)) continue;
-    for (const sample of values.flatMap((value) => change({ metricName: name, ...value }))) {
-      const { metricName = name, labels, value } = sample;
-      if (COUNTED_ONLY.test(name) && !metricName.endsWith('_count')) continue;
-      const key = `${metricName} ${JSON.stringify(Object.entries(labels).sort())}`;
+  for (const family of engine.metrics.families()) {
+    if (OF_THE_PROCESS.test(family.name)) continue;
+    const samples = Array.from(family.read(), ([labels, value, suffix = '']) => ({
+      name: family.name + suffix,
+      labels,
+      value,
+    }));
+    for (const { name, labels, value } of samples.flatMap(change)) {
+      if (COUNTED_ONLY.test(family.name) && !name.endsWith('_count')) continue;
+      const key = `${name} ${JSON.stringify(Object.entries(labels).sort())}`;
       sums.set(key, (sums.get(key) ?? 0) + value);
     }
   }
   return Object.fromEntries([...sums].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-const asIs: Change = (value) => [value];
+const asIs: Change = (sample) => [sample];
 
 function changeOf(hosts: string, cache: string): Change {
   if (hosts === '' || cache === '') return asIs;
@@ -171,26 +182,26 @@ function changeOf(hosts: string, cache: string): Change {
 }
 
 /** Whether a name that is published lies in the zones of the cache is not known where it is counted. */
-function leaveOutCache(value: FamilyValue): FamilyValue[] {
-  return (value.metricName ?? '').startsWith('coredns_cache_') ? [] : joinCacheOfNames(value);
+function leaveOutCache(sample: NamedSample): NamedSample[] {
+  return sample.name.startsWith('coredns_cache_') ? [] : joinCacheOfNames(sample);
 }
 
 /**
  * Names that the table publishes are never missing in a cache before their publisher: the chain counts the first of them in each
  * lifetime as a miss, and has the later ones answered in the name of the cache.
  */
-function joinCacheOfNames(value: FamilyValue): FamilyValue[] {
-  const { metricName = '', labels } = value;
-  if (metricName === 'coredns_cache_entries') return [];
-  if (/^coredns_cache_(hits|misses)_total$/.test(metricName))
-    return [{ ...value, metricName: 'hits and misses', labels: { server: labels['server'] ?? '' } }];
+function joinCacheOfNames(sample: NamedSample): NamedSample[] {
+  const { name, labels, value } = sample;
+  if (name === 'coredns_cache_entries') return [];
+  if (/^coredns_cache_(hits|misses)_total$/.test(name))
+    return [{ name: 'hits and misses', labels: { server: labels['server'] ?? '' }, value }];
   const isOfBoth = labels['plugin'] === 'hosts' || labels['plugin'] === 'cache';
-  return [isOfBoth ? { ...value, labels: { ...labels, plugin: 'hosts or cache' } } : value];
+  return [isOfBoth ? { name, labels: { ...labels, plugin: 'hosts or cache' }, value } : sample];
 }
 
 /** Each subject asks the API server by itself. */
-function leaveOutRequestsToApi(value: FamilyValue): FamilyValue[] {
-  return (value.metricName ?? '').startsWith('coredns_kubernetes_') ? [] : [value];
+function leaveOutRequestsToApi(sample: NamedSample): NamedSample[] {
+  return sample.name.startsWith('coredns_kubernetes_') ? [] : [sample];
 }
 
 describe('metrics of a server block', () => {

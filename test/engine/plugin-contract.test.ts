@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import { Pattern } from '../../src/base/pattern.ts';
 import type { Handler } from '../../src/chain/handler.ts';
 import { covers } from '../../src/chain/match.ts';
-import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { addresses, CLIENT, makeQuery } from '../../src/chain/testing/queries.ts';
 import { Acl } from '../../src/plugins/acl/acl.ts';
 import { createAnyHandler } from '../../src/plugins/any/any.ts';
@@ -41,7 +41,7 @@ const NAMES = [
 ];
 const TYPES = ['A', 'AAAA', 'TXT', 'ANY', 'PTR'] as const;
 
-const metrics = new PluginMetrics();
+const metrics = new MetricRegistry();
 const answer = addresses('a.example.', '192.0.2.1');
 const chain = () => answer;
 const number = fc.constantFrom(TYPE.A, TYPE.AAAA, TYPE.TXT, TYPE.ANY);

@@ -4,8 +4,8 @@
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
+import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import type { Chain } from '../../src/chain/handler.ts';
-import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { makeQuery as makeHandlerQuery, told } from '../../src/chain/testing/queries.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
@@ -35,7 +35,7 @@ export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {
     ...{ zones: [toKey(parseName(zone))], etcd: etcd.settings, path: 'skydns', minLease: 30 },
     ...{ maxLease: 86_400, fallthrough: [], aliasesBesideText: true, snapshot },
   };
-  const metrics = new PluginMetrics();
+  const metrics = new MetricRegistry();
   const plugin = new EtcdPlugin(settings, {
     ...{ table, clock: systemClock, log: silentLog, lookUp },
     ...{ server: 'dns://:53', metrics },

@@ -5,10 +5,10 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
+import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Answer } from '../../src/chain/answer.ts';
 import type { Chain } from '../../src/chain/handler.ts';
-import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { Query } from '../../src/chain/query.ts';
 import { replyOf } from '../../src/chain/response.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
@@ -77,7 +77,7 @@ class Server {
     this.#behind = options.fallthrough === undefined ? refuse : forward;
     this.#plugin = new EtcdPlugin(whole, {
       ...{ ...dependencies, lookUp },
-      ...{ server: 'dns://:53', metrics: new PluginMetrics() },
+      ...{ server: 'dns://:53', metrics: new MetricRegistry() },
     });
     const { handler } = this.#plugin;
     showHandler(this.#table, handler);

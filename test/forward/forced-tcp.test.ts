@@ -3,11 +3,11 @@
  */
 
 import { expect, it, onTestFinished } from 'vitest';
+import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Answer } from '../../src/chain/answer.ts';
-import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { makeQuery } from '../../src/chain/testing/queries.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
@@ -33,7 +33,7 @@ async function forwardTo(upstream: LoopbackUpstream, isStrict = false) {
   if (options === undefined) throw new Error('no forward');
   const clock = new ManualClock();
   const log = new RecordingLog();
-  const counts = { metrics: new PluginMetrics(), forwardTally: new ForwardTally() };
+  const counts = { metrics: new MetricRegistry(), forwardTally: new ForwardTally() };
   const path = {
     readerPath: new ReaderPath(1, clock),
     resolveName: () => Promise.reject(new Error('no names')),

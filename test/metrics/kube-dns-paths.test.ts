@@ -3,8 +3,8 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { parsePrometheusText } from '../../src/base/testing/prometheus-text.ts';
 import { ask } from '../../src/chain/testing/ask.ts';
-import { parsePrometheusText } from '../../src/observe/testing/prometheus-text.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 const ADDRESS = '127.0.0.1';

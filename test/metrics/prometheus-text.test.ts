@@ -3,7 +3,7 @@ import {
   PrometheusTextError,
   parsePrometheusText,
   seriesKey,
-} from '../../src/observe/testing/prometheus-text.ts';
+} from '../../src/base/testing/prometheus-text.ts';
 
 const HEAD = '# HELP a What it is.\n# TYPE a';
 

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { type Family, parsePrometheusText, seriesKey } from '../../src/base/testing/prometheus-text.ts';
 import { type AskOptions, exchange, makeQuery } from '../../src/chain/testing/ask.ts';
-import { type Family, parsePrometheusText, seriesKey } from '../../src/observe/testing/prometheus-text.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, type Message, RCODE, type ResourceRecord, type TYPE } from '../../src/wire/types.ts';

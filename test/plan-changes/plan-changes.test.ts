@@ -3,7 +3,7 @@
  */
 import { beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
+import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { optionsIn } from '../../src/config/server/testing/with-options.ts';
 import { Cache } from '../../src/plugins/cache/cache.ts';
@@ -39,7 +39,7 @@ it('keeps no cache for the sake of what counts its answers', async () => {
   const table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
   const make = () => {
     const cache = new Cache(optionsIn(planOf('. {\n cache\n}\n'), cachePlugin), {
-      ...{ table, clock: systemClock, metrics: new PluginMetrics() },
+      ...{ table, clock: systemClock, metrics: new MetricRegistry() },
       ...{ isStrict: false, rotates: () => false },
     });
     cache.stop();

@@ -1,10 +1,11 @@
 /**
  * The end of a block of our own front ends: a cache, and the servers behind it.
  */
+
+import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import type { Answer } from '../../src/chain/answer.ts';
 import type { Handler, ReplyChanges } from '../../src/chain/handler.ts';
 import { RESOLVER_OUTCOME } from '../../src/chain/outcomes.ts';
-import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import type { Query } from '../../src/chain/query.ts';
 import { BlockRoutes } from '../../src/engine/server-blocks/block-route.ts';
 import type { ForwardPlan } from '../../src/forward/forward-plan.ts';
@@ -48,7 +49,7 @@ export class CachedResolver {
   #makeCache(rules: OwnRules, former?: Cache): Cache {
     const { table, clock } = this.#dependencies;
     const dependencies = {
-      ...{ table, clock, metrics: new PluginMetrics(), isStrict: false, rotates: () => false },
+      ...{ table, clock, metrics: new MetricRegistry(), isStrict: false, rotates: () => false },
       readerPath: this.readerPath,
       chain: (query: Query) => this.answer(query),
     };
@@ -62,7 +63,7 @@ export class CachedResolver {
       { routes: [planRoute(plan, filteredTypes)] },
       {
         ...{ clock, log, resolveName, connect, readerPath, forwardTally: this.#tally },
-        ...{ metrics: new PluginMetrics(), isStrict: false, cache: this.#cache.own, replies: () => replies },
+        ...{ metrics: new MetricRegistry(), isStrict: false, cache: this.#cache.own, replies: () => replies },
         ...(random && { random }),
       },
       former,

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { HISTOGRAMS, METRICS } from '../../src/observe/metrics/all.ts';
+import { METRICS } from '../../src/observe/metrics/all.ts';
 import { SKYDNS_METRICS } from '../../src/observe/metrics/skydns.ts';
 
 /** What stands in code marks at the beginning of a table's row. */
@@ -18,15 +18,14 @@ function formerNames(): readonly string[] {
 it('all metrics are in docs/reference/metrics.md, with their kind, labels and meaning', () => {
   const own = listRows('docs/reference/metrics.md').filter((name) => /^(portolan|process)_/.test(name));
   expect([...own].sort()).toEqual(
-    ['portolan_build_info', ...[...METRICS, ...HISTOGRAMS].map(({ name }) => name), ...formerNames()].sort(),
+    ['portolan_build_info', ...METRICS.map(({ name }) => name), ...formerNames()].sort(),
   );
   const text = readFileSync('docs/reference/metrics.md', 'utf8');
   for (const { name, formerName } of METRICS)
     if (formerName !== undefined) expect(text).toContain(`| \`${formerName}\` | \`${name}\` |`);
-  for (const { name, help } of HISTOGRAMS) expect(text).toContain(`| \`${name}\` | histogram |  | ${help} |`);
-  for (const { name, kind, labels, help } of METRICS)
+  for (const { name, type, labels, help } of METRICS)
     expect(text).toContain(
-      `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
     );
 });
 

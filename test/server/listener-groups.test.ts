@@ -4,9 +4,9 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
+import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import type { HandleQuery } from '../../src/chain/handle-query.ts';
-import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { QueryEventRings } from '../../src/listen/query-events/event-rings.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
@@ -33,7 +33,7 @@ it('answers by the blocks before what came to a group that a change removes', as
     table,
     reader: new TableReader(table.memory, 1),
     listenerGroupOf: () => 0,
-    metrics: new PluginMetrics(),
+    metrics: new MetricRegistry(),
     serverBlocks: { handleQueryOf: (): HandleQuery | undefined => answer },
   };
   const groups = new ListenerGroups({

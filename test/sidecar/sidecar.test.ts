@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { parsePrometheusText } from '../../src/base/testing/prometheus-text.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { type ProbePlan, SIDECAR_DEFAULTS, type SidecarPlan } from '../../src/config/sidecar/sidecar-plan.ts';
 import { PROCESS_METRICS } from '../../src/observe/metrics/process.ts';
-import { parsePrometheusText } from '../../src/observe/testing/prometheus-text.ts';
-import { writeProcessMetrics } from '../../src/roles/sidecar/process-metrics.ts';
+import { processFamilies } from '../../src/roles/sidecar/process-metrics.ts';
 import { Sidecar } from '../../src/roles/sidecar/sidecar.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, TYPE } from '../../src/wire/types.ts';
@@ -67,7 +67,7 @@ async function startSidecar(probes: readonly ProbePlan[], dnsmasqPort: number, h
     dnsmasq: { server: { host: '127.0.0.1', port: dnsmasqPort }, interval: 10, delay: 0 },
     http: { ...SIDECAR_DEFAULTS.http, address: '127.0.0.1', port: 0, ...http },
   };
-  const furtherMetrics = () => writeProcessMetrics('1.2.3');
+  const furtherMetrics = () => processFamilies('1.2.3');
   const sidecar = new Sidecar(plan, { clock: systemClock, log, random: () => 0, furtherMetrics });
   onTestFinished(() => sidecar.stop());
   await sidecar.start();

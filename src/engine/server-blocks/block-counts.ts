@@ -2,17 +2,18 @@
  * Metrics of all server blocks together: queries outside all zones, internal errors, and the enabled plugins. They exist if a
  * block counts its queries.
  */
+
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Handler } from '../../chain/handler.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { QueryMetrics } from '../../chain/query-metrics.ts';
 import { type ServerBlocksPlan, viewOf } from '../../config/server/server-blocks-plan.ts';
 import type { DroppedQuery } from './listener-group.ts';
 
 export class BlockCounts {
   readonly isCounting: boolean;
-  readonly #metrics: PluginMetrics;
+  readonly #metrics: MetricRegistry;
 
-  constructor(handlers: readonly Handler[], metrics: PluginMetrics) {
+  constructor(handlers: readonly Handler[], metrics: MetricRegistry) {
     this.#metrics = metrics;
     this.isCounting = handlers.some(countsQueries);
     if (this.isCounting) this.#panics();

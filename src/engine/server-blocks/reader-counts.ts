@@ -4,8 +4,9 @@
  * Each outcome has a meaning: the handler named as the maker of the answer, and the counts of all handlers that it passed.
  * Readers count by outcome; the growth since the last time is added here to the families of these handlers.
  */
+
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { QueryMetrics } from '../../chain/query-metrics.ts';
 import type { AnswerGroup, QueriesOfOutcome, QueryCounts } from '../../table/counter-sums.ts';
 import { OutcomeRanges } from '../../table/outcomes.ts';
@@ -116,7 +117,7 @@ export class ReaderCounts {
    * @param read returns the counts of readers so far
    */
   constructor(
-    metrics: PluginMetrics,
+    metrics: MetricRegistry,
     claim: (first: number, count: number) => void,
     read: () => Pick<QueryCounts, 'groups' | 'queries'>,
   ) {

@@ -6,11 +6,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
 import { type Chain, composeChain, type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
 import { type GroupPlan, type ServerBlockPlan, viewOf } from '../../config/server/server-blocks-plan.ts';
@@ -66,7 +66,7 @@ export interface ServerBlocksDependencies {
   readonly connectUpstream: Connect | undefined;
   readonly queryLog: QueryLines;
   readonly version: string;
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -2,11 +2,12 @@
  * All metrics, in output order.
  */
 import { countRejectedItems } from '../../base/item-fence.ts';
+import { one, type Sample } from '../../base/metrics/family.ts';
 import { CLUSTER_METRICS } from './cluster.ts';
 import { ETCD_METRICS } from './etcd.ts';
 import { FILE_METRICS } from './files.ts';
 import { FINDING_METRICS } from './findings.ts';
-import { type HistogramMetric, type Metric, one, type Sample, seconds } from './metric.ts';
+import { type Metric, seconds } from './metric.ts';
 import { PROCESS_METRICS } from './process.ts';
 import { QUERY_METRICS } from './queries.ts';
 import { RESOLVER_HISTOGRAMS, RESOLVER_METRICS } from './resolver.ts';
@@ -14,7 +15,7 @@ import { SOCKET_METRICS } from './sockets.ts';
 
 const TABLE_METRICS: readonly Metric[] = [
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_table_entries',
     help: 'Entries of the answer table: names of our zones, records of clusters, and cached answers.',
     labels: ['kind'],
@@ -25,7 +26,7 @@ const TABLE_METRICS: readonly Metric[] = [
     ],
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_table_bytes',
     help: 'Bytes of those entries, and of all memory that the table has ever used.',
     labels: ['kind'],
@@ -40,7 +41,7 @@ const TABLE_METRICS: readonly Metric[] = [
 
 const PROGRAM_METRICS: readonly Metric[] = [
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_code_caches',
     help: 'Bundles of the program by the state of their V8 code caches. rejected: made with another version or other flags of Node.js.',
     labels: ['state'],
@@ -51,7 +52,7 @@ const PROGRAM_METRICS: readonly Metric[] = [
 
 const ITEM_METRICS: readonly Metric[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_rejected_items_total',
     help: 'Keys, objects, files and lines that were passed over, by source and reason.',
     labels: ['source', 'reason'],
@@ -61,28 +62,28 @@ const ITEM_METRICS: readonly Metric[] = [
 
 const CONFIG_METRICS: readonly Metric[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_config_errors_total',
     help: 'Rejected changes of the ConfigMap, by the key that was invalid.',
     labels: ['key'],
     read: ({ config }) => Array.from(config?.errors ?? [], ([key, count]) => [{ key }, count] as const),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_config_last_good',
     help: '1 while the last good settings are used because the ConfigMap is invalid, else 0.',
     labels: [],
     read: ({ config }) => one(config && Number(config.isLastGood)),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_config_changes_total',
     help: 'Applied changes of the ConfigMap, the first reading included.',
     labels: [],
     read: ({ config }) => one(config?.changes),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_config_timestamp_seconds',
     help: 'Time of the last applied change, in seconds since the epoch.',
     labels: [],
@@ -103,6 +104,5 @@ export const METRICS: readonly Metric[] = [
   ...FINDING_METRICS,
   ...PROGRAM_METRICS,
   ...PROCESS_METRICS,
+  ...RESOLVER_HISTOGRAMS,
 ];
-
-export const HISTOGRAMS: readonly HistogramMetric[] = RESOLVER_HISTOGRAMS;

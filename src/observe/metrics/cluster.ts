@@ -1,9 +1,11 @@
 /**
  * Metrics of the cluster: whether it is known, the age of its data, and the state of its watches.
  */
+
+import { one, type Sample } from '../../base/metrics/family.ts';
 import type { WatchStats } from '../../kube/api/list-watch/state.ts';
 import type { Stats } from '../stats.ts';
-import { type Metric, one, type Sample, seconds } from './metric.ts';
+import { type Metric, seconds } from './metric.ts';
 
 const WATCH_STATES = ['idle', 'listing', 'watching', 'silent', 'waiting'] as const;
 
@@ -15,21 +17,21 @@ const perWatch = (read: (watch: WatchStats) => number | undefined) => (stats: St
 
 export const CLUSTER_METRICS: readonly Metric[] = [
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_ready',
     help: '1 while /readyz answers 200.',
     labels: [],
     read: (stats) => one(stats.ready ? 1 : 0),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_data_age_seconds',
     help: 'Time since the data was last known to be current.',
     labels: [],
     read: (stats) => one(seconds(stats.dataAge)),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_watch_state',
     help: '1 for the current state of the watch of a kind.',
     labels: ['kind', 'state'],
@@ -39,28 +41,28 @@ export const CLUSTER_METRICS: readonly Metric[] = [
       ),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_watch_age_seconds',
     help: 'Time since the objects of a kind were last known to be current.',
     labels: ['kind'],
     read: perWatch(({ age }) => seconds(age)),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_objects',
     help: 'Objects held, by kind.',
     labels: ['kind'],
     read: perWatch(({ objects }) => objects),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_watch_lists_total',
     help: 'Complete lists of a kind.',
     labels: ['kind'],
     read: perWatch(({ lists }) => lists),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_watch_relists_total',
     formerName: 'portolan_watch_repairs_total',
     help: 'Lists of a kind made because the objects held differed from those of the API server.',
@@ -68,7 +70,7 @@ export const CLUSTER_METRICS: readonly Metric[] = [
     read: perWatch(({ repairs }) => repairs),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_malformed_objects_total',
     help: 'Malformed objects left out.',
     labels: ['kind'],

@@ -1,11 +1,12 @@
 /**
  * Metrics of names from etcd.
  */
-import { type Metric, one } from './metric.ts';
+import { one } from '../../base/metrics/family.ts';
+import type { Metric } from './metric.ts';
 
 export const ETCD_METRICS: readonly Metric[] = [
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_etcd_keys',
     help: 'Keys of etcd that are known, by state: records, or bad values.',
     labels: ['state'],
@@ -18,28 +19,28 @@ export const ETCD_METRICS: readonly Metric[] = [
           ],
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_etcd_data_age_seconds',
     help: 'Time since the keys were last known to be those of etcd.',
     labels: [],
     read: ({ etcd }) => one(etcd?.age === undefined ? undefined : etcd.age / 1000),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_etcd_leases',
     help: 'Leases of these keys.',
     labels: [],
     read: ({ etcd }) => one(etcd?.leases),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_etcd_reads_total',
     help: 'Times that all keys were read from etcd.',
     labels: [],
     read: ({ etcd }) => one(etcd?.reads),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_etcd_failures_total',
     help: 'Failed tries to read the keys, or to watch them.',
     labels: [],

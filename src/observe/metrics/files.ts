@@ -1,25 +1,26 @@
 /**
  * Metrics of files: the query log, manifests and the snapshot.
  */
-import { type Metric, one, seconds } from './metric.ts';
+import { one } from '../../base/metrics/family.ts';
+import { type Metric, seconds } from './metric.ts';
 
 export const FILE_METRICS: readonly Metric[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_query_log_dropped_total',
     help: 'Answered queries left out of the query log, since their ring was full.',
     labels: [],
     read: (stats) => one(stats.queryLog.dropped),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_query_log_errors_total',
     help: 'Writes of the query log that failed.',
     labels: [],
     read: (stats) => one(stats.queryLog.failures),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_snapshot_writes_total',
     formerName: 'portolan_snapshot_written_total',
     help: 'Snapshots written.',
@@ -27,28 +28,28 @@ export const FILE_METRICS: readonly Metric[] = [
     read: (stats) => one(stats.snapshot?.written),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_snapshot_errors_total',
     help: 'Snapshots that could not be written or used.',
     labels: [],
     read: (stats) => one(stats.snapshot?.errors),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_snapshot_timestamp_seconds',
     help: 'Time of the last snapshot, in seconds since the epoch.',
     labels: [],
     read: (stats) => one(seconds(stats.snapshot?.lastWritten)),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_snapshot_age_seconds',
     help: 'Time since the state in it was known to be that of the cluster.',
     labels: [],
     read: (stats) => one(stats.snapshot?.age === undefined ? undefined : stats.snapshot.age / 1000),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_manifest_files',
     help: 'Manifest files by state: served, or bad.',
     labels: ['state'],

@@ -1,7 +1,8 @@
 /**
  * Findings of the server about itself and its cluster.
  */
-import { type Metric, one } from './metric.ts';
+import { one } from '../../base/metrics/family.ts';
+import type { Metric } from './metric.ts';
 
 /** Namespaces with a series of their own: those that came first, so that no series ends. */
 const MAX_NAMESPACES = 200;
@@ -11,7 +12,7 @@ const NAMESPACE = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 export const FINDING_METRICS: readonly Metric[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_search_path_misses_total',
     help: 'Names that search lists made and that do not exist, by the namespace of the pod; while statistics are always kept.',
     labels: ['namespace'],
@@ -26,14 +27,14 @@ export const FINDING_METRICS: readonly Metric[] = [
     },
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_foreign_domain_denials_total',
     help: 'Cached denials of upstream servers for services in a cluster domain that is not ours.',
     labels: [],
     read: ({ foreignDenials }) => one(foreignDenials),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_findings',
     help: 'Current findings by their name; portolan doctor says what they are about.',
     labels: ['finding', 'severity'],

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
+import { writeSortedFamilies } from '../../base/metrics/text-format.ts';
 import { FORMER_NAMES } from '../../config/server/former-names.ts';
-import { writeFormerNames } from './former-names.ts';
+import { formerFamilies } from './former-names.ts';
 
 async function write(version: (typeof FORMER_NAMES)[number]): Promise<readonly string[]> {
-  const metrics = new PluginMetrics();
+  const metrics = new MetricRegistry();
   const requests = metrics.counter('coredns_dns_requests_total', 'Requests.', [
     ...['server', 'zone', 'view', 'proto', 'family', 'type'],
   ]);
@@ -19,7 +20,7 @@ async function write(version: (typeof FORMER_NAMES)[number]): Promise<readonly s
   const of = { proxy_name: 'forward', to: '192.0.2.1:53' };
   durations.observe({ ...of, rcode: 'NOERROR' }, 0.05, 4);
   durations.observe({ ...of, rcode: 'SERVFAIL' }, 0.5);
-  return writeFormerNames(version, await metrics.families()).split('\n');
+  return writeSortedFamilies(formerFamilies(version, metrics.families())).split('\n');
 }
 
 it('shows what older versions counted, with the labels that they had', async () => {

@@ -1,9 +1,8 @@
 /**
  * The metrics of CoreDNS under former names and labels, for dashboards that still use them.
  */
-import type { FamilyValue, FamilyValues } from '../../chain/plugin-metrics.ts';
+import type { MetricFamily, Sample } from '../../base/metrics/family.ts';
 import type { FormerNames } from '../../config/server/former-names.ts';
-import { type MetricFamily, type TextSample, writeLabels, writeMetrics } from './text.ts';
 
 interface Former {
   readonly name: string;
@@ -67,37 +66,37 @@ const FORMER: Readonly<Record<FormerNames, readonly Former[]>> = {
   '1.14': [],
 };
 
-/** Writes Prometheus text format. Families without current samples are left out. */
-export function writeFormerNames(version: FormerNames, families: readonly FamilyValues[]): string {
+/** The former families of these. A family that is missing has no samples. */
+export function formerFamilies(
+  version: FormerNames,
+  families: readonly MetricFamily[],
+): readonly MetricFamily[] {
   const byName = new Map(families.map((family) => [family.name, family]));
-  return writeMetrics(
-    FORMER[version].map((former) => ({
-      name: former.name,
-      help: `Former name of ${former.of}.`,
-      type: former.type,
-      samples: samplesOf(former, byName.get(former.of)?.values ?? []),
-    })),
-  );
+  return FORMER[version].map((former) => ({
+    name: former.name,
+    help: `Former name of ${former.of}.`,
+    type: former.type,
+    read: () => formerSamples(former, byName.get(former.of)?.read() ?? []),
+  }));
 }
 
-function samplesOf(former: Former, values: readonly FamilyValue[]): readonly TextSample[] {
-  const sums = new Map<string, number>();
-  for (const sample of values) {
-    const suffix = suffixOf(former, sample);
-    if (suffix === undefined) continue;
-    const labels = [...former.labels, 'le'].flatMap((label): [string, string][] => {
-      const value = sample.labels[label];
-      return value === undefined ? [] : [[label, String(value)]];
-    });
-    const key = suffix + writeLabels(Object.fromEntries(labels));
-    sums.set(key, (sums.get(key) ?? 0) + sample.value);
+function formerSamples(former: Former, samples: Iterable<Sample>): Iterable<Sample> {
+  const sums = new Map<string, Sample>();
+  for (const sample of samples) {
+    const [labels, value, suffix] = sample;
+    if (!isPart(former, sample)) continue;
+    const shown = [...former.labels, 'le'].flatMap((label): [string, string][] =>
+      labels[label] === undefined ? [] : [[label, labels[label]]],
+    );
+    const shownSuffix = former.type === 'histogram' ? suffix : undefined;
+    const key = JSON.stringify([shownSuffix, shown]);
+    const [, before] = sums.get(key) ?? [{}, 0];
+    sums.set(key, [Object.fromEntries(shown), before + value, shownSuffix]);
   }
-  return [...sums];
+  return sums.values();
 }
 
-/** A former counter of events is the count of today's histogram. @returns undefined if the sample is not part of the former family */
-function suffixOf({ of, type }: Former, { metricName }: FamilyValue): string | undefined {
-  const suffix = metricName === undefined ? '' : metricName.slice(of.length);
-  if (type === 'histogram') return suffix;
-  return suffix === '' || suffix === '_count' ? '' : undefined;
+/** A former counter of events is the count of today's histogram. */
+function isPart({ type }: Former, [, , suffix]: Sample): boolean {
+  return type === 'histogram' || suffix === undefined || suffix === '_count';
 }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { writeSortedFamilies } from '../../base/metrics/text-format.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import { GoRuntimeMetrics } from './go-runtime.ts';
-import { writeMetrics } from './text.ts';
 
 it('has the families that dashboards show of the run time', () => {
-  const lines = writeMetrics(new GoRuntimeMetrics().families()).split('\n');
+  const lines = writeSortedFamilies(new GoRuntimeMetrics().families()).split('\n');
   const names = [
     'go_goroutines',
     'go_threads',
@@ -19,7 +19,7 @@ it('has the families that dashboards show of the run time', () => {
 });
 
 it.runIf(process.platform === 'linux')('counts the octets of the network, and the limit of memory', () => {
-  const text = writeMetrics(new GoRuntimeMetrics().families());
+  const text = writeSortedFamilies(new GoRuntimeMetrics().families());
   expect(text).toMatch(/^process_network_receive_bytes_total \d+$/m);
   expect(text).toMatch(/^process_network_transmit_bytes_total \d+$/m);
   expect(text).toMatch(/^process_virtual_memory_max_bytes -?\d+$/m);
@@ -28,7 +28,7 @@ it.runIf(process.platform === 'linux')('counts the octets of the network, and th
 it('counts pauses for garbage collection', async () => {
   const runtime = new GoRuntimeMetrics();
   const count = (): number =>
-    Number(/^go_gc_duration_seconds_count (\d+)$/m.exec(writeMetrics(runtime.families()))?.[1]);
+    Number(/^go_gc_duration_seconds_count (\d+)$/m.exec(writeSortedFamilies(runtime.families()))?.[1]);
   const garbage: number[][] = [];
   await waitUntil('a garbage collection', () => count() > 0, {
     step: () => {
@@ -36,5 +36,5 @@ it('counts pauses for garbage collection', async () => {
       garbage.length = 0;
     },
   });
-  expect(writeMetrics(runtime.families())).toMatch(/^go_gc_duration_seconds_sum [\d.e-]+$/m);
+  expect(writeSortedFamilies(runtime.families())).toMatch(/^go_gc_duration_seconds_sum [\d.e-]+$/m);
 });

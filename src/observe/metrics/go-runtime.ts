@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import type { MetricFamily } from './text.ts';
+import { type MetricFamily, type Sample, singleFamily } from '../../base/metrics/family.ts';
 
 const QUANTILES = [0, 0.25, 0.5, 0.75, 1];
 /** Collections that the quantiles are about. */
@@ -30,30 +30,45 @@ export class GoRuntimeMetrics {
   families(): readonly MetricFamily[] {
     const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
     return [
-      gauge(
+      singleFamily(
+        'gauge',
         'go_goroutines',
         'Resources that keep the event loop busy.',
         process.getActiveResourcesInfo().length,
       ),
-      gauge('go_threads', 'Threads of the process.', readStatus('Threads') ?? 0),
+      singleFamily('gauge', 'go_threads', 'Threads of the process.', readStatus('Threads') ?? 0),
       {
-        ...{ name: 'go_info', help: 'The run time.', type: 'gauge' },
-        samples: [[`{version="node ${process.version}"}`, 1]],
+        name: 'go_info',
+        help: 'The run time.',
+        type: 'gauge',
+        read: () => [[{ version: `node ${process.version}` }, 1]],
       },
       this.#pauseFamily(),
-      gauge('go_memstats_alloc_bytes', 'Octets of the heap in use.', heapUsed),
-      gauge('go_memstats_heap_alloc_bytes', 'Octets of the heap in use.', heapUsed),
-      gauge('go_memstats_heap_inuse_bytes', 'Octets of the heap in use.', heapUsed),
-      gauge('go_memstats_heap_idle_bytes', 'Octets of the heap that are free.', heapTotal - heapUsed),
-      gauge('go_memstats_heap_sys_bytes', 'Octets of the heap.', heapTotal),
-      gauge('go_memstats_other_sys_bytes', 'Octets outside the heap that it refers to.', external),
-      gauge('go_memstats_sys_bytes', 'Resident octets.', rss),
-      gauge(
+      singleFamily('gauge', 'go_memstats_alloc_bytes', 'Octets of the heap in use.', heapUsed),
+      singleFamily('gauge', 'go_memstats_heap_alloc_bytes', 'Octets of the heap in use.', heapUsed),
+      singleFamily('gauge', 'go_memstats_heap_inuse_bytes', 'Octets of the heap in use.', heapUsed),
+      singleFamily(
+        'gauge',
+        'go_memstats_heap_idle_bytes',
+        'Octets of the heap that are free.',
+        heapTotal - heapUsed,
+      ),
+      singleFamily('gauge', 'go_memstats_heap_sys_bytes', 'Octets of the heap.', heapTotal),
+      singleFamily(
+        'gauge',
+        'go_memstats_other_sys_bytes',
+        'Octets outside the heap that it refers to.',
+        external,
+      ),
+      singleFamily('gauge', 'go_memstats_sys_bytes', 'Resident octets.', rss),
+      singleFamily(
+        'gauge',
         'go_memstats_next_gc_bytes',
         'Octets at which the heap is full.',
         getHeapStatistics().heap_size_limit,
       ),
-      gauge(
+      singleFamily(
+        'gauge',
         'go_memstats_last_gc_time_seconds',
         'Time of the last garbage collection, in seconds since 1970.',
         this.#last,
@@ -72,51 +87,42 @@ export class GoRuntimeMetrics {
 
   #pauseFamily(): MetricFamily {
     const sorted = this.#pauses.toSorted((a, b) => a - b);
-    const quantiles = QUANTILES.map(
-      (quantile) =>
-        [`{quantile="${quantile}"}`, sorted[Math.round(quantile * (sorted.length - 1))] ?? 0] as const,
-    );
+    const samples = QUANTILES.map((quantile): Sample => {
+      const pause = sorted[Math.round(quantile * (sorted.length - 1))] ?? 0;
+      return [{ quantile: String(quantile) }, pause];
+    });
+    samples.push([{}, this.#sum, '_sum'], [{}, this.#count, '_count']);
     return {
-      ...{ name: 'go_gc_duration_seconds', help: 'Pauses for garbage collection.', type: 'summary' },
-      samples: [...quantiles, ['_sum', this.#sum], ['_count', this.#count]],
+      name: 'go_gc_duration_seconds',
+      help: 'Pauses for garbage collection.',
+      type: 'summary',
+      read: () => samples,
     };
   }
 }
 
-function gauge(name: string, help: string, value: number): MetricFamily {
-  return { name, help, type: 'gauge', samples: [['', value]] };
-}
-
-function counter(name: string, help: string, value: number): MetricFamily {
-  return { name, help, type: 'counter', samples: [['', value]] };
-}
-
 /** Octets of all processes of the network namespace, as Go's collector counts them; and the limit of addresses. */
 function networkFamilies(): readonly MetricFamily[] {
-  const [received, sent] = [readNetstat('InOctets'), readNetstat('OutOctets')];
   const limit = /^Max address space\s+(\S+)/m.exec(readProc('limits'))?.[1];
   return [
-    ...(received === undefined
-      ? []
-      : [
-          counter(
-            'process_network_receive_bytes_total',
-            'Octets received by the network namespace.',
-            received,
-          ),
-        ]),
-    ...(sent === undefined
-      ? []
-      : [counter('process_network_transmit_bytes_total', 'Octets sent by the network namespace.', sent)]),
-    ...(limit === undefined
-      ? []
-      : [
-          gauge(
-            'process_virtual_memory_max_bytes',
-            'Maximum octets of addresses; -1: no limit.',
-            limit === 'unlimited' ? -1 : Number(limit),
-          ),
-        ]),
+    singleFamily(
+      'counter',
+      'process_network_receive_bytes_total',
+      'Octets received by the network namespace.',
+      readNetstat('InOctets'),
+    ),
+    singleFamily(
+      'counter',
+      'process_network_transmit_bytes_total',
+      'Octets sent by the network namespace.',
+      readNetstat('OutOctets'),
+    ),
+    singleFamily(
+      'gauge',
+      'process_virtual_memory_max_bytes',
+      'Maximum octets of addresses; -1: no limit.',
+      limit === 'unlimited' ? -1 : readNumber(limit),
+    ),
   ];
 }
 
@@ -133,6 +139,9 @@ function readStatus(field: string): number | undefined {
   const [, value] = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readProc('status')) ?? [];
   return value === undefined ? undefined : Number(value);
 }
+
+const readNumber = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text);
 
 /** Empty where the system has no such file. */
 function readProc(file: string): string {

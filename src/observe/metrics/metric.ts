@@ -3,34 +3,29 @@
  *
  * An unavailable value has no sample, because absent differs from zero.
  */
+import { SeriesTable } from '../../base/metrics/counted-families.ts';
+import type { MetricFamily, Sample } from '../../base/metrics/family.ts';
 import type { Stats } from '../stats.ts';
 
-export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
-
-export interface Metric {
-  readonly kind: 'counter' | 'gauge';
-  readonly name: string;
+export interface Metric extends Pick<MetricFamily, 'name' | 'help'> {
+  readonly type: 'counter' | 'gauge' | 'histogram';
   /** The former name, under which it is also shown for one release. */
   readonly formerName?: string;
-  readonly help: string;
+  /** Without `le` of a histogram. */
   readonly labels: readonly string[];
   readonly read: (stats: Stats) => Iterable<Sample>;
 }
 
-/** A distribution counted elsewhere, in cumulative buckets. */
-export interface HistogramMetric {
-  readonly name: string;
-  readonly help: string;
-  readonly read: (stats: Stats) => {
-    readonly buckets: readonly (readonly [upperEnd: number, count: number])[];
-    readonly sum: number;
-    readonly count: number;
-  };
-}
-
-/** One value without labels, or no sample. */
-export const one = (value: number | undefined): readonly Sample[] =>
-  value === undefined ? [] : [[{}, value]];
-
 export const seconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000;
+
+/** The samples of a metric. Of those with the same labels, counts add up, and the last gauge wins. */
+export function readMetric(metric: Metric, stats: Stats): Iterable<Sample> {
+  if (metric.type === 'histogram') return metric.read(stats);
+  const series = new SeriesTable(metric);
+  for (const [labels, value] of metric.read(stats)) {
+    const row = series.row(labels);
+    row.value = metric.type === 'counter' ? row.value + value : value;
+  }
+  return series.read();
+}

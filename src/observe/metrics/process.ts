@@ -4,12 +4,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { maxDescriptors } from '../../base/descriptors.ts';
 import { countLostLines } from '../../base/log-output.ts';
-import { type Metric, one, type Sample } from './metric.ts';
+import { type MetricFamily, one, type Sample } from '../../base/metrics/family.ts';
+import type { Metric } from './metric.ts';
 
 /** These metrics do not need a server's statistics, so other programs have them too. */
 export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable<Sample> })[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'process_cpu_seconds_total',
     help: 'CPU time of all threads.',
     labels: [],
@@ -19,48 +20,58 @@ export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable
     },
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'process_resident_memory_bytes',
     help: 'Resident memory.',
     labels: [],
     read: () => one(process.memoryUsage.rss()),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'process_virtual_memory_bytes',
     help: 'Virtual memory, reserved memory that was never used included.',
     labels: [],
     read: () => one(virtualMemory()),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'process_open_fds',
     help: 'Open file descriptors.',
     labels: [],
     read: () => one(openDescriptors()),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'process_max_fds',
     help: 'Maximum number of open file descriptors.',
     labels: [],
     read: () => one(maxDescriptors()),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'process_start_time_seconds',
     help: 'Start time of the process, in seconds since the epoch.',
     labels: [],
     read: () => one(performance.timeOrigin / 1000),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_log_lines_lost_total',
     help: 'Lines of the log that could not be written: a closed or full pipe, a full disk.',
     labels: [],
     read: () => one(countLostLines()),
   },
 ];
+
+/** Which build this is. */
+export function buildFamily(version: string): MetricFamily {
+  return {
+    name: 'portolan_build_info',
+    help: 'Always 1: the labels say which build this is.',
+    type: 'gauge',
+    read: () => [[{ version, node: process.version }, 1]],
+  };
+}
 
 function virtualMemory(): number | undefined {
   const [, kibibytes] = /^VmSize:\s+(\d+) kB$/m.exec(readProcessFile('status')) ?? [];

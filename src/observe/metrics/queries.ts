@@ -1,14 +1,16 @@
 /**
  * Metrics of queries and answers: of the answer table and the handler chain.
  */
+
+import { one } from '../../base/metrics/family.ts';
 import { METRICS_NAMES } from '../../kube/names/outcomes.ts';
 import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
-import { type Metric, one } from './metric.ts';
+import type { Metric } from './metric.ts';
 
 export const QUERY_METRICS: readonly Metric[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_dns_queries_total',
     help: 'Queries answered, by type of question and response code.',
     labels: ['type', 'rcode'],
@@ -19,7 +21,7 @@ export const QUERY_METRICS: readonly Metric[] = [
       ]),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_dns_hits_total',
     help: 'Queries answered from the table, by what the name stands for.',
     labels: ['name'],
@@ -30,7 +32,7 @@ export const QUERY_METRICS: readonly Metric[] = [
       ]),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_slow_path_queries_total',
     formerName: 'portolan_slow_questions_total',
     help: 'Queries over UDP that the table left to the handler chain on the main thread.',
@@ -38,7 +40,7 @@ export const QUERY_METRICS: readonly Metric[] = [
     read: (stats) => one(stats.udp?.slow.asked),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_internal_errors_total',
     help: 'Queries answered SERVFAIL because of an internal error. Report any value but 0.',
     labels: [],

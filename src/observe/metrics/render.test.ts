@@ -213,5 +213,5 @@ it('reads counters anew each time, so that they never double', async () => {
 it('names every metric once, by the rules of Prometheus', () => {
   const names = METRICS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
-  for (const { name, kind } of METRICS) expect(name.endsWith('_total')).toBe(kind === 'counter');
+  for (const { name, type } of METRICS) expect(name.endsWith('_total')).toBe(type === 'counter');
 });

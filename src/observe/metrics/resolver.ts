@@ -1,10 +1,12 @@
 /**
  * Metrics of names outside the cluster: upstream queries, and cache hits.
  */
+
+import { distributionSamples, one, type Sample } from '../../base/metrics/family.ts';
 import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import type { Stats } from '../stats.ts';
-import { type HistogramMetric, type Metric, one, type Sample } from './metric.ts';
+import type { Metric } from './metric.ts';
 
 type UpstreamCounts = Stats['forward']['upstreams'][number];
 
@@ -18,14 +20,14 @@ const UPSTREAM_STATES = ['untried', 'well', 'failing', 'silent', 'down', 'loopin
 
 const UPSTREAM_METRICS: readonly Metric[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_upstream_queries_total',
     help: 'Queries sent to an upstream server, retries and probes included.',
     labels: ['upstream'],
     read: perUpstream(({ sent }) => sent),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_upstream_results_total',
     help: 'Results of these queries: a response code, timeout, or network.',
     labels: ['upstream', 'result'],
@@ -37,7 +39,7 @@ const UPSTREAM_METRICS: readonly Metric[] = [
       ]),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_upstream_dropped_replies_total',
     help: 'Packets from the address of an upstream server that match no pending query, or another question.',
     labels: ['upstream', 'reason'],
@@ -49,14 +51,14 @@ const UPSTREAM_METRICS: readonly Metric[] = [
       ]),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_upstream_loops_total',
     help: 'Forwarding loops found: queries that an upstream server sent back.',
     labels: ['upstream'],
     read: perUpstream(({ loops }) => loops),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_upstream_state',
     help: '1 for the current state of an upstream server.',
     labels: ['upstream', 'state'],
@@ -66,7 +68,7 @@ const UPSTREAM_METRICS: readonly Metric[] = [
       ),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_upstream_rtt_seconds',
     formerName: 'portolan_upstream_round_trip_seconds',
     help: 'Smoothed round-trip time.',
@@ -79,7 +81,7 @@ const UPSTREAM_METRICS: readonly Metric[] = [
 
 const FORWARD_METRICS: readonly Metric[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_forwarded_queries_total',
     help: 'Queries sent upstream by reader threads themselves, and by the main thread for them.',
     labels: ['path'],
@@ -89,7 +91,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     ],
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_forward_inflight_queries',
     formerName: 'portolan_forward_in_flight',
     help: 'Questions in flight to upstream servers, equal ones counted once.',
@@ -97,7 +99,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     read: ({ forward }) => one(forward.inFlight),
   },
   {
-    kind: 'gauge',
+    type: 'gauge',
     name: 'portolan_forward_queue_length',
     formerName: 'portolan_forward_queued',
     help: 'Questions queued for forwarding.',
@@ -105,7 +107,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     read: ({ forward }) => one(forward.queued),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_forward_coalesced_queries_total',
     formerName: 'portolan_forward_coalesced_total',
     help: 'Questions answered with the reply to an equal in-flight question.',
@@ -113,7 +115,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     read: ({ forward }) => one(forward.coalesced),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_forward_hedged_queries_total',
     formerName: 'portolan_forward_hedged_total',
     help: 'Queries to a second server sent because the first was slower than usual.',
@@ -121,7 +123,7 @@ const FORWARD_METRICS: readonly Metric[] = [
     read: ({ forward }) => one(forward.hedged),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_forward_failures_total',
     help: 'Questions that no upstream server answered, by reason; overloaded: refused by a limit of this server.',
     labels: ['reason'],
@@ -132,7 +134,7 @@ const FORWARD_METRICS: readonly Metric[] = [
       ),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_forward_dropped_records_total',
     help: 'Records left out of replies since they did not belong to the question.',
     labels: [],
@@ -142,7 +144,7 @@ const FORWARD_METRICS: readonly Metric[] = [
 
 const CACHE_METRICS: readonly Metric[] = [
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_cache_hits_total',
     help: 'Questions answered from the cache: fresh, or stale (RFC 8767).',
     labels: ['kind'],
@@ -155,35 +157,35 @@ const CACHE_METRICS: readonly Metric[] = [
     },
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_cache_misses_total',
     help: 'Questions whose answer was not in the cache, or had expired.',
     labels: [],
     read: ({ cache }) => one(cache.misses),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_cache_prefetches_total',
     help: 'Popular answers refreshed before they expired.',
     labels: [],
     read: ({ cache }) => one(cache.prefetched),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_cache_insertions_total',
     help: 'Answers added to the cache.',
     labels: [],
     read: ({ table }) => one(table.insertions),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_cache_evictions_total',
     help: 'Cached answers evicted for others.',
     labels: [],
     read: ({ table }) => one(table.evictions),
   },
   {
-    kind: 'counter',
+    type: 'counter',
     name: 'portolan_cache_rejections_total',
     formerName: 'portolan_cache_refusals_total',
     help: 'Answers not cached since the cache was full.',
@@ -198,10 +200,12 @@ export const RESOLVER_METRICS: readonly Metric[] = [
   ...CACHE_METRICS,
 ];
 
-export const RESOLVER_HISTOGRAMS: readonly HistogramMetric[] = [
+export const RESOLVER_HISTOGRAMS: readonly Metric[] = [
   {
+    type: 'histogram',
     name: 'portolan_forward_duration_seconds',
     help: 'Time from a question to its answer from an upstream server.',
-    read: ({ forward }) => forward.latency,
+    labels: [],
+    read: ({ forward }) => distributionSamples({}, forward.latency),
   },
 ];

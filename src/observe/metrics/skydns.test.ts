@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { writeSortedFamilies } from '../../base/metrics/text-format.ts';
+import { parsePrometheusText, seriesKey } from '../../base/testing/prometheus-text.ts';
 import { CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { CounterSums, type QueryCounts } from '../../table/counter-sums.ts';
 import { Counters } from '../../table/counters.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { RCODE, TYPE } from '../../wire/types.ts';
-import { parsePrometheusText, seriesKey } from '../testing/prometheus-text.ts';
-import { writeSkyDnsMetrics } from './skydns.ts';
+import { skyDnsFamilies } from './skydns.ts';
 
+const write = (...[names, counts]: Parameters<typeof skyDnsFamilies>): string =>
+  writeSortedFamilies(skyDnsFamilies(names, counts));
 const DEFAULTS = { namespace: 'skydns', subsystem: 'skydns' };
 const PREFIX = 'skydns_skydns_dns_';
 const TRUNCATED = 0x0200;
@@ -31,7 +34,7 @@ function count(...answers: readonly Answer[]): QueryCounts {
 
 /** The value of each series, by labels and name without prefix. */
 function valuesOf(counts: QueryCounts): ReadonlyMap<string, number> {
-  const families = [...parsePrometheusText(writeSkyDnsMetrics(DEFAULTS, counts)).values()];
+  const families = [...parsePrometheusText(write(DEFAULTS, counts)).values()];
   return new Map(
     families.flatMap(({ samples }) =>
       samples.map((sample) => [seriesKey(sample).replace(PREFIX, ''), sample.value] as const),
@@ -43,17 +46,14 @@ it('is the text that SkyDNS writes, but for errors counted twice and what a cloc
   const ours = { outcome: CHAIN_OUTCOME.ours, octets: 120 };
   const missing = { ...ours, flags: RCODE.NXDOMAIN };
   const refused = { outcome: CHAIN_OUTCOME.others, flags: RCODE.REFUSED, octets: 50 };
-  const text = writeSkyDnsMetrics(
-    DEFAULTS,
-    count(ours, missing, missing, missing, refused, refused, refused),
-  );
+  const text = write(DEFAULTS, count(ours, missing, missing, missing, refused, refused, refused));
   const clockless = (lines: string) => lines.replaceAll(/(duration_seconds_sum\S+) .*/g, '$1 0');
   const recorded = readFileSync('test/metrics/kube-dns.txt', 'utf8');
   expect(clockless(text)).toBe(clockless(recorded).replace('system="auth"} 6', 'system="auth"} 3'));
 });
 
 it('says nothing before there was a question', () => {
-  expect(writeSkyDnsMetrics(DEFAULTS, count())).toBe('');
+  expect(write(DEFAULTS, count())).toBe('');
 });
 
 it.each([
@@ -61,7 +61,7 @@ it.each([
   [{ namespace: '', subsystem: 'dns' }, 'dns_dns_request_count_total'],
   [{ namespace: '', subsystem: '' }, 'dns_request_count_total'],
 ])('begins its names with %o', (names, expected) => {
-  const text = writeSkyDnsMetrics(names, count({ outcome: OUTCOME.zone }));
+  const text = write(names, count({ outcome: OUTCOME.zone }));
   expect([...parsePrometheusText(text).keys()]).toContain(expected);
 });
 

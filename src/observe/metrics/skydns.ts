@@ -3,13 +3,18 @@
  *
  * As in SkyDNS, a series appears with its first event and a metric with its first series.
  */
+import {
+  type Distribution,
+  distributionSamples,
+  type MetricFamily,
+  type Sample,
+} from '../../base/metrics/family.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { DURATION_BOUNDS, SIZE_BOUNDS } from '../../table/counted.ts';
 import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { RCODE } from '../../wire/types.ts';
-import { type Distribution, histogramSamples, type MetricFamily, writeLabels, writeMetrics } from './text.ts';
 
 export interface SkyDnsNames {
   /** The first two parts of each name; empty parts are left out. */
@@ -44,49 +49,53 @@ export const SKYDNS_METRICS = {
   sizes: ['dns_response_size_bytes', 'Size of the returns response in bytes.', 'histogram'],
 } as const;
 
-/** Writes these counts in Prometheus text format. */
-export function writeSkyDnsMetrics(names: SkyDnsNames, { groups }: QueryCounts): string {
+/** These counts as families. */
+export function skyDnsFamilies(names: SkyDnsNames, { groups }: QueryCounts): readonly MetricFamily[] {
   const systems = SYSTEMS.map((system) => [system, groups.filter(isOf(system))] as const).filter(
     ([, own]) => own.length > 0,
   );
-  return writeMetrics([
+  return [
     family(names, 'cacheMisses', cacheMisses(groups)),
     family(
       names,
       'requests',
-      systems.map(([system, own]) => [writeLabels({ system }), total(own.map(({ count }) => count))]),
+      systems.map(([system, own]) => [{ system }, total(own.map(({ count }) => count))]),
     ),
     family(
       names,
       'errors',
       errorCauses().flatMap(([cause, countOf]) =>
         systems
-          .map(([system, own]) => [writeLabels({ cause, system }), total(own.map(countOf))] as const)
+          .map(([system, own]) => [{ cause, system }, total(own.map(countOf))] as const)
           .filter(([, count]) => count > 0),
       ),
     ),
     family(
       names,
       'durations',
-      systems.flatMap(([system, own]) => histogramSamples({ system }, durations(own))),
+      systems.flatMap(([system, own]) => seriesOf(system, durations(own))),
     ),
     family(
       names,
       'sizes',
-      systems.flatMap(([system, own]) => histogramSamples({ system }, sizes(own))),
+      systems.flatMap(([system, own]) => seriesOf(system, sizes(own))),
     ),
-  ]);
+  ];
 }
 
 function family(
   { namespace, subsystem }: SkyDnsNames,
   metric: keyof typeof SKYDNS_METRICS,
-  samples: MetricFamily['samples'],
+  samples: readonly Sample[],
 ): MetricFamily {
   const [lastPart, help, type] = SKYDNS_METRICS[metric];
   const name = [namespace, subsystem, lastPart].filter((part) => part !== '').join('_');
-  return { name, help, type, samples };
+  return { name, help, type, read: () => samples };
 }
+
+/** SkyDNS, like all of Go, writes `le` last. */
+const seriesOf = (system: System, distribution: Distribution): readonly Sample[] =>
+  distributionSamples({ system }, distribution, (le) => ({ system, le }));
 
 const isOf = (system: System) => (group: AnswerGroup) => systemOf(group) === system;
 
@@ -98,11 +107,11 @@ function systemOf({ outcome, pointers }: AnswerGroup): System | undefined {
 }
 
 /** Queries for our domain that the table passed to the handler chain. */
-function cacheMisses(groups: readonly AnswerGroup[]): MetricFamily['samples'] {
+function cacheMisses(groups: readonly AnswerGroup[]): readonly Sample[] {
   const ours = groups.filter(isOf('auth'));
   const missed = ours.filter(({ outcome }) => outcome === CHAIN_OUTCOME.ours);
   if (ours.length === 0) return [];
-  return [[writeLabels({ cache: 'response' }), total(missed.map(({ count }) => count))]];
+  return [[{ cache: 'response' }, total(missed.map(({ count }) => count))]];
 }
 
 /** In alphabetical order. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { CLIENT, makeQuery } from '../../chain/testing/queries.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { TYPE } from '../../wire/types.ts';
@@ -12,7 +12,7 @@ const zones = ['example.'].map((name) => toKey(parseName(name)));
 const here = { address: CLIENT.address, prefix: 32 };
 
 function judge(policies: readonly AclPolicy[], name = 'a.example.', type = 'A') {
-  const { handler } = new Acl({ rules: [{ zones, policies }] }, new PluginMetrics());
+  const { handler } = new Acl({ rules: [{ zones, policies }] }, new MetricRegistry());
   return handler.handle(makeQuery(name, type), () => passed);
 }
 
@@ -49,7 +49,7 @@ describe('acl', () => {
     const handlerOf = (clients: AclPolicy['clients']) =>
       new Acl(
         { rules: [{ zones, policies: [{ action: 'block', types: 'all', clients }] }] },
-        new PluginMetrics(),
+        new MetricRegistry(),
       ).handler;
     await handlerOf('all').handle(query, () => passed);
     expect(query.clientWasRead).toBe(false);
@@ -70,7 +70,7 @@ describe('acl', () => {
           },
         ],
       },
-      new PluginMetrics(),
+      new MetricRegistry(),
     );
     const { questions } = handler;
     expect([...questions.matches()]).toEqual([

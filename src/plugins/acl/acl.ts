@@ -1,11 +1,12 @@
 /**
  * Allows or rejects queries by zone, type and the client's address.
  */
+
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { CountFamily } from '../../chain/handler-counts.ts';
 import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import type { Plugin } from '../../contract/plugin.ts';
@@ -35,7 +36,7 @@ export class Acl implements Plugin {
   readonly #rules: readonly CompiledRule[];
   readonly #families: ReturnType<typeof familiesOf>;
 
-  constructor(options: AclOptions, metrics: PluginMetrics) {
+  constructor(options: AclOptions, metrics: MetricRegistry) {
     const rules = options.rules.map(compileRule);
     this.#rules = rules;
     this.#families = familiesOf(metrics);
@@ -117,7 +118,7 @@ function closestOf(name: NameKey, zones: ReadonlySet<NameKey>): NameKey | undefi
   return at;
 }
 
-function familiesOf(metrics: PluginMetrics): Readonly<Record<AclPolicy['action'], CountFamily>> {
+function familiesOf(metrics: MetricRegistry): Readonly<Record<AclPolicy['action'], CountFamily>> {
   const family = (what: string, ...labels: readonly string[]) =>
     new CountFamily(metrics, `coredns_acl_${what}_requests_total`, `Counter of DNS requests being ${what}.`, [
       'server',

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { Query } from '../../chain/query.ts';
 import { addresses, CLIENT, denial, makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
@@ -55,7 +55,7 @@ function clusterSource({ search, services = [], host = [], isStrict = false }: W
   };
 }
 
-function handlerFor(world: World, metrics = new PluginMetrics()) {
+function handlerFor(world: World, metrics = new MetricRegistry()) {
   const { names, isStrict = false, zones = ['.'] } = world;
   const asked: string[] = [];
   const elsewhere: string[] = [];

@@ -1,9 +1,10 @@
 /**
  * The metrics of `cache`, under CoreDNS's names.
  */
+
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { HitCounts } from '../../chain/handler.ts';
 import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query, QuerySite } from '../../chain/query.ts';
 import type { NameKey } from '../../wire/types.ts';
 
@@ -35,7 +36,7 @@ export class CacheCounts {
   readonly #hit: Readonly<Record<CacheKind, HandlerCount>>;
 
   /** @param zones of the cache */
-  constructor(metrics: PluginMetrics, zones: readonly NameKey[]) {
+  constructor(metrics: MetricRegistry, zones: readonly NameKey[]) {
     this.#zones = zones.join();
     this.#families = familiesOf(metrics);
     const { requests, hits, misses } = this.#families;
@@ -104,7 +105,7 @@ export class CacheCounts {
   }
 }
 
-function familiesOf(metrics: PluginMetrics) {
+function familiesOf(metrics: MetricRegistry) {
   const typed = [...LABELS, 'type'];
   // Create families at once, so that they are listed before their first count.
   metrics.counter(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { Query } from '../../chain/query.ts';
 import { CLIENT, makeQuery, record, SOA } from '../../chain/testing/queries.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
@@ -47,7 +47,7 @@ const a = (name: string, ttl: number) => record(name, { kind: 'A', address: '192
 function cacheOf(options: Partial<CoreDnsCacheRules> = {}, isStrict = false) {
   const clock = new ManualClock();
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
-  const metrics = new PluginMetrics();
+  const metrics = new MetricRegistry();
   const cache = new Cache(
     { ...OPTIONS, ...options },
     { clock, table, metrics, isStrict, rotates: () => false },

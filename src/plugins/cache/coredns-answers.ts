@@ -3,13 +3,13 @@
  * separate bounds.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { messageFromEntry, replyFromBody } from '../../chain/cached-reply.ts';
 import { type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
 import { KEPT_REPLIES, type KeptReplies } from '../../chain/reader-forwarding.ts';
 import { replyOf } from '../../chain/response.ts';
@@ -35,7 +35,7 @@ import { type CachePrefetch, type CoreDnsCacheRules, patienceOf } from './option
 export interface CoreDnsAnswersDependencies {
   readonly clock: Clock;
   readonly table: TableWriter;
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   /** Whether clients get any UDP size that they offer, and no extended errors of cached answers, as in CoreDNS. */
   readonly isStrict: boolean;
   /** Whether the block rotates the addresses of answers; known once it is complete. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { type Client, Query } from '../../chain/query.ts';
 import {
   addresses,
@@ -37,7 +37,7 @@ interface Asked {
 }
 
 async function ask({ options, client = OVER_IPV6, type = 'AAAA', first, second }: Asked) {
-  const metrics = new PluginMetrics();
+  const metrics = new MetricRegistry();
   const looked: number[] = [];
   const handler = createDns64Handler(
     { ...OPTIONS, ...options },

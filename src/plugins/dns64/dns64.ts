@@ -2,11 +2,12 @@
  * Answers questions for AAAA records by A records whose addresses are put behind a prefix (RFC 6147, RFC 6052), so that clients with only
  * IPv6 reach servers with only IPv4 through a NAT64.
  */
+
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import { CountFamily } from '../../chain/handler-counts.ts';
 import { anyName, anyNameByFamily } from '../../chain/match.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { EMPTY_ANSWER, isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import { CLASS, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
@@ -19,7 +20,7 @@ const TYPES: ReadonlySet<number> = new Set([TYPE.AAAA]);
 const RESERVED_OCTET = 8;
 
 /** @param lookUp the whole server, for the A records of a name */
-export function createDns64Handler(options: Dns64Options, lookUp: Chain, metrics: PluginMetrics): Handler {
+export function createDns64Handler(options: Dns64Options, lookUp: Chain, metrics: MetricRegistry): Handler {
   const translated = new CountFamily(
     metrics,
     'coredns_dns64_requests_translated_total',

@@ -1,7 +1,7 @@
 /**
  * The metrics of the plugin `etcd`, updated when they are shown.
  */
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { EtcdStats } from '../../sources/etcd/etcd-source.ts';
 
 export interface EtcdLabels {
@@ -14,7 +14,7 @@ const LABELS = ['server', 'zones'] as const;
 
 /** @returns a function that ends it */
 export function showEtcdStats(
-  metrics: PluginMetrics,
+  metrics: MetricRegistry,
   labels: EtcdLabels,
   stats: () => EtcdStats,
 ): () => void {

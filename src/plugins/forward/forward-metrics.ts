@@ -1,7 +1,7 @@
 /**
  * The metrics of `forward`, under CoreDNS's names.
  */
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 
 /** Seconds. */
@@ -23,7 +23,7 @@ export interface ForwardMetrics extends ServerEvents {
   stop(): void;
 }
 
-export function countForwarding(metrics: PluginMetrics): ForwardMetrics {
+export function countForwarding(metrics: MetricRegistry): ForwardMetrics {
   const server = ['proxy_name', 'to'];
   const duration = metrics.histogram(
     'coredns_proxy_request_duration_seconds',
@@ -58,7 +58,7 @@ export function countForwarding(metrics: PluginMetrics): ForwardMetrics {
   const countsOf = (to: string): CollectedCounts => {
     const known = servers.get(to);
     if (known !== undefined) return known;
-    const added = new CollectedCounts((rcode) => duration.observer({ ...of(to), rcode: rcodeName(rcode) }));
+    const added = new CollectedCounts((rcode) => duration.series({ ...of(to), rcode: rcodeName(rcode) }));
     servers.set(to, added);
     return added;
   };

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { Query } from '../../chain/query.ts';
 import { addresses, CLIENT, makeQuery, SOA, told } from '../../chain/testing/queries.ts';
 import { ForwardTally } from '../../forward/forward-tally.ts';
@@ -81,7 +81,7 @@ async function forwardTo(
     {
       isStrict,
       clock,
-      metrics: new PluginMetrics(),
+      metrics: new MetricRegistry(),
       forwardTally: new ForwardTally(),
       readerPath: new ReaderPath(1, clock),
       resolveName: () => Promise.reject(new Error('no names')),

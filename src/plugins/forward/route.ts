@@ -5,10 +5,10 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { OpenQuestion } from '../../chain/look.ts';
 import { isWithinAny } from '../../chain/match.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import type { DirectServers } from '../../chain/reader-forwarding.ts';
 import { Lasting } from '../../contract/lasting.ts';
@@ -74,7 +74,7 @@ export interface RouteServers {
 export interface RouteDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   readonly readerPath: ReaderPath;
   readonly forwardTally: ForwardTally;
   /** From 0 to below 1, for choices that need not be secret. */

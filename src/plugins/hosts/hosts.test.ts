@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { makeQuery, QUERY_HEADER } from '../../chain/testing/queries.ts';
 import { TableReader } from '../../table/reader.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../table/types.ts';
@@ -33,7 +33,7 @@ const OPTIONS: HostsOptions = {
 
 class Subject {
   readonly clock = new ManualClock();
-  readonly metrics = new PluginMetrics();
+  readonly metrics = new MetricRegistry();
   readonly log = silentLog;
   readonly readTtl = undefined;
   readonly table = new TableWriter({

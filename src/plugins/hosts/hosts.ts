@@ -4,10 +4,10 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, type Match } from '../../chain/match.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { FileReader } from '../../sources/file-reader.ts';
@@ -22,7 +22,7 @@ import { PublishedHosts } from './published-hosts.ts';
 export interface HostsDependencies {
   readonly table: TableWriter;
   readonly clock: Clock;
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   readonly log: Log;
   /** Seconds with which readers give names. Default: that of the options. */
   readonly readTtl: number | undefined;
@@ -127,7 +127,7 @@ export class Hosts {
       .set({ hostsfile: this.#options.path }, this.#names.size);
     metrics
       .gauge('coredns_hosts_reload_timestamp_seconds', 'The timestamp of the last reload of hosts file.')
-      .set(clock.now() / 1000);
+      .set({}, clock.now() / 1000);
   }
 
   #handle(query: Query, next: Next): Answer | Promise<Answer> {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer } from '../../chain/answer.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import type { EndpointsObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { TableWriter } from '../../table/writer.ts';
@@ -89,7 +89,7 @@ function serving({ options, kubernetes, isStrict = false, isListed = true }: Set
     // No metrics are made before the start.
     {
       ...parts,
-      metrics: {} as PluginMetrics,
+      metrics: {} as MetricRegistry,
       ownAddresses: ['192.0.2.1'],
       environment: {},
       needs: ['external'],

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
@@ -35,7 +35,7 @@ function optionsOf({ zone, fallthrough = [] }: Given, place: number): Kubernetes
 function serving(...given: readonly Given[]) {
   const dependencies = {
     ...{ clock: new ManualClock(), log: silentLog, isStrict: false, ownAddresses: [], environment: {} },
-    ...{ metrics: new PluginMetrics(), table: new TableWriter({ readers: 1, reservation: 2 ** 26 }) },
+    ...{ metrics: new MetricRegistry(), table: new TableWriter({ readers: 1, reservation: 2 ** 26 }) },
     chain: (): Answer => ({ kind: 'servfail' }),
   };
   const options = given.map(optionsOf);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { ApiResponse, Connection } from '../../kube/api/connection/types.ts';
 import { observeRequests } from './api-requests.ts';
 
@@ -9,7 +9,7 @@ const NO_LIMITS = { qps: 0, burst: 0, maxInflight: 0 };
 const response: ApiResponse = { status: 200, headers: {}, body: (async function* () {})(), discard() {} };
 
 function connectTo(request: Connection['request'], limits: Partial<typeof NO_LIMITS> = {}) {
-  const [clock, metrics] = [new ManualClock(), new PluginMetrics()];
+  const [clock, metrics] = [new ManualClock(), new MetricRegistry()];
   const plain: Connection = {
     ...{ kind: 'connection', server: 'https://192.0.2.1:6443/x', source: 'test', request },
     refreshCredentials() {},

@@ -2,12 +2,12 @@
  * Applies the limits of `kubernetes` to requests to the API server, and counts them under the metric names of CoreDNS's client.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { ApiResponse, Connection, RequestOptions } from '../../kube/api/connection/types.ts';
 import type { KubernetesApi } from './options.ts';
 
 export interface ApiRequestsDependencies {
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   readonly clock: Clock;
 }
 
@@ -49,7 +49,7 @@ export function observeRequests(
   };
 }
 
-function familiesOf(metrics: PluginMetrics) {
+function familiesOf(metrics: MetricRegistry) {
   return {
     requests: metrics.counter(
       'coredns_kubernetes_rest_client_requests_total',

@@ -1,8 +1,8 @@
 /** What the cluster of a Corefile takes over from the settings of its server. */
 import { expect, it } from 'vitest';
 import { silentLog } from '../../base/log.ts';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { FollowedCluster } from './followed-cluster.ts';
@@ -28,7 +28,7 @@ it.each([
     },
   };
   const { cluster } = new FollowedCluster(options, {
-    ...{ clock: new ManualClock(), log: silentLog, metrics: new PluginMetrics(), isStrict },
+    ...{ clock: new ManualClock(), log: silentLog, metrics: new MetricRegistry(), isStrict },
     table: new TableWriter({ readers: 0, reservation: 64 * 2 ** 20, seed: 4711 }),
     ...{ ownAddresses: [], environment: {} },
   });

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
@@ -42,7 +42,7 @@ export type ClusterNeed = 'searches' | 'identities' | 'external';
 export interface FollowedClusterDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   readonly table: TableWriter;
   /** Whether answers are those of CoreDNS even where that is harmful. */
   readonly isStrict: boolean;

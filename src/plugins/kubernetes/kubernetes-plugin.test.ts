@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
@@ -47,7 +47,7 @@ it.each([
     { ...OPTIONS, startupTimeout: timeout },
     {
       ...{ clock, log, isFirst, isStrict, ownAddresses: [], environment: {} },
-      ...{ metrics: new PluginMetrics(), table: new TableWriter({ readers: 1, reservation: 2 ** 26 }) },
+      ...{ metrics: new MetricRegistry(), table: new TableWriter({ readers: 1, reservation: 2 ** 26 }) },
       connect: async () => silent,
       chain: () => ({ kind: 'servfail' }),
     },

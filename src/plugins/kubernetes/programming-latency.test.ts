@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { EndpointsObject } from '../../kube/objects/objects.ts';
 import { observeChanges } from './programming-latency.ts';
 
 it('counts the age of changes to headless services that arrive by a watch', async () => {
-  const [clock, metrics] = [new ManualClock(), new PluginMetrics()];
+  const [clock, metrics] = [new ManualClock(), new MetricRegistry()];
   const taken: EndpointsObject[] = [];
   const sink = observeChanges(
     {

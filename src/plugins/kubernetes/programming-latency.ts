@@ -3,11 +3,11 @@
  * notes on the object, so it depends on both clocks.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { EndpointsObject, ObjectSink } from '../../kube/objects/objects.ts';
 
 export interface ProgrammingLatencyDependencies {
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   readonly clock: Clock;
   readonly isHeadless: (namespace: string, service: string) => boolean;
 }

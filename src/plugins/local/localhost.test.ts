@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { presentRecord } from '../../wire/present.ts';
@@ -9,7 +9,7 @@ import { createLocalhostHandler } from './localhost.ts';
 const passed: Answer = { kind: 'refused' };
 
 async function ask(name: string, type: string, answersLocalhostPrefix = true): Promise<string> {
-  const handler = createLocalhostHandler({ answersLocalhostPrefix }, new PluginMetrics());
+  const handler = createLocalhostHandler({ answersLocalhostPrefix }, new MetricRegistry());
   const query = makeQuery(name, type);
   const answer = await handler.handle(query, () => passed);
   const isStated = handler.questions.includes(query.key, query.question.type);

@@ -1,11 +1,12 @@
 /**
  * Names of the host itself (RFC 6761 section 6.3, RFC 6303): localhost and names below it, and the reverse zones of 0, 127 and 255.
  */
+
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { CountFamily } from '../../chain/handler-counts.ts';
 import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { isWithin, parentOf, parseName } from '../../wire/name.ts';
 import {
@@ -33,7 +34,7 @@ const ZONES: ReadonlySet<NameKey> = new Set([
 /** Answers any name with `localhost.` in front like `localhost.` itself, unless the options disable it. */
 export function createLocalhostHandler(
   { answersLocalhostPrefix }: LocalOptions,
-  metrics: PluginMetrics,
+  metrics: MetricRegistry,
 ): Handler {
   const counted = new CountFamily(
     metrics,

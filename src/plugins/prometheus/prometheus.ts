@@ -2,15 +2,15 @@
  * Counts the queries of a server block.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { describeResponse, rcodeOf } from '../../chain/described-response.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { QueryMetrics } from '../../chain/query-metrics.ts';
 
 export interface PrometheusDependencies {
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   readonly clock: Clock;
   /** The plugin that a response counts for. */
   readonly pluginOf: (query: Query) => string;

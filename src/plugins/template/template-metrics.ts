@@ -1,9 +1,9 @@
 /**
  * Metrics of templates, under CoreDNS's names.
  */
-import type { Counter } from 'prom-client';
+import type { Counter } from '../../base/metrics/counted-families.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { QuerySite } from '../../chain/query.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 
@@ -22,7 +22,7 @@ export class TemplateMetrics {
   readonly #templateFailures: Counter;
   readonly #recordFailures: Counter;
 
-  constructor(metrics: PluginMetrics) {
+  constructor(metrics: MetricRegistry) {
     this.#matches = new CountFamily(
       metrics,
       'coredns_template_matches_total',

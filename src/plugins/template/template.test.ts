@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { Pattern } from '../../base/pattern.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { ExpressionType } from '../../corefile/expression/built-in-functions.ts';
@@ -34,7 +34,7 @@ const RULE: TemplateRule = {
 
 const passed: Answer = { kind: 'refused' };
 const resolve = () => addresses('target.', '192.0.2.7');
-const dependencies = () => ({ chain: resolve, metrics: new PluginMetrics() });
+const dependencies = () => ({ chain: resolve, metrics: new MetricRegistry() });
 
 async function answerOf(
   rules: readonly Partial<TemplateRule>[],
@@ -131,7 +131,7 @@ describe('template', () => {
 });
 
 it('counts what templates were for, and those that make no record, as Go shows them', async () => {
-  const metrics = new PluginMetrics();
+  const metrics = new MetricRegistry();
   const answer = lines('{{ .Name }}  60 IN A {{- if eq .Name  `a  b` }} x{{ end }}');
   const templates = [{ ...RULE, answer }];
   await createTemplateHandler({ templates }, { chain: resolve, metrics }).handle(

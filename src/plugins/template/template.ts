@@ -1,8 +1,9 @@
 /**
  * Answers made from templates: for each question that matches, records that are filled in with parts of its name.
  */
+
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { isWithin, parentOf } from '../../wire/name.ts';
 import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
@@ -16,7 +17,7 @@ import { TemplateMetrics } from './template-metrics.ts';
 export interface TemplateDependencies {
   /** Answers for the targets of CNAME records that a template makes. */
   readonly chain: Chain;
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
 }
 
 export function createTemplateHandler(

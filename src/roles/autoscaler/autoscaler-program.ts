@@ -5,9 +5,10 @@
  *     /last-poll   200, or 500 with the errors
  *     /metrics     for Prometheus
  */
+import type { MetricFamily } from '../../base/metrics/family.ts';
+import { METRICS_TEXT, writeSortedFamilies } from '../../base/metrics/text-format.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
-import { METRICS_TEXT } from '../../observe/health.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { HttpServer } from '../../observe/http-server.ts';
 import { Autoscaler, type AutoscalerDependencies } from './autoscaler.ts';
@@ -17,8 +18,8 @@ export interface AutoscalerProgramDependencies extends Omit<AutoscalerDependenci
   readonly healthzPort: number;
   /** @throws Error with the reason if an API server cannot be used */
   readonly connect: () => Promise<Connection>;
-  /** Metrics written after the autoscaler's own, in the same format. */
-  readonly furtherMetrics: () => string;
+  /** Metrics shown after the autoscaler's own. */
+  readonly furtherMetrics: () => readonly MetricFamily[];
 }
 
 export class AutoscalerProgram {
@@ -69,8 +70,10 @@ export class AutoscalerProgram {
 
   #routes(): ReadonlyMap<string, HttpRoute> {
     const metrics = () => {
-      const own = this.#autoscaler?.stats.write(this.#autoscaler.isLeader) ?? '';
-      return { status: 200, type: METRICS_TEXT, body: `${own}${this.#dependencies.furtherMetrics()}` };
+      const own = this.#autoscaler?.stats.families(this.#autoscaler.isLeader) ?? [];
+      const further = this.#dependencies.furtherMetrics();
+      const body = writeSortedFamilies(own) + writeSortedFamilies(further);
+      return { status: 200, type: METRICS_TEXT, body };
     };
     return new Map<string, HttpRoute>([
       ['/healthz', () => OK],

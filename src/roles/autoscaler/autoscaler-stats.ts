@@ -2,8 +2,8 @@
  * The statistics and metrics of the autoscaler.
  */
 import type { Clock } from '../../base/clock.ts';
+import { type MetricFamily, one, type Sample, singleFamily } from '../../base/metrics/family.ts';
 import type { NodeCounts } from '../../kube/objects/node-counts.ts';
-import { type MetricFamily, type TextSample, writeLabels, writeMetrics } from '../../observe/metrics/text.ts';
 import type { PollResult } from './poll.ts';
 
 export type LastPoll =
@@ -55,13 +55,9 @@ export class AutoscalerStats {
     }
   }
 
-  /** In the text format of Prometheus. @param isLeader whether this instance scales */
-  write(isLeader: boolean): string {
-    return writeMetrics([
-      ...this.#sizeFamilies(),
-      ...this.#pollFamilies(isLeader),
-      ...this.#targetFamilies(),
-    ]);
+  /** The metrics of now. @param isLeader whether this instance scales */
+  families(isLeader: boolean): readonly MetricFamily[] {
+    return [...this.#sizeFamilies(), ...this.#pollFamilies(isLeader), ...this.#targetFamilies()];
   }
 
   #sizeFamilies(): readonly MetricFamily[] {
@@ -90,26 +86,23 @@ export class AutoscalerStats {
         at === undefined ? undefined : at / 1000,
       ),
       gauge('leader', '1 if this instance scales, 0 while another does.', Number(isLeader)),
-      counter('polls_total', 'Polls.', [['', this.#polls]]),
-      counter('poll_errors_total', 'Polls that failed.', [['', this.#failedPolls]]),
+      counter('polls_total', 'Polls.', one(this.#polls)),
+      counter('poll_errors_total', 'Polls that failed.', one(this.#failedPolls)),
     ];
   }
 
   #targetFamilies(): readonly MetricFamily[] {
-    const current = Array.from(
-      this.#current,
-      ([target, replicas]): TextSample => [writeLabels({ target }), replicas],
-    );
-    const scalings = [...this.#scalings].flatMap(([target, { up, down }]): readonly TextSample[] => [
-      [writeLabels({ target, direction: 'up' }), up],
-      [writeLabels({ target, direction: 'down' }), down],
+    const current = Array.from(this.#current, ([target, replicas]): Sample => [{ target }, replicas]);
+    const scalings = [...this.#scalings].flatMap(([target, { up, down }]): readonly Sample[] => [
+      [{ target, direction: 'up' }, up],
+      [{ target, direction: 'down' }, down],
     ]);
     return [
       {
         name: `${PREFIX}_current_replicas`,
         help: 'Replicas that a target is set to, after the last poll.',
         type: 'gauge',
-        samples: current,
+        read: () => current,
       },
       counter('scalings_total', 'Times that a target was given other replicas.', scalings),
     ];
@@ -117,10 +110,9 @@ export class AutoscalerStats {
 }
 
 function gauge(name: string, help: string, value: number | undefined): MetricFamily {
-  const samples: readonly TextSample[] = value === undefined ? [] : [['', value]];
-  return { name: `${PREFIX}_${name}`, help, type: 'gauge', samples };
+  return singleFamily('gauge', `${PREFIX}_${name}`, help, value);
 }
 
-function counter(name: string, help: string, samples: readonly TextSample[]): MetricFamily {
-  return { name: `${PREFIX}_${name}`, help, type: 'counter', samples };
+function counter(name: string, help: string, samples: readonly Sample[]): MetricFamily {
+  return { name: `${PREFIX}_${name}`, help, type: 'counter', read: () => samples };
 }

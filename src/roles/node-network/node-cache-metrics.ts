@@ -1,7 +1,7 @@
 /**
  * The metrics of node-cache: errors of the network setup and of the ConfigMap, as in the original, and the state of its rules.
  */
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { NodeNetwork, SetupError } from './node-network.ts';
 
 export type NodeCacheError = SetupError | 'configmap';
@@ -15,7 +15,7 @@ const ERRORS = [
 ] as const satisfies readonly NodeCacheError[];
 
 export class NodeCacheMetrics {
-  #metrics = new PluginMetrics();
+  #metrics = new MetricRegistry();
   #network: Pick<NodeNetwork, 'rulesIn' | 'missingRules' | 'wantsRules'> | undefined;
   readonly #counts = new Map<NodeCacheError, number>(ERRORS.map((error) => [error, 0]));
 
@@ -24,7 +24,7 @@ export class NodeCacheMetrics {
   }
 
   /** Continues counting in the metrics of a server, so that both ports show all metrics. */
-  countInto(metrics: PluginMetrics): void {
+  countInto(metrics: MetricRegistry): void {
     this.#metrics = metrics;
     for (const [errortype, count] of this.#counts) this.#counter().inc({ errortype }, count);
     metrics.collectBy(() => this.#showRules());
@@ -41,7 +41,7 @@ export class NodeCacheMetrics {
   }
 
   /** All metrics, in the text format of Prometheus. */
-  render(): Promise<string> {
+  render(): string {
     return this.#metrics.render();
   }
 
@@ -56,7 +56,7 @@ export class NodeCacheMetrics {
     if (this.#network?.wantsRules !== true) return;
     const helpOfMissing = 'Whether the rules of node-cache are missing although it is to set them';
     const missing = this.#metrics.gauge('portolan_nodecache_rules_missing', helpOfMissing);
-    missing.set(this.#network.missingRules === undefined ? 0 : 1);
+    missing.set({}, this.#network.missingRules === undefined ? 0 : 1);
   }
 
   #counter() {

@@ -1,14 +1,14 @@
 /**
  * The sidecar's metrics, with the names that dashboards and alerts use.
  */
+import {
+  distributionSamples,
+  type MetricFamily,
+  type Sample,
+  singleFamily,
+} from '../../base/metrics/family.ts';
 import { DROP_REASONS, type DropCounts } from '../../observe/http-connections.ts';
 import { HTTP_DROPS } from '../../observe/metrics/sockets.ts';
-import {
-  histogramSamples,
-  type MetricFamily,
-  writeLabels,
-  writeMetrics,
-} from '../../observe/metrics/text.ts';
 import type { CountName, DnsmasqCacheCounts } from './cache-counts.ts';
 import type { Probe } from './probe.ts';
 
@@ -22,42 +22,50 @@ const COUNT_METRICS: readonly (readonly [count: CountName, name: string, help: s
 ];
 
 /** @param namespace prefix of the names; may be empty */
-export function writeSidecarMetrics(
+export function sidecarFamilies(
   namespace: string,
   probes: readonly Probe[],
   counts: DnsmasqCacheCounts,
-): string {
+): readonly MetricFamily[] {
   const prefix = namespace === '' ? '' : `${namespace}_`;
   const families = [countFamilies(`${prefix}dnsmasq`, counts)];
   for (const probe of probes) families.push(probeFamilies(`${prefix}probe_${probe.plan.label}`, probe));
-  return writeMetrics(families.flat());
+  return families.flat();
 }
 
 function countFamilies(prefix: string, counts: DnsmasqCacheCounts): readonly MetricFamily[] {
   return [
-    ...COUNT_METRICS.map(([count, name, help]) => counter(`${prefix}_${name}`, help, counts.total(count))),
-    counter(`${prefix}_errors`, 'Number of errors that have occurred getting metrics', counts.errors),
+    ...COUNT_METRICS.map(([count, name, help]) =>
+      singleFamily('counter', `${prefix}_${name}`, help, counts.total(count)),
+    ),
+    singleFamily(
+      'counter',
+      `${prefix}_errors`,
+      'Number of errors that have occurred getting metrics',
+      counts.errors,
+    ),
   ];
 }
 
 function probeFamilies(prefix: string, { plan, errors, latencies }: Probe): readonly MetricFamily[] {
   return [
-    counter(`${prefix}_errors`, `Count of errors in name resolution of ${plan.label}`, errors),
+    singleFamily(
+      'counter',
+      `${prefix}_errors`,
+      `Count of errors in name resolution of ${plan.label}`,
+      errors,
+    ),
     {
       name: `${prefix}_latency_ms`,
       help: `Latency of the DNS probe request ${plan.label}`,
       type: 'histogram',
-      samples: histogramSamples({}, latencies),
+      read: () => distributionSamples({}, latencies),
     },
   ];
 }
 
-function counter(name: string, help: string, value: number): MetricFamily {
-  return { name, help, type: 'counter', samples: [['', value]] };
-}
-
 /** The connections that the sidecar's own port has closed, with the metric name of the server. */
-export function writeHttpDrops(drops: DropCounts): string {
-  const samples = DROP_REASONS.map((reason) => [writeLabels({ reason }), drops[reason]] as const);
-  return writeMetrics([{ name: HTTP_DROPS.name, help: HTTP_DROPS.help, type: 'counter', samples }]);
+export function dropsFamily(drops: DropCounts): MetricFamily {
+  const read = () => DROP_REASONS.map((reason): Sample => [{ reason }, drops[reason]]);
+  return { name: HTTP_DROPS.name, help: HTTP_DROPS.help, type: 'counter', read };
 }

@@ -5,17 +5,19 @@
  *     /healthz               200 while the process is alive
  *     /metrics               under the names of the original
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { MetricFamily } from '../../base/metrics/family.ts';
+import { METRICS_TEXT, writeSortedFamilies } from '../../base/metrics/text-format.ts';
 import type { ProbedServer, SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
-import { METRICS_TEXT } from '../../observe/health.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { HttpServer } from '../../observe/http-server.ts';
 import { DnsmasqCacheCounts } from './cache-counts.ts';
 import { type AskQuestion, Probe, type ProbeState } from './probe.ts';
 import { type LookUpHost, lookUpBySystem, ServerAddress } from './server-address.ts';
 import { askServer } from './server-question.ts';
-import { writeHttpDrops, writeSidecarMetrics } from './sidecar-metrics.ts';
+import { dropsFamily, sidecarFamilies } from './sidecar-metrics.ts';
 
 export interface SidecarDependencies {
   readonly clock: Clock;
@@ -24,8 +26,8 @@ export interface SidecarDependencies {
   readonly random?: () => number;
   /** Looks up host names. Default: by the system. */
   readonly lookUp?: LookUpHost;
-  /** Metrics written after the sidecar's own, in the same format. */
-  readonly furtherMetrics?: () => string | Promise<string>;
+  /** Metrics shown after the sidecar's own. */
+  readonly furtherMetrics?: () => readonly MetricFamily[];
 }
 
 export class Sidecar {
@@ -71,7 +73,7 @@ export class Sidecar {
 
   /** The sidecar's own metrics, in the text format of Prometheus. */
   metrics(): string {
-    return writeSidecarMetrics(this.#plan.http.namespace, this.#probes, this.#counts);
+    return writeSortedFamilies(sidecarFamilies(this.#plan.http.namespace, this.#probes, this.#counts));
   }
 
   #pendingQueryOf(place: ProbedServer): AskQuestion {
@@ -84,16 +86,20 @@ export class Sidecar {
   }
 
   #routes(): ReadonlyMap<string, HttpRoute> {
-    const { clock, furtherMetrics } = this.#dependencies;
+    const { clock, furtherMetrics = () => [] } = this.#dependencies;
     const alive = () => ({
       status: 200,
       type: PLAIN_TEXT,
       body: `ok (${new Date(clock.now()).toISOString()})\n`,
     });
-    const metrics = async () => ({
+    const metrics = () => ({
       status: 200,
       type: METRICS_TEXT,
-      body: `${this.metrics()}${writeHttpDrops(this.#http.drops)}${(await furtherMetrics?.()) ?? ''}`,
+      body: [
+        this.metrics(),
+        writeSortedFamilies([dropsFamily(this.#http.drops)]),
+        writeSortedFamilies(furtherMetrics()),
+      ].join(''),
     });
     return new Map<string, HttpRoute>([
       [this.#plan.http.path, metrics],

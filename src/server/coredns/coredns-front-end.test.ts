@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { findFreePort } from '../../base/testing/free-port.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
 import { CoreDnsFrontEnd } from './coredns-front-end.ts';
 
@@ -18,7 +18,7 @@ function read(text: string): CorefileReading {
 
 /** A front end of `GOOD`, with `write` to change its file. @param fault makes each later plan fail to start */
 async function startFrontEnd({ isStrict = false, fault = '', missing = '', first = GOOD } = {}) {
-  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new PluginMetrics()];
+  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new MetricRegistry()];
   let text = first;
   const reading = read(first);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join());
@@ -28,7 +28,7 @@ async function startFrontEnd({ isStrict = false, fault = '', missing = '', first
     read: () => read(text),
     onServing: () => {},
     metrics: () => metrics,
-    metricsText: async () => '',
+    metricsText: () => '',
     notReady: () => [],
     missingRules: () => (missing === '' ? undefined : { reason: missing, age: 0 }),
   });
@@ -48,15 +48,16 @@ async function startFrontEnd({ isStrict = false, fault = '', missing = '', first
       // A check takes several turns of promises, but no time.
       await new Promise((resolve) => setImmediate(resolve));
       const lines = log.records.slice(from).map(({ level, message }) => `${level} ${message}`);
-      return { lines, failures: await countFailures(metrics) };
+      return { lines, failures: countFailures(metrics) };
     },
     failures: () => countFailures(metrics),
   };
 }
 
-async function countFailures(metrics: PluginMetrics): Promise<number> {
-  const families = await metrics.families();
-  return families.find(({ name }) => name === 'coredns_reload_failed_total')?.values[0]?.value ?? 0;
+function countFailures(metrics: MetricRegistry): number {
+  const family = metrics.families().find(({ name }) => name === 'coredns_reload_failed_total');
+  const [sample] = family?.read() ?? [];
+  return sample?.[1] ?? 0;
 }
 
 function twoErrors(reason: string): readonly string[] {

@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
 import type { CorefileReading, GoodCorefile } from '../../config/corefile/read-corefile.ts';
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
@@ -32,9 +32,9 @@ export interface CoreDnsFrontEndOptions {
   /** Called when the server answers queries. */
   readonly onServing: () => void;
   /** The metrics of the engine. */
-  readonly metrics: () => PluginMetrics;
+  readonly metrics: () => MetricRegistry;
   /** All metrics in Prometheus text format. */
-  readonly metricsText: () => Promise<string>;
+  readonly metricsText: () => string;
   /** What is wrong with the settings that the Corefile is made from; default: nothing. */
   readonly settingsProblems?: (() => readonly string[]) | undefined;
   /** Of a node's cache whose packet filter rules are to be set, and are not. */

@@ -1,23 +1,24 @@
 /**
  * The metrics of `prometheus` in a Corefile: CoreDNS's families, Portolan's, and on request former CoreDNS names and those of Go's run time.
  */
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
+import { writeFamilies, writeSortedFamilies } from '../../base/metrics/text-format.ts';
 import type { FormerNames } from '../../config/server/former-names.ts';
-import { writeFormerNames } from '../../observe/metrics/former-names.ts';
+import { formerFamilies } from '../../observe/metrics/former-names.ts';
 import { GoRuntimeMetrics } from '../../observe/metrics/go-runtime.ts';
 import { Metrics } from '../../observe/metrics/render.ts';
-import { writeMetrics } from '../../observe/metrics/text.ts';
 import type { Stats } from '../../observe/stats.ts';
 
 /** The parts of a server that metrics need. */
 export interface CountingServer {
-  readonly engine: { readonly metrics: PluginMetrics };
+  readonly engine: { readonly metrics: MetricRegistry };
   readonly version: string;
   stats(): Stats;
 }
 
 export class CoreDnsMetrics {
-  readonly #plugins: () => PluginMetrics;
+  readonly #plugins: () => MetricRegistry;
   readonly #own: Metrics;
   readonly #formerNames: FormerNames | undefined;
   readonly #runtime: GoRuntimeMetrics | undefined;
@@ -32,12 +33,12 @@ export class CoreDnsMetrics {
   }
 
   /** Renders the metrics in Prometheus text format. */
-  async render(): Promise<string> {
-    const plugins = this.#plugins();
-    const texts = [await plugins.render(), await this.#own.render()];
+  render(): string {
+    const plugins = this.#plugins().families();
+    const texts = [writeFamilies(plugins), this.#own.render()];
     if (this.#formerNames !== undefined)
-      texts.push(writeFormerNames(this.#formerNames, await plugins.families()));
-    if (this.#runtime !== undefined) texts.push(writeMetrics(this.#runtime.families()));
-    return texts.map((text) => (text.endsWith('\n') ? text : `${text}\n`)).join('');
+      texts.push(writeSortedFamilies(formerFamilies(this.#formerNames, plugins)));
+    if (this.#runtime !== undefined) texts.push(writeSortedFamilies(this.#runtime.families()));
+    return texts.join('');
   }
 }

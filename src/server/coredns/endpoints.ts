@@ -2,14 +2,15 @@
  * The HTTP endpoints of a Corefile: health, readiness and metrics. Each address has one server, which all blocks share. It stays open
  * across changes of the Corefile that keep the address.
  */
+
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { METRICS_TEXT } from '../../base/metrics/text-format.ts';
 import type { EndpointPlan } from '../../config/server/server-plan.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { TlsServer, type TlsServerOptions } from '../../listen/secure/tls-server.ts';
 import { FirstReadiness } from '../../observe/first-readiness.ts';
-import { METRICS_TEXT } from '../../observe/health.ts';
 import type { DropCounts } from '../../observe/http-connections.ts';
 import { HttpHost } from '../../observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
@@ -22,7 +23,7 @@ export interface EndpointsDependencies {
   /** Whether to share ports with another process, or to wait for them, instead of failing. */
   readonly takeover: boolean;
   /** All metrics in Prometheus text format. */
-  readonly metricsText: () => Promise<string>;
+  readonly metricsText: () => string;
   /** What is wrong although the server is well and ready, for these requests: lines, or nothing. */
   readonly notes: Readonly<Record<'health' | 'ready', () => string>>;
   /** The plugins that are not ready. @param wasReady whether all were before: only those that may lose readiness */
@@ -155,11 +156,7 @@ export class Endpoints {
     if (kinds.has('profile')) for (const [path, route] of this.#profiles) endpoint.routes.set(path, route);
     if (kinds.has('ready')) endpoint.routes.set(PATHS.ready, () => this.#tellReadiness(goesBack));
     if (kinds.has('metrics'))
-      endpoint.routes.set(PATHS.metrics, async () => ({
-        status: 200,
-        type: METRICS_TEXT,
-        body: await metricsText(),
-      }));
+      endpoint.routes.set(PATHS.metrics, () => ({ status: 200, type: METRICS_TEXT, body: metricsText() }));
   }
 
   async #tellReadiness(goesBack: boolean): Promise<HttpReply> {

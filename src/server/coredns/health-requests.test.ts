@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
+import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
-import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { HealthRequests } from './health-requests.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 it('asks for health once a second, counts how long it takes, and tells when that is too long', async () => {
-  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new PluginMetrics()];
+  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new MetricRegistry()];
   const takes = [2, 1500, 'connection refused'];
   const asked: string[] = [];
   const request = async (address: string) => {
@@ -36,7 +36,7 @@ it('asks for health once a second, counts how long it takes, and tells when that
 });
 
 it('asks no address that health has left', async () => {
-  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new PluginMetrics()];
+  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new MetricRegistry()];
   const asked: string[] = [];
   const request = async (address: string) => void asked.push(address);
   const requests = new HealthRequests({ metrics, clock, log, request });

@@ -5,10 +5,10 @@ import { get } from 'node:http';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 
 export interface HealthRequestsDependencies {
-  readonly metrics: PluginMetrics;
+  readonly metrics: MetricRegistry;
   readonly clock: Clock;
   readonly log: Log;
   /** Resolves at the reply. @throws Error with the reason if there is no reply */
@@ -24,8 +24,8 @@ const BUCKETS = Array.from({ length: 5 }, (_, power) => 0.00025 * 10 ** power);
 
 export class HealthRequests {
   readonly #dependencies: HealthRequestsDependencies;
-  readonly #durations: ReturnType<PluginMetrics['histogram']>;
-  readonly #failures: ReturnType<PluginMetrics['counter']>;
+  readonly #durations: ReturnType<MetricRegistry['histogram']>;
+  readonly #failures: ReturnType<MetricRegistry['counter']>;
   #addresses: readonly string[] = [];
   #timer: Timer | undefined;
 
