@@ -12,7 +12,7 @@ import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { ValueReader } from '../config/values/value-reader.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
 import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
-import { EtcdZones } from '../plugins/etcd-zones/etcd-zones.ts';
+import { EtcdPlugin } from '../plugins/etcd/etcd-plugin.ts';
 import { createServerControl } from '../server/control/server-control.ts';
 import { Server } from '../server/server.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
@@ -88,7 +88,7 @@ async function runUntilStopped(
   });
   const served = await extendBlocks(frontEnd, settings.blocksExtra, log);
   const server = new Server(served, dependencies);
-  const etcd = server.engine.find(EtcdZones);
+  const etcd = server.engine.find(EtcdPlugin);
   if (etcd !== undefined) frontEnd.follow(etcd.source);
   const control = createServerControl({
     ...{ server, place: placeOfServer(undefined, 'skydns'), role: 'skydns', log, messages: log },

@@ -29,7 +29,7 @@ import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_CACHE, type Stats } from '../observe/stats.ts';
 import { ClusterZone } from '../plugins/cluster-zone/zone-of-cluster.ts';
-import { findEtcdStatistics } from '../plugins/etcd-zones/etcd-statistics.ts';
+import { findEtcdStatistics } from '../plugins/etcd/etcd-statistics.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
 import { countAnswered } from '../table/counter-sums.ts';

@@ -9,7 +9,6 @@ import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { autopath } from '../../src/plugins/autopath/plugin.ts';
 import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
 import { kubernetai } from '../../src/plugins/kubernetai/plugin.ts';
 import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
@@ -23,7 +22,7 @@ import type { Message } from '../../src/wire/types.ts';
 await loadPlugins([
   { definition: autopath },
   { definition: etcd },
-  { definition: etcdZones },
+
   { definition: kubernetai },
   { definition: kubernetes },
 ]);

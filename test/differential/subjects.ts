@@ -10,7 +10,6 @@ import { PLAIN_GROUP } from '../../src/config/server/server-blocks-plan.ts';
 import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
 import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { YesUpstream } from '../engine/yes-upstream.ts';
@@ -20,7 +19,7 @@ import { bundleServerThreads } from '../support/bundle-thread.ts';
 import type { Compared } from './comparison.ts';
 
 // A constructor cannot wait.
-await loadPlugins([{ definition: etcd }, { definition: etcdZones }, { definition: kubernetes }]);
+await loadPlugins([{ definition: etcd }, { definition: kubernetes }]);
 
 const OUTSIDE = ['www.example.com', 'a.b.c.example.org', 'localhost', 'version.bind', '.', 'arpa'];
 const NAMES = [

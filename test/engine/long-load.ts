@@ -16,7 +16,6 @@ import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { cache as cachePlugin } from '../../src/plugins/cache/plugin.ts';
 import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
 import { planIn, planRoute } from '../../src/plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
 import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
@@ -29,7 +28,7 @@ import { CLASS, type Message, type NameKey } from '../../src/wire/types.ts';
 import { isUpstreams, YesUpstream } from './yes-upstream.ts';
 
 // A constructor cannot wait.
-await loadPlugins([{ definition: etcd }, { definition: etcdZones }, { definition: kubernetes }]);
+await loadPlugins([{ definition: etcd }, { definition: kubernetes }]);
 
 export interface LoadSettings {
   readonly plan: EnginePlan;

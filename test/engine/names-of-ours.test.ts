@@ -32,7 +32,7 @@ import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { ClusterZonePlugin } from '../../src/plugins/cluster-zone/cluster-zone.ts';
-import { EtcdZones } from '../../src/plugins/etcd-zones/etcd-zones.ts';
+import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
@@ -162,7 +162,7 @@ itWithTool(
     const { engine: plan } = compileSkyDns(settings.settings, inputs, { udpReaders: 1, now: 0 });
     // What it reads of etcd comes in real time.
     const inRealTime = mapUses(plan, (use) =>
-      use.name === 'etcd-zones'
+      use.name === 'etcd'
         ? {
             ...use,
             definition: {
@@ -187,7 +187,7 @@ itWithTool(
         'web.skydns.test. CNAME',
       ],
       fill: (engine) => {
-        const source = engine.find(EtcdZones)?.source;
+        const source = engine.find(EtcdPlugin)?.source;
         return waitUntil('the keys', () => source?.stats().keys === 2 && source.isKnown);
       },
     });

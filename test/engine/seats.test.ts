@@ -23,7 +23,6 @@ import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
 import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import {
   cacheHostileSets,
@@ -35,7 +34,7 @@ import { query } from '../../src/table/testing/table-answers.ts';
 import { decodeName } from '../../src/wire/name-wire.ts';
 
 // A constructor cannot wait.
-await loadPlugins([{ definition: etcd }, { definition: etcdZones }, { definition: kubernetes }]);
+await loadPlugins([{ definition: etcd }, { definition: kubernetes }]);
 
 // Of whatever Corefile: a constructor cannot wait.
 

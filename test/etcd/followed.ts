@@ -32,6 +32,7 @@ export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {
   const { zone = 'skydns.test.', snapshot, lookUp = () => ({ kind: 'refused' }) as const } = options;
   const table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
   const settings = {
+    kind: 'coredns' as const,
     ...{ zones: [toKey(parseName(zone))], etcd: etcd.settings, path: 'skydns', minLease: 30 },
     ...{ maxLease: 86_400, fallthrough: [], aliasesBesideText: true, snapshot },
   };

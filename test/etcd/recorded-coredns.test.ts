@@ -14,7 +14,7 @@ import { replyOf } from '../../src/chain/response.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
-import type { EtcdOptions } from '../../src/plugins/etcd/options.ts';
+import type { CoreDnsEtcdOptions } from '../../src/plugins/etcd/options.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { endOfPrefix } from '../../src/sources/etcd/client/messages.ts';
 import { TableReader } from '../../src/table/reader.ts';
@@ -34,7 +34,7 @@ const MAIN = ['skydns.test.', '10.in-addr.arpa.', '8.b.d.0.1.0.0.2.ip6.arpa.', '
 const SKYDNS = [zone('skydns.test.')];
 
 /** The blocks of the Corefile that CoreDNS ran with. */
-const SERVERS: Readonly<Record<string, Partial<EtcdOptions>>> = {
+const SERVERS: Readonly<Record<string, Partial<CoreDnsEtcdOptions>>> = {
   main: { zones: MAIN },
   'path-other': { path: '/other' },
   fallthrough: { fallthrough: [ROOT] },
@@ -67,8 +67,9 @@ class Server {
   readonly #table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
   readonly #reader: TableReader;
 
-  constructor(etcd: EtcdCluster, options: Partial<EtcdOptions>) {
-    const whole: EtcdOptions = {
+  constructor(etcd: EtcdCluster, options: Partial<CoreDnsEtcdOptions>) {
+    const whole: CoreDnsEtcdOptions = {
+      kind: 'coredns',
       ...{ zones: SKYDNS, etcd: etcd.settings, path: '/skydns', minLease: 30, maxLease: 86_400 },
       ...{ fallthrough: [], aliasesBesideText: false, snapshot: undefined, ...options },
     };

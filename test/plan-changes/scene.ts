@@ -13,7 +13,6 @@ import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { etcdZones } from '../../src/plugins/etcd-zones/plugin.ts';
 import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { localNames as localNamesPlugin } from '../../src/plugins/local-names/plugin.ts';
@@ -30,7 +29,7 @@ import { DoubleProcess } from '../support/double-process.ts';
 import { ObservedFrontEnd } from './observed-front-end.ts';
 
 // A constructor cannot wait.
-await loadPlugins([{ definition: etcd }, { definition: etcdZones }, { definition: kubernetes }]);
+await loadPlugins([{ definition: etcd }, { definition: kubernetes }]);
 
 /** What the servers of all front ends share. */
 export interface Surroundings {

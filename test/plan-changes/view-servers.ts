@@ -9,7 +9,7 @@ import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { EtcdZones } from '../../src/plugins/etcd-zones/etcd-zones.ts';
+import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
@@ -158,7 +158,7 @@ export async function startSkyDns(scene: Scene): Promise<ChangingServer> {
       JSON.stringify({ nameservers: [upstream], ndots: 2, read_timeout: 2e9 + index * 1e6 }),
     );
   const follow = () => {
-    const zones = scene.engine.find(EtcdZones);
+    const zones = scene.engine.find(EtcdPlugin);
     if (zones !== undefined) frontEnd.follow(zones.source);
   };
   return await scene.serve({ frontEnd, port, change, names: ['a.skydns.test', ...LOCAL_NAMES] }, follow);

@@ -2,9 +2,10 @@
  * The plugins of a block as the version before this one named them. A process of that version hands over its cache under a digest of
  * these names and options. The next version drops this table.
  */
-import { findPluginOptions, type PluginDefinition, type PluginUse } from '../../contract/plugin-use.ts';
-import { any } from '../../plugins/any/plugin.ts';
-import { chaos } from '../../plugins/chaos/plugin.ts';
+import { findPluginOptions, type PluginUse } from '../../contract/plugin-use.ts';
+import type { AnyOptions } from '../../plugins/any/any.ts';
+import type { ChaosOptions } from '../../plugins/chaos/options.ts';
+import type { EtcdOptions } from '../../plugins/etcd/options.ts';
 import type { FormerUse } from './server-blocks-plan.ts';
 
 /** Name and options in the version before. */
@@ -14,16 +15,19 @@ type FormerParts = readonly [name: string, options: unknown];
 type WriteFormer = (use: PluginUse) => FormerParts | undefined;
 
 const FORMER: readonly WriteFormer[] = [
-  formerly(any, ({ policy }) => (policy === 'obsolete' ? ['any', undefined] : ['any-type', { policy }])),
-  formerly(chaos, ({ kind, ...options }) => [kind === 'coredns' ? 'chaos' : 'identity', options]),
+  formerly<AnyOptions>('any', ({ policy }) =>
+    policy === 'obsolete' ? ['any', undefined] : ['any-type', { policy }],
+  ),
+  formerly<EtcdOptions>('etcd', ({ kind: _, ...options }) => ['etcd', options]),
+  formerly<ChaosOptions>('chaos', ({ kind, ...options }) => [
+    kind === 'coredns' ? 'chaos' : 'identity',
+    options,
+  ]),
 ];
 
-function formerly<Options>(
-  definition: PluginDefinition<string, Options>,
-  write: (options: Options) => FormerParts,
-): WriteFormer {
+function formerly<Options>(name: string, write: (options: Options) => FormerParts): WriteFormer {
   return (use) => {
-    const options = findPluginOptions([use], definition);
+    const options = findPluginOptions<Options>([use], { name });
     return options === undefined ? undefined : write(options);
   };
 }

@@ -11,8 +11,8 @@ import {
 } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
-import type { EtcdZonesOptions } from '../../plugins/etcd-zones/options.ts';
-import { etcdZones } from '../../plugins/etcd-zones/plugin.ts';
+import type { SkyDnsEtcdOptions } from '../../plugins/etcd/options.ts';
+import { etcd } from '../../plugins/etcd/plugin.ts';
 import { forwardLimit } from '../../plugins/forward-limit/plugin.ts';
 import { localName as localNamePlugin } from '../../plugins/local-name/plugin.ts';
 import { stubZones } from '../../plugins/stub-zones/plugin.ts';
@@ -106,7 +106,7 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
       writeLocalNames(makeServeLocalSettings([], undefined, 0, {}), undefined),
       usePlugin(stubZones, { zones, to: 'question-rules' }),
       ...(localName === undefined ? [] : [usePlugin(localNamePlugin, localName)]),
-      usePlugin(etcdZones, compileZones(settings, now)),
+      usePlugin(etcd, compileZones(settings, now)),
       ...writeLastPlugins(last, [usePlugin(forwardLimit, { minLabels })]),
     ],
     responses: { recursionAvailable: true, rotatesAddresses: roundRobin, domain: undefined },
@@ -135,12 +135,17 @@ function compileForward(settings: SkyDnsSettings, { systemServers, stubZones }: 
   };
 }
 
-function compileZones(settings: SkyDnsSettings, now: number): EtcdZonesOptions {
-  const { etcd, version, prefix, snapshot, domain, ttl, priority } = settings;
+function compileZones(settings: SkyDnsSettings, now: number): SkyDnsEtcdOptions {
+  const { version, prefix, snapshot, domain, ttl, priority } = settings;
   const soaOf = (apex: NameKey) => makeZone(apex, settings, now);
   return {
+    kind: 'skydns',
     source: {
-      ...{ etcd, version, prefix, snapshot, outcome: OUTCOME.zone },
+      etcd: settings.etcd,
+      version,
+      prefix,
+      snapshot,
+      outcome: OUTCOME.zone,
       rules: makeSkyDnsRules({ ttl, priority }),
       zones: [
         // Version 2 does not list all keys, so missing names must be queried.

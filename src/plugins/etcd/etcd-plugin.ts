@@ -1,10 +1,12 @@
 /**
- * The plugin `etcd` of a server block.
+ * The plugin `etcd` of a server block. For SkyDNS, the source of its names outlives plans, and keeps the options of the first plan.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Handler } from '../../chain/handler.ts';
-import type { PluginContext } from '../../contract/plugin.ts';
-import { EtcdSource, type EtcdStats } from '../../sources/etcd/etcd-source.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
+import { Lasting } from '../../contract/lasting.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { EtcdSource, type EtcdSourceSettings, type EtcdStats } from '../../sources/etcd/etcd-source.ts';
 import { makeCoreDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -13,7 +15,8 @@ import type { NameKey } from '../../wire/types.ts';
 import type { Zone } from '../../zone/zone.ts';
 import { createEtcdHandler } from './etcd.ts';
 import { showEtcdStats } from './etcd-metrics.ts';
-import type { EtcdOptions } from './options.ts';
+import { inspectEtcd } from './etcd-statistics.ts';
+import type { CoreDnsEtcdOptions, EtcdOptions, SkyDnsEtcdOptions } from './options.ts';
 
 export interface EtcdContext extends Pick<PluginContext, 'clock' | 'log' | 'lookUp' | 'server' | 'metrics'> {
   readonly table: TableWriter;
@@ -22,60 +25,97 @@ export interface EtcdContext extends Pick<PluginContext, 'clock' | 'log' | 'look
 /** Seconds. */
 const SOA_TTL = 30;
 
-export class EtcdPlugin {
+export class EtcdPlugin implements Plugin {
   readonly handler: Handler;
-  readonly #source: EtcdSource;
-  readonly #table: TableWriter;
+  readonly #kind: EtcdOptions['kind'];
+  readonly #lasting: Lasting<EtcdSource>;
+  readonly #isFirst: boolean;
   readonly #hideStats: () => void;
 
-  constructor(options: EtcdOptions, { table, clock, log, lookUp, server, metrics }: EtcdContext) {
-    const { etcd, path, zones, fallthrough, snapshot } = options;
-    this.#table = table;
-    this.#source = new EtcdSource(
-      {
-        ...{ etcd, version: 3, prefix: path, rules: makeCoreDnsRules(options) },
-        zones: zones.map((zone) => ({
-          zone: makeZone(zone, clock),
-          missing: missingOf(zone, fallthrough),
-          any: 'ask',
-        })),
-        ...{ outcome: NO_OUTCOME, snapshot },
-      },
-      { table, clock, log },
-    );
-    this.#hideStats = showEtcdStats(metrics, { server, zones: zones.join(' ') }, () => this.stats());
-    this.handler = createEtcdHandler({
-      source: this.#source,
+  constructor(options: EtcdOptions, context: EtcdContext, former?: EtcdPlugin) {
+    const { kind, fallthrough } = options;
+    const { source, soaTtl } = kind === 'skydns' ? options : readNames(options, context.clock);
+    this.#kind = kind;
+    this.#isFirst = former === undefined;
+    this.#lasting = (former === undefined ? openSource(kind, source, context) : former.#lasting).retain();
+    const zones = source.zones.map(({ zone }) => zone.apex);
+    const handler = createEtcdHandler({
+      source: this.source,
       zones: new Set(zones),
       fallthrough: new Set(fallthrough),
-      hasSoaEverywhere: true,
-      soaTtl: SOA_TTL,
-      lookUp,
+      hasSoaEverywhere: kind === 'coredns',
+      soaTtl,
+      lookUp: context.lookUp,
     });
+    this.handler = kind === 'skydns' ? { ...handler, derivesAnswers: true } : handler;
+    this.#hideStats = kind === 'skydns' ? () => {} : this.#showStats(context, zones);
+  }
+
+  get source(): EtcdSource {
+    return this.#lasting.value;
   }
 
   async start(): Promise<void> {
-    await this.#source.start();
+    if (this.#isFirst) await this.source.start();
   }
 
   proceed(): void {
-    this.#source.proceed();
+    this.source.proceed();
   }
 
   isReady(): boolean {
-    return this.#source.isKnown;
+    return this.source.isKnown;
   }
 
   stats(): EtcdStats {
-    return this.#source.stats();
+    return this.source.stats();
+  }
+
+  /** The health and the metrics of `skydns` show the state of etcd; under a Corefile the plugin's own metrics do. */
+  inspect(): PluginInspection {
+    return this.#kind === 'skydns' ? inspectEtcd({ isKnown: this.source.isKnown, ...this.stats() }) : {};
   }
 
   async stop(): Promise<void> {
     this.#hideStats();
-    await this.#source.stop();
-    const steps = this.#table.dropPublication(this.#source.publication);
-    while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+    await this.#lasting.release();
   }
+
+  #showStats({ metrics, server }: EtcdContext, zones: readonly NameKey[]): () => void {
+    return showEtcdStats(metrics, { server, zones: zones.join(' ') }, () => this.stats());
+  }
+}
+
+function openSource(
+  kind: EtcdOptions['kind'],
+  settings: EtcdSourceSettings,
+  { table, clock, log }: EtcdContext,
+): Lasting<EtcdSource> {
+  return new Lasting(new EtcdSource(settings, { table, clock, log }), async (source) => {
+    await source.stop();
+    // That of SkyDNS ends with the process, while its view still shows the names.
+    if (kind === 'skydns') return;
+    const steps = table.dropPublication(source.publication);
+    while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+  });
+}
+
+function readNames(options: CoreDnsEtcdOptions, clock: Clock): Pick<SkyDnsEtcdOptions, 'source' | 'soaTtl'> {
+  const { etcd, path, zones, fallthrough, snapshot } = options;
+  const source: EtcdSourceSettings = {
+    etcd,
+    version: 3,
+    prefix: path,
+    rules: makeCoreDnsRules(options),
+    zones: zones.map((zone) => ({
+      zone: makeZone(zone, clock),
+      missing: missingOf(zone, fallthrough),
+      any: 'ask',
+    })),
+    outcome: NO_OUTCOME,
+    snapshot,
+  };
+  return { source, soaTtl: SOA_TTL };
 }
 
 /** If only some of the zone's names fall through, the chain decides (`ask`). */

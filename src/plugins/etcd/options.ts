@@ -1,11 +1,16 @@
 /**
- * Names from the keys of an etcd, as the plugin `etcd` of CoreDNS answers them.
+ * Names from the keys of an etcd.
  */
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
+import type { EtcdSourceSettings } from '../../sources/etcd/etcd-source.ts';
 import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-export interface EtcdOptions {
+export type EtcdOptions = CoreDnsEtcdOptions | SkyDnsEtcdOptions;
+
+/** As the plugin `etcd` of CoreDNS answers them. */
+export interface CoreDnsEtcdOptions {
+  readonly kind: 'coredns';
   readonly zones: readonly NameKey[];
   readonly etcd: EtcdSettings;
   /** Prefix of all keys. */
@@ -19,4 +24,15 @@ export interface EtcdOptions {
   readonly aliasesBesideText: boolean;
   /** Where the keys are saved for a start without etcd; undefined: not saved. */
   readonly snapshot: SnapshotSettings | undefined;
+}
+
+/** As SkyDNS answers them. */
+export interface SkyDnsEtcdOptions {
+  readonly kind: 'skydns';
+  /** It belongs to the process: a changed plan does not change it. */
+  readonly source: EtcdSourceSettings;
+  /** Zones in which missing names are forwarded. */
+  readonly fallthrough: readonly NameKey[];
+  /** TTL of an SOA record as an answer, in seconds. */
+  readonly soaTtl: number;
 }

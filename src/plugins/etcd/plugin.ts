@@ -2,6 +2,7 @@
  * `etcd`: names from the keys of an etcd.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
+import { ofKind } from '../../contract/plugin.ts';
 import { ANSWER_TABLE } from '../../contract/services.ts';
 import {
   type DirectiveContext,
@@ -72,12 +73,23 @@ export const etcd = definePlugin({
       readProperties(cursor, draft, context);
     });
     const { endpoints, credentials, tls, ...rest } = draft;
-    return { zones, etcd: { endpoints, ...(credentials && { credentials }), ...(tls && { tls }) }, ...rest };
+    return {
+      kind: 'coredns',
+      zones,
+      etcd: { endpoints, ...(credentials && { credentials }), ...(tls && { tls }) },
+      ...rest,
+    };
   },
+  outlivesPlans: ({ kind }) => kind === 'skydns',
   async load() {
     const { EtcdPlugin } = await import('./etcd-plugin.ts');
     return {
-      create: (options, context) => new EtcdPlugin(options, { ...context, table: context.use(ANSWER_TABLE) }),
+      create(options, context, former) {
+        const isOfSkyDns = options.kind === 'skydns';
+        const { chain, lookUp, use } = context;
+        const parts = { ...context, lookUp: isOfSkyDns ? chain : lookUp, table: use(ANSWER_TABLE) };
+        return new EtcdPlugin(options, parts, isOfSkyDns ? ofKind(EtcdPlugin, former) : undefined);
+      },
     };
   },
 });
