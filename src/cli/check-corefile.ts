@@ -1,10 +1,12 @@
 /**
- * Prints the problems and warnings of a Corefile.
+ * Prints the problems and warnings of a Corefile, and the deviations that it meets.
  */
 import { type CheckFlags, planFromCheckFlags } from '../config/corefile/check-flags.ts';
+import { findMetDeviations, type MetDeviation } from '../config/corefile/differences.ts';
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem, describeCorefileWarning, sortByLine } from '../corefile/syntax/findings.ts';
+import { ALL_RESTORED } from '../deviations/table.ts';
 import { ExitError } from './exit.ts';
 import { goodOrExit } from './good-or-exit.ts';
 import { loadPluginsOrExit } from './load-outside-plugins.ts';
@@ -23,6 +25,8 @@ export async function checkCorefile(file: string, flags: CheckFlags): Promise<vo
     interfaces: addressesByInterface(),
   });
   process.stdout.write(report(reading));
+  if (plan.isStrict && reading.kind === 'good')
+    process.stdout.write(reportDeviations(findMetDeviations(reading.blocks, ALL_RESTORED)));
   if (reading.kind === 'bad') throw new ExitError(1);
 }
 
@@ -34,6 +38,13 @@ function report(reading: CorefileReading): string {
     `${count(problems.length, 'problem')}, ${count(reading.warnings.length, 'warning')}`,
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** One line for each, in columns. */
+function reportDeviations(met: readonly MetDeviation[]): string {
+  const width = Math.max(0, ...met.map(({ id }) => id.length));
+  const lines = met.map(({ id, state, text }) => `  ${id.padEnd(width)}  ${state.padEnd(8)}  ${text}`);
+  return ['Deviations from CoreDNS that the Corefile meets:', ...lines, ''].join('\n');
 }
 
 function count(number: number, noun: string): string {

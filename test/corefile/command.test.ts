@@ -72,6 +72,16 @@ describe('portolan corefile check', () => {
     expect((await run('check', '--compat=1.13', file)).output).toContain("Unknown directive 'shed'");
   });
 
+  it('names the deviations that the Corefile meets, with --compat', async () => {
+    const file = await writeFile('Corefile', '. {\n    file zone example.org\n    chaos\n}\n');
+    const { output } = await run('check', '--compat=1.14', file);
+    expect(output).toMatch(/^ {2}generated-ttl +restored +Records of \$GENERATE have the TTL of \$TTL/m);
+    expect(output).toMatch(/^ {2}own-authors +stays +authors\.bind names Portolan's authors\.$/m);
+    expect(output).toContain('extended-errors');
+    expect(output).not.toContain('forward-equal-questions');
+    expect((await run('check', file)).output).not.toContain('generated-ttl');
+  });
+
   it('refuses what it does not know, and files that are not there', async () => {
     const missing = await run('check', '/nonexistent/Corefile');
     expect(missing.code).toBe(1);

@@ -96,7 +96,7 @@ describe.each(DIALECTS)('recorded answers of %s', (dialect) => {
   });
 
   it.each(KNOWN_DIFFERENCES.filter(({ dialects }) => dialects.includes(dialect)))(
-    'differ from ours where they must: $why',
+    'differ from ours where they must, by $deviation: $shows',
     (difference) => {
       const concerned = recorded.filter((answer) => knownDifferenceOf(answer, dialect) === difference);
       expect(concerned.length).toBeGreaterThan(0);

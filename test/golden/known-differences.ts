@@ -1,14 +1,17 @@
 /**
- * Our intended differences from the recorded answers, with reasons. All other answers must be equal.
+ * The deviations that the recorded answers show. All other answers must be equal.
  *
  * Each difference has its questions and the right answer. The first match counts.
  */
+import type { DeviationId } from '../../src/deviations/table.ts';
 import type { DialectName } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';
 
 export interface KnownDifference {
   readonly dialects: readonly DialectName[];
-  readonly why: string;
+  readonly deviation: DeviationId;
+  /** What the questions show of it. */
+  readonly shows: string;
   /** The name in lower case. */
   readonly isAbout: (name: string, type: string, recorded: RecordedAnswer) => boolean;
   readonly right: (recorded: RecordedAnswer, dialect: DialectName) => RecordedAnswer;
@@ -54,7 +57,9 @@ function withSharedAddress(records: readonly string[]): readonly string[] {
 export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
     dialects: COREDNS,
-    why: 'a name that has records of other types exists (RFC 2308): the apex asked for TXT, dns-version for A',
+    deviation: 'name-exists',
+    shows:
+      'a name that has records of other types exists (RFC 2308): the apex asked for TXT, dns-version for A',
     isAbout: (name, type) =>
       (name === 'cluster.local.' && type === 'TXT') ||
       (name === 'dns-version.cluster.local.' && type === 'A'),
@@ -62,13 +67,15 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
   {
     dialects: COREDNS,
-    why: 'the name of a protocol exists, since names of ports stand below it (RFC 8020)',
+    deviation: 'name-exists',
+    shows: 'the name of a protocol exists, since names of ports stand below it (RFC 8020)',
     isAbout: (name, _type, { rcode }) => NON_TERMINAL.test(name) && rcode === 'NXDOMAIN',
     right: noData,
   },
   {
     dialects: COREDNS,
-    why: 'what is passed on is passed on for type SOA too: existence does not depend on the type',
+    deviation: 'soa-passed-on',
+    shows: 'what is passed on is passed on for type SOA too: existence does not depend on the type',
     isAbout: (name, type) => type === 'SOA' && name === '10.in-addr.arpa.',
     right: ({ name, type }) => ({
       ...{ name, type, rcode: 'REFUSED', aa: false },
@@ -77,79 +84,94 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
   {
     dialects: COREDNS,
-    why: 'a name that does not exist does not exist for type SOA either (RFC 2308)',
+    deviation: 'type-has-no-say',
+    shows: 'a name that does not exist does not exist for type SOA either (RFC 2308)',
     isAbout: (name, type) =>
       type === 'SOA' && /^(db-2\.db\.data|nobody\.data|ipname\.shop)\.svc\./.test(name),
     right: noName,
   },
   {
     dialects: COREDNS,
-    why: 'the name of an address that has a PTR record exists for all types (RFC 2308)',
+    deviation: 'name-exists',
+    shows: 'the name of an address that has a PTR record exists for all types (RFC 2308)',
     isAbout: (name, type) =>
       isPtrName(name) && type !== 'PTR' && (hasPointer(name) || OTHERS_OF_COREDNS.test(name)),
     right: noData,
   },
   {
     dialects: KUBE_DNS,
-    why: 'the name of an address that has a PTR record exists for all types (RFC 2308)',
+    deviation: 'kube-dns-pointer-types',
+    shows: 'the name of an address that has a PTR record exists for all types (RFC 2308)',
     isAbout: (name, type, { rcode }) =>
       isPtrName(name) && type !== 'PTR' && rcode !== 'NOERROR' && hasPointer(name),
     right: noData,
   },
   {
     dialects: KUBE_DNS,
-    why: 'we are the authority for the PTR records that we give',
+    deviation: 'pointer-authority',
+    shows: 'we are the authority for the PTR records that we give',
     isAbout: (name, type, { rcode }) => isPtrName(name) && type === 'PTR' && rcode === 'NOERROR',
     right: (recorded) => ({ ...recorded, aa: true }),
   },
   {
     dialects: KUBE_DNS,
-    why: 'names exist that have others below them, and the apex (RFC 8020)',
+    deviation: 'kube-dns-name-exists',
+    shows: 'names exist that have others below them, and the apex (RFC 8020)',
     isAbout: (name, _type, { rcode }) =>
       rcode === 'NXDOMAIN' && (name === 'cluster.local.' || NON_TERMINAL.test(name)),
     right: noData,
   },
   {
     dialects: KUBE_DNS,
-    why: 'every namespace is taken to have pods, so every name right below pod has others below it (RFC 8020)',
+    deviation: 'kube-dns-name-exists',
+    shows:
+      'every namespace is taken to have pods, so every name right below pod has others below it (RFC 8020)',
     isAbout: (name, _type, { rcode }) =>
       isPodName(name) && name.split('.').length === 5 && rcode === 'NXDOMAIN',
     right: noData,
   },
   {
     dialects: KUBE_DNS,
-    why: 'NODATA carries the SOA record (RFC 2308 section 2.2)',
+    deviation: 'nodata-has-soa',
+    shows: 'NODATA carries the SOA record (RFC 2308 section 2.2)',
     isAbout: (name, type) => isPodName(name) && type === 'SRV',
     right: noData,
   },
   {
     dialects: KUBE_DNS,
-    why: 'there was no answer, since the server had just crashed; the next type of these names got NODATA',
+    deviation: 'nodata-has-soa',
+    shows: 'there was no answer, since the server had just crashed; the next type of these names got NODATA',
     isAbout: (_name, _type, { rcode }) => rcode === 'TIMEOUT',
     right: noData,
   },
   {
     dialects: KUBE_DNS,
-    why: 'a name that exists does so for type CNAME too (RFC 2308)',
+    deviation: 'cname-type',
+    shows: 'a name that exists does so for type CNAME too (RFC 2308)',
     isAbout: (name, type) => type === 'CNAME' && SERVICE.test(name),
     right: noData,
   },
   {
     dialects: KUBE_DNS,
-    why: 'a name that does not exist does not exist for type NS either (RFC 2308)',
+    deviation: 'kube-dns-type-has-no-say',
+    shows: 'a name that does not exist does not exist for type NS either (RFC 2308)',
     isAbout: (name, type) =>
       type === 'NS' && /^(ns\.dns|(empty|no-such-ns)\.svc|(db-2\.db|nobody)\.data\.svc)\./.test(name),
     right: noName,
   },
   {
     dialects: KUBE_DNS,
-    why: 'a CNAME stands alone, and has no place in an answer about a whole namespace (RFC 1034 section 3.6.2)',
+    deviation: 'cname-stands-alone',
+    shows:
+      'a CNAME stands alone, and has no place in an answer about a whole namespace (RFC 1034 section 3.6.2)',
     isAbout: (name, type) => type === 'A' && /^(\*\.)?shop\.svc\./.test(name),
     right: (recorded) => ({ ...recorded, answer: [`${recorded.name} 30 A 192.0.2.7`] }),
   },
   {
     dialects: KUBE_DNS,
-    why: 'ports of several endpoints would be several CNAMEs of one name (RFC 2181 section 10.1): the addresses instead',
+    deviation: 'cname-stands-alone',
+    shows:
+      'ports of several endpoints would be several CNAMEs of one name (RFC 2181 section 10.1): the addresses instead',
     isAbout: (name, type, { rcode }) =>
       type === 'A' && rcode === 'NOERROR' && /^_\w+\._\w+\.\w+\.data\.svc\./.test(name),
     right: (recorded) => {
@@ -159,7 +181,9 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
   {
     dialects: KUBE_DNS,
-    why: 'two endpoints that share a hostname both have their address there (Kubernetes DNS specification 2.4.1)',
+    deviation: 'shared-hostname',
+    shows:
+      'two endpoints that share a hostname both have their address there (Kubernetes DNS specification 2.4.1)',
     isAbout: (_name, _type, { answer, additional }) =>
       [...answer, ...additional].some((record) => record.endsWith(` A ${SHARED[1]}`)),
     right: (recorded) => ({

@@ -1,112 +1,73 @@
 /**
- * The settings of a Corefile whose questions Portolan answers otherwise than CoreDNS, for a survey.
- *
- * docs/explanation/dialects.md has the whole list with reasons.
+ * The deviations that a Corefile meets.
  */
-import { directivesOf } from '../../plugins/forward/options.ts';
-import type { CorefilePluginName, CorefilePluginOptions, CorefileUse } from '../../plugins/registry.ts';
+import {
+  DEVIATION_SECTIONS,
+  DEVIATIONS,
+  type Deviation,
+  type DeviationId,
+  describeDeviation,
+  isDependent,
+  type RestoredDeviations,
+} from '../../deviations/table.ts';
+import type { CorefileUse } from '../../plugins/registry.ts';
+import type { ServerBlock } from './read-corefile.ts';
 
+/** A deviation that answers under a Corefile show, for a survey. */
 export interface Difference {
-  readonly plugin: CorefilePluginName;
+  readonly plugin: string;
+  readonly id: DeviationId;
   /** A whole sentence. */
   readonly text: string;
   /** `always`: also with `-compat`. */
   readonly remains: 'without -compat' | 'always';
 }
 
-interface DifferenceRule extends Difference {
-  readonly concerns: (use: CorefileUse) => boolean;
-}
-
-function rule<Name extends CorefilePluginName>(
-  plugin: Name,
-  remains: Difference['remains'],
-  text: string,
-  concerns: (options: CorefilePluginOptions[Name]) => boolean = () => true,
-): DifferenceRule {
-  return {
-    ...{ plugin, remains, text },
-    // The name of a plugin determines the type of its options.
-    concerns: (use) => use.name === plugin && concerns(use.options as CorefilePluginOptions[Name]),
-  };
-}
-
-const RULES: readonly DifferenceRule[] = [
-  rule(
-    'kubernetes',
-    'without -compat',
-    'Names with names below them, and other types of names that exist, are NODATA where CoreDNS says NXDOMAIN.',
-  ),
-  rule(
-    'kubernetes',
-    'without -compat',
-    'Loopback, link-local, multicast and metadata addresses have no reverse name, whoever lists them as endpoints.',
-  ),
-  rule(
-    'kubernetes',
-    'without -compat',
-    'Until the cluster is listed, its names are SERVFAIL where CoreDNS passes them on.',
-    ({ fallthrough }) => fallthrough.length > 0,
-  ),
-  rule(
-    'k8s_external',
-    'without -compat',
-    'The serial number is the time of the last change, and a service has one alias at most, alone.',
-  ),
-  rule(
-    'k8s_external',
-    'always',
-    'A transferred zone has the records that its questions are answered with, and changes are notified.',
-  ),
-  rule(
-    'cache',
-    'without -compat',
-    'Answers about the cluster are dropped when its objects change; CoreDNS keeps them for their TTL.',
-  ),
-  rule(
-    'cache',
-    'without -compat',
-    'Negative answers are kept for the minimum in their SOA record at most, and MINTTL raises that only if it is given.',
-  ),
-  rule(
-    'forward',
-    'without -compat',
-    'A lost query is sent again at once, equal questions are asked once, and foreign records of a reply are dropped.',
-  ),
-  rule(
-    'forward',
-    'without -compat',
-    'health_check and max_fails take no server out: the replies to real questions judge it.',
-    (options) =>
-      directivesOf(options).some(
-        ({ maxFails, healthCheck }) => maxFails !== 2 || healthCheck.interval !== 500,
-      ),
-  ),
-  rule('file', 'without -compat', 'Records of $GENERATE have the TTL of $TTL, not 3600.'),
-  rule(
-    'template',
-    'always',
-    'An alias to the question itself is not followed, and at most 32 names are asked for.',
-    ({ templates }) => templates.some(({ answer }) => answer.length > 0),
-  ),
-  rule(
-    'rewrite',
-    'always',
-    'Each reference such as {1} is filled in once, and an answer whose name would be invalid keeps its name.',
-  ),
-  rule(
-    'chaos',
-    'always',
-    "authors.bind names Portolan's authors.",
-    (options) => options.kind === 'coredns' && options.authors === undefined,
-  ),
-];
-
-/** The differences that the plugins of a server block bring. */
+/** Those whose test of options a plugin of the block passes: a survey leaves out those without a test. */
 export function findDifferences(plugins: readonly CorefileUse[]): readonly Difference[] {
   return plugins.flatMap((use) =>
-    RULES.filter(({ concerns }) => concerns(use)).map(({ plugin, text, remains }) => ({
-      ...{ plugin, text, remains },
+    DEVIATIONS.filter((row) => row.appliesTo !== undefined && isMetBy(row, use)).map((row) => ({
+      plugin: use.name,
+      id: row.id,
+      text: describeDeviation(row),
+      remains: row.inCompat === 'restored' ? 'without -compat' : 'always',
     })),
   );
+}
+
+/** A deviation that a Corefile meets, and what becomes of it. */
+export interface MetDeviation {
+  readonly id: DeviationId;
+  /** `restored`: the server does as CoreDNS does. `kept`: it could. `stays`: it cannot. */
+  readonly state: 'restored' | 'kept' | 'stays';
+  /** A whole sentence: what Portolan does. */
+  readonly text: string;
+}
+
+const OF_KUBE_DNS: ReadonlySet<DeviationId> = new Set(
+  DEVIATION_SECTIONS['against-kube-dns'].map(({ id }) => id),
+);
+
+/** In the order of the table: those of the server, and those of the plugins of a Corefile. */
+export function findMetDeviations(
+  blocks: readonly ServerBlock[],
+  restored: RestoredDeviations,
+): readonly MetDeviation[] {
+  const uses = blocks.flatMap(({ plugins }) => plugins);
+  return DEVIATIONS.filter(
+    (row) => !OF_KUBE_DNS.has(row.id) && (row.plugins.length === 0 || uses.some((use) => isMetBy(row, use))),
+  ).map((row) => ({ id: row.id, state: stateOf(row, restored), text: describeDeviation(row) }));
+}
+
+function stateOf(row: Deviation, restored: RestoredDeviations): MetDeviation['state'] {
+  if (row.inCompat === 'stays') return 'stays';
+  const ids: ReadonlySet<string> = restored;
+  return ids.has(isDependent(row) ? row.with : row.id) ? 'restored' : 'kept';
+}
+
+function isMetBy(row: Deviation, { name, options }: CorefileUse): boolean {
+  if (!row.plugins.includes(name)) return false;
+  // `kubernetai` has the options of several clusters.
+  const stanzas: readonly object[] = Array.isArray(options) ? options : [options ?? {}];
+  return row.appliesTo === undefined || stanzas.some((each) => row.appliesTo?.(each));
 }

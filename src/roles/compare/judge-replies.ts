@@ -1,11 +1,12 @@
 /**
  * The verdict on the replies of two servers to one question, and the reason of a difference.
  */
+import type { DifferingReplies } from '../../deviations/differing-replies.ts';
 import type { Question } from '../../wire/types.ts';
 import type { AnswererReply } from './answerer.ts';
 import { type DescribedReply, describeReply } from './described-reply.ts';
 import { differingParts, type JudgeRules, maskNameServer, maskSerials, NEAR_TTL } from './judge.ts';
-import type { DifferingReplies, KnownDeviation } from './known-deviations.ts';
+import type { KnownDeviation } from './known-deviations.ts';
 
 /** The sides of a comparison, as the report calls them. */
 export type Sides = readonly [one: string, other: string];

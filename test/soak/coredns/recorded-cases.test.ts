@@ -5,6 +5,7 @@
  * One group: `npx vitest run --config vitest.soak.config.ts test/soak/coredns -t 'group metrics'`.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { DEVIATIONS, type DeviationId } from '../../../src/deviations/table.ts';
 import { CaseCluster } from '../../coredns/runner/case-cluster.ts';
 import { compareResults, type Difference } from '../../coredns/runner/compare.ts';
 import { listGroups, type RecordedPair, read, readGroup } from '../../coredns/runner/recorded-case.ts';
@@ -16,7 +17,9 @@ interface KnownDifference {
   readonly case: string;
   /** Left out: all of them, and the start. */
   readonly step?: number;
-  readonly why: string;
+  /** Its row in the table of deviations; left out: the difference is no deviation, and `why` says why it is there. */
+  readonly deviation?: DeviationId;
+  readonly why?: string;
 }
 
 const KNOWN = read<readonly KnownDifference[]>('../known-differences.json');
@@ -137,6 +140,12 @@ describe('the lists of cases', () => {
       (name) => !name.endsWith('*'),
     );
     expect(listed.filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  it('say of each difference why it is there', () => {
+    const ids = new Set<unknown>(DEVIATIONS.map(({ id }) => id));
+    const unexplained = KNOWN.filter(({ deviation, why }) => !(ids.has(deviation) || (why ?? '') !== ''));
+    expect(unexplained).toEqual([]);
   });
 
   it('hold differences in the hundredth part of all steps at most', () => {

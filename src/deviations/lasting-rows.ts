@@ -1,0 +1,347 @@
+/**
+ * Deviations from CoreDNS without a switch: CoreDNS violates a standard there, or harms itself or its clients.
+ */
+import { CLASS, TYPE } from '../wire/types.ts';
+import type { DeviationRow } from './deviation.ts';
+import {
+  type DifferingReplies,
+  hasAll,
+  hasFlag,
+  isAlias,
+  isFailure,
+  isOnly,
+  isSame,
+  isSameButForCapitals,
+} from './differing-replies.ts';
+
+const ZONES = ['file', 'auto', 'secondary'] as const;
+const CLUSTER = ['kubernetes', 'kubernetai'] as const;
+
+const CLIENT_ROWS = [
+  {
+    id: 'alias-loops',
+    plugins: ['template', 'rewrite'],
+    original: 'aliases that form a loop keep a core busy without end',
+    portolan: 'an alias to the question itself is not followed, and at most 32 names are asked for in all',
+    why: 'one question must not cost more than another',
+    text: 'An alias to the question itself is not followed, and at most 32 names are asked for.',
+    inCompat: 'stays',
+    appliesTo: ({ templates = [] }: { readonly templates?: readonly { readonly answer: object }[] }) =>
+      templates.some(({ answer }) => Array.isArray(answer) && answer.length > 0),
+  },
+  {
+    id: 'references-filled-once',
+    plugins: ['rewrite'],
+    original: 'the text inserted for `{1}` is searched for `{2}` again',
+    portolan: 'each reference is filled in once',
+    why: "a client's name must not grow with each group",
+    text: 'Each reference such as {1} is filled in once.',
+    inCompat: 'stays',
+    appliesTo: () => true,
+  },
+  {
+    id: 'invalid-rewritten-name',
+    plugins: ['rewrite'],
+    original: 'an answer whose name becomes invalid is not sent',
+    portolan: 'the name is not changed',
+    why: 'a client should not wait in vain',
+    text: 'An answer whose name would be invalid keeps its name.',
+    inCompat: 'stays',
+    appliesTo: () => true,
+  },
+  {
+    id: 'one-process-on-a-port',
+    plugins: [],
+    original:
+      'a second process on the same address and port starts, and the kernel spreads clients over both',
+    portolan:
+      'it ends, and names the port; with `--takeover` it joins the port, and the first process ends. SIGUSR2 starts no process',
+    why: 'two processes by mistake would answer clients by chance, each with its own data',
+    inCompat: 'stays',
+  },
+  {
+    id: 'records-without-ttl',
+    plugins: ['file', 'auto'],
+    original: 'records without a class and a TTL are refused',
+    portolan: 'they have the TTL 0, with a warning',
+    why: 'those with a class have, too',
+    inCompat: 'stays',
+  },
+  {
+    id: 'changed-certificates',
+    plugins: ['tls'],
+    original: 'certificate and key are read at the start',
+    portolan: 'a changed certificate is used within 10 s',
+    why: 'short-lived certificates need no restart',
+    inCompat: 'stays',
+  },
+  {
+    id: 'https-denials',
+    plugins: [],
+    original: '`https://`: caches may keep a denial for the TTL of its SOA record',
+    portolan: 'for the minimum in the SOA record at most',
+    why: 'RFC 8484 section 5.1',
+    inCompat: 'stays',
+  },
+  {
+    id: 'dns64-names',
+    plugins: ['dns64'],
+    original: 'behind `rewrite`, answers with the rewritten question and name',
+    portolan: 'with those that the client asked about',
+    why: 'the client would not take the answer',
+    inCompat: 'stays',
+  },
+  {
+    id: 'dns64-properties',
+    plugins: ['dns64'],
+    original: '`dns64 PREFIX { … }` ignores the properties in braces',
+    portolan: 'they have their effect',
+    why: 'they are written to have one',
+    inCompat: 'stays',
+  },
+  {
+    id: 'links-of-config-maps',
+    plugins: ['auto'],
+    original: 'serves the former files of a ConfigMap while their folder is there',
+    portolan: 'follows the links, and leaves out names with two dots in front',
+    why: 'they are the current files',
+    inCompat: 'stays',
+  },
+  {
+    id: 'apex-exists',
+    plugins: ['file', 'secondary'],
+    original: 'with `fallthrough`, questions about an apex with only SOA and NS records are passed on',
+    portolan: 'NODATA',
+    why: 'the name exists',
+    inCompat: 'stays',
+  },
+  {
+    id: 'search-domain-itself',
+    plugins: ['autopath'],
+    original: 'SERVFAIL for the first domain of a search list itself',
+    portolan: 'answered as without it',
+    why: 'the name exists',
+    inCompat: 'stays',
+  },
+  {
+    id: 'pod-of-one-cluster',
+    plugins: ['autopath'],
+    original:
+      '`@kubernetai`: the pod must have its address in each of the clusters, and gets the domains of all of them',
+    portolan: 'its address is that of a pod in one of them, whose domains it gets',
+    why: 'a pod is in one cluster',
+    inCompat: 'stays',
+  },
+  {
+    id: 'own-search-lists',
+    plugins: ['autopath'],
+    original:
+      '`@kubernetes`: pods with `hostNetwork`, `dnsPolicy: None` or `Default`, or `dnsConfig.searches`, are searched for as any other',
+    portolan: "[the pod's own list, or none](../../src/plugins/autopath/README.md)",
+    why: 'another list finds other names',
+    inCompat: 'stays',
+  },
+  {
+    id: 'one-alias-of-a-search',
+    plugins: ['autopath'],
+    original: 'puts a second CNAME before an ExternalName that it finds at once',
+    portolan: 'one',
+    why: 'two CNAMEs of one name are not allowed (RFC 1034 section 3.6.2)',
+    inCompat: 'stays',
+  },
+  {
+    id: 'own-authors',
+    plugins: ['chaos'],
+    original: "without arguments, names CoreDNS's authors",
+    portolan: "names Portolan's",
+    why: 'they wrote the server that answers',
+    text: "authors.bind names Portolan's authors.",
+    inCompat: 'stays',
+    appliesTo: ({ authors }: { readonly authors?: unknown }) => authors === undefined,
+  },
+] as const satisfies readonly DeviationRow[];
+
+const KUBERNETES_ROWS = [
+  {
+    id: 'external-transfers',
+    plugins: ['k8s_external'],
+    original:
+      'a transfer repeats addresses, lacks service records, names a wrong target for the ports of a load balancer with a name, and shows hidden namespaces; changes are not notified',
+    portolan:
+      'it has the records that questions are answered with; secondary servers get a NOTIFY a second after a change, at most one in 5 s',
+    why: 'secondary servers refuse an alias with other records',
+    text: 'A transferred zone has the records that its questions are answered with, and changes are notified.',
+    inCompat: 'stays',
+    appliesTo: () => true,
+  },
+  {
+    id: 'imports-apart',
+    plugins: ['kubernetes'],
+    original:
+      '`multicluster`: missing names of all zones get SERVFAIL, and the server is not ready, until the API server has listed service imports',
+    portolan: 'only those of the cluster set',
+    why: "the cluster's own names do not depend on imports",
+    inCompat: 'stays',
+  },
+  {
+    id: 'slices-counted-once',
+    plugins: CLUSTER,
+    original: 'an endpoint in two slices counts twice for the weights of SRV records',
+    portolan: 'counts once',
+    why: 'it is one endpoint, which moves from one slice to the other',
+    text: 'An endpoint in two slices counts once for the weights of SRV records.',
+    inCompat: 'stays',
+    shownBy: ({ question: { type }, one, other, parts }: DifferingReplies) =>
+      type === TYPE.SRV &&
+      isOnly(parts, 'answer') &&
+      isSame(one.answer.map(withoutWeight), other.answer.map(withoutWeight)),
+  },
+  {
+    id: 'names-of-slices',
+    plugins: CLUSTER,
+    original:
+      'endpoints of several slices of `addressType: FQDN`, or of one beside addresses: several CNAME records at one name, beside addresses too',
+    portolan: 'the addresses; without any, the first name in the order of the alphabet',
+    why: 'RFC 2181 section 10.1',
+    inCompat: 'stays',
+  },
+  {
+    id: 'cluster-transfers',
+    plugins: ['kubernetes'],
+    original:
+      'with `transfer`: a reverse zone is transferred with the names of services; changes are not notified',
+    portolan: 'reverse zones are refused; a NOTIFY a second after a change, at most one in 5 s',
+    why: 'a secondary server would have records outside its zone, and old ones for two hours',
+    inCompat: 'stays',
+  },
+  {
+    id: 'spellings-of-pods',
+    plugins: CLUSTER,
+    original: '`pods verified`: one spelling of an IPv6 address',
+    portolan: 'every spelling',
+    why: 'they are the same address',
+    inCompat: 'stays',
+  },
+  {
+    id: 'pointers-below-the-root',
+    plugins: CLUSTER,
+    original: 'with the root as its zone: no reply to PTR',
+    portolan: 'NXDOMAIN',
+    why: 'a client that gets no reply waits',
+    inCompat: 'stays',
+  },
+  {
+    id: 'names-lower-case',
+    plugins: CLUSTER,
+    original: 'the names in SOA records and the targets of SRV records take the capitals of the question',
+    portolan: 'lower case',
+    why: 'they are data, not a copy of the question',
+    text: 'The names in SOA and SRV records are lower case: they are data, not a copy of the question.',
+    inCompat: 'stays',
+    shownBy: ({ one, other, parts }: DifferingReplies) =>
+      parts.every((part) => part === 'answer' || part === 'authority') &&
+      isSameButForCapitals(one.answer, other.answer) &&
+      isSameButForCapitals(one.authority, other.authority),
+  },
+  {
+    id: 'too-long-by-dname',
+    plugins: ZONES,
+    original: 'a DNAME that makes a name too long is NXDOMAIN, with that name',
+    portolan: 'YXDOMAIN',
+    why: 'RFC 6672 section 2.2',
+    inCompat: 'stays',
+  },
+  {
+    id: 'owners-as-asked',
+    plugins: ['file', 'auto'],
+    original: 'a set of several records has the owner in lower case',
+    portolan: 'from a reader, in the letters of the question',
+    why: 'only records of one length can rotate',
+    inCompat: 'stays',
+  },
+  {
+    id: 'additional-left-out',
+    plugins: [...CLUSTER, 'file'],
+    original: 'TC when the additional addresses of SRV or MX records do not fit',
+    portolan: 'they are left out without TC',
+    why: 'the answer is whole (RFC 2181 section 9), so the client needs no second query',
+    text: 'Additional records that do not fit are left out without TC: the answer is whole (RFC 2181 section 9).',
+    inCompat: 'stays',
+    shownBy: ({ one, other }: DifferingReplies) =>
+      hasFlag(one, 'tc') &&
+      !hasFlag(other, 'tc') &&
+      other.answer.some((record) => / SRV /.test(record)) &&
+      isSameButForCapitals(one.answer, other.answer) &&
+      isSameButForCapitals(one.authority, other.authority),
+  },
+  {
+    id: 'pointers-need-services',
+    plugins: CLUSTER,
+    original: 'PTR of an endpoint whose Service does not exist',
+    portolan: 'no such name',
+    why: 'the name that the record would have does not exist either',
+    inCompat: 'stays',
+  },
+] as const satisfies readonly DeviationRow[];
+
+const TRANSPORT_ROWS = [
+  {
+    id: 'class-of-its-own',
+    plugins: ['cache'],
+    original: 'a question of another class gets the answer of class IN that the cache holds',
+    portolan: 'it is asked upstream',
+    why: 'it is another question',
+    text: 'An answer of class IN from the cache does not answer a question of another class.',
+    inCompat: 'stays',
+    shownBy: ({ question, one, other }: DifferingReplies) =>
+      question.class !== CLASS.IN &&
+      !isFailure(one) &&
+      // Of an alias of the cluster, the target alone comes from the cache.
+      (isFailure(other) || (hasAll(one.answer, other.answer) && other.answer.some(isAlias))),
+  },
+  {
+    id: 'pipelined-queries',
+    plugins: ['forward'],
+    original: 'one query at a time on a TCP or TLS connection',
+    portolan: 'many, once a [trial](../adr/0100-pipeline-depth.md) has shown that the server takes them',
+    why: 'half the processor time',
+    inCompat: 'stays',
+  },
+  {
+    id: 'replies-to-other-questions',
+    plugins: ['forward'],
+    original: 'a reply to another question causes FORMERR',
+    portolan: 'it is ignored, and Portolan waits for the true reply',
+    why: 'anybody who guesses an id can send such a reply (RFC 5452 section 9.1)',
+    inCompat: 'stays',
+  },
+  {
+    id: 'broken-data-unread',
+    plugins: [],
+    original:
+      'a query with broken data in a record of its authority or additional section, or in an option other than a client subnet: FORMERR',
+    portolan: 'answered',
+    why: 'no handler reads this data, and reader threads need not',
+    inCompat: 'stays',
+  },
+  {
+    id: 'https-content-types',
+    plugins: [],
+    original: '`https://`: a POST of any content type is a query',
+    portolan: '415 unless it is `application/dns-message`, or none is named',
+    why: 'RFC 8484 section 4.1; a form of a web page is no query',
+    inCompat: 'stays',
+  },
+  {
+    id: 'names-of-servers',
+    plugins: ['forward'],
+    original: "`tls://`, `https://`: host names by Go's resolver",
+    portolan: 'by `resolv.conf` and `resolver`',
+    why: 'the same names; mDNS and NIS are not asked',
+    inCompat: 'stays',
+  },
+] as const satisfies readonly DeviationRow[];
+
+export const LASTING_ROWS = [...CLIENT_ROWS, ...KUBERNETES_ROWS, ...TRANSPORT_ROWS] as const;
+
+const withoutWeight = (record: string) => record.replace(/( SRV \d+) \d+ /, '$1 any ');

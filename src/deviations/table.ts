@@ -1,0 +1,63 @@
+/**
+ * The table of deviations: its rows by the sections of docs/explanation/dialects.md, and their ids as types.
+ */
+import { CLUSTER_ROWS, KUBE_DNS_ROWS } from './cluster-rows.ts';
+import type { DependentDeviation, DeviationRow, RestoredDeviation } from './deviation.ts';
+import { FORWARD_ROWS } from './forward-rows.ts';
+import { LASTING_ROWS } from './lasting-rows.ts';
+import { PLUGIN_ROWS } from './plugin-rows.ts';
+
+const ROWS = [...CLUSTER_ROWS, ...KUBE_DNS_ROWS, ...LASTING_ROWS, ...PLUGIN_ROWS, ...FORWARD_ROWS] as const;
+
+export type DeviationId = (typeof ROWS)[number]['id'];
+
+/** The id of a deviation that has a switch of its own. */
+export type RestorableId = Exclude<
+  Extract<(typeof ROWS)[number], { readonly inCompat: 'restored' }>,
+  { readonly with: string }
+>['id'];
+
+export type Deviation = DeviationRow & { readonly id: DeviationId };
+
+/** All rows. Where replies show several, the first one says why they differ. */
+export const DEVIATIONS: readonly Deviation[] = ROWS;
+
+/** By the anchors of the page, in its order. */
+export const DEVIATION_SECTIONS = {
+  'against-coredns': CLUSTER_ROWS,
+  'against-the-plugins-of-coredns': PLUGIN_ROWS,
+  forward: FORWARD_ROWS,
+  'without-a-switch': LASTING_ROWS,
+  'against-kube-dns': KUBE_DNS_ROWS,
+} as const satisfies Readonly<Record<string, readonly Deviation[]>>;
+
+/** The deviations in which a server does as the original does. */
+export type RestoredDeviations = ReadonlySet<RestorableId>;
+
+export const ALL_RESTORED: RestoredDeviations = new Set(DEVIATIONS.filter(isRestorable).map(({ id }) => id));
+
+/** The page and section with the row of a deviation. */
+export function pageOf(id: DeviationId): string {
+  const [section = ''] =
+    Object.entries(DEVIATION_SECTIONS).find(([, rows]) => rows.some((row) => row.id === id)) ?? [];
+  return `docs/explanation/dialects.md#${section}`;
+}
+
+/** Whether a deviation has a switch of its own. */
+export function isRestorable(row: Deviation): row is RestoredDeviation & { readonly id: RestorableId } {
+  return row.inCompat === 'restored' && !isDependent(row);
+}
+
+/** Whether a deviation is restored with another one only. */
+export function isDependent(row: DeviationRow): row is DependentDeviation {
+  return 'with' in row;
+}
+
+/** What Portolan does there, as a sentence. */
+export function describeDeviation({ text, original, portolan }: Deviation): string {
+  return text ?? `CoreDNS: ${toPlainText(original)}. Portolan: ${toPlainText(portolan)}.`;
+}
+
+function toPlainText(markdown: string): string {
+  return markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+}
