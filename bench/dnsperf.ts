@@ -22,6 +22,8 @@ export interface Load {
   readonly outstanding?: number;
   /** Default: UDP from 16 sockets. */
   readonly transport?: 'dot';
+  /** An EDNS option of each query, `code:data` in hexadecimal digits; empty: OPT without options. Default: no OPT. */
+  readonly option?: string | undefined;
 }
 
 /** What dnsperf saw. */
@@ -57,9 +59,10 @@ export async function measureCost(pid: number, load: Load): Promise<Cost> {
 
 /** @throws DnsperfError as `measureCost` does */
 export async function putLoad(load: Load): Promise<LoadReport> {
-  const { port, questions, seconds, rate, outstanding = OUTSTANDING, transport } = load;
+  const { port, questions, seconds, rate, outstanding = OUTSTANDING, transport, option } = load;
   const limit = rate === undefined ? [] : ['-Q', String(rate)];
   const mode = transport === undefined ? [] : ['-m', transport];
+  const edns = option === undefined ? [] : option === '' ? ['-e'] : ['-E', option];
   const flags = [
     '-l',
     String(seconds),
@@ -71,6 +74,7 @@ export async function putLoad(load: Load): Promise<LoadReport> {
     String(outstanding),
     ...limit,
     ...mode,
+    ...edns,
   ];
   const target = ['-s', '127.0.0.1', '-p', String(port), '-d', questions];
   return parseReport(await runDnsperf([...target, ...flags]));

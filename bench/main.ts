@@ -18,6 +18,7 @@ import { describeMachine } from './machine.ts';
 import { measureNodeCache } from './node-cache.ts';
 import { measureNodeCacheForward } from './node-cache-forward.ts';
 import { measureOccupied } from './occupied.ts';
+import { measureOptions } from './options.ts';
 import { isInstalled } from './programs.ts';
 import { printReport, type Report } from './report.ts';
 import { measureScale } from './scale.ts';
@@ -45,6 +46,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['hostile', measureHostile],
   ['coredns', measureCoreDns],
   ['corefile-plugins', measureCorefilePlugins],
+  ['options', measureOptions],
   ['encrypted', measureEncrypted],
   ['etcd', measureEtcd],
 ]);
@@ -68,6 +70,7 @@ measurements, all of them unless named:
   hostile    what clients that attack the server cost all others
   coredns    processor time per query by six Corefiles (one also at a rate), against CoreDNS where COREDNS names its binary
   corefile-plugins  the same by view, file, dns64 and autopath
+  options    cached and new names by a Corefile: with each kind of EDNS option, against those without
   encrypted  a cached name by TLS and HTTPS, against CoreDNS where COREDNS names its binary, with Unbound beside it
   etcd       names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes
 
@@ -76,7 +79,7 @@ measurements, all of them unless named:
   --json        print all stats as JSON
 
 from the environment:
-  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, node-cache-forward, loss, corefile-forward, corefile-plugins, encrypted
+  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, node-cache-forward, loss, corefile-forward, corefile-plugins, options, encrypted
   NODE_CACHE    NodeLocal DNSCache's binary: node-cache, node-cache-forward
   UNBOUND       the Unbound binary, where it is not the installed one: forward, corefile-forward, cached, encrypted, loss
   KUBECONFIG    the cluster to use instead of the API server's double: start, change

@@ -49,6 +49,7 @@ export class ResponseWriter {
   rotates = true;
   /** The options that the response repeats: it is written over the query that has them. */
   readonly #options = new Uint8Array(MAX_REPEATED_OCTETS);
+  readonly #optionsView = new DataView(this.#options.buffer);
   #optionsLength = 0;
   /** Whether to return the client's own UDP size. */
   repeatsOpt = false;
@@ -75,8 +76,14 @@ export class ResponseWriter {
   /** Has the response repeat options of its query. @param max octets of the whole response @returns false if they are too long */
   repeatOptions(start: number, max: number): boolean {
     const { packet, optionsStart, optionsEnd } = this.#question;
-    if (measureRepeated(packet, optionsStart, optionsEnd) > MAX_REPEATED_OCTETS) return false;
-    this.#optionsLength = copyRepeated(packet, optionsStart, optionsEnd, this.#options, 0);
+    const repeated = measureRepeated(packet, optionsStart, optionsEnd);
+    if (repeated === 0) return true;
+    if (repeated > MAX_REPEATED_OCTETS) return false;
+    // Nearly always there is one option, or all are repeated.
+    if (repeated === optionsEnd - optionsStart)
+      copyOctets(this.#view, optionsStart, this.#optionsView, 0, repeated);
+    else copyRepeated(packet, optionsStart, optionsEnd, this.#options, 0);
+    this.#optionsLength = repeated;
     return this.freeOctets(start, max) >= 0;
   }
 
@@ -313,8 +320,7 @@ export class ResponseWriter {
     const length = this.#optionsLength;
     if (length === 0) return end + OPT_OCTETS - start;
     view.setUint16(end + OPT_OCTETS - 2, length);
-    const [packet, options] = [this.#packet, this.#options];
-    for (let at = 0; at < length; at++) packet[end + OPT_OCTETS + at] = options[at] ?? 0;
+    copyOctets(this.#optionsView, 0, view, end + OPT_OCTETS, length);
     return end + OPT_OCTETS + length - start;
   }
 
@@ -373,4 +379,11 @@ export class ResponseWriter {
     end += (octets[end] ?? 0) === 0 ? 1 : 2;
     return end + 10 + (((octets[end + 8] ?? 0) << 8) | (octets[end + 9] ?? 0)) - at;
   }
+}
+
+/** Copies octets between memories, four at a time. */
+function copyOctets(from: DataView, start: number, to: DataView, at: number, length: number): void {
+  let done = 0;
+  for (; done + 4 <= length; done += 4) to.setInt32(at + done, from.getInt32(start + done));
+  for (; done < length; done++) to.setUint8(at + done, from.getUint8(start + done));
 }
