@@ -6,7 +6,6 @@ import { findMetDeviations, type MetDeviation } from '../config/corefile/differe
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem, describeCorefileWarning, sortByLine } from '../corefile/syntax/findings.ts';
-import { ALL_RESTORED } from '../deviations/table.ts';
 import { ExitError } from './exit.ts';
 import { goodOrExit } from './good-or-exit.ts';
 import { loadPluginsOrExit } from './load-outside-plugins.ts';
@@ -25,8 +24,8 @@ export async function checkCorefile(file: string, flags: CheckFlags): Promise<vo
     interfaces: addressesByInterface(),
   });
   process.stdout.write(report(reading));
-  if (plan.isStrict && reading.kind === 'good')
-    process.stdout.write(reportDeviations(findMetDeviations(reading.blocks, ALL_RESTORED)));
+  if (flags.compat !== undefined && reading.kind === 'good')
+    process.stdout.write(reportDeviations(findMetDeviations(reading.blocks, plan.restored)));
   if (reading.kind === 'bad') throw new ExitError(1);
 }
 

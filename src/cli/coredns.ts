@@ -22,6 +22,7 @@ import { COREDNS_VERSION } from '../corefile/coredns-version.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
 import { describeReadFault } from '../corefile/syntax/importer.ts';
+import { ALL_RESTORED, NOTHING_RESTORED } from '../deviations/table.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
 import type { ServerEvidence } from '../reasons/finding.ts';
 import { createServerControl } from '../server/control/server-control.ts';
@@ -131,7 +132,7 @@ function readText({ file, text }: CorefileText, { port, blocksExtra, compat }: R
     file,
     extra: blocksExtra === undefined ? undefined : loadExtra(blocksExtra),
     profile: compat ?? '1.14',
-    isStrict: compat !== undefined,
+    restored: compat === undefined ? NOTHING_RESTORED : ALL_RESTORED,
     defaultPort: Number(port),
     environment: process.env,
     files: DISK_FILES,
@@ -166,13 +167,14 @@ async function runUntilStopped(
 ): Promise<number> {
   const { blocks } = reading;
   const { takeover } = steps;
+  const restored = compat === undefined ? NOTHING_RESTORED : ALL_RESTORED;
   const isDebug = blocks.some(({ plugins }) => plugins.some(({ name }) => name === 'debug'));
   const log = createCoreDnsLog({ isDebug, write });
   const dependencies = serverDependencies(log);
   const frontEnd = new CoreDnsFrontEnd({
     ...{ reading, takeover, queryLog },
-    isStrict: compat !== undefined,
-    drain: compat === undefined ? steps.drain : 0,
+    restored,
+    drain: restored.has('drain') ? 0 : steps.drain,
     read,
     settingsProblems: steps.settingsProblems,
     missingRules: steps.missingRules,

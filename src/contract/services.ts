@@ -3,6 +3,7 @@
  */
 import { Capability } from '../base/capability.ts';
 import type { Chain, Handler } from '../chain/handler.ts';
+import type { RestoredDeviations } from '../deviations/table.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { ForwardTally } from '../forward/forward-tally.ts';
 import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
@@ -31,8 +32,8 @@ export const BLOCK = new Capability<BlockService>('block');
 /** The plan that the block is of, and the process. */
 export interface PlanService {
   readonly version: string;
-  /** Whether plugins behave as in CoreDNS even where that is harmful. */
-  readonly isStrict: boolean;
+  /** The deviations in which plugins do as CoreDNS does. */
+  readonly restored: RestoredDeviations;
   /** Whether no plan has answered yet, so that clients wait for this one. */
   readonly isFirst: boolean;
   /** Whether the plan has a listener at an address and port, so that packets sent there reach us. */

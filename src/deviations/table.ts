@@ -2,7 +2,7 @@
  * The table of deviations: its rows by the sections of docs/explanation/dialects.md, and their ids as types.
  */
 import { CLUSTER_ROWS, KUBE_DNS_ROWS } from './cluster-rows.ts';
-import type { DependentDeviation, DeviationRow, RestoredDeviation } from './deviation.ts';
+import type { DependentDeviation, DeviationRow, ReaderWork, RestoredDeviation } from './deviation.ts';
 import { FORWARD_ROWS } from './forward-rows.ts';
 import { LASTING_ROWS } from './lasting-rows.ts';
 import { PLUGIN_ROWS } from './plugin-rows.ts';
@@ -34,6 +34,8 @@ export const DEVIATION_SECTIONS = {
 /** The deviations in which a server does as the original does. */
 export type RestoredDeviations = ReadonlySet<RestorableId>;
 
+/** A server that deviates wherever Portolan does. */
+export const NOTHING_RESTORED: RestoredDeviations = new Set();
 export const ALL_RESTORED: RestoredDeviations = new Set(DEVIATIONS.filter(isRestorable).map(({ id }) => id));
 
 /** The page and section with the row of a deviation. */
@@ -51,6 +53,11 @@ export function isRestorable(row: Deviation): row is RestoredDeviation & { reado
 /** Whether a deviation is restored with another one only. */
 export function isDependent(row: DeviationRow): row is DependentDeviation {
   return 'with' in row;
+}
+
+/** Whether readers leave some work to the chain, since they know Portolan's way only. */
+export function isLeftToChain(work: ReaderWork, restored: RestoredDeviations): boolean {
+  return DEVIATIONS.some((row) => isRestorable(row) && row.leavesToChain === work && restored.has(row.id));
 }
 
 /** What Portolan does there, as a sentence. */

@@ -343,7 +343,7 @@ export class Server {
     this.#dependencies.afterStart?.();
     this.#followPlan(this.#frontEnd.plan);
     this.#followNetworks();
-    if (!this.#plan.engine.isStrict) this.findings.start();
+    if (!this.#plan.engine.restored.has('findings')) this.findings.start();
     this.#announce(source);
   }
 

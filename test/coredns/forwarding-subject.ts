@@ -1,9 +1,11 @@
 /**
  * A Corefile with a reader that forwards, over loopback sockets, with reader and main thread in one thread.
  */
+
 import { onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import type { ClientPackets, ReaderPathOwner, TakenOver } from '../../src/forward/reader-path/owner.ts';
 import type { PendingQueries } from '../../src/forward/reader-path/pending-queries.ts';
 import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.ts';
@@ -23,7 +25,7 @@ export class ForwardingSubject extends ReaderSubject implements ReaderPathOwner 
   #responses: (Uint8Array | undefined)[] = [];
 
   constructor(corefile: string, clock = new ManualClock()) {
-    super(corefile, clock, false, 1);
+    super(corefile, clock, NOTHING_RESTORED, 1);
     this.#clock = clock;
   }
 

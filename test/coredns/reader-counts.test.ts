@@ -1,12 +1,14 @@
 /**
  * Metrics are the same whether readers or the handlers of a server block answer, for any block and any question.
  */
+
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Labels } from '../../src/base/metrics/family.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { ALL_RESTORED, NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
@@ -44,10 +46,10 @@ async function startUpstream(): Promise<LoopbackUpstream> {
 async function startSubject(
   lines: readonly string[],
   clock: Clock = new ManualClock(),
-  isStrict = false,
+  restored = NOTHING_RESTORED,
 ): Promise<ReaderSubject> {
   const corefile = `.:53 {\n  prometheus\n  ${lines.join('\n  ')}\n}\n`;
-  const subject = new ReaderSubject(corefile, clock, isStrict);
+  const subject = new ReaderSubject(corefile, clock, restored);
   await subject.engine.start();
   return subject;
 }
@@ -215,15 +217,15 @@ describe('metrics of a server block', () => {
         fc.constantFrom('', HOSTS),
         fc.constantFrom(...CACHES),
         steps,
-        fc.constantFrom(false, false, true),
-        async (lines, acl, hosts, cache, asked, isStrict) => {
+        fc.constantFrom(NOTHING_RESTORED, NOTHING_RESTORED, ALL_RESTORED),
+        async (lines, acl, hosts, cache, asked, restored) => {
           const block = [...lines, acl, hosts, cache, `forward . ${upstream.address}`];
           const samples = [];
           for (const reads of [false, true]) {
             const clock = new ManualClock();
-            const subject = await startSubject(block, clock, isStrict);
+            const subject = await startSubject(block, clock, restored);
             read += await askAll(subject, { clock, asked, reads });
-            samples.push(await samplesOf(subject, isStrict ? asIs : changeOf(hosts, cache)));
+            samples.push(await samplesOf(subject, restored === ALL_RESTORED ? asIs : changeOf(hosts, cache)));
             subject.stop();
           }
           expect(samples[1]).toEqual(samples[0]);

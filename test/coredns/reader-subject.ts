@@ -1,11 +1,13 @@
 /**
  * A Corefile with the answers of readers and of its chain, to compare them.
  */
+
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { loadPlugins } from '../../src/contract/plugin-use.ts';
+import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { autopath } from '../../src/plugins/autopath/plugin.ts';
 import { etcd } from '../../src/plugins/etcd/plugin.ts';
@@ -36,11 +38,10 @@ export class ReaderSubject {
   readonly #clock: Clock;
   #isStopped = false;
 
-  /** @param isStrict as with `-compat` @param readers besides the main thread */
-  constructor(corefile: string, clock: Clock = systemClock, isStrict = false, readers = 0) {
+  constructor(corefile: string, clock: Clock = systemClock, restored = NOTHING_RESTORED, readers = 0) {
     this.#clock = clock;
     this.engine = new Engine(
-      { ...planOf(corefile), isStrict },
+      { ...planOf(corefile), restored },
       {
         readers,
         version: 'test',

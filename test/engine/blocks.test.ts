@@ -65,11 +65,11 @@ describe.each(Object.entries(PLANS))('%s', (_, make) => {
   const { engine } = make();
 
   it('says by blocks alone what is answered', () => {
-    const { blocks, groups, responses, isStrict, cache, udpSize, ...others } = engine;
+    const { blocks, groups, responses, restored, cache, udpSize, ...others } = engine;
     expect(others).toEqual({});
-    expect([responses.counting.by, isStrict, cache.octets > 0, udpSize > 0]).toEqual([
+    expect([responses.counting.by, restored.size, cache.octets > 0, udpSize > 0]).toEqual([
       expect.stringMatching(/^(site|domain)$/),
-      false,
+      0,
       true,
       true,
     ]);

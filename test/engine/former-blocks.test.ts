@@ -17,7 +17,7 @@ it('keeps names until readers have left their batches', async () => {
   const [before, reader] = [countNames(), engine.reader];
 
   reader.enter();
-  const next = await engine.makeBlocks({ ...planOf(corefile('192.0.2.8')), isStrict: false });
+  const next = await engine.makeBlocks(planOf(corefile('192.0.2.8')));
   if (next === undefined) throw new Error('no blocks');
   const replaced = engine.replaceBlocks(next);
   let isStopped = false;

@@ -2,6 +2,7 @@
  * The contract between handlers and the answer table, for the handlers of a Corefile with any options: a handler passes questions
  * that it does not declare, and their answers, on unchanged. The compiled ask rules cover the questions that it declares.
  */
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { MetricRegistry } from '../../src/base/metrics/registry.ts';
@@ -9,6 +10,7 @@ import { Pattern } from '../../src/base/pattern.ts';
 import type { Handler } from '../../src/chain/handler.ts';
 import { covers } from '../../src/chain/match.ts';
 import { addresses, CLIENT, makeQuery } from '../../src/chain/testing/queries.ts';
+import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { Acl } from '../../src/plugins/acl/acl.ts';
 import { createAnyHandler } from '../../src/plugins/any/any.ts';
 import { createAutopathHandler } from '../../src/plugins/autopath/autopath.ts';
@@ -136,7 +138,7 @@ const others = fc.constantFrom<Handler>(
       domains: new Set([toKey(parseName('old.test.'))]),
       listFor: () => ['old.test.', 'test.'].map((domain) => toKey(parseName(domain))),
     },
-    { isStrict: false, lookUp: chain, metrics, zones: [] },
+    { restored: NOTHING_RESTORED, lookUp: chain, metrics, zones: [] },
   ),
   createChaosHandler(
     answerAsCoreDns(

@@ -12,6 +12,7 @@ import { makeQuery } from '../../src/chain/testing/queries.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '../../src/deviations/table.ts';
 import { ForwardTally } from '../../src/forward/forward-tally.ts';
 import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { Forward } from '../../src/plugins/forward/forward.ts';
@@ -21,7 +22,7 @@ import { LoopbackUpstream, type React, type Received, reply } from './loopback-u
 const answer: React = ({ query, send }) => send(reply(query));
 
 /** Forwards to the server as a cache on a node does. */
-async function forwardTo(upstream: LoopbackUpstream, isStrict = false) {
+async function forwardTo(upstream: LoopbackUpstream, restored = NOTHING_RESTORED) {
   const corefile = `. {\n forward . ${upstream.address} {\n force_tcp\n }\n}\n`;
   const reading = readCorefile(corefile, {
     ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, interfaces: new Map() },
@@ -42,7 +43,7 @@ async function forwardTo(upstream: LoopbackUpstream, isStrict = false) {
   /** Another plan is in force. */
   const change = async () => {
     const former = forward;
-    forward = new Forward(options, { clock, log, ...counts, ...path, isStrict }, former);
+    forward = new Forward(options, { clock, log, ...counts, ...path, restored }, former);
     await forward.start();
     forward.follow();
     await former?.stop();
@@ -92,16 +93,19 @@ it('spreads queries under way at once over two connections, and keeps them', asy
 });
 
 it.each([
-  ['keeps its connection', false, 1],
-  ['opens a new one, as CoreDNS does, with -compat', true, 2],
-] as const)('%s when the plan changes', async (_, isStrict, connections) => {
-  const upstream = await start(answer);
-  const { ask, change } = await forwardTo(upstream, isStrict);
-  expect(await ask('a.example.')).toBe('message');
-  await change();
-  expect(await ask('b.example.')).toBe('message');
-  expect(upstream.connections).toBe(connections);
-});
+  ['keeps its connection', NOTHING_RESTORED, 1],
+  ['opens a new one, as CoreDNS does, if that is restored', new Set(['reload-keeps-state']), 2],
+] satisfies readonly [string, RestoredDeviations, number][])(
+  '%s when the plan changes',
+  async (_, restored, connections) => {
+    const upstream = await start(answer);
+    const { ask, change } = await forwardTo(upstream, restored);
+    expect(await ask('a.example.')).toBe('message');
+    await change();
+    expect(await ask('b.example.')).toBe('message');
+    expect(upstream.connections).toBe(connections);
+  },
+);
 
 it('asks once for equal questions that are under way', async () => {
   const held: (() => void)[] = [];

@@ -1,6 +1,7 @@
 /**
  * `coredns` and `node-cache`, whose plans come from Corefiles.
  */
+
 import { onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
@@ -8,6 +9,7 @@ import { readCorefile, type ServerBlock } from '../../src/config/corefile/read-c
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
 import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
+import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { CoreDnsFrontEnd } from '../../src/server/coredns/coredns-front-end.ts';
 import { CoreDnsMetrics } from '../../src/server/coredns/coredns-metrics.ts';
 import { FollowedCorefile } from '../../src/server/node-cache/followed-corefile.ts';
@@ -132,7 +134,7 @@ function makeCoreDnsFrontEnd(
     return { ...reading, blocks: adapt(reading.blocks) };
   };
   return new CoreDnsFrontEnd({
-    ...{ reading: read(), takeover: false, isStrict: false, queryLog: undefined, read },
+    ...{ reading: read(), takeover: false, restored: NOTHING_RESTORED, queryLog: undefined, read },
     onServing() {},
     metrics: () => scene.engine.metrics,
     metricsText: () => new CoreDnsMetrics(scene.server, undefined).render(),

@@ -1,11 +1,13 @@
 /**
  * After a change of its plan, a server with any front end holds no reference to the former plan.
  */
+
 import { beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { MetricRegistry } from '../../src/base/metrics/registry.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { optionsIn } from '../../src/config/server/testing/with-options.ts';
+import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { Cache } from '../../src/plugins/cache/cache.ts';
 import { cache as cachePlugin } from '../../src/plugins/cache/plugin.ts';
 import { TableFullError } from '../../src/table/arena.ts';
@@ -40,7 +42,8 @@ it('keeps no cache for the sake of what counts its answers', async () => {
   const make = () => {
     const cache = new Cache(optionsIn(planOf('. {\n cache\n}\n'), cachePlugin), {
       ...{ table, clock: systemClock, metrics: new MetricRegistry() },
-      ...{ isStrict: false, rotates: () => false },
+      restored: NOTHING_RESTORED,
+      rotates: () => false,
     });
     cache.stop();
     const { handler } = cache;

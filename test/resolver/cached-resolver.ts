@@ -7,6 +7,7 @@ import type { Answer } from '../../src/chain/answer.ts';
 import type { Handler, ReplyChanges } from '../../src/chain/handler.ts';
 import { RESOLVER_OUTCOME } from '../../src/chain/outcomes.ts';
 import type { Query } from '../../src/chain/query.ts';
+import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { BlockRoutes } from '../../src/engine/server-blocks/block-route.ts';
 import type { ForwardPlan } from '../../src/forward/forward-plan.ts';
 import { ForwardTally } from '../../src/forward/forward-tally.ts';
@@ -49,7 +50,11 @@ export class CachedResolver {
   #makeCache(rules: OwnRules, former?: Cache): Cache {
     const { table, clock } = this.#dependencies;
     const dependencies = {
-      ...{ table, clock, metrics: new MetricRegistry(), isStrict: false, rotates: () => false },
+      table,
+      clock,
+      metrics: new MetricRegistry(),
+      restored: NOTHING_RESTORED,
+      rotates: () => false,
       readerPath: this.readerPath,
       chain: (query: Query) => this.answer(query),
     };
@@ -63,7 +68,10 @@ export class CachedResolver {
       { routes: [planRoute(plan, filteredTypes)] },
       {
         ...{ clock, log, resolveName, connect, readerPath, forwardTally: this.#tally },
-        ...{ metrics: new MetricRegistry(), isStrict: false, cache: this.#cache.own, replies: () => replies },
+        metrics: new MetricRegistry(),
+        restored: NOTHING_RESTORED,
+        cache: this.#cache.own,
+        replies: () => replies,
         ...(random && { random }),
       },
       former,

@@ -1,7 +1,9 @@
 /**
  * The flags of `portolan corefile check`.
  */
+
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
+import { ALL_RESTORED, NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { readerOf } from '../flags/flag-reader.ts';
 import type { Checked } from '../values/problem.ts';
@@ -29,8 +31,8 @@ export type CheckFlags = FlagsOf<typeof CHECK_FLAGS>;
 
 export interface CheckPlan {
   readonly profile: OrderProfile;
-  /** Whether CoreDNS of that version must understand it too. */
-  readonly isStrict: boolean;
+  /** The deviations in which a server would do as CoreDNS does. */
+  readonly restored: RestoredDeviations;
   readonly defaultPort: number;
 }
 
@@ -38,8 +40,9 @@ export function planFromCheckFlags(flags: CheckFlags): Checked<CheckPlan> {
   const read = readerOf(CHECK_FLAGS, flags);
   const profile = read.value('compat');
   const defaultPort = read.value('dns-port');
+  const restored = flags.compat === undefined ? NOTHING_RESTORED : ALL_RESTORED;
   const { problems } = read;
   return problems.length === 0
-    ? { kind: 'good', value: { profile, isStrict: flags.compat !== undefined, defaultPort } }
+    ? { kind: 'good', value: { profile, restored, defaultPort } }
     : { kind: 'bad', problems };
 }

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { toCoreDnsForm } from '../../chain/response-form.ts';
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from '../../listen/query-timeouts.ts';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
@@ -26,8 +27,8 @@ const LAST_REPLY_OF_COREDNS = 7_000;
 export interface CompileSettings {
   /** Whether to join ports that another process serves. */
   readonly takeover: boolean;
-  /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
-  readonly isStrict: boolean;
+  /** The deviations in which the server does as CoreDNS does. */
+  readonly restored: RestoredDeviations;
   /** The query log unless the Corefile has one; undefined: none. */
   readonly queryLog: QueryLogPlan | undefined;
   /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. */
@@ -40,12 +41,12 @@ const SPARE_READERS = 4;
 /** @param blocks from a Corefile without problems */
 export function compileCorefile(
   blocks: readonly ServerBlock[],
-  { takeover = false, isStrict = false, queryLog, drain = 0 }: Partial<CompileSettings> = {},
+  { takeover = false, restored = NOTHING_RESTORED, queryLog, drain = 0 }: Partial<CompileSettings> = {},
 ): ServerPlan {
   const groups = groupListeners(blocks);
   const lameduck = Math.max(0, ...blocks.map((block) => findOptions(block, 'health')?.lameduck ?? 0));
   return {
-    engine: compileEngine(blocks, groups, isStrict),
+    engine: compileEngine(blocks, groups, restored),
     listen: { groups, timeouts: { ...DEFAULT_QUERY_TIMEOUTS, discard: LAST_REPLY_OF_COREDNS } },
     udpReaders: readersFor(countCores()),
     takeover,
@@ -96,10 +97,10 @@ function metricsEndpoint({ address, tlsConfiguration: webConfiguration }: Promet
 function compileEngine(
   blocks: readonly ServerBlock[],
   groups: readonly ListenerGroupPlan[],
-  isStrict: boolean,
+  restored: RestoredDeviations,
 ): EnginePlan {
   return {
-    isStrict,
+    restored,
     blocks: blocks.map((block) => ({
       zones: [...new Set(block.keys.map(({ zone }) => zone))],
       ...viewNameIn(block),
@@ -108,7 +109,7 @@ function compileEngine(
     })),
     groups,
     responses: {
-      form: toCoreDnsForm(isStrict ? 'none' : 'all'),
+      form: toCoreDnsForm(restored.has('extended-errors') ? 'none' : 'all'),
       rotatesAddresses: 'as-handlers-say',
       counting: { by: 'site' },
     },

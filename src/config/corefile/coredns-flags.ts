@@ -3,7 +3,9 @@
  * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`,
  * `-events`, `-metrics-compat`, `-plugin`, and the flags of the autoscaler and of the query log.
  */
+
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
+import { ALL_RESTORED, NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
 import { EVENT_FLAGS, readEvents } from '../events/event-flags.ts';
 import type { EventsPlan } from '../events/events-plan.ts';
@@ -130,7 +132,7 @@ function readRun(given: Given): CoreDnsCommand {
   );
   const autoscaler = readAutoscale(read, true);
   const events = readEvents(read, undefined, compat === undefined ? undefined : NO_FINDINGS);
-  const queryLog = readCorefileQueryLog(read, compat !== undefined);
+  const queryLog = readCorefileQueryLog(read, compat === undefined ? NOTHING_RESTORED : ALL_RESTORED);
   if (read.problems.length > 0) {
     const text = read.problems.map((problem) => `${describeProblem(problem)}\n`).join('');
     return { kind: 'end', text, exitCode: 1 };

@@ -4,7 +4,9 @@
  * In 1.14, `cache` moved behind `rewrite`, so answers are cached under the rewritten name, and `acl` moved behind both. A version
  * rejects plugin names that it does not have as unknown directives.
  */
+
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { COREFILE_PLUGINS } from '../../plugins/registry.ts';
 
 const ORDERS: Readonly<Record<OrderProfile, string>> = {
@@ -21,10 +23,13 @@ const ORDERS: Readonly<Record<OrderProfile, string>> = {
 /**
  * All plugin names of a version in order, including Portolan's own plugins, which CoreDNS lacks.
  *
- * @param isStrict whether to leave those out
+ * @param restored may leave those out
  */
-export function pluginOrder(profile: OrderProfile, isStrict = false): readonly string[] {
-  return placeOwnPlugins(ORDERS[profile].split(/\s+/), isStrict ? [] : COREFILE_PLUGINS);
+export function pluginOrder(profile: OrderProfile, restored = NOTHING_RESTORED): readonly string[] {
+  return placeOwnPlugins(
+    ORDERS[profile].split(/\s+/),
+    restored.has('own-directives') ? [] : COREFILE_PLUGINS,
+  );
 }
 
 /** @throws RangeError if the order lacks the plugin that an own plugin precedes */

@@ -1,6 +1,7 @@
 /**
  * Reads a Corefile to server blocks with plugin options, or to a list of all its problems.
  */
+
 import { createHash } from 'node:crypto';
 import type { Environment } from '../../base/environment.ts';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
@@ -17,6 +18,7 @@ import {
 import { parseBlocks } from '../../corefile/syntax/parser.ts';
 import type { BlockNode, DirectiveNode } from '../../corefile/syntax/syntax-tree.ts';
 import type { Token } from '../../corefile/syntax/token.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { type CorefilePluginName, type CorefileUse, findDefinition } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -31,8 +33,8 @@ export interface CorefileSettings {
   /** A file whose directives join the server blocks of the Corefile. Default: no file. */
   readonly extra?: { readonly file: string; readonly text: string } | undefined;
   readonly profile: OrderProfile;
-  /** Whether CoreDNS must understand it too. Default: no. */
-  readonly isStrict?: boolean;
+  /** The deviations in which the server does as CoreDNS does. Default: in none. */
+  readonly restored?: RestoredDeviations;
   /** The port for keys that have neither port nor scheme. */
   readonly defaultPort: number;
   readonly environment: Environment;
@@ -69,7 +71,7 @@ export type CorefileReading =
 
 export function readCorefile(text: string, settings: CorefileSettings): CorefileReading {
   const findings = new CorefileFindings();
-  const order = pluginOrder(settings.profile, settings.isStrict);
+  const order = pluginOrder(settings.profile, settings.restored);
   const parse = (source: string, file = settings.file): readonly BlockNode[] =>
     parseBlocks(source, file, { ...settings, directives: order }, findings);
   const written = parse(text);

@@ -1,8 +1,10 @@
 /**
  * The flags of node-cache, NodeLocal DNSCache's program, and Portolan's additions.
  */
+
 import { parseDuration } from '../../base/duration.ts';
 import type { LogLevel } from '../../base/log.ts';
+import { ALL_RESTORED, NOTHING_RESTORED } from '../../deviations/table.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from '../corefile/compat-flags.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
@@ -188,7 +190,7 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     compat: read.value('compat'),
     metricsCompat: read.value('metrics-compat'),
     plugins: given.all('plugin'),
-    queryLog: readCorefileQueryLog(read, read.isGiven('compat')),
+    queryLog: readCorefileQueryLog(read, read.isGiven('compat') ? ALL_RESTORED : NOTHING_RESTORED),
     pidFile: read.value('pidfile'),
     isQuiet: given.switch('quiet') ?? false,
     takeover: given.switch('takeover') ?? false,

@@ -1,6 +1,7 @@
 /**
  * Reads the plan of a query log from flags, from orders on the control socket, or from a feature of a Corefile.
  */
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { type AddressRange, parseAddressRange } from '../../wire/address-range.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import type { NameIn } from '../flags/flag-reader.ts';
@@ -54,11 +55,14 @@ export function readQueryLog(read: QueryLogReader, format: LogFormat): QueryLogP
   return file === undefined ? undefined : { file: fileOf(file), settings };
 }
 
-/** The same for servers of a Corefile. @param isStrict refuses a query log, since CoreDNS has none */
-export function readCorefileQueryLog(read: QueryLogReader, isStrict: boolean): QueryLogPlan | undefined {
+/** The same for servers of a Corefile. @param restored may refuse a query log, since CoreDNS has none */
+export function readCorefileQueryLog(
+  read: QueryLogReader,
+  restored: RestoredDeviations,
+): QueryLogPlan | undefined {
   const plan = readQueryLog(read, 'text');
   const fault = 'cannot be given with -compat: CoreDNS does not have it';
-  if (plan !== undefined && isStrict)
+  if (plan !== undefined && restored.has('own-directives'))
     read.addProblem(read.shown('query-log'), fault, undefined, 'Leave one out, or take the plugin log.');
   return plan;
 }

@@ -1,7 +1,9 @@
 /**
  * The server block of Portolan's own front ends: one for all names and listeners. The plugins are in an order that these front ends share.
  */
+
 import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { ForwardPlan, ForwardRule } from '../../forward/forward-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { aliases } from '../../plugins/aliases/plugin.ts';
@@ -86,7 +88,7 @@ export function writePlainEngine({
   return {
     blocks: [{ zones: [ROOT], plugins, formerUses: writeFormerUses(plugins), clients }],
     groups: [{ server: PLAIN_GROUP, sites: [{ zone: ROOT, block: 0 }] }],
-    isStrict: false,
+    restored: NOTHING_RESTORED,
     responses: {
       form: {
         acceptance: 'strict',

@@ -3,6 +3,7 @@
  */
 import type { ResponseForm } from '../../chain/response-form.ts';
 import type { PluginUse } from '../../contract/plugin-use.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
@@ -12,8 +13,8 @@ export interface ServerBlocksPlan {
   readonly blocks: readonly ServerBlockPlan[];
   /** Group names are unique. */
   readonly groups: readonly GroupPlan[];
-  /** Whether blocks match CoreDNS even where Portolan deliberately differs to avoid harm. */
-  readonly isStrict: boolean;
+  /** The deviations in which blocks do as CoreDNS does. */
+  readonly restored: RestoredDeviations;
   readonly responses: ResponsePlan;
 }
 

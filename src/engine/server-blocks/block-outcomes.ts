@@ -1,12 +1,14 @@
 /**
  * The metrics that readers' answers for a block add to, derived from the counts that its handlers declare.
  */
+
 import { type Handler, type HandlerSearch, type HitCounts, publicationsOf } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import type { Query } from '../../chain/query.ts';
 import { MAX_SEARCHED, type ViewOutcomes } from '../../table/types.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
+import type { BlockRules } from './block-rules.ts';
 import type { CountedZone, EntryOutcomes, OutcomeMeaning, ReaderCounts } from './reader-counts.ts';
 
 /** A block at one of its zones. */
@@ -18,7 +20,7 @@ export interface ZoneOfBlock {
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
   /** Whether all answers are counted for the handler behind `prometheus`, as in CoreDNS. */
-  readonly isStrict: boolean;
+  readonly rules: Pick<BlockRules, 'countsByAnsweringPlugin'>;
 }
 
 /** Maximum number of meanings: of derived answers of a zone, and of the entries of a cache. */
@@ -166,8 +168,8 @@ function passing(handlers: readonly Handler[]): readonly HandlerCount[] {
   return handlers.flatMap((handler) => handler.passing ?? []);
 }
 
-/** In strict mode, as in CoreDNS, all answers count for the handler behind the one that counts queries. */
-function pluginOf({ handlers, isStrict }: Pick<ZoneOfBlock, 'handlers' | 'isStrict'>, name: string): string {
-  if (!isStrict) return name;
+/** CoreDNS counts all answers for the handler behind the one that counts queries. */
+function pluginOf({ handlers, rules }: Pick<ZoneOfBlock, 'handlers' | 'rules'>, name: string): string {
+  if (rules.countsByAnsweringPlugin) return name;
   return handlers[handlers.findIndex(({ countsQueries }) => countsQueries) + 1]?.name ?? '';
 }

@@ -13,15 +13,13 @@ import type { TableWriter } from '../../table/writer.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
 import { BlockRoutes, namesNotForwarded, type RoutedZone } from './block-route.ts';
+import type { BlockRules } from './block-rules.ts';
 import { type ChosenBlock, classesOf, showClasses } from './client-classes.ts';
 import { MAX_PUBLICATIONS } from './kept-answers.ts';
 
 /** A block, as far as its views depend on it. */
 export interface ViewedBlock extends ChosenBlock {
-  /**
-   * Whether to behave exactly as CoreDNS: it denies some names that exist, and its `cache` also holds answers about the cluster.
-   */
-  readonly isStrict: boolean;
+  readonly rules: BlockRules;
 }
 
 export interface BlockViewsDependencies {
@@ -104,9 +102,9 @@ export class BlockViews {
 
   #define(server: string, zone: NameKey, block: ViewedBlock): ViewId | undefined {
     const { table } = this.#dependencies;
-    const { plan, handlers } = block;
+    const { plan, handlers, rules } = block;
     const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
-    const of = { server, zone, view: viewOf(plan), handlers, isStrict: block.isStrict };
+    const of = { server, zone, view: viewOf(plan), handlers, rules };
     const search = hasNodes ? readSearchOf(handlers) : undefined;
     const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes, search);
     const derives = mayDerive(handlers) && outcomes !== undefined;
@@ -120,9 +118,9 @@ export class BlockViews {
       rotatesAddresses: rotateAddresses(handlers),
       repeatsOpt: true,
       asksWithOptions: handlers.some(({ readsOptions }) => readsOptions === true),
-      sendsExtendedErrors: !block.isStrict,
-      // It takes any UDP size that a client offers, as CoreDNS does.
-      asksToCut: block.isStrict,
+      sendsExtendedErrors: rules.sendsExtendedErrors,
+      // The chain takes any UDP size that a client offers, as CoreDNS does.
+      asksToCut: !rules.boundsUdpSize,
       maxUdpSize: handlers.find(({ maxUdpSize }) => maxUdpSize !== undefined)?.maxUdpSize,
       ...(outcomes && { outcomes }),
       ...(search !== undefined && { searchLists: search.lists }),
@@ -136,9 +134,11 @@ export class BlockViews {
     return view;
   }
 
-  #openRoute(of: ZoneOfBlock & Pick<RoutedZone, 'readsNodes'>, { cached }: ViewOutcomes): number {
-    // In strict mode each query is forwarded by itself.
-    if (of.isStrict || namesNotForwarded(of) === undefined) return NO_ROUTE;
+  #openRoute(
+    of: ZoneOfBlock & Pick<RoutedZone, 'readsNodes'> & Pick<ViewedBlock, 'rules'>,
+    { cached }: ViewOutcomes,
+  ): number {
+    if (!of.rules.readersForward || namesNotForwarded(of) === undefined) return NO_ROUTE;
     const forwarded = this.#dependencies.outcomes.ofForwarded(of);
     if (forwarded === undefined) return NO_ROUTE;
     return this.#routes.open({ ...of, outcomes: routeOutcomesOf(forwarded, cached) });
@@ -169,9 +169,8 @@ function readSearchOf(handlers: readonly Handler[]): HandlerSearch | undefined {
 }
 
 /** Whether there are names that readers answer as the chain would. */
-export function hasReadNodes({ handlers, isStrict }: ViewedBlock): boolean {
-  // CoreDNS denies some names that exist.
-  if (isStrict) return false;
+export function hasReadNodes({ handlers, rules }: ViewedBlock): boolean {
+  if (!rules.readersAnswerNames) return false;
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
   return lastPublisher >= 0 && handlers.every(passesUnknown) && keepsTtls(handlers);
 }

@@ -12,6 +12,7 @@ import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { AnswerSources, CachedAnswer, PublicationId, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { RCODE } from '../../wire/types.ts';
+import type { BlockRules } from './block-rules.ts';
 import { isStorable, MAX_PUBLICATIONS } from './kept-answers.ts';
 
 export interface DerivedAnswersOptions {
@@ -23,8 +24,7 @@ export interface DerivedAnswersOptions {
   /** Where readers look for the answer to a query, and its outcome; undefined: do not store it. */
   readonly placeOf: (query: Query) => { readonly view: ViewId; readonly outcome: number } | undefined;
   readonly clock: Clock;
-  /** Whether queries whose length a plugin has changed go to the plugins, which count and log this length. */
-  readonly isStrict: boolean;
+  readonly rules: Pick<BlockRules, 'readersRepeatResized' | 'sendsExtendedErrors'>;
 }
 
 /** Seconds. An answer ends when its sources change; this ends answers that nobody asks for any more. */
@@ -50,14 +50,15 @@ export function storeDerivedAnswers(chain: Chain, options: DerivedAnswersOptions
   };
 }
 
-function isDerived(query: Query, { isStrict }: DerivedAnswersOptions): boolean {
-  return query.isDerived && isStorable(query) && (!isStrict || query.octets === query.site.octets);
+function isDerived(query: Query, { rules }: DerivedAnswersOptions): boolean {
+  const isResized = query.octets !== query.site.octets;
+  return query.isDerived && isStorable(query) && (rules.readersRepeatResized || !isResized);
 }
 
 function toCached(
   query: Query,
   answer: Answer,
-  { recursionAvailable, isStrict }: DerivedAnswersOptions,
+  { recursionAvailable, rules }: DerivedAnswersOptions,
   found: { readonly sources: AnswerSources; readonly outcome: number },
 ): CachedAnswer | undefined {
   if (answer.kind === 'drop' || !isResponse(answer)) return undefined;
@@ -75,7 +76,7 @@ function toCached(
     ttlOffsets: [],
     recursionAvailable: recursionAvailable ?? whole.recursionAvailable,
     lifetime: LIFETIME,
-    passedErrors: isStrict ? undefined : whole.passedErrors,
+    passedErrors: rules.sendsExtendedErrors ? whole.passedErrors : undefined,
     ...found,
   };
 }

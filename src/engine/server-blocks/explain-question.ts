@@ -63,12 +63,12 @@ function partOf({ role, questions, answers }: Handler, name: NameKey, type: numb
 }
 
 function* readerParts(block: ViewedBlock, zone: NameKey, name: NameKey, type: number): Iterable<ReaderPart> {
-  const { handlers, isStrict } = block;
+  const { handlers, rules } = block;
   const readsNodes = hasReadNodes(block);
   if (readsNodes && isPublished(handlers, name, type)) yield 'names';
   if (readCacheOf(block) !== undefined) yield 'cache';
   else if (mayDerive(handlers)) yield 'derived';
-  if (isStrict || (type !== TYPE.A && type !== TYPE.AAAA)) return;
+  if (!rules.readersForward || (type !== TYPE.A && type !== TYPE.AAAA)) return;
   const others = namesNotForwarded({ zone, handlers, readsNodes });
   if (others !== undefined && !isWithinAny(name, new Set(others))) yield 'forwards';
 }

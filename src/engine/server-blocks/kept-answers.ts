@@ -12,6 +12,7 @@ import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CachedAnswer, PublicationId, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { CLASS } from '../../wire/types.ts';
+import type { BlockRules } from './block-rules.ts';
 
 /** Maximum number of publications whose state the table tracks for one answer. */
 export const MAX_PUBLICATIONS = 2;
@@ -25,13 +26,12 @@ export interface KeptAnswersOptions {
   /** The outcome of the answer to a query; undefined: readers must not give it. */
   readonly outcomeOf: (query: Query) => number | undefined;
   readonly clock: Clock;
-  /** Whether queries whose length a plugin has changed go to the plugins, which count and log this length. */
-  readonly isStrict: boolean;
+  readonly rules: Pick<BlockRules, 'readersRepeatResized' | 'sendsExtendedErrors'>;
 }
 
 /** Wraps a chain so that it stores answers made from cached ones. */
 export function storeKeptAnswers(chain: Chain, options: KeptAnswersOptions): Chain {
-  const { table, view, outcomeOf, clock, isStrict, publications } = options;
+  const { table, view, outcomeOf, clock, rules, publications } = options;
   const hasSources = publications.length <= MAX_PUBLICATIONS;
   return async (query) => {
     const sources = hasSources ? table.sourcesOf(publications) : undefined;
@@ -40,11 +40,12 @@ export function storeKeptAnswers(chain: Chain, options: KeptAnswersOptions): Cha
     if (kept === undefined || answer.kind === 'drop' || !isStorable(query)) return answer;
     const { isPartlyKept } = query;
     if (isPartlyKept && sources === undefined) return answer;
-    if (isStrict && query.octets !== query.site.octets) return answer;
+    if (!rules.readersRepeatResized && query.octets !== query.site.octets) return answer;
     const now = clock.monotonic();
     const cached = toCached(query, wholeAnswerOf(answer), kept, now);
     const outcome = cached && outcomeOf(query);
-    const passedErrors = isStrict || !('passedErrors' in answer) ? undefined : answer.passedErrors;
+    const passedErrors =
+      rules.sendsExtendedErrors && 'passedErrors' in answer ? answer.passedErrors : undefined;
     if (cached !== undefined && outcome !== undefined)
       table.cache(
         { ...cached, passedErrors, outcome, ...(isPartlyKept && sources !== undefined && { sources }) },

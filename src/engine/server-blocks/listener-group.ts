@@ -89,8 +89,8 @@ export class ListenerGroup {
   };
 
   async #answerPacket(packet: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
-    const isStrict = this.#options.form.acceptance === 'strict';
-    const parsed = isStrict ? parseQuery(packet) : acceptQuery(packet);
+    const { acceptance } = this.#options.form;
+    const parsed = acceptance === 'strict' ? parseQuery(packet) : acceptQuery(packet);
     if (parsed.kind === 'drop') return undefined;
     if (parsed.kind === 'empty') return this.#refuseEmpty(parsed.header, client, packet.length);
     if (parsed.kind === 'error') return this.#reject(parsed, client);

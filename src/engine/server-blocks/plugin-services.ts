@@ -55,7 +55,7 @@ export function offerServices(
     }),
     PLAN.offer({
       version,
-      isStrict: plan.isStrict,
+      restored: plan.restored,
       isFirst,
       listensAt: (address, port) => listensAt(plan, address, port),
     }),

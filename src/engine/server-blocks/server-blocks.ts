@@ -3,6 +3,7 @@
  *
  * All blocks are complete before any of them answers, so that a plan that fails changes nothing.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -34,6 +35,7 @@ import { countAnswers } from './answer-counts.ts';
 import { type FoundKeepers, findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
+import { type BlockRules, findBlockRules } from './block-rules.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
 import { areChosenByReaders, classesOf } from './client-classes.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
@@ -82,7 +84,7 @@ interface RunningBlock {
   readonly handlers: readonly Handler[];
   readonly chain: Chain;
   readonly choice: BlockChoice | undefined;
-  readonly isStrict: boolean;
+  readonly rules: BlockRules;
 }
 
 /** The parts of a block that its plugins use before it is complete. */
@@ -105,6 +107,7 @@ export class ServerBlocks {
   readonly #counts: BlockCounts;
   readonly #outcomes: BlockOutcomes;
   readonly #plan: EnginePlan;
+  readonly #rules: BlockRules;
   readonly #views: BlockViews | PlainViews;
   readonly #groups: ReadonlyMap<string, ListenerGroup>;
   /** By the name of the group. */
@@ -124,6 +127,7 @@ export class ServerBlocks {
   constructor(plan: EnginePlan, { former, ...dependencies }: ServerBlocksDependencies) {
     this.#dependencies = dependencies;
     this.#plan = plan;
+    this.#rules = findBlockRules(plan.restored);
     this.#isFirst = former === undefined;
     this.#outcomes = new BlockOutcomes(dependencies.counts);
     this.#views = makeViews(plan, dependencies, this.#outcomes);
@@ -304,7 +308,7 @@ export class ServerBlocks {
 
   /** The plugins that a block of another plan may take over from, in the order of its own plugins. */
   formerOf(plan: ServerBlockPlan): readonly (Plugin | undefined)[] {
-    if (this.#plan.isStrict) return [];
+    if (!this.#rules.keepsState) return [];
     const equal = this.#blocks.find((block) => isSameBlock(block.plan, plan));
     const ofZones = this.#blocks.find(
       (block) => viewOf(block.plan) === viewOf(plan) && isDeepStrictEqual(block.plan.zones, plan.zones),
@@ -331,7 +335,7 @@ export class ServerBlocks {
     made.handlers = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []);
     made.chain = this.#chainOf(made.handlers);
     const [choice] = made.plugins.flatMap(({ plugin }) => plugin.choice ?? []);
-    return { plan, ...made, choice, isStrict: this.#plan.isStrict };
+    return { plan, ...made, choice, rules: this.#rules };
   }
 
   #chainOf(handlers: readonly Handler[]): Chain {
@@ -382,24 +386,24 @@ export class ServerBlocks {
     const hasQuestions = ({ questions }: Handler) => !questions.matches()[Symbol.iterator]().next().done;
     if (cache?.role !== 'cache' || !handlers.slice(0, place).some(hasQuestions)) return chain;
     const { table, clock } = this.#dependencies;
-    const { isStrict } = this.#plan;
-    const outcomeOf = (query: Query) => this.#outcomes.ofAnswer({ handlers, isStrict }, query);
+    const rules = this.#rules;
+    const outcomeOf = (query: Query) => this.#outcomes.ofAnswer({ handlers, rules }, query);
     const publications = publicationsOf(handlers);
-    return storeKeptAnswers(chain, { table, view: cache.view, outcomeOf, clock, isStrict, publications });
+    return storeKeptAnswers(chain, { table, view: cache.view, outcomeOf, clock, rules, publications });
   }
 
   #storeDerived(chain: Chain, handlers: readonly Handler[]): Chain {
     const { table, clock } = this.#dependencies;
-    const { isStrict } = this.#plan;
+    const rules = this.#rules;
     const publications = publicationsOf(handlers);
     return storeDerivedAnswers(chain, {
-      ...{ table, clock, isStrict },
+      ...{ table, clock, rules },
       publications: () => publications,
       placeOf: (query) => {
         const { server, zone } = query.site;
         const view =
           this.#views instanceof BlockViews ? this.#views.derivedViewOf(handlers, server, zone) : undefined;
-        const outcome = view && this.#outcomes.ofAnswer({ handlers, isStrict }, query);
+        const outcome = view && this.#outcomes.ofAnswer({ handlers, rules }, query);
         return view === undefined || outcome === undefined ? undefined : { view, outcome };
       },
     });
@@ -413,7 +417,7 @@ export class ServerBlocks {
       table,
       clock,
       ...(recursionAvailable !== 'as-answered' && { recursionAvailable }),
-      isStrict: false,
+      rules: this.#rules,
       publications: () => (views instanceof PlainViews ? views.publications : []),
       placeOf: () => ({ view: DEFAULT_VIEW, outcome: CHAIN_OUTCOME.ours }),
     });

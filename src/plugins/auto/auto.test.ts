@@ -7,6 +7,7 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { replyOf } from '../../chain/response.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { Auto } from './auto.ts';
@@ -28,7 +29,9 @@ async function startScene(changes: Partial<AutoOptions> = {}) {
     ...changes,
   };
   const auto = new Auto(options, {
-    ...{ clock, log, isStrict: false },
+    clock,
+    log,
+    restored: NOTHING_RESTORED,
     chain: () => ({ kind: 'refused' }),
     onChange: () => {},
     onRemove: () => {},

@@ -1,6 +1,7 @@
 /**
  * Answers from all zone files of a folder, and follows the folder: zones come and go with their files.
  */
+
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -8,9 +9,11 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { parentOf } from '../../wire/name.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import { readZone } from '../file/read-zone.ts';
+import { findZoneAnswerRules, type ZoneAnswerRules } from '../file/zone-answer-rules.ts';
 import { lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';
 import type { ZoneNames } from '../file/zone-names.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
@@ -22,8 +25,8 @@ export interface AutoDependencies {
   readonly log: Log;
   /** The whole server, for aliases that leave a zone. */
   readonly chain: Chain;
-  /** Whether records of `$GENERATE` have the TTL that CoreDNS gives them. */
-  readonly isStrict: boolean;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
   /** Called when a zone has come or changed. */
   readonly onChange: (origin: NameKey) => void;
   /** Called when a zone is gone. */
@@ -42,6 +45,7 @@ export class Auto implements TransferSource {
   readonly #dependencies: AutoDependencies;
   readonly #fence: ItemFence;
   readonly #origins: ReadonlySet<NameKey>;
+  readonly #rules: ZoneAnswerRules;
   readonly #zones = new Map<NameKey, ServedZone>();
   /** Faults of the last look, so that each is logged once. */
   #faults: ReadonlySet<string> = new Set();
@@ -51,6 +55,7 @@ export class Auto implements TransferSource {
   constructor(options: AutoOptions, dependencies: AutoDependencies) {
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#rules = findZoneAnswerRules(dependencies.restored);
     const { clock, log } = dependencies;
     this.#fence = new ItemFence({ source: 'zone-file', clock, log });
     this.#origins = new Set(options.zones);
@@ -115,13 +120,13 @@ export class Auto implements TransferSource {
 
   /** @returns a fault; a zone that was served before stays as it was */
   #read({ origin, path }: FoundZone): string | undefined {
-    const { log, isStrict } = this.#dependencies;
+    const { log, restored } = this.#dependencies;
     const before = this.#zones.get(origin);
     const known = { serial: before?.names.serial, modified: before?.modified ?? 0 };
     const zone = { origin, path, reload: 0, reloadByMtime: false };
     const reading = this.#fence.take(
       () => path,
-      () => readZone(zone, known, isStrict),
+      () => readZone(zone, known, restored),
     ) ?? { kind: 'faulty', reason: `file ${JSON.stringify(path)} cannot be read` };
     if (reading.kind === 'missing') {
       this.#fence.count('unreadable');
@@ -150,8 +155,8 @@ export class Auto implements TransferSource {
     if (zone === undefined) return refuseIfLast(await next(query), 'auto');
     const { type } = query.question;
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
-    const { isStrict } = this.#dependencies;
-    return presentZoneAnswer(await lookUpInZone(zone.names, query, this.#dependencies.chain, { isStrict }));
+    const { chain } = this.#dependencies;
+    return presentZoneAnswer(await lookUpInZone(zone.names, query, chain, { rules: this.#rules }));
   }
 
   #zoneOf(name: NameKey): ServedZone | undefined {

@@ -6,6 +6,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { Query } from '../../chain/query.ts';
 import { addresses, CLIENT, denial, makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { RestorableId } from '../../deviations/table.ts';
 import type { PodSearch } from '../../kube/objects/objects.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
@@ -23,7 +24,7 @@ interface World {
   readonly services?: readonly string[];
   readonly host?: readonly string[];
   readonly client?: string;
-  readonly isStrict?: boolean;
+  readonly restored?: readonly RestorableId[];
   /** Zones of the block; other names have no handler there. */
   readonly zones?: readonly string[];
 }
@@ -35,7 +36,7 @@ function answerOf(names: World['names'], name: string): Answer {
   return found === 'servfail' ? { kind: 'servfail', reason: 'broken' } : addresses(name, found);
 }
 
-function clusterSource({ search, services = [], host = [], isStrict = false }: World): SearchSource {
+function clusterSource({ search, services = [], host = [], restored = [] }: World): SearchSource {
   const pod = { namespace: 'team-a', search: search ?? { kind: 'cluster', more: [] } } as const;
   const cluster = new ClusterSearch(
     {
@@ -46,7 +47,7 @@ function clusterSource({ search, services = [], host = [], isStrict = false }: W
         all: (address) => (address === POD ? [pod] : []),
       },
     },
-    isStrict,
+    restored.includes('search-of-services'),
   );
   cluster.ownDomains = host.map(key);
   return {
@@ -56,11 +57,11 @@ function clusterSource({ search, services = [], host = [], isStrict = false }: W
 }
 
 function handlerFor(world: World, metrics = new MetricRegistry()) {
-  const { names, isStrict = false, zones = ['.'] } = world;
+  const { names, restored = [], zones = ['.'] } = world;
   const asked: string[] = [];
   const elsewhere: string[] = [];
   const handler: Handler = createAutopathHandler(clusterSource(world), {
-    isStrict,
+    restored: new Set(restored),
     metrics,
     zones: zones.map(key),
     lookUp: ({ question }) => {
@@ -136,7 +137,7 @@ describe('a missing name below the first domain', () => {
     const { shown, elsewhere } = await ask(WWW, world);
     expect(elsewhere).toEqual(['www.example.com.']);
     expect(shown).toHaveLength(2);
-    expect((await ask(WWW, { ...world, isStrict: true })).rcode).toBe(RCODE.SERVFAIL);
+    expect((await ask(WWW, { ...world, restored: ['search-elsewhere'] })).rcode).toBe(RCODE.SERVFAIL);
   });
 
   it('is not stored for other clients', async () => {
@@ -177,9 +178,10 @@ describe('passes on', () => {
 
 it('searches for such names too, and counts those that exist, where it has to be as CoreDNS', async () => {
   const names = { 'web.': '192.0.2.1', 'own.team-a.svc.cluster.local.': '10.96.0.1' };
-  const found = await ask('web.team-a.svc.cluster.local.', { names, isStrict: true });
+  const found = await ask('web.team-a.svc.cluster.local.', { names, restored: ['search-of-services'] });
   expect(found.shown).toHaveLength(2);
-  const own = await ask('own.team-a.svc.cluster.local.', { names, isStrict: true });
+  const restored = ['search-counts', 'search-of-services'] as const;
+  const own = await ask('own.team-a.svc.cluster.local.', { names, restored });
   expect(await own.metrics.render()).toContain('coredns_autopath_success_total{server=""} 1');
 });
 

@@ -4,6 +4,7 @@
  *
  * A client that gets the answer for a missing name walks its list by itself, so passing on is right wherever the list is not known.
  */
+
 import { readFile } from 'node:fs/promises';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -12,6 +13,7 @@ import { isWithinAny, missingNamesWithin, NO_QUESTIONS } from '../../chain/match
 import type { Query } from '../../chain/query.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { isLeftToChain, type RestoredDeviations } from '../../deviations/table.ts';
 import { parseSearchDomains } from '../../forward/resolv-conf.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -43,7 +45,7 @@ export interface SearchSource {
 }
 
 interface Context extends Pick<PluginContext, 'find' | 'log' | 'lookUp' | 'metrics' | 'zones'> {
-  readonly isStrict: boolean;
+  readonly restored: RestoredDeviations;
   readonly pluginNames: readonly string[];
   readonly table: TableWriter;
 }
@@ -114,7 +116,7 @@ export class Autopath implements Plugin {
 
   #findSource(): SearchSource {
     const { source, zones } = this.#options;
-    const { isStrict, pluginNames } = this.#context;
+    const { restored, pluginNames } = this.#context;
     if (source.kind === 'domains') return sourceOf(source.domains, zones);
     if (source.name === 'erratic' && pluginNames.includes('erratic'))
       return sourceOf(DOMAINS_OF_ERRATIC, zones);
@@ -122,8 +124,10 @@ export class Autopath implements Plugin {
     // A name that any of them has may be meant as it is.
     const hasService: Kubernetes['hasService'] = (...service) =>
       followed.some((cluster) => cluster.hasService(...service));
+    const searchesServices = restored.has('search-of-services');
     const clusters = followed.map(
-      ({ serviceZones, searches }) => new ClusterSearch({ serviceZones, searches, hasService }, isStrict),
+      ({ serviceZones, searches }) =>
+        new ClusterSearch({ serviceZones, searches, hasService }, searchesServices),
     );
     this.#clusters = clusters;
     const [cluster] = clusters;
@@ -152,11 +156,12 @@ export class Autopath implements Plugin {
     return name === 'kubernetes' ? [find(Kubernetes) ?? []].flat() : [];
   }
 
-  /** Undefined: readers do not search. They answer for one cluster with one domain; in strict mode for none. */
+  /** Undefined: readers do not search. They answer for one cluster with one domain. */
   #publish(cluster: ClusterSearch, [followed, second]: readonly Kubernetes[]): PublishedLists | undefined {
-    const { isStrict, pluginNames, table, log } = this.#context;
+    const { restored, pluginNames, table, log } = this.#context;
     const searches = followed?.searches;
-    if (searches === undefined || second !== undefined || !cluster.hasOneDomain || isStrict) return undefined;
+    if (searches === undefined || second !== undefined || !cluster.hasOneDomain) return undefined;
+    if (isLeftToChain('searches', restored)) return undefined;
     // Readers know nothing of rules for the names that they find.
     if (pluginNames.includes('acl')) return undefined;
     return new PublishedLists({ cluster, searches, table, log });
@@ -182,7 +187,7 @@ function withinZones(domains: readonly NameKey[], zones: readonly NameKey[]): Re
 /** @param acl that of the block: it has seen the name that the client asked for, and not those of the list */
 export function createAutopathHandler(
   source: SearchSource,
-  { isStrict, lookUp, metrics, zones }: Pick<Context, 'isStrict' | 'lookUp' | 'metrics' | 'zones'>,
+  { restored, lookUp, metrics, zones }: Pick<Context, 'restored' | 'lookUp' | 'metrics' | 'zones'>,
   acl?: Pick<Acl, 'reject'>,
 ): Handler {
   const found = new CountFamily(
@@ -193,6 +198,8 @@ export function createAutopathHandler(
   ).with();
   const ofBlock = new Set(zones);
   const { domains } = source;
+  const countsNamesAsTheyAre = restored.has('search-counts');
+  const asksElsewhere = !restored.has('search-elsewhere');
   return {
     name: 'autopath',
     role: 'other',
@@ -203,11 +210,10 @@ export function createAutopathHandler(
       const answer = await next(query);
       if (!isWithinAny(query.key, domains) || !isSearched(query)) return answer;
       const isFound = !isMissing(answer);
-      // Readers do not count names that exist. In strict mode they answer none of them.
-      if (isFound && !(isStrict && isCounted(answer))) return answer;
+      if (isFound && !(countsNamesAsTheyAre && isCounted(answer))) return answer;
       const list = source.listFor(query);
       const [, ...candidates] = (list && candidatesOf(query.question.name, list)) ?? [];
-      const further = isStrict ? next : orElsewhere(next, ofBlock, lookUp);
+      const further = asksElsewhere ? orElsewhere(next, ofBlock, lookUp) : next;
       const behind: Next = (each) => acl?.reject(each) ?? further(each);
       const later = isFound ? undefined : await search(query, candidates, behind);
       const isCountedHere = isFound ? candidates.length > 0 : later !== undefined && isCounted(later);

@@ -24,14 +24,14 @@ export class ClusterSearch {
   /** The search list of the server; undefined: not known. */
   ownDomains: readonly NameKey[] | undefined;
   readonly #cluster: SearchedCluster;
-  readonly #isStrict: boolean;
+  readonly #searchesServices: boolean;
   /** The longest first. */
   readonly #zones: readonly SearchedZone[];
 
-  /** @param isStrict whether names that may be those of services themselves are searched for too, as in CoreDNS */
-  constructor(cluster: SearchedCluster, isStrict: boolean) {
+  /** @param searchesServices whether names that may be those of services themselves are searched for too, as in CoreDNS */
+  constructor(cluster: SearchedCluster, searchesServices: boolean) {
     this.#cluster = cluster;
-    this.#isStrict = isStrict;
+    this.#searchesServices = searchesServices;
     this.#zones = cluster.serviceZones
       .map((apex) => ({ apex, services: toKey(parseName(`svc.${apex === ROOT ? '' : apex}`)) }))
       .sort((one, other) => other.apex.length - one.apex.length);
@@ -72,7 +72,7 @@ export class ClusterSearch {
     if (zone === undefined || address === undefined) return undefined;
     const pod = this.#cluster.searches?.find(address);
     const list = pod && this.#listOf(pod, zone);
-    if (list === undefined || (!this.#isStrict && this.#mayBeMeant(name, zone))) return undefined;
+    if (list === undefined || (!this.#searchesServices && this.#mayBeMeant(name, zone))) return undefined;
     return list;
   }
 

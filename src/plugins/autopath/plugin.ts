@@ -39,8 +39,8 @@ export const autopath = definePlugin({
     return {
       create(options, context) {
         const { pluginNames } = context.use(BLOCK);
-        const { isStrict } = context.use(PLAN);
-        return new Autopath(options, { ...context, isStrict, pluginNames, table: context.use(ANSWER_TABLE) });
+        const { restored } = context.use(PLAN);
+        return new Autopath(options, { ...context, restored, pluginNames, table: context.use(ANSWER_TABLE) });
       },
     };
   },

@@ -4,6 +4,7 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { Query } from '../../chain/query.ts';
 import { CLIENT, makeQuery, record, SOA } from '../../chain/testing/queries.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
@@ -44,13 +45,13 @@ function whole(answers: readonly ResourceRecord[], parts: Partial<WholeAnswer> =
 
 const a = (name: string, ttl: number) => record(name, { kind: 'A', address: '192.0.2.1' }, ttl);
 
-function cacheOf(options: Partial<CoreDnsCacheRules> = {}, isStrict = false) {
+function cacheOf(options: Partial<CoreDnsCacheRules> = {}, restored = NOTHING_RESTORED) {
   const clock = new ManualClock();
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const metrics = new MetricRegistry();
   const cache = new Cache(
     { ...OPTIONS, ...options },
-    { clock, table, metrics, isStrict, rotates: () => false },
+    { clock, table, metrics, restored, rotates: () => false },
   );
   /** The counts of a family, without its labels of the block. */
   const counted = async (family: string) =>
@@ -117,17 +118,18 @@ describe('a denial is kept for the lesser of TTL and minimum of its SOA record (
   };
   const bounds = { capacity: 1, maxTtl: 30, minTtl: 5 };
   const given = { ...bounds, isMinTtlGiven: true };
+  const ofCoreDns: RestoredDeviations = new Set(['negative-ttl']);
 
   it.each([
-    ['its minimum', 3600, 2, bounds, false, 2],
-    ['its TTL', 2, 3600, bounds, false, 2],
-    ['the maximum of the cache', 3600, 900, bounds, false, 30],
-    ['a minimum of the cache that is configured', 3600, 2, given, false, 5],
-    ['its TTL with -compat', 3600, 2, bounds, true, 30],
-    ['the minimum of the cache with -compat', 2, 3600, bounds, true, 5],
-  ])('%s', async (_, ttl, minimum, limits, isStrict, seconds) => {
+    ['its minimum', 3600, 2, bounds, NOTHING_RESTORED, 2],
+    ['its TTL', 2, 3600, bounds, NOTHING_RESTORED, 2],
+    ['the maximum of the cache', 3600, 900, bounds, NOTHING_RESTORED, 30],
+    ['a minimum of the cache that is configured', 3600, 2, given, NOTHING_RESTORED, 5],
+    ['its TTL as in CoreDNS', 3600, 2, bounds, ofCoreDns, 30],
+    ['the minimum of the cache as in CoreDNS', 2, 3600, bounds, ofCoreDns, 5],
+  ])('%s', async (_, ttl, minimum, limits, restored, seconds) => {
     for (const rcode of [RCODE.NXDOMAIN, RCODE.NOERROR]) {
-      const { ask, asked, says, clock } = cacheOf({ denial: limits }, isStrict);
+      const { ask, asked, says, clock } = cacheOf({ denial: limits }, restored);
       says(denial(ttl, minimum, rcode));
       expect(ttls(await ask('www.example.'))).toEqual([seconds]);
       clock.advance(seconds * 1000 - 1);

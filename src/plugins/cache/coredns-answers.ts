@@ -2,6 +2,7 @@
  * Answers by the rules of plugin/cache of CoreDNS 1.14.7. All records of an answer have one TTL; answers with records and denials have
  * separate bounds.
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
@@ -14,6 +15,7 @@ import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/q
 import { KEPT_REPLIES, type KeptReplies } from '../../chain/reader-forwarding.ts';
 import { replyOf } from '../../chain/response.ts';
 import { isReadAsStored } from '../../chain/whole-answer.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
 import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
@@ -36,8 +38,8 @@ export interface CoreDnsAnswersDependencies {
   readonly clock: Clock;
   readonly table: TableWriter;
   readonly metrics: MetricRegistry;
-  /** Whether clients get any UDP size that they offer, and no extended errors of cached answers, as in CoreDNS. */
-  readonly isStrict: boolean;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
   /** Whether the block rotates the addresses of answers; known once it is complete. */
   readonly rotates: () => boolean;
 }
@@ -72,7 +74,9 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   #lastSite: QuerySite | undefined;
   readonly #interest: Interest;
   readonly #endCollecting: () => void;
-  readonly #isStrict: boolean;
+  readonly #keepsExtendedErrors: boolean;
+  /** Whether negative answers are kept for the minimum in their SOA record at most. */
+  readonly #heedsMinimum: boolean;
   readonly #maxUdpSize: number;
   readonly #rotates: () => boolean;
   /** Whether sets of addresses start at a random one; undefined until the block is complete. */
@@ -81,11 +85,12 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
 
   /** @param former those of another cache, whose entries it takes over */
   constructor(rules: CoreDnsCacheRules, dependencies: CoreDnsAnswersDependencies, former?: CoreDnsAnswers) {
-    const { clock, table, metrics } = dependencies;
+    const { clock, table, metrics, restored } = dependencies;
     this.#rules = rules;
     this.eachRefreshes = (rules.serveStale?.recheck ?? 0) === 0;
-    this.#isStrict = dependencies.isStrict;
-    this.#maxUdpSize = dependencies.isStrict ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE;
+    this.#keepsExtendedErrors = !restored.has('extended-errors');
+    this.#heedsMinimum = !restored.has('negative-ttl');
+    this.#maxUdpSize = restored.has('udp-size-bound') ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE;
     this.#rotates = dependencies.rotates;
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, rules.zones);
@@ -249,7 +254,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   /** The OPT record concerns one hop, so CoreDNS drops it. Without `-compat` its extended errors are kept. */
   #withoutEdns(answer: WholeAnswer): WholeAnswer {
     const { edns: _, passedErrors, ...others } = answer;
-    return this.#isStrict || passedErrors === undefined ? others : { ...others, passedErrors };
+    return passedErrors === undefined || !this.#keepsExtendedErrors ? others : { ...others, passedErrors };
   }
 
   #put(query: Query, kind: CacheKind, answer: WholeAnswer, ttl: number): void {
@@ -376,10 +381,6 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   #asWaitedFor({ answer, isKept }: Fetched): Answer {
     const isCached = isKept && this.patienceFor() !== undefined && answer.kind === 'message';
     return isCached ? { ...answer, authoritative: true } : answer;
-  }
-
-  get #heedsMinimum(): boolean {
-    return !this.#isStrict;
   }
 
   get #prefersPositive(): boolean {

@@ -4,18 +4,19 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { makeQuery } from '../../chain/testing/queries.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import { ErrorsHandler } from './errors.ts';
 import type { ErrorConsolidation } from './options.ts';
 
 function makeErrors(...consolidations: ErrorConsolidation[]) {
-  return makeErrorsIn(false, consolidations);
+  return makeErrorsIn(NOTHING_RESTORED, consolidations);
 }
 
-function makeErrorsIn(isStrict: boolean, consolidations: readonly ErrorConsolidation[] = []) {
+function makeErrorsIn(restored: RestoredDeviations, consolidations: readonly ErrorConsolidation[] = []) {
   const [clock, log] = [new ManualClock(), new RecordingLog()];
   const errors = new ErrorsHandler(
     { stacktrace: false, consolidations },
-    { clock, log, queryLog: log, isStrict },
+    { clock, log, queryLog: log, restored },
   );
   const note = (answer: Answer) => errors.handler.handle(makeQuery('Web.example.'), () => answer);
   const lines = () => log.records.map(({ level, message }) => `${level} ${message}`);
@@ -58,7 +59,7 @@ it('counts errors that fit a pattern, and tells them after the period or at the 
 });
 
 it('logs a few errors a minute, and the number of others', async () => {
-  const { errors, clock, note, lines } = makeErrorsIn(false);
+  const { errors, clock, note, lines } = makeErrors();
   for (let count = 0; count < 20; count += 1) await note(refused);
   expect(lines()).toHaveLength(5);
   clock.advance(60_000);
@@ -71,7 +72,7 @@ it('logs a few errors a minute, and the number of others', async () => {
 });
 
 it('logs each error where CoreDNS is to be matched', async () => {
-  const { note, lines } = makeErrorsIn(true);
+  const { note, lines } = makeErrorsIn(new Set(['error-lines']));
   for (let count = 0; count < 20; count += 1) await note(refused);
   expect(lines()).toHaveLength(20);
 });

@@ -4,6 +4,7 @@
  * Errors that match a pattern are counted for a time, and logged in one line. Of others a few lines a minute are logged, then
  * their number: clients can cause any number of errors, and a line costs as much as an answer.
  */
+
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import { LineLimit } from '../../base/line-limit.ts';
@@ -14,6 +15,7 @@ import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { QueryLines } from '../../contract/services.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { presentNameAsGo } from '../../wire/go-name.ts';
 import { typeName } from '../../wire/mnemonics.ts';
 import { toKey } from '../../wire/name.ts';
@@ -24,8 +26,8 @@ export interface ErrorsDependencies {
   readonly log: Log;
   /** For lines about single queries. */
   readonly queryLog: QueryLines;
-  /** Whether each error is logged, as in CoreDNS. */
-  readonly isStrict: boolean;
+  /** The deviations in which lines are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
 }
 
 /** For errors that match no pattern. */
@@ -40,11 +42,11 @@ export class ErrorsHandler {
   /** For errors that match no pattern. Undefined: all are logged. */
   readonly #limit: LineLimit | undefined;
 
-  constructor({ consolidations }: ErrorsOptions, { clock, log, queryLog, isStrict }: ErrorsDependencies) {
+  constructor({ consolidations }: ErrorsOptions, { clock, log, queryLog, restored }: ErrorsDependencies) {
     this.#queryLog = queryLog;
     const logMore = (count: number) =>
       log.error(`plugin/errors: ${count} more errors in last ${formatGoDuration(LIMIT.period)}`);
-    this.#limit = isStrict ? undefined : new LineLimit({ ...LIMIT, clock, logMore });
+    this.#limit = restored.has('error-lines') ? undefined : new LineLimit({ ...LIMIT, clock, logMore });
     this.#counts = consolidations.map((settings) => new ConsolidatedCount(settings, { clock, log }));
     this.handler = {
       name: 'errors',

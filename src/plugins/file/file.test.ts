@@ -8,6 +8,7 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import { Query } from '../../chain/query.ts';
 import { addresses, CLIENT, makeQuery } from '../../chain/testing/queries.ts';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { OPCODE, RCODE } from '../../wire/types.ts';
@@ -40,7 +41,12 @@ const behind: Chain = ({ question }) =>
     ? addresses(question.name, '192.0.2.200')
     : { kind: 'servfail', reason: 'plugin/file: no next plugin found' };
 
-async function serve(text: string, fallthrough: readonly string[] = [], outside?: Answer, isStrict = false) {
+async function serve(
+  text: string,
+  fallthrough: readonly string[] = [],
+  outside?: Answer,
+  restored = NOTHING_RESTORED,
+) {
   const folder = await makeTemporaryFolder();
   const clock = new ManualClock();
   const log = new RecordingLog();
@@ -49,7 +55,7 @@ async function serve(text: string, fallthrough: readonly string[] = [], outside?
   let chain: Chain = behind;
   const file = new File(
     { zones: [zone], fallthrough: fallthrough.map(key) },
-    { clock, log, chain: (query) => chain(query), isStrict, rotates: () => false },
+    { clock, log, chain: (query) => chain(query), restored, rotates: () => false },
   );
   const next: Chain = outside === undefined ? behind : () => outside;
   chain = (query) => file.handler.handle(query, next);
@@ -199,11 +205,24 @@ it.each([
   expect(await ask(name, type)).toEqual(expected);
 });
 
-it('answers as CoreDNS in strict mode', async () => {
-  const { ask } = await serve(ZONE, [], undefined, true);
+it('answers as CoreDNS where deviations are restored', async () => {
+  const restored = new Set([
+    'alias-circles',
+    'alias-chains',
+    'alias-to-nothing',
+    'alias-to-elsewhere',
+  ] as const);
+  const { ask } = await serve(ZONE, [], undefined, restored);
   expect((await ask('loop1.example.'))[1]?.split(', ')).toHaveLength(10);
   expect(await ask('www.example.', 'TXT')).toEqual(['0 aa', 'www.example. 60 IN CNAME web.example.', NS, '']);
   expect((await ask('outside.example.'))[2]).toBe(NS);
+});
+
+it('restores each deviation by itself', async () => {
+  const { ask } = await serve(ZONE, [], undefined, new Set(['alias-to-nothing']));
+  expect(await ask('www.example.', 'TXT')).toEqual(['0 aa', 'www.example. 60 IN CNAME web.example.', NS, '']);
+  expect((await ask('loop1.example.'))[1]?.split(', ')).not.toHaveLength(10);
+  expect((await ask('outside.example.'))[2]).not.toBe(NS);
 });
 
 it('passes on names that do not exist, where it is told to', async () => {
@@ -247,7 +266,7 @@ it('fails while there is no file, and looks for it again', async () => {
   };
   const file = new File(
     { zones: [zone], fallthrough: [] },
-    { clock, log: silentLog, chain: behind, isStrict: false, rotates: () => false },
+    { clock, log: silentLog, chain: behind, restored: NOTHING_RESTORED, rotates: () => false },
   );
   file.start();
   const ask = async () => tell(await file.handler.handle(makeQuery('web.example.'), behind));
@@ -268,7 +287,13 @@ it('gives only records that a response has room for, from a random address with 
   const make = (rotates: boolean) => {
     const file = new File(
       { zones: [zone], fallthrough: [] },
-      { clock: new ManualClock(), log: silentLog, chain: behind, isStrict: false, rotates: () => rotates },
+      {
+        clock: new ManualClock(),
+        log: silentLog,
+        chain: behind,
+        restored: NOTHING_RESTORED,
+        rotates: () => rotates,
+      },
     );
     file.start();
     return async (type: string) => {

@@ -1,6 +1,7 @@
 /**
  * Answers from zone files, and follows their changes.
  */
+
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -8,12 +9,14 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { parentOf } from '../../wire/name.ts';
 import { type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
 import { NotifyLog } from './notify-log.ts';
 import type { FileOptions, FileZone } from './options.ts';
 import { readZone, type ZoneReading } from './read-zone.ts';
+import { findZoneAnswerRules, type ZoneAnswerRules } from './zone-answer-rules.ts';
 import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from './zone-answers.ts';
 import type { ZoneNames } from './zone-names.ts';
 
@@ -22,8 +25,8 @@ export interface FileDependencies {
   readonly log: Log;
   /** The whole server, for aliases that leave a zone. */
   readonly chain: Chain;
-  /** Whether records of `$GENERATE` have the TTL that CoreDNS gives them. */
-  readonly isStrict: boolean;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
   /** Called when a zone has changed: stored answers are then out of date. Default: not called. */
   readonly onChange?: ((origin: NameKey) => void) | undefined;
   /** Whether the block rotates the addresses of answers; known once it is complete. */
@@ -45,10 +48,12 @@ export class File implements TransferSource {
   readonly #fence: ItemFence;
   readonly #zones: ReadonlyMap<NameKey, ZoneInFile>;
   readonly #fallthrough: ReadonlySet<NameKey>;
+  readonly #rules: ZoneAnswerRules;
   #isStopped = false;
 
   constructor({ zones, fallthrough }: FileOptions, dependencies: FileDependencies) {
     this.#dependencies = dependencies;
+    this.#rules = findZoneAnswerRules(dependencies.restored);
     const { clock, log } = dependencies;
     this.#fence = new ItemFence({ source: 'zone-file', clock, log });
     this.#notifies = new NotifyLog(log, clock);
@@ -115,11 +120,11 @@ export class File implements TransferSource {
 
   /** @param serial the serial of an unchanged zone */
   #read(zone: ZoneInFile, serial: number | undefined): ZoneReading {
-    const { isStrict } = this.#dependencies;
+    const { restored } = this.#dependencies;
     const { path } = zone.plan;
     const reading = this.#fence.take(
       () => path,
-      () => readZone(zone.plan, { serial, modified: zone.modified }, isStrict),
+      () => readZone(zone.plan, { serial, modified: zone.modified }, restored),
     ) ?? { kind: 'faulty', reason: `file ${JSON.stringify(path)} cannot be read` };
     if (reading.kind === 'missing') this.#fence.count('unreadable');
     if (reading.kind === 'faulty') this.#fence.count('malformed');
@@ -138,7 +143,7 @@ export class File implements TransferSource {
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
     if (zone.names === undefined) return { kind: 'servfail' };
     const answer = await lookUpInZone(zone.names, query, this.#dependencies.chain, {
-      isStrict: this.#dependencies.isStrict,
+      rules: this.#rules,
       rotates: this.#dependencies.rotates(),
     });
     const isMissing =

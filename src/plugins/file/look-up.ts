@@ -15,13 +15,11 @@ import {
   TYPE,
 } from '../../wire/types.ts';
 import { TYPE_NSEC } from './denial-chains.ts';
+import type { ZoneAnswerRules } from './zone-answer-rules.ts';
 import type { ZoneName } from './zone-name.ts';
 import type { ZoneNames } from './zone-names.ts';
 
 const TYPE_DS = 43;
-/** Maximum number of aliases that are followed for one question: that of CoreDNS, and ours. */
-const STRICT_ALIASES = 8;
-const MAX_ALIASES = 16;
 
 /** `nonterminal`: only names below the name have records. */
 /** And `yxdomain`: a DNAME makes a name that is too long. */
@@ -52,11 +50,7 @@ export interface FileQuestion {
   readonly question: Question;
   /** Whether the client wants signatures. */
   readonly isSigned: boolean;
-  /**
-   * Whether to answer as CoreDNS where it violates the DNS standards: name servers of the zone behind aliases that leave it or lead to
-   * nothing, and aliases in a circle until they are too many. Default: no.
-   */
-  readonly isStrict?: boolean;
+  readonly rules: ZoneAnswerRules;
   /** How many records a response may have. Default: any number. */
   readonly maxRecords?: number;
   /** Chooses the record that a cut set of addresses starts at, from 0 to below `count`. Default: the first. */
@@ -69,7 +63,7 @@ export class FileLookUp {
   readonly #zone: ZoneNames;
   readonly #elsewhere: LookUpElsewhere;
   readonly #isSigned: boolean;
-  readonly #isStrict: boolean;
+  readonly #rules: ZoneAnswerRules;
   readonly #question: Question;
   readonly #asked: FileQuestion;
 
@@ -78,7 +72,7 @@ export class FileLookUp {
     this.#asked = asked;
     this.#question = asked.question;
     this.#isSigned = asked.isSigned;
-    this.#isStrict = asked.isStrict === true;
+    this.#rules = asked.rules;
     this.#elsewhere = elsewhere;
   }
 
@@ -154,7 +148,7 @@ export class FileLookUp {
     // RFC 6672 section 2.2.
     if (alias === undefined) return { ...this.#positive(dnames, []), result: 'yxdomain' };
     const isCircle = toKey(alias.target) === toKey(name);
-    if (isCircle && this.#isStrict) return SERVFAIL;
+    if (isCircle && !this.#rules.endsCircles) return SERVFAIL;
     const record: ResourceRecord = {
       ...{ name: toKey(name), class: CLASS.IN, ttl: dname.ttl },
       data: { kind: 'CNAME', target: alias.target },
@@ -163,7 +157,7 @@ export class FileLookUp {
     const followed = isLast
       ? this.#positive([record], this.#serversFor([record]))
       : await this.#follow([record]);
-    const answers = this.#isStrict ? [...dnames, ...followed.answers] : joinRecords(dnames, followed.answers);
+    const answers = this.#join(dnames, followed.answers);
     return { ...followed, answers };
   }
 
@@ -194,13 +188,9 @@ export class FileLookUp {
     const answers = [...aliases];
     const passed = new Set([toKey(this.#question.name)]);
     let target = targetOf(aliases);
-    for (
-      let step = 0;
-      target !== undefined && step <= (this.#isStrict ? STRICT_ALIASES : MAX_ALIASES);
-      step += 1
-    ) {
+    for (let step = 0; target !== undefined && step <= this.#rules.maxAliases; step += 1) {
       const key = toKey(target);
-      if (!this.#isStrict && passed.has(key)) return this.#positive(answers, []);
+      if (this.#rules.endsCircles && passed.has(key)) return this.#positive(answers, []);
       passed.add(key);
       const cut = this.#cutAbove(key);
       if (cut !== undefined) return { ...cut, answers };
@@ -212,7 +202,7 @@ export class FileLookUp {
       answers.push(...last);
       const proof = last.length === 0 ? this.#proofOf(key) : [];
       // The last name has no such records (RFC 2308 section 2.2). Questions for ANY get the alias only, which denies nothing.
-      if (proof.length > 0 || (last.length === 0 && !this.#isStrict && type !== TYPE.ANY))
+      if (proof.length > 0 || (last.length === 0 && this.#rules.deniesBehindAliases && type !== TYPE.ANY))
         return this.#positive(answers, [...this.#soa(), ...proof]);
       target = targetOf(further);
     }
@@ -238,10 +228,10 @@ export class FileLookUp {
       ...this.#question,
       name: target,
     });
-    const all = this.#isStrict ? [...answers, ...more] : joinRecords(answers, more);
+    const all = this.#join(answers, more);
     const isNegative = result === 'nxdomain' || result === 'nodata';
     // The SOA record of the zone of the last name, which may be another one.
-    const denial = this.#isStrict ? [] : theirs.filter(({ data }) => data.kind === 'SOA');
+    const denial = this.#rules.trustsOtherZones ? theirs.filter(({ data }) => data.kind === 'SOA') : [];
     const authorities = [
       ...(denial.length > 0 ? denial : isNegative ? this.#soa() : this.#serversFor(all)),
       ...this.#proofOf(toKey(target)),
@@ -253,7 +243,12 @@ export class FileLookUp {
   #serversFor(answers: readonly ResourceRecord[]): readonly ResourceRecord[] {
     const last = answers.findLast(({ data }) => data.kind === 'CNAME')?.data;
     const isElsewhere = last?.kind === 'CNAME' && !isWithin(toKey(last.target), this.#zone.origin);
-    return isElsewhere && !this.#isStrict ? [] : this.#nameservers();
+    return isElsewhere && this.#rules.trustsOtherZones ? [] : this.#nameservers();
+  }
+
+  /** Records in a circle of aliases are there once, if circles end. */
+  #join(ones: readonly ResourceRecord[], others: readonly ResourceRecord[]): readonly ResourceRecord[] {
+    return this.#rules.endsCircles ? joinRecords(ones, others) : [...ones, ...others];
   }
 
   /** The wildcard right below the closest encloser (RFC 4592 section 3.3.1). */
@@ -316,13 +311,13 @@ export class FileLookUp {
     const target = targetFor(data);
     if (target === undefined) return [];
     // RFC 9460 section 2.5.2: the owner itself.
-    return target === ROOT && isServiceMode(data) && !this.#isStrict ? [name] : [target];
+    return target === ROOT && isServiceMode(data) && this.#rules.followsBindings ? [name] : [target];
   }
 
   /** The records that the alias of a service binding leads to (RFC 9460 section 4.1). */
   #bindingsOf(data: RecordData): readonly ResourceRecord[] {
     if ((data.kind !== 'SVCB' && data.kind !== 'HTTPS') || isServiceMode(data)) return [];
-    if (this.#isStrict) return [];
+    if (!this.#rules.followsBindings) return [];
     return this.#zone.find(toKey(data.target))?.signed(TYPE[data.kind], this.#isSigned) ?? [];
   }
 

@@ -1,7 +1,9 @@
 /**
  * Reads a zone file, unless it is unchanged.
  */
+
 import { readFileSync, statSync } from 'node:fs';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
 import type { FileZone } from './options.ts';
 import { ZoneNames } from './zone-names.ts';
@@ -28,13 +30,13 @@ export type ZoneReading =
   | { readonly kind: 'faulty'; readonly reason: string };
 
 /** CoreDNS gives this TTL to records of `$GENERATE`, whatever `$TTL` says. */
-const STRICT_GENERATED_TTL = 3600;
+const GENERATED_TTL_OF_COREDNS = 3600;
 
-/** @param isStrict whether the TTLs of `$GENERATE` are those of CoreDNS */
+/** @param restored may have the TTLs of `$GENERATE` that CoreDNS has */
 export function readZone(
   { origin, path, reloadByMtime }: FileZone,
   known: KnownFile,
-  isStrict = false,
+  restored = NOTHING_RESTORED,
 ): ZoneReading {
   let text: string;
   let modified: number;
@@ -47,7 +49,7 @@ export function readZone(
     return { kind: 'missing', reason: describeError(error, path) };
   }
   const readInclude = (include: string) => readFileSync(include, 'utf8');
-  const generatedTtl = isStrict ? STRICT_GENERATED_TTL : undefined;
+  const generatedTtl = restored.has('generated-ttl') ? GENERATED_TTL_OF_COREDNS : undefined;
   const { records, problems, untimed } = readZoneFile(text, {
     file: path,
     origin,

@@ -6,10 +6,10 @@ import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
 import { type ElsewhereAnswer, type FileAnswer, FileLookUp, type FileResult } from './look-up.ts';
 import type { NotifyLog } from './notify-log.ts';
+import type { ZoneAnswerRules } from './zone-answer-rules.ts';
 import type { ZoneNames } from './zone-names.ts';
 
 /** Maximum number of aliases that lead from one zone to another. */
@@ -25,8 +25,7 @@ const DATA_OCTETS: ReadonlyMap<number, number> = new Map([
 
 /** How answers are cut that are too large for the client. */
 export interface CutOptions {
-  /** Whether clients get any UDP size that they offer, as in CoreDNS. Default: no. */
-  readonly isStrict?: boolean | undefined;
+  readonly rules: ZoneAnswerRules;
   /** Whether `loadbalance` would shuffle the addresses, if it saw all of them. Default: no. */
   readonly rotates?: boolean | undefined;
 }
@@ -36,29 +35,28 @@ export async function lookUpInZone(
   names: ZoneNames,
   query: Query,
   chain: Chain,
-  { isStrict = false, rotates = false }: CutOptions = {},
+  { rules, rotates = false }: CutOptions,
 ): Promise<FileAnswer> {
   query.keepLetters();
-  const room = query.roomFor(isStrict ? MAX_MESSAGE_OCTETS : MAX_UDP_SIZE);
+  const room = query.roomFor(rules.maxUdpSize);
   const asked = {
     question: query.question,
     isSigned: query.edns?.dnssecOk === true,
-    isStrict,
+    rules,
     maxRecords: Math.floor(room / (MIN_RECORD_OCTETS + (DATA_OCTETS.get(query.question.type) ?? 0))),
     pick: rotates ? (count: number) => Math.floor(Math.random() * count) : undefined,
   };
   const lookUp = new FileLookUp(names, asked, async (question) => {
-    if (query.depth >= MAX_DEPTH) return endOfAliases(isStrict);
+    if (query.depth >= MAX_DEPTH) return endOfAliases(rules);
     const found = await elsewhere(query, question, chain);
-    // CoreDNS does not pass on TC here.
-    return isStrict ? { ...found, isCut: false } : found;
+    return rules.passesTruncation ? found : { ...found, isCut: false };
   });
   return lookUp.answer();
 }
 
 /** Aliases that form a loop: the chain so far, as BIND, Knot, NSD and PowerDNS do; CoreDNS fails. */
-function endOfAliases(isStrict: boolean) {
-  return { ...NOTHING_ELSEWHERE, result: isStrict ? 'servfail' : 'success' } as const;
+function endOfAliases({ endsCircles }: ZoneAnswerRules) {
+  return { ...NOTHING_ELSEWHERE, result: endsCircles ? 'success' : 'servfail' } as const;
 }
 
 async function elsewhere(query: Query, question: Question, chain: Chain): Promise<ElsewhereAnswer> {

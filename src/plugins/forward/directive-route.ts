@@ -5,10 +5,12 @@
  * EDNS options that servers may act on are passed on. Queries that do not ask for records go on as they came. With `-compat` all of them do,
  * each by itself.
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Query } from '../../chain/query.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import type { Connect, TransportTerms } from '../../forward/connect.ts';
 import { MAX_SEPARATE, profileOfCoreDns, TRANSPORT_OF_COREDNS } from '../../forward/coredns-profile.ts';
 import {
@@ -54,8 +56,8 @@ import type { ConnectEvents, RouteMethods, RouteServers } from './route.ts';
 
 export interface DirectiveRouteOptions {
   readonly directive: ForwardDirective;
-  /** Whether each query is sent on by itself, as in CoreDNS. */
-  readonly isStrict: boolean;
+  /** The deviations in which servers are asked as by CoreDNS. */
+  readonly restored: RestoredDeviations;
   readonly tally: ForwardTally;
   /** Whether a server from a file is this one, so that it is left out. Default: always false. */
   readonly isOurselves?: IsOurselves | undefined;
@@ -90,14 +92,17 @@ export class DirectiveRoute implements RouteMethods {
   readonly keepsServers: boolean;
   readonly direct: RouteMethods['direct'];
   readonly #options: DirectiveRouteOptions;
+  /** Whether servers get queries of our own for questions about records. */
+  readonly #asksItself: boolean;
   /** By their addresses in the form of `Forwarder`. */
   #servers: ReadonlyMap<string, CountedServer> = new Map();
   #counts: ForwardMetrics | undefined;
 
   constructor(options: DirectiveRouteOptions) {
     this.#options = options;
+    this.#asksItself = !options.restored.has('own-query');
     // What a tap shows belongs to the plan.
-    this.keepsServers = !options.isStrict && options.tap === undefined;
+    this.keepsServers = !options.restored.has('reload-keeps-state') && options.tap === undefined;
     this.direct = {
       isUsable: () => true,
       believesDenials: () => true,
@@ -141,9 +146,9 @@ export class DirectiveRoute implements RouteMethods {
   }
 
   questionOf(query: Query): ForwardQuestion {
-    const { directive, isStrict } = this.#options;
+    const { directive } = this.#options;
     const question = { ...query.questionKey, name: query.question.name };
-    if (!isStrict && asksForRecords(query)) {
+    if (this.#asksItself && asksForRecords(query)) {
       const options = encodePassedOn(query.edns?.options);
       return options === undefined ? question : { ...question, options };
     }
@@ -293,7 +298,7 @@ function termsOf(directive: ForwardDirective, servers: readonly CountedServer[])
 }
 
 function planOf(
-  { directive, isStrict }: DirectiveRouteOptions,
+  { directive, restored }: DirectiveRouteOptions,
   servers: readonly CountedServer[],
 ): ForwardPlan {
   const { policy, failoverRcodes, maxConcurrent, admission, hedges = true, maxConnectAttempts } = directive;
@@ -319,15 +324,15 @@ function planOf(
     rules: [defaultRule(servers.map(({ address }) => address))],
     policy: POLICIES[policy],
     tryNextOn: failoverRcodes,
-    ...(isStrict || maxConnectAttempts !== undefined ? ofCoreDns : ours),
-    merges: !isStrict,
+    ...(restored.has('sends-again') || maxConnectAttempts !== undefined ? ofCoreDns : ours),
+    merges: !restored.has('forward-equal-questions'),
     // The plugin `loop` detects loops.
     loopDetection: false,
     // Clients decide whether they trust the AD bit of servers, as in CoreDNS.
     trustsAd: true,
     passesOptions: true,
     limits: {
-      ...(isStrict ? separate : limits),
+      ...(restored.has('shares-of-clients') ? separate : limits),
       ...(maxConcurrent > 0 && { inFlight: maxConcurrent, queued: 0 }),
       ...admission,
     },

@@ -5,6 +5,7 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { Query } from '../../chain/query.ts';
 import { addresses, CLIENT, makeQuery, SOA, told } from '../../chain/testing/queries.ts';
+import { ALL_RESTORED, NOTHING_RESTORED } from '../../deviations/table.ts';
 import { ForwardTally } from '../../forward/forward-tally.ts';
 import { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
@@ -55,7 +56,7 @@ interface Seen {
 async function forwardTo(
   rules: readonly Partial<ForwardDirective>[],
   servers: Readonly<Record<string, Script>>,
-  isStrict = false,
+  restored = NOTHING_RESTORED,
 ) {
   const clock = new ManualClock();
   const log = new RecordingLog();
@@ -79,7 +80,7 @@ async function forwardTo(
   const forward = new Forward(
     { routes },
     {
-      isStrict,
+      restored,
       clock,
       metrics: new MetricRegistry(),
       forwardTally: new ForwardTally(),
@@ -101,15 +102,25 @@ async function forwardTo(
 const at = (address: string) =>
   ({ kind: 'address', scheme: 'dns', address, port: 53, serverName: undefined }) as const;
 
-it('strictly sends each query on as it came, and its reply back as it is', async () => {
+it('sends each query on as it came, and its reply back as it is, where that is restored', async () => {
   const refusing = { '192.0.2.1': () => RCODE.REFUSED };
-  const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], refusing, true);
+  const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], refusing, ALL_RESTORED);
   const answers = await Promise.all([ask('WwW.example.'), ask('WwW.example.')]);
   expect(answers[0]).toMatchObject({ kind: 'message', rcode: RCODE.REFUSED, recursionAvailable: true });
   expect(seen.map(({ query, protocol }) => [query.questions[0]?.name, query.edns, protocol])).toEqual([
     ['WwW.example.', undefined, 'udp'],
     ['WwW.example.', undefined, 'udp'],
   ]);
+});
+
+it.each([
+  ['forward-equal-questions', ['www.example.', 'www.example.']],
+  ['own-query', ['WwW.example.']],
+] as const)('restores %s alone', async (id, names) => {
+  const refusing = { '192.0.2.1': () => RCODE.REFUSED };
+  const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], refusing, new Set([id]));
+  await Promise.all([ask('WwW.example.'), ask('WwW.example.')]);
+  expect(seen.map(({ query }) => query.questions[0]?.name)).toEqual(names);
 });
 
 it('asks once for equal questions, and answers each with the reply', async () => {
@@ -143,11 +154,11 @@ it('asks once for equal queries with EDNS options, and passes these on as they c
   ]);
 });
 
-it('strictly asks by the protocol of the client', async () => {
+it('asks by the protocol of the client, where that is restored', async () => {
   const { askWith, seen } = await forwardTo(
     [{ upstreams: [at('192.0.2.1')] }],
     { '192.0.2.1': () => RCODE.NOERROR },
-    true,
+    new Set(['own-query']),
   );
   const { question, header } = makeQuery('a.example');
   await askWith(new Query(question, { question, header, edns: undefined }, { ...CLIENT, transport: 'tcp' }));
@@ -238,13 +249,13 @@ it('asks the next rule after the codes that a rule says, and no other', async ()
   expect(asked()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.1']);
 });
 
-it('strictly tries another server at once after an error, and says in the end what was wrong', async () => {
+it('tries another server at once after an error, and says in the end what was wrong, where that is restored', async () => {
   const upstreams = [at('127.0.0.1'), at('127.0.0.2')];
   const servers: Record<string, Script> = { '127.0.0.1': () => 'ECONNREFUSED', '127.0.0.2': () => 0 };
-  const { ask, asked } = await forwardTo([{ upstreams }], servers, true);
+  const { ask, asked } = await forwardTo([{ upstreams }], servers, new Set(['sends-again']));
   expect(await ask('a.')).toMatchObject({ kind: 'message' });
   expect(asked()).toEqual(['127.0.0.1', '127.0.0.2']);
-  const dead = await forwardTo([{ upstreams: [at('127.0.0.1')] }], servers, true);
+  const dead = await forwardTo([{ upstreams: [at('127.0.0.1')] }], servers, new Set(['sends-again']));
   const answer = await dead.ask('a.');
   expect(answer.kind === 'servfail' && answer.reason).toMatch(
     /^read udp 127\.0\.0\.1:\d+->127\.0\.0\.1:53: read: connection refused$/,
@@ -262,13 +273,13 @@ it('refuses what exceeds the queries under way at once', async () => {
   expect(answer.kind === 'servfail' && answer.reason).toMatch(/: i\/o timeout$/);
 });
 
-it('strictly leaves a server out after failed checks, and takes it back after one reply', async () => {
+it('leaves a server out after failed checks, and takes it back after one reply, where that is restored', async () => {
   let isDead = true;
   const rule = { upstreams: [at('127.0.0.1')], maxFails: 1, failsFast: true };
   const { ask, clock, asked } = await forwardTo(
     [rule],
     { '127.0.0.1': () => (isDead ? 'ECONNREFUSED' : 0) },
-    true,
+    new Set(['sends-again']),
   );
   const pass = async () => {
     clock.advance(500);

@@ -21,7 +21,7 @@ import { type RouteDependencies, type RouteMethods, ServingRoute } from './route
 
 export interface ForwardDependencies
   extends RouteDependencies,
-    Pick<DirectiveRouteOptions, 'isStrict' | 'isOurselves' | 'tap'>,
+    Pick<DirectiveRouteOptions, 'restored' | 'isOurselves' | 'tap'>,
     Partial<Pick<PlannedRouteOptions, 'replies'>> {
   /** The cache before it, if its rules are our own. */
   readonly cache?: OwnAnswers | undefined;
@@ -123,7 +123,7 @@ export class Forward implements Plugin {
 function methodsOf(route: ForwardRoute, dependencies: ForwardDependencies): RouteMethods {
   const {
     forwardTally: tally,
-    isStrict,
+    restored,
     isOurselves,
     tap,
     cache,
@@ -133,7 +133,7 @@ function methodsOf(route: ForwardRoute, dependencies: ForwardDependencies): Rout
   } = dependencies;
   const { clock, log } = dependencies;
   if (route.kind === 'directive')
-    return new DirectiveRoute({ directive: route, isStrict, isOurselves, tap, tally, clock, log });
+    return new DirectiveRoute({ directive: route, restored, isOurselves, tap, tally, clock, log });
   if (cache === undefined) throw new TypeError('a plan without a cache before it');
   const noReplies = () => undefined;
   return new PlannedRoute({

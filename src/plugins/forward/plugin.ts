@@ -67,18 +67,18 @@ export const forward = definePlugin({
   create(options: ForwardOptions, context, former) {
     const dnstap = context.find(Dnstap);
     const { connectUpstream, ...forwarding } = context.use(FORWARDING);
-    const { isStrict, listensAt } = context.use(PLAN);
+    const { restored, listensAt } = context.use(PLAN);
     const { handlers } = context.use(BLOCK);
     const dependencies = {
       ...context,
       ...forwarding,
-      isStrict,
+      restored,
       table: context.use(ANSWER_TABLE),
       cache: context.find(Cache)?.own,
       replies: () => handlers().find(({ replies }) => replies !== undefined)?.replies,
       resolveName: createNameResolver(() => context.chain),
       connect: connectUpstream,
-      ...(!isStrict && { isOurselves: listensAt }),
+      ...(!restored.has('forward-to-itself') && { isOurselves: listensAt }),
       tap: dnstap && ((...server: Parameters<TapServer>) => dnstap.tapServer(...server)),
     };
     return new Forward(options, dependencies, ofKind(Forward, former));

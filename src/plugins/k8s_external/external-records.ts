@@ -58,16 +58,16 @@ export function addressRecords(
 /**
  * The aliases of a name.
  *
- * @param isStrict all of them, beside addresses too, as in CoreDNS; otherwise one at most, and only alone (RFC 2181 section 10.1)
+ * @param showsAll all of them, beside addresses too, as in CoreDNS; otherwise one at most, and only alone (RFC 2181 section 10.1)
  */
 export function aliasRecords(
   name: AbsoluteName,
   ports: readonly ReachedPort[],
   { cluster }: ExternalTtls,
-  isStrict: boolean,
+  showsAll: boolean,
 ): readonly (ResourceRecord & { readonly data: { readonly target: AbsoluteName } })[] {
   const targets = [...new Set(ports.flatMap(({ host }) => (host.kind === 'name' ? host.name : [])))];
-  const shown = isStrict
+  const shown = showsAll
     ? targets
     : ports.some(({ host }) => host.kind === 'address')
       ? []

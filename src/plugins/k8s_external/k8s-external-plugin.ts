@@ -1,6 +1,7 @@
 /**
  * Answers for services of a cluster at the addresses that clients outside it reach.
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -8,6 +9,7 @@ import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { addressOfReverseName } from '../../wire/address.ts';
 import { isWithin } from '../../wire/name.ts';
 import type { Reply } from '../../wire/query.ts';
@@ -28,7 +30,8 @@ import type { K8sExternalOptions } from './options.ts';
 import { type ReachedPort, ServiceFinder } from './reached-services.ts';
 
 export interface K8sExternalDependencies extends Pick<PluginContext, 'find'> {
-  readonly isStrict: boolean;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
   readonly clock: Clock;
   /** The whole server, for names of load balancers. */
   readonly chain: Chain;
@@ -53,6 +56,9 @@ export class K8sExternal implements Plugin, TransferSource {
   readonly #options: K8sExternalOptions;
   readonly #dependencies: K8sExternalDependencies;
   readonly #fallthrough: ReadonlySet<NameKey>;
+  /** Whether names are denied before services are listed. */
+  readonly #deniesUnlisted: boolean;
+  readonly #showsAllAliases: boolean;
   #running: RunningZones | undefined;
   readonly #notices: ChangeNotices;
   #unfollow: () => void = () => {};
@@ -61,6 +67,8 @@ export class K8sExternal implements Plugin, TransferSource {
     this.#options = options;
     this.#dependencies = dependencies;
     this.#fallthrough = new Set(options.fallthrough);
+    this.#deniesUnlisted = dependencies.restored.has('external-unlisted');
+    this.#showsAllAliases = dependencies.restored.has('external-aliases');
     this.#notices = new ChangeNotices(dependencies.clock, () => {
       for (const zone of options.zones) dependencies.onChange(zone);
     });
@@ -110,7 +118,8 @@ export class K8sExternal implements Plugin, TransferSource {
 
   /** CoreDNS counts only changes after the first list. */
   #serial({ services }: ExposedCluster): number {
-    return this.#dependencies.isStrict ? services.changed : services.serial(this.#options.hasEndpoints);
+    const isOfCoreDns = this.#dependencies.restored.has('external-serial');
+    return isOfCoreDns ? services.changed : services.serial(this.#options.hasEndpoints);
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
@@ -127,7 +136,7 @@ export class K8sExternal implements Plugin, TransferSource {
         ? await this.#answer(this.#running, zone, query)
         : this.#answerPointer(this.#running, zone, query, address);
     if (answer.kind !== 'nxdomain') return answer;
-    if (!this.#dependencies.isStrict && !this.#running.exposed.cluster.isKnown) return { kind: 'servfail' };
+    if (!this.#deniesUnlisted && !this.#running.exposed.cluster.isKnown) return { kind: 'servfail' };
     return isWithinAny(query.key, this.#fallthrough) ? next(query) : answer;
   }
 
@@ -178,9 +187,8 @@ export class K8sExternal implements Plugin, TransferSource {
     ttls: ExternalTtls,
   ): Promise<{ readonly records: readonly ResourceRecord[]; readonly truncated: boolean }> {
     const { question } = query;
-    const { isStrict } = this.#dependencies;
     const kind = question.type === TYPE.A ? 'A' : 'AAAA';
-    const aliases = aliasRecords(question.name, ports, ttls, isStrict);
+    const aliases = aliasRecords(question.name, ports, ttls, this.#showsAllAliases);
     const replies = await Promise.all(
       aliases.map(({ data }) => this.#askOthers(query, { ...question, name: data.target })),
     );

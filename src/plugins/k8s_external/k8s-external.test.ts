@@ -4,6 +4,7 @@ import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import type { RestorableId } from '../../deviations/table.ts';
 import type { EndpointsObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
@@ -76,14 +77,14 @@ const others = ({ question }: ReturnType<typeof makeQuery>): Answer =>
 interface Settings {
   readonly options?: Partial<K8sExternalOptions>;
   readonly kubernetes?: Partial<KubernetesOptions>;
-  readonly isStrict?: boolean;
+  readonly restored?: readonly RestorableId[];
   readonly isListed?: boolean;
 }
 
-function serving({ options, kubernetes, isStrict = false, isListed = true }: Settings = {}) {
+function serving({ options, kubernetes, restored = [], isListed = true }: Settings = {}) {
   const clock = new ManualClock();
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
-  const parts = { clock, log: silentLog, table, chain: others, isStrict };
+  const parts = { clock, log: silentLog, table, chain: others, restored: new Set(restored) };
   const cluster = new Kubernetes(
     { ...KUBERNETES, ...kubernetes },
     // No metrics are made before the start.
@@ -165,7 +166,7 @@ describe('a service', () => {
     expect(await serving().ask('mixed.edge.ext.example.')).toEqual([
       'mixed.edge.ext.example. 5 IN A 203.0.113.12',
     ]);
-    expect(await serving({ isStrict: true }).ask('mixed.edge.ext.example.')).toHaveLength(3);
+    expect(await serving({ restored: ['external-aliases'] }).ask('mixed.edge.ext.example.')).toHaveLength(3);
     expect(await serving().ask('mixed.edge.ext.example.', 'SRV')).toEqual(['nodata', 'ext.example.']);
   });
 
@@ -230,7 +231,7 @@ describe('the zone', () => {
     expect(await ask('nosuch.edge.ext.example.')).toEqual(['refused']);
     expect(await ask('nosuch.other.ext.example.')).toEqual(['nxdomain', 'ext.example.']);
     expect(await serving({ options, isListed: false }).ask('lb.edge.ext.example.')).toEqual(['servfail']);
-    const strict = serving({ options, isListed: false, isStrict: true });
+    const strict = serving({ options, isListed: false, restored: ['external-unlisted'] });
     expect(await strict.ask('lb.edge.ext.example.')).toEqual(['refused']);
   });
 

@@ -4,6 +4,7 @@ import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
@@ -34,7 +35,11 @@ function optionsOf({ zone, fallthrough = [] }: Given, place: number): Kubernetes
 
 function serving(...given: readonly Given[]) {
   const dependencies = {
-    ...{ clock: new ManualClock(), log: silentLog, isStrict: false, ownAddresses: [], environment: {} },
+    clock: new ManualClock(),
+    log: silentLog,
+    restored: NOTHING_RESTORED,
+    ownAddresses: [],
+    environment: {},
     ...{ metrics: new MetricRegistry(), table: new TableWriter({ readers: 1, reservation: 2 ** 26 }) },
     chain: (): Answer => ({ kind: 'servfail' }),
   };

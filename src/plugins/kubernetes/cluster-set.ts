@@ -2,7 +2,9 @@
  * The zones of a cluster set: the services that the cluster imports from others. They are a cluster of their own in the
  * table, whose services are imports.
  */
+
 import type { PluginContext } from '../../contract/plugin.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import type { PublicationId } from '../../table/types.ts';
@@ -12,7 +14,7 @@ import type { KubernetesOptions } from './options.ts';
 
 export interface ClusterSetDependencies extends Pick<PluginContext, 'clock' | 'log'> {
   readonly table: TableWriter;
-  readonly isStrict: boolean;
+  readonly restored: RestoredDeviations;
   readonly ownAddresses: readonly string[];
 }
 
@@ -26,7 +28,7 @@ export class ClusterSet {
   constructor(
     domain: NameKey,
     { pods, ttl, hasEndpoints, ignoresEmptyService }: KubernetesOptions,
-    { table, clock, log, isStrict, ownAddresses }: ClusterSetDependencies,
+    { table, clock, log, restored, ownAddresses }: ClusterSetDependencies,
   ) {
     this.domain = domain;
     this.publication = table.definePublication();
@@ -34,7 +36,7 @@ export class ClusterSet {
       ...{ domain, dialect: coreDns, pods, ttl, ownAddresses, hasEndpoints, publication: this.publication },
       ignoresEmptyServices: ignoresEmptyService,
       reverseZones: [],
-      clusterLabels: isStrict ? 'denied' : 'exist',
+      clusterLabels: restored.has('cluster-labels') ? 'denied' : 'exist',
     } as const;
     this.cluster = new Cluster(settings, table, clock, log);
   }

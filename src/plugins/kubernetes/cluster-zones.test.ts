@@ -3,6 +3,7 @@ import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import type { RestorableId } from '../../deviations/table.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import type { ClusterObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
@@ -53,7 +54,7 @@ interface Asked {
   /** What others say about names outside the zones. Default: an address. */
   readonly outside?: (name: string) => Answer;
   readonly isListed?: boolean;
-  readonly isStrict?: boolean;
+  readonly restored?: readonly RestorableId[];
   readonly options?: Partial<KubernetesOptions>;
   readonly objects?: readonly ClusterObject[];
 }
@@ -61,7 +62,7 @@ interface Asked {
 const anAddress = (name: string) => addresses(name, '192.0.2.80');
 
 function answering({ options = {}, objects = OBJECTS, outside = anAddress, ...more }: Asked = {}) {
-  const { isListed = true, isStrict = false } = more;
+  const { isListed = true, restored = [] } = more;
   const all = { ...OPTIONS, ...options };
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const cluster = new Cluster(
@@ -90,7 +91,7 @@ function answering({ options = {}, objects = OBJECTS, outside = anAddress, ...mo
     options: all,
     cluster,
     domain: OPTIONS.primaryZone,
-    isStrict,
+    restored: new Set(restored),
     chain: (query) => zones.handle(query, () => outside(query.question.name)),
   });
   const ask = async (name: string, type = 'A') =>
@@ -136,7 +137,7 @@ it('gives an ExternalName alone where the server of its target refuses or fails'
 it('passes on no name of a cluster that was not listed, unless it is to do as CoreDNS', async () => {
   const unlisted = { isListed: false, options: { fallthrough: [key('cluster.local.')] } };
   expect(await answering(unlisted)('nosuch.shop.svc.cluster.local.')).toEqual(['servfail']);
-  const passing = answering({ ...unlisted, isStrict: true });
+  const passing = answering({ ...unlisted, restored: ['unreached-cluster'] });
   expect(await passing('nosuch.shop.svc.cluster.local.')).toEqual(['refused']);
 });
 
@@ -151,13 +152,18 @@ it.each([
   ['96.10.in-addr.arpa.', 'PTR', 'nodata', 'nxdomain'],
 ])('says of %s %s: %s, and %s where it is to do as CoreDNS', async (name, type, said, strict) => {
   expect((await answering()(name, type))[0]).toBe(said);
-  expect((await answering({ isStrict: true })(name, type))[0]).toBe(strict);
+  const id = type === 'SOA' ? 'type-has-no-say' : 'name-exists';
+  expect((await answering({ restored: [id] })(name, type))[0]).toBe(strict);
+  const other = type === 'SOA' ? 'name-exists' : 'type-has-no-say';
+  expect((await answering({ restored: [other] })(name, type))[0]).toBe(said);
 });
 
 it('says of a cluster that was not listed what CoreDNS says, where it is to', async () => {
   const soa = (serial: number) =>
     `cluster.local. 5 IN SOA ns.dns.cluster.local. hostmaster.cluster.local. ${serial} 7200 1800 86400 5`;
-  const [usual, strict] = [false, true].map((isStrict) => answering({ isListed: false, isStrict }));
+  const [usual, strict] = ([[], ['not-listed-yet']] as const).map((restored) =>
+    answering({ isListed: false, restored }),
+  );
   expect(await usual?.('cluster.local.', 'SOA')).not.toEqual([soa(0)]);
   expect(await strict?.('cluster.local.', 'SOA')).toEqual([soa(0)]);
   expect(await usual?.('cart.svc.cluster.local.')).toEqual(['servfail']);

@@ -2,11 +2,13 @@
  * The zones of a `kubernetes` in a Corefile. Names are derived from the cluster's objects, in several zones, with rules for
  * namespaces and fall through.
  */
+
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Next } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { isWithin, splitLabels, toKey } from '../../wire/name.ts';
 import type { Reply } from '../../wire/query.ts';
@@ -15,10 +17,10 @@ import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
 import type { NameSource } from '../../zone/node.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
 import type { TransferableZone } from '../transfer/transfer-source.ts';
+import { denyWhileUnknown, type ExistenceRules, toExistingAnswer } from './existence.ts';
 import { isReverse } from './followed-cluster.ts';
 import { answerWhileUnknown, namesOf, toAnswer } from './kubernetes.ts';
 import type { KubernetesOptions } from './options.ts';
-import { strictAnswer, strictAnswerWhileUnknown } from './strict-answers.ts';
 import { TransferredZone } from './transferred-zone.ts';
 import { translateZone, type ZoneTranslation } from './zone-translation.ts';
 
@@ -29,11 +31,8 @@ export interface ClusterZonesOptions {
   readonly domain: NameKey;
   /** The whole server: for aliases that leave the zones. */
   readonly chain: Chain;
-  /**
-   * Whether to deny existing names that CoreDNS denies, and to let missing names fall through before the cluster was listed.
-   * Default: no, missing names are then SERVFAIL.
-   */
-  readonly isStrict?: boolean;
+  /** The deviations in which answers are those of CoreDNS. Default: none. */
+  readonly restored?: RestoredDeviations;
 }
 
 interface TranslatedZone extends ZoneTranslation {
@@ -54,9 +53,15 @@ export class ClusterZones {
   readonly #namespaces: ReadonlySet<string>;
   readonly #selectsNamespaces: boolean;
   readonly #fallthrough: ReadonlySet<NameKey>;
-  readonly #isStrict: boolean;
+  readonly #existence: ExistenceRules;
+  /** Whether names fall through before the cluster was listed. */
+  readonly #passesUnlisted: boolean;
+  /** Whether SERVFAIL before the cluster was listed has the form of a denial. */
+  readonly #deniesUnlisted: boolean;
+  /** Whether the addresses of name servers have no TTL in a transferred zone. */
+  readonly #transfersWithoutTtls: boolean;
 
-  constructor({ options, cluster, domain, chain, isStrict = false }: ClusterZonesOptions) {
+  constructor({ options, cluster, domain, chain, restored = NOTHING_RESTORED }: ClusterZonesOptions) {
     this.#cluster = cluster;
     this.#domain = domain;
     this.#chain = chain;
@@ -64,7 +69,13 @@ export class ClusterZones {
     this.#namespaces = new Set(options.namespaces);
     this.#selectsNamespaces = options.namespaceLabels !== undefined;
     this.#fallthrough = new Set(options.fallthrough);
-    this.#isStrict = isStrict;
+    this.#existence = {
+      bySubtree: !restored.has('name-exists'),
+      ofAllTypes: !restored.has('type-has-no-say'),
+    };
+    this.#passesUnlisted = restored.has('unreached-cluster');
+    this.#deniesUnlisted = restored.has('not-listed-yet');
+    this.#transfersWithoutTtls = restored.has('transferred-ttls');
     const { apexes } = cluster.names;
     this.#zones = options.zones
       .map((apex) => ({ apex, ...translateZone(apex, apexes.includes(apex) ? apex : domain) }))
@@ -79,8 +90,8 @@ export class ClusterZones {
     const answer = await this.#answer(zone, query, query.question, 0);
     const isMissing =
       answer.kind === 'nxdomain' ||
-      (answer.kind === 'nodata' && !this.#isStrict && type !== TYPE.SOA && this.#isOnlyAbove(zone, query)) ||
-      (this.#isStrict && !this.#cluster.isKnown && isFailure(answer));
+      (answer.kind === 'nodata' && this.#existence.bySubtree && this.#isOnlyAbove(zone, query)) ||
+      (this.#passesUnlisted && !this.#cluster.isKnown && isFailure(answer));
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : answer;
   }
 
@@ -94,7 +105,10 @@ export class ClusterZones {
     const found = lookUp(names, own, { name: own.apex, type: TYPE.NS, class: CLASS.IN });
     const { records = [], additionals = [] } = found.kind === 'records' ? found : {};
     // CoreDNS gives these addresses without a TTL here.
-    const servers = [...records, ...additionals.map((each) => (this.#isStrict ? { ...each, ttl: 0 } : each))];
+    const servers = [
+      ...records,
+      ...additionals.map((each) => (this.#transfersWithoutTtls ? { ...each, ttl: 0 } : each)),
+    ];
     const [soa] = zone.fromCluster([negativeSoa(own)]);
     const isShown = (namespace: string) => this.#isExposed(namespace);
     const parts = { apex: origin, ttl: this.#ttl, contents, isShown };
@@ -117,17 +131,15 @@ export class ClusterZones {
       ? lookUp(NO_NAMES, own, asked)
       : this.#withoutHidden(lookUp(namesOf(this.#cluster, query), own, asked), own, asked);
     const { type } = asked;
-    const found = this.#isStrict
-      ? strictAnswer(looked, { zone: own, key, type, domain: this.#domain })
-      : looked;
+    const found = toExistingAnswer(looked, { zone: own, key, type, domain: this.#domain }, this.#existence);
     if (found.kind === 'alias') return this.#follow(zone, query, question, found, aliases);
     return this.#present(zone, toAnswer(found));
   }
 
   #answerWhileUnknown({ fromCluster }: TranslatedZone, own: Zone, query: Query): Answer {
     const answer = answerWhileUnknown(this.#cluster.names, query);
-    const [soa] = this.#isStrict ? fromCluster([negativeSoa(own)]) : [];
-    return soa === undefined ? answer : strictAnswerWhileUnknown(answer, soa);
+    const [soa] = this.#deniesUnlisted ? fromCluster([negativeSoa(own)]) : [];
+    return soa === undefined ? answer : denyWhileUnknown(answer, soa);
   }
 
   /**
@@ -135,6 +147,7 @@ export class ClusterZones {
    * CoreDNS: the zone is ours.
    */
   #isOnlyAbove({ toCluster }: TranslatedZone, { question }: Query): boolean {
+    if (question.type === TYPE.SOA) return false;
     const key = toKey(toCluster(question.name));
     return !isWithin(key, this.#domain) && this.#cluster.names.findStanding(key) === undefined;
   }

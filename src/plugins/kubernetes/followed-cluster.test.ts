@@ -11,9 +11,9 @@ import type { KubernetesOptions } from './options.ts';
 const CLUSTER = toKey(parseName('cluster.local.'));
 
 it.each([
-  [false, 1],
-  [true, 2],
-])('with -compat %s, %i of a pod and a metadata service have reverse names', (isStrict, named) => {
+  [[], 1],
+  [['reverse-of-special-addresses'], 2],
+] as const)('with %s restored, %i of a pod and a metadata service have reverse names', (restored, named) => {
   const options: KubernetesOptions = {
     ...{ zones: [CLUSTER, toKey(parseName('in-addr.arpa.'))], primaryZone: CLUSTER },
     pods: 'disabled',
@@ -28,7 +28,10 @@ it.each([
     },
   };
   const { cluster } = new FollowedCluster(options, {
-    ...{ clock: new ManualClock(), log: silentLog, metrics: new MetricRegistry(), isStrict },
+    clock: new ManualClock(),
+    log: silentLog,
+    metrics: new MetricRegistry(),
+    restored: new Set(restored),
     table: new TableWriter({ readers: 0, reservation: 64 * 2 ** 20, seed: 4711 }),
     ...{ ownAddresses: [], environment: {} },
   });

@@ -2,12 +2,14 @@
  * A cluster as `kubernetes` follows it: its objects, its watches and its snapshot. Plans that name the same cluster share it, so a
  * changed Corefile lists nothing anew.
  */
+
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
 import { findClusterIdentity } from '../../kube/api/list-watch/cluster-identity.ts';
@@ -44,8 +46,8 @@ export interface FollowedClusterDependencies {
   readonly log: Log;
   readonly metrics: MetricRegistry;
   readonly table: TableWriter;
-  /** Whether answers are those of CoreDNS even where that is harmful. */
-  readonly isStrict: boolean;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
   /** Addresses at which clients reach us. */
   readonly ownAddresses: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -92,7 +94,7 @@ export class FollowedCluster {
 
   /** @throws RangeError for a zone that leaves no room for services */
   constructor(options: KubernetesOptions, dependencies: FollowedClusterDependencies) {
-    const { table, clock, log, ownAddresses, isStrict, needs = [] } = dependencies;
+    const { table, clock, log, ownAddresses, restored, needs = [] } = dependencies;
     const { pods, ttl, hasEndpoints, ignoresEmptyService, primaryZone, zones } = options;
     this.#options = options;
     this.#dependencies = dependencies;
@@ -107,7 +109,8 @@ export class FollowedCluster {
     const settings = {
       ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints, publication },
       ignoresEmptyServices: ignoresEmptyService,
-      ...{ namesSpecialAddresses: isStrict, endpointRanges: options.endpointRanges },
+      namesSpecialAddresses: restored.has('reverse-of-special-addresses'),
+      endpointRanges: options.endpointRanges,
       nodes: options.nodes,
       ...(this.#zones && { zones: this.#zones }),
     };

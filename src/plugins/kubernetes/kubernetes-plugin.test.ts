@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
@@ -36,17 +37,28 @@ const silent: Connection = {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 it.each([
-  { what: 'the first', isFirst: true, isStrict: false, timeout: 5000, waits: 5000 },
-  { what: 'a changed', isFirst: false, isStrict: false, timeout: 5000, waits: 30_000 },
-  { what: 'a changed', isFirst: false, isStrict: false, timeout: 40_000, waits: 40_000 },
-  { what: 'a changed, with -compat', isFirst: false, isStrict: true, timeout: 5000, waits: 5000 },
+  { what: 'the first', isFirst: true, restored: NOTHING_RESTORED, timeout: 5000, waits: 5000 },
+  { what: 'a changed', isFirst: false, restored: NOTHING_RESTORED, timeout: 5000, waits: 30_000 },
+  { what: 'a changed', isFirst: false, restored: NOTHING_RESTORED, timeout: 40_000, waits: 40_000 },
+  {
+    what: 'a changed, as in CoreDNS,',
+    isFirst: false,
+    restored: new Set(['reload-waits'] as const),
+    timeout: 5000,
+    waits: 5000,
+  },
 ])('$what Corefile with startup_timeout $timeout waits $waits ms for a silent API server', async (row) => {
   const [clock, log] = [new ManualClock(), new RecordingLog()];
-  const { isFirst, isStrict, timeout, waits } = row;
+  const { isFirst, restored, timeout, waits } = row;
   const plugin = new Kubernetes(
     { ...OPTIONS, startupTimeout: timeout },
     {
-      ...{ clock, log, isFirst, isStrict, ownAddresses: [], environment: {} },
+      clock,
+      log,
+      isFirst,
+      restored,
+      ownAddresses: [],
+      environment: {},
       ...{ metrics: new MetricRegistry(), table: new TableWriter({ readers: 1, reservation: 2 ** 26 }) },
       connect: async () => silent,
       chain: () => ({ kind: 'servfail' }),

@@ -62,7 +62,7 @@ export class Kubernetes implements Plugin, TransferSource {
    * @throws RangeError for a zone that leaves no room for services
    */
   constructor(options: KubernetesOptions, dependencies: KubernetesDependencies, former?: Kubernetes) {
-    const { chain, isStrict } = dependencies;
+    const { chain, restored } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
     this.#notices = new ChangeNotices(dependencies.clock, () => {
@@ -74,12 +74,20 @@ export class Kubernetes implements Plugin, TransferSource {
         ? known.share()
         : new FollowedCluster(options, withoutPlan(dependencies));
     const { domain, reverseZones, publication, clusterSet } = this.#followed;
-    this.facts = new QueryFacts(options.zones, this.#followed.identities, isStrict, options.zonal);
+    this.facts = new QueryFacts(
+      options.zones,
+      this.#followed.identities,
+      restored.has('client-of-address'),
+      options.zonal,
+    );
     const own = options.zones.filter((zone) => !options.multicluster.includes(zone));
     const zonesOf = (zones: readonly NameKey[], followed: FollowedCluster | ClusterSet) =>
       new ClusterZones({
-        ...{ options: { ...options, zones }, chain, isStrict },
-        ...{ cluster: followed.cluster, domain: followed.domain },
+        options: { ...options, zones },
+        chain,
+        restored,
+        cluster: followed.cluster,
+        domain: followed.domain,
       });
     const zones = zonesOf(own, this.#followed);
     const ofSet = clusterSet && zonesOf(options.multicluster, clusterSet);
@@ -198,9 +206,10 @@ export class Kubernetes implements Plugin, TransferSource {
 
   /** Milliseconds that the start waits for the first state. */
   get #patience(): number {
-    const { isFirst = true, isStrict } = this.#dependencies;
+    const { isFirst = true, restored } = this.#dependencies;
     const { startupTimeout } = this.#options;
-    return isFirst || isStrict ? startupTimeout : Math.max(startupTimeout, CHANGE_WAIT);
+    const isShort = isFirst || restored.has('reload-waits');
+    return isShort ? startupTimeout : Math.max(startupTimeout, CHANGE_WAIT);
   }
 
   /** Resolves when all objects are listed, or the time to wait is over. */
@@ -238,12 +247,19 @@ function withoutPlan(dependencies: FollowedClusterDependencies): FollowedCluster
     table,
     ownAddresses,
     environment,
-    isStrict,
+    restored,
     needs = [],
     connect,
   } = dependencies;
   return {
-    ...{ clock, log, metrics, table, ownAddresses, environment, isStrict, needs },
+    clock,
+    log,
+    metrics,
+    table,
+    ownAddresses,
+    environment,
+    restored,
+    needs,
     ...(connect && { connect }),
   };
 }

@@ -14,12 +14,12 @@ function pod(name: string, address: string, labels: Record<string, string> = {})
   return { kind: 'Pod', ...identity, addresses: [address] };
 }
 
-function factsOf(pods: readonly PodObject[] = [], isStrict = false) {
+function factsOf(pods: readonly PodObject[] = [], choosesOfSeveral = false) {
   const identities = new PodIdentities();
   identities.listStarted();
   for (const each of pods) identities.upsert(each);
   identities.listCompleted();
-  return new QueryFacts(ZONES, identities, isStrict);
+  return new QueryFacts(ZONES, identities, choosesOfSeveral);
 }
 
 function ask(facts: QueryFacts, label: string, address: string): { fact: string | undefined; query: Query } {

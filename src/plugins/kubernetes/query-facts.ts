@@ -33,23 +33,23 @@ export class QueryFacts implements FactSource {
   /** The longest first. */
   readonly #zones: readonly NameKey[];
   readonly #identities: PodIdentities | undefined;
-  readonly #isStrict: boolean;
+  readonly #choosesOfSeveral: boolean;
   readonly #isZonal: boolean;
 
   /**
    * @param identities undefined: pods are not followed
-   * @param isStrict whether one of several pods with an address is taken for the client, as in CoreDNS
+   * @param choosesOfSeveral whether one of several pods with an address is taken for the client, as in CoreDNS
    * @param isZonal whether names select endpoints by zone
    */
   constructor(
     zones: readonly NameKey[],
     identities: PodIdentities | undefined,
-    isStrict: boolean,
+    choosesOfSeveral: boolean,
     isZonal = false,
   ) {
     this.#zones = [...zones].sort((one, other) => other.length - one.length);
     this.#identities = identities;
-    this.#isStrict = isStrict;
+    this.#choosesOfSeveral = choosesOfSeveral;
     this.#isZonal = isZonal;
   }
 
@@ -67,7 +67,7 @@ export class QueryFacts implements FactSource {
     // Answers that depend on it are for this client alone.
     const address = canonicalAddress(query.dependOnClient().address.replace(/^::ffff:(?=\d+\.)/, ''));
     if (address === undefined) return undefined;
-    return this.#isStrict ? this.#identities?.all(address)[0] : this.#identities?.find(address);
+    return this.#choosesOfSeveral ? this.#identities?.all(address)[0] : this.#identities?.find(address);
   }
 
   /** Undefined: the name is in no zone. */

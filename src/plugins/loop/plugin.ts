@@ -20,9 +20,13 @@ export const loop = definePlugin({
     return { zone: zones[0] ?? ROOT };
   },
   create: (options, context, former) => {
-    const { isStrict } = context.use(PLAN);
+    const { restored } = context.use(PLAN);
     const { handlers } = context.use(BLOCK);
-    const dependencies = { ...context, handlers, endProcess: isStrict ? endProcess : undefined };
+    const dependencies = {
+      ...context,
+      handlers,
+      endProcess: restored.has('loop-goes-on') ? endProcess : undefined,
+    };
     return new Loop(options, dependencies, ofKind(Loop, former));
   },
 });

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { readCorefile } from '../../config/corefile/read-corefile.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { CorefilePluginName, CorefileUse } from '../registry.ts';
 
 const files: CorefileFiles = { read: () => '', kindOf: () => undefined, list: () => [] };
 
-function read(text: string, isStrict = false) {
+function read(text: string, restored = NOTHING_RESTORED) {
   return readCorefile(text, {
-    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, files, isStrict },
+    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, files, restored },
     interfaces: new Map(),
   });
 }
@@ -24,8 +25,8 @@ function optionsOf(name: CorefilePluginName, lines: string): unknown {
   return usesOf(lines).find((use) => use.name === name)?.options;
 }
 
-function problemsOf(text: string, isStrict = false): readonly string[] {
-  const reading = read(text, isStrict);
+function problemsOf(text: string, restored = NOTHING_RESTORED): readonly string[] {
+  const reading = read(text, restored);
   return reading.kind === 'good'
     ? []
     : reading.problems.map(({ message, position }) => `${position.line}: ${message}`);
@@ -188,7 +189,7 @@ describe('a feature of portolan', () => {
   it('is unknown to CoreDNS, so that -compat refuses it with its line', () => {
     const text = `. {\n cache\n portolan {\n stale\n }\n}\n`;
     expect(problemsOf(text)).toEqual([]);
-    expect(problemsOf(text, true)).toEqual([
+    expect(problemsOf(text, new Set(['own-directives']))).toEqual([
       "3: Corefile:3 - Error during parsing: Unknown directive 'portolan'",
     ]);
   });

@@ -38,12 +38,15 @@ export const prometheus = definePlugin({
   },
   create(_, context) {
     const { handlerNames } = context.use(BLOCK);
-    const { isStrict } = context.use(PLAN);
+    const { restored } = context.use(PLAN);
     const pluginBehind = () => handlerNames()[handlerNames().indexOf('prometheus') + 1] ?? '';
-    const pluginOf = isStrict ? pluginBehind : ({ answeredBy }: Query) => answeredBy;
+    const pluginOf = restored.has('plugin-label') ? pluginBehind : ({ answeredBy }: Query) => answeredBy;
     // Readers do not know the rewritten name.
-    const sizeOf = isStrict ? ({ octets }: Query) => octets : ({ site }: Query) => site.octets;
-    return { handler: createPrometheusHandler({ ...context, pluginOf, sizeOf, countsFurther: isStrict }) };
+    const sizeOf = restored.has('size-as-received')
+      ? ({ octets }: Query) => octets
+      : ({ site }: Query) => site.octets;
+    const countsFurther = restored.has('further-questions');
+    return { handler: createPrometheusHandler({ ...context, pluginOf, sizeOf, countsFurther }) };
   },
 });
 

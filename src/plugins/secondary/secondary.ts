@@ -1,6 +1,7 @@
 /**
  * Answers from zones that are fetched from primary servers.
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -8,9 +9,11 @@ import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { parentOf } from '../../wire/name.ts';
 import { type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import { NotifyLog } from '../file/notify-log.ts';
+import { findZoneAnswerRules, type ZoneAnswerRules } from '../file/zone-answer-rules.ts';
 import { dropNotify, lookUpInZone, presentZoneAnswer, refuseIfLast } from '../file/zone-answers.ts';
 import type { ZoneNames } from '../file/zone-names.ts';
 import type { TransferSource } from '../transfer/transfer-source.ts';
@@ -30,8 +33,8 @@ export interface SecondaryDependencies {
   readonly onChange: (origin: NameKey) => void;
   /** A key of `tsig` in the block. Default: there is none. */
   readonly keyNamed?: (name: NameKey) => NamedSecret | undefined;
-  /** Whether to answer as CoreDNS where it violates the DNS standards. */
-  readonly isStrict: boolean;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
   /** From 0 to below 1. Default: by chance. */
   readonly random?: () => number;
 }
@@ -49,6 +52,7 @@ export class Secondary implements TransferSource {
   #former: Secondary | undefined;
   readonly #turns = new TransferTurns(MAX_TRANSFERS);
   readonly #fallthrough: ReadonlySet<NameKey>;
+  readonly #rules: ZoneAnswerRules;
 
   /** @param former whose zones it serves until it has fetched its own */
   constructor(
@@ -57,6 +61,7 @@ export class Secondary implements TransferSource {
     former: Secondary | undefined,
   ) {
     this.#dependencies = dependencies;
+    this.#rules = findZoneAnswerRules(dependencies.restored);
     this.#notifies = new NotifyLog(dependencies.log, dependencies.clock);
     this.#former = former;
     this.#zones = new Map(
@@ -137,8 +142,7 @@ export class Secondary implements TransferSource {
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
     const { names } = zone;
     if (names === undefined) return { kind: 'servfail' };
-    const { isStrict } = this.#dependencies;
-    const answer = await lookUpInZone(names, query, this.#dependencies.chain, { isStrict });
+    const answer = await lookUpInZone(names, query, this.#dependencies.chain, { rules: this.#rules });
     const isMissing =
       answer.answers.length === 0 && (answer.result === 'nxdomain' || answer.result === 'nonterminal');
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : presentZoneAnswer(answer);

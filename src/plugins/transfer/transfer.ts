@@ -3,6 +3,7 @@
  *
  * IXFR is answered with the whole zone, or with its SOA record if the client has the same serial (RFC 1995 section 4).
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -10,6 +11,7 @@ import type { Handler, Next } from '../../chain/handler.ts';
 import { anyName } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { parentOf } from '../../wire/name.ts';
 import { isNewer } from '../../wire/serial.ts';
@@ -24,8 +26,8 @@ export interface TransferDependencies {
   readonly log: Log;
   /** A key of `tsig` in the block. Default: there is none. */
   readonly keyNamed?: (name: NameKey) => NamedSecret | undefined;
-  /** Whether questions for IXFR over UDP are refused, as in CoreDNS. */
-  readonly isStrict: boolean;
+  /** The deviations in which answers are those of CoreDNS. */
+  readonly restored: RestoredDeviations;
 }
 
 /** Octets of the records in one message: with header and question it stays below 64 KiB. */
@@ -36,6 +38,8 @@ export class Transfer {
   readonly handler: Handler;
   readonly #rules: readonly TransferRule[];
   readonly #dependencies: TransferDependencies;
+  /** Whether a question for IXFR over UDP gets the SOA record. */
+  readonly #answersShort: boolean;
   readonly #sources: TransferSource[] = [];
   #isServing = false;
   #isStopped = false;
@@ -43,6 +47,7 @@ export class Transfer {
   constructor({ rules }: TransferOptions, dependencies: TransferDependencies) {
     this.#rules = rules;
     this.#dependencies = dependencies;
+    this.#answersShort = !dependencies.restored.has('ixfr-over-udp');
     this.handler = {
       name: 'transfer',
       role: 'other',
@@ -89,7 +94,7 @@ export class Transfer {
     query.forbidStoring();
     const client = query.dependOnClient();
     const isWhole = client.transport !== 'udp' && client.send !== undefined;
-    const mayBeShort = query.question.type === TYPE.IXFR && this.#dependencies.isStrict !== true;
+    const mayBeShort = query.question.type === TYPE.IXFR && this.#answersShort;
     if (!isWhole && !mayBeShort) return { kind: 'refused' };
     const rule = this.#ruleFor(query.key);
     if (rule === undefined) return next(query);

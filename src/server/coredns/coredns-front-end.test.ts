@@ -4,6 +4,7 @@ import { findFreePort } from '../../base/testing/free-port.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
+import type { RestorableId } from '../../deviations/table.ts';
 import { CoreDnsFrontEnd } from './coredns-front-end.ts';
 
 const FILES = { read: () => '', kindOf: () => undefined, list: () => [] };
@@ -17,13 +18,29 @@ function read(text: string): CorefileReading {
 }
 
 /** A front end of `GOOD`, with `write` to change its file. @param fault makes each later plan fail to start */
-async function startFrontEnd({ isStrict = false, fault = '', missing = '', first = GOOD } = {}) {
+interface FrontEndSettings {
+  readonly restored?: readonly RestorableId[];
+  readonly fault?: string;
+  readonly missing?: string;
+  readonly first?: string;
+}
+
+async function startFrontEnd({
+  restored = [],
+  fault = '',
+  missing = '',
+  first = GOOD,
+}: FrontEndSettings = {}) {
   const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new MetricRegistry()];
   let text = first;
   const reading = read(first);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join());
   const frontEnd = new CoreDnsFrontEnd({
-    ...{ reading, isStrict, queryLog: undefined, clock, log },
+    reading,
+    restored: new Set(restored),
+    queryLog: undefined,
+    clock,
+    log,
     takeover: false,
     read: () => read(text),
     onServing: () => {},
@@ -76,8 +93,8 @@ it.each([
   ['an option that is wrong', 'a.test {\nreload 2s 1s\ncache 0\n}\n', OPTION],
   ['a zone that is served twice', `${GOOD}${GOOD}`, 'cannot serve dns://a.test.:53 - it is already defined'],
 ])('counts %s once, with the lines of CoreDNS', async (_, text, reason) => {
-  for (const isStrict of [false, true]) {
-    const { write, tick } = await startFrontEnd({ isStrict });
+  for (const restored of [[], ['reload-tries-again', 'reload-failures']] as const) {
+    const { write, tick } = await startFrontEnd({ restored });
     expect(await tick()).toEqual({ lines: [], failures: 0 });
     write(text);
     expect(await tick()).toEqual({ lines: twoErrors(reason), failures: 1 });
@@ -93,7 +110,7 @@ it('counts a plan that does not start', async () => {
   expect(await tick()).toEqual({ lines: twoErrors('port 53 is in use'), failures: 1 });
 });
 
-it('counts a file that does not parse once; strictly as CoreDNS it warns at each look and does not count', async () => {
+it('counts a file that does not parse once; restored, it warns at each look and does not count', async () => {
   // The text has a typo and an unclosed brace; CoreDNS reports the brace first.
   const text = 'a.test {\nreload 2s 1s\nwhoamy\ncache {\n';
   const lines = [
@@ -103,33 +120,35 @@ it('counts a file that does not parse once; strictly as CoreDNS it warns at each
   write(text);
   expect(await tick()).toEqual({ lines, failures: 1 });
   expect(await tick()).toEqual({ lines: [], failures: 1 });
-  const strict = await startFrontEnd({ isStrict: true });
+  const strict = await startFrontEnd({ restored: ['reload-failures'] });
   strict.write(text);
   expect(await strict.tick()).toEqual({ lines, failures: 0 });
   expect(await strict.tick()).toEqual({ lines, failures: 0 });
 });
 
 it('counts a failed reload by signal once, and by CoreDNS not at all', async () => {
-  for (const isStrict of [false, true]) {
-    const { frontEnd, write, tick, failures } = await startFrontEnd({ isStrict });
+  for (const [restored, counted] of [
+    [[], 1],
+    [['reload-failures'], 0],
+  ] as const) {
+    const { frontEnd, write, tick, failures } = await startFrontEnd({ restored });
     write('a.test {\nreload 2s 1s\nwhoamy\n}\n');
     await frontEnd.reload();
-    expect(await failures()).toBe(isStrict ? 0 : 1);
-    expect((await tick()).failures).toBe(isStrict ? 0 : 1);
+    expect(await failures()).toBe(counted);
+    expect((await tick()).failures).toBe(counted);
   }
 });
 
 it.each([
-  ['', false, 'OK'],
-  ['nft -i: spawn nft ENOENT', false, 'OK\npacket filter rules not set: nft -i: spawn nft ENOENT\n'],
-  // Strictly as CoreDNS.
-  ['nft -i: spawn nft ENOENT', true, 'OK'],
-])(
-  'says with its health and readiness that rules are missing: "%s", strict: %s',
-  async (missing, isStrict, body) => {
+  ['', [], 'OK'],
+  ['nft -i: spawn nft ENOENT', [], 'OK\npacket filter rules not set: nft -i: spawn nft ENOENT\n'],
+  ['nft -i: spawn nft ENOENT', ['ready-reasons'], 'OK'],
+] as const)(
+  'says with its health and readiness that rules are missing: "%s", restored: %s',
+  async (missing, restored, body) => {
     const [health, ready] = [await findFreePort(), await findFreePort()];
     const first = `a.test {\nhealth 127.0.0.1:${health}\nready 127.0.0.1:${ready}\nwhoami\n}\n`;
-    const { frontEnd } = await startFrontEnd({ isStrict, missing, first });
+    const { frontEnd } = await startFrontEnd({ restored, missing, first });
     await frontEnd.open();
     frontEnd.announce();
     for (const url of [`http://127.0.0.1:${health}/health`, `http://127.0.0.1:${ready}/ready`]) {

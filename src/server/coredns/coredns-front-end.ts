@@ -11,6 +11,7 @@ import type { CorefileReading, GoodCorefile } from '../../config/corefile/read-c
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import type { ServerEvidence } from '../../reasons/finding.ts';
 import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
@@ -25,8 +26,8 @@ export interface CoreDnsFrontEndOptions {
   readonly queryLog: QueryLogPlan | undefined;
   /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. Default: 0. */
   readonly drain?: number;
-  /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
-  readonly isStrict: boolean;
+  /** The deviations in which the server does as CoreDNS does. */
+  readonly restored: RestoredDeviations;
   /** Reads the current Corefile. @throws Error with the reason if it cannot be read */
   readonly read: () => CorefileReading;
   /** Called when the server answers queries. */
@@ -118,13 +119,13 @@ export class CoreDnsFrontEnd implements FrontEnd {
       reading = read();
     } catch (error) {
       log.error(`SIGUSR1: loading updated Caddyfile: ${messageOf(error)}`);
-      this.#countUnlessStrict();
+      this.#countMoreFailures();
       return;
     }
     const fault = await this.#follow(reading);
     if (fault === undefined) return;
     log.error(`SIGUSR1: starting with listener file descriptors: ${fault}`);
-    this.#countUnlessStrict();
+    this.#countMoreFailures();
   }
 
   stats(): FrontEndStats {
@@ -172,7 +173,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     }
     const before = this.#failed;
     const isRetry = before?.digest === digest;
-    if (isRetry && this.#options.isStrict) return;
+    if (isRetry && this.#options.restored.has('reload-tries-again')) return;
     const fault = await this.#follow(reading, isRetry);
     this.#showDigest(digest);
     if (fault === undefined || (isRetry && before?.message === fault)) return;
@@ -184,17 +185,18 @@ export class CoreDnsFrontEnd implements FrontEnd {
 
   /** CoreDNS logs this at each check. */
   #noteUnparsable(problems: readonly CorefileProblem[]): void {
-    const { isStrict, log } = this.#options;
+    const { restored, log } = this.#options;
     const message = problems.find(({ phase }) => phase === 'tokens')?.message ?? '';
     const isNew = this.#failed?.message !== message;
-    if (isNew || isStrict) log.warn(`plugin/reload: Corefile parse failed: ${message}`);
-    if (isNew) this.#countUnlessStrict();
+    if (isNew || restored.has('reload-failures'))
+      log.warn(`plugin/reload: Corefile parse failed: ${message}`);
+    if (isNew) this.#countMoreFailures();
     this.#failed = { digest: undefined, message };
   }
 
   /** Counts failures that CoreDNS does not count: after a signal, or of a file that does not parse. */
-  #countUnlessStrict(): void {
-    if (!this.#options.isStrict) this.#countFailures().inc();
+  #countMoreFailures(): void {
+    if (!this.#options.restored.has('reload-failures')) this.#countFailures().inc();
   }
 
   /**
@@ -241,7 +243,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
 
   /** The text for readiness requests if the running configuration differs from the file. */
   #describeTrouble(): string {
-    if (this.#options.isStrict) return '';
+    if (this.#options.restored.has('ready-reasons')) return '';
     const reload =
       this.#failed === undefined ? '' : `\nCorefile changed but reload failed: ${this.#failed.message}\n`;
     return `${reload}${this.#describeRules()}`;
@@ -249,8 +251,8 @@ export class CoreDnsFrontEnd implements FrontEnd {
 
   /** Manifests of a node's cache ask the health check for readiness too, so both have it. */
   #describeRules(): string {
-    const { isStrict, missingRules } = this.#options;
-    const missing = isStrict ? undefined : missingRules?.();
+    const { restored, missingRules } = this.#options;
+    const missing = restored.has('ready-reasons') ? undefined : missingRules?.();
     return missing === undefined ? '' : `\npacket filter rules not set: ${missing.reason}\n`;
   }
 

@@ -1,5 +1,5 @@
 /**
- * The answers of CoreDNS for names of a cluster where it violates the DNS standards, for strict mode.
+ * Which names of a cluster exist: by the DNS standards, or as CoreDNS takes it where deviations are restored.
  */
 import type { Answer } from '../../chain/answer.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
@@ -7,8 +7,16 @@ import { type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '.
 import type { ZoneAnswer } from '../../zone/lookup.ts';
 import type { Zone } from '../../zone/zone.ts';
 
+/** What makes a name exist. CoreDNS looks up services, not names: only services, pods and zones exist for it. */
+export interface ExistenceRules {
+  /** Whether a name exists that has names below it, or records of other types. */
+  readonly bySubtree: boolean;
+  /** Whether a name that does not exist does not exist for SOA either: CoreDNS never looks up names for it. */
+  readonly ofAllTypes: boolean;
+}
+
 /** A question, with the zone of the cluster that contains its name. */
-export interface StrictQuestion {
+export interface ExistenceQuestion {
   readonly zone: Zone;
   readonly key: NameKey;
   readonly type: Question['type'];
@@ -16,17 +24,21 @@ export interface StrictQuestion {
   readonly domain: NameKey;
 }
 
-/** CoreDNS looks up services, not names: only services, pods and zones exist for it. It never looks up names for SOA. */
-export function strictAnswer(answer: ZoneAnswer, question: StrictQuestion): ZoneAnswer {
+/** @param answer by the DNS standards */
+export function toExistingAnswer(
+  answer: ZoneAnswer,
+  question: ExistenceQuestion,
+  { bySubtree, ofAllTypes }: ExistenceRules,
+): ZoneAnswer {
   const { zone, type } = question;
   if (answer.kind !== 'nodata' && answer.kind !== 'nxdomain') return answer;
-  if (type === TYPE.SOA) return { kind: 'nodata', soa: answer.soa };
-  if (answer.kind === 'nxdomain' || isFound(question)) return answer;
+  if (type === TYPE.SOA) return ofAllTypes ? answer : { kind: 'nodata', soa: answer.soa };
+  if (bySubtree || answer.kind === 'nxdomain' || isFound(question)) return answer;
   return { kind: 'nxdomain', soa: answer.soa, authoritative: zone.authoritativeNxdomain };
 }
 
 /** Whether CoreDNS considers a name without records of the type as existing. */
-function isFound({ zone, key, type, domain }: StrictQuestion): boolean {
+function isFound({ zone, key, type, domain }: ExistenceQuestion): boolean {
   if (key === zone.apex) return type !== TYPE.TXT;
   if (zone.apex !== domain || key === `dns.${domain}` || key === `dns-version.${domain}`) return false;
   return !PROTOCOL_OF_SERVICE.test(key.slice(0, -domain.length));
@@ -41,7 +53,7 @@ const PROTOCOL_OF_SERVICE = /^_[^.]+\.[^.]+\.[^.]+\.svc\.$/;
  * @param answer the answer from current knowledge
  * @param soa the SOA record of the zone as the client knows it
  */
-export function strictAnswerWhileUnknown(answer: Answer, soa: ResourceRecord): Answer {
+export function denyWhileUnknown(answer: Answer, soa: ResourceRecord): Answer {
   if (soa.data.kind !== 'SOA') return answer;
   const unlisted = { ...soa, data: { ...soa.data, serial: 0 } };
   if (answer.kind === 'records' && answer.records[0]?.data.kind === 'SOA')
