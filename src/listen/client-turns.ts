@@ -11,7 +11,7 @@
  * oldest work has waited for long gets its newest work done first: the old one is hardly ever done in time, and would
  * make the new one late too.
  */
-import { WorkQueue } from '../base/work-queue.ts';
+import { TransientMap } from '../base/transient-map.ts';
 
 /** Microseconds that a turn adds to a balance. */
 export const QUANTUM = 250;
@@ -41,14 +41,16 @@ interface TurnAccount<Work> {
   balance: number;
   /** The expected cost of one work, in microseconds. */
   expected: number;
+  /** The account that comes after it in the round. */
+  after: TurnAccount<Work> | undefined;
 }
 
 export class ClientTurns<Work extends LimitedWork> {
   readonly #onExpired: (work: Work) => void;
   /** Clients that have work or debts. */
-  readonly #accounts = new Map<string, TurnAccount<Work>>();
+  readonly #accounts = new TransientMap<string, TurnAccount<Work>>();
   /** The same clients in the order of their turns, without the one whose turn it is. */
-  #round = new WorkQueue<TurnAccount<Work>>();
+  readonly #round = new TurnRound<Work>();
   #turn: TurnAccount<Work> | undefined;
   /** How many works were taken last. */
   #taken = 0;
@@ -71,7 +73,14 @@ export class ClientTurns<Work extends LimitedWork> {
       known.works.push(work);
       return;
     }
-    const account: TurnAccount<Work> = { client, works: [work], next: 0, balance: 0, expected: QUANTUM };
+    const account: TurnAccount<Work> = {
+      client,
+      works: [work],
+      next: 0,
+      balance: 0,
+      expected: QUANTUM,
+      after: undefined,
+    };
     this.#accounts.set(client, account);
     this.#round.add(account);
   }
@@ -161,8 +170,34 @@ export class ClientTurns<Work extends LimitedWork> {
   #forgive(): void {
     if (this.#accounts.size === 0) return;
     this.#accounts.clear();
-    this.#round = new WorkQueue();
+    this.#round.clear();
     this.#turn = undefined;
+  }
+}
+
+/** A queue. An account clears its link when it leaves, so that one in the old generation keeps no other. */
+class TurnRound<Work> {
+  #first: TurnAccount<Work> | undefined;
+  #last: TurnAccount<Work> | undefined;
+
+  add(account: TurnAccount<Work>): void {
+    if (this.#last === undefined) this.#first = account;
+    else this.#last.after = account;
+    this.#last = account;
+  }
+
+  take(): TurnAccount<Work> | undefined {
+    const first = this.#first;
+    if (first === undefined) return undefined;
+    this.#first = first.after;
+    if (this.#first === undefined) this.#last = undefined;
+    first.after = undefined;
+    return first;
+  }
+
+  clear(): void {
+    this.#first = undefined;
+    this.#last = undefined;
   }
 }
 

@@ -11,7 +11,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
-import { ClientTally } from '../forward/admission/client-tally.ts';
+import { QuestionsByClient } from '../forward/admission/questions-by-client.ts';
 import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { clientOf, ENVELOPE } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
@@ -107,7 +107,7 @@ export class SlowPathQueue implements WorkSource {
   readonly #clock: Clock;
   readonly #turns: MainTurns;
   /** Unanswered questions by client. */
-  readonly #held = new ClientTally();
+  readonly #held = new QuestionsByClient();
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
   readonly #faults: Faults;

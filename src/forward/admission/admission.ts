@@ -9,6 +9,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ClientTally } from './client-tally.ts';
+import { QuestionsByClient } from './questions-by-client.ts';
 
 /** Bounds for each group of servers: a group that does not answer does not affect the others. */
 export interface AdmissionLimits {
@@ -56,8 +57,8 @@ export class Admission<Work> {
   readonly #clock: Clock;
   readonly #events: AdmissionEvents<Work>;
   #limits: AdmissionLimits;
-  /** Questions in flight by client, without zeros. */
-  readonly #running = new Map<string, number>();
+  /** Questions in flight. */
+  readonly #running = new QuestionsByClient();
   readonly #waiting = new ClientTally();
   /** By client, the next to be served first; each queue has the oldest question first. */
   readonly #queues = new Map<string, Set<Ticket<Work>>>();
@@ -132,9 +133,7 @@ export class Admission<Work> {
     ticket.state = 'over';
     this.#runningCount -= 1;
     this.#others?.publish(this.#runningCount);
-    const left = this.#runningOf(ticket.client) - 1;
-    if (left > 0) this.#running.set(ticket.client, left);
-    else this.#running.delete(ticket.client);
+    this.#running.subtract(ticket.client);
     this.#startNext();
   }
 
@@ -150,7 +149,7 @@ export class Admission<Work> {
     const free = inFlight - this.#runningInAll();
     if (free <= 0) return false;
     if (free > inFlight >> 2) return true;
-    return this.#runningOf(client) + (this.#others?.runningOf(client) ?? 0) < perClient;
+    return this.#running.count(client) + (this.#others?.runningOf(client) ?? 0) < perClient;
   }
 
   #runningInAll(): number {
@@ -158,18 +157,14 @@ export class Admission<Work> {
   }
 
   #load(client: string): number {
-    return this.#runningOf(client) + this.#waiting.count(client);
-  }
-
-  #runningOf(client: string): number {
-    return this.#running.get(client) ?? 0;
+    return this.#running.count(client) + this.#waiting.count(client);
   }
 
   #start(ticket: Ticket<Work>): void {
     ticket.state = 'running';
     this.#runningCount += 1;
     this.#others?.publish(this.#runningCount);
-    this.#running.set(ticket.client, this.#runningOf(ticket.client) + 1);
+    this.#running.add(ticket.client);
     this.#events.run(ticket.work);
   }
 

@@ -9,10 +9,6 @@ export class ClientTally {
   readonly #groups: Set<string>[] = [];
   #most = 0;
 
-  get clients(): number {
-    return this.#counts.size;
-  }
-
   count(client: string): number {
     return this.#counts.get(client) ?? 0;
   }
