@@ -241,6 +241,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
 
   /** Gives up a connection that has ended, and the queries in flight on it. */
   #lose(socket: number, errno: number): void {
+    this.#streams.ended(socket, this.#now);
     this.#failAll((slot) => this.#pending.socket[slot] === socket, errno);
     this.#sockets.suspicious[socket] = 0;
     this.#streams.close(socket);

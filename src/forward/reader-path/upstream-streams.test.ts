@@ -110,3 +110,75 @@ it.runIf(batchesAvailable() === true)('opens a connection to a closed port once 
   now = 1000;
   expect(opened()).toBe(1);
 });
+
+it.runIf(batchesAvailable() === true)(
+  'opens the next connection before the bound of one is reached, so that queries find it open',
+  async () => {
+    const MAX_QUERIES = 8;
+    const server = await listen();
+    let accepted = 0;
+    server.on('connection', () => {
+      accepted += 1;
+    });
+    const { table, streams, pick } = streamsTo(server, { ...TERMS, maxQueries: MAX_QUERIES });
+    streams.release(await pick(0));
+    for (let query = 1; query < 4; query += 1) streams.release(streams.pick(SERVER, 0));
+    expect(table.open).toBe(1);
+    streams.release(streams.pick(SERVER, 0));
+    expect(table.open).toBe(2);
+    while (accepted < 2) await setImmediate();
+    const sockets = new Set<number>();
+    for (let query = 5; query < MAX_QUERIES + 4; query += 1) {
+      const socket = streams.pick(SERVER, 0);
+      sockets.add(socket);
+      streams.release(socket);
+    }
+    expect(sockets).not.toContain(-1);
+    expect(sockets.size).toBe(2);
+  },
+);
+
+it.runIf(batchesAvailable() === true)(
+  'learns the bound from two connections that the server ends',
+  async () => {
+    const server = await listen();
+    const { table, streams, pick } = streamsTo(server);
+    const endAfter = async (queries: number, now: number) => {
+      const first = await pick(now);
+      const stream = streams.find(first);
+      if (stream === undefined) throw new TypeError('no connection');
+      for (let query = 1; query < queries; query += 1) expect(streams.pick(SERVER, now)).toBe(first);
+      for (let query = 0; query < queries; query += 1) streams.release(first);
+      stream.heardAt = now;
+      streams.ended(first, now);
+      streams.close(first);
+    };
+    await endAfter(3, 0);
+    await endAfter(3, 0);
+    expect(table.open).toBe(0);
+    const load = new Map<number, number>();
+    for (let query = 0; query < 6; query += 1) {
+      const socket = await pick(0);
+      load.set(socket, (load.get(socket) ?? 0) + 1);
+    }
+    expect(Math.max(...load.values())).toBeLessThanOrEqual(3);
+  },
+);
+
+it.runIf(batchesAvailable() === true)(
+  'learns no bound from connections that were closed when idle',
+  async () => {
+    const server = await listen();
+    const { streams, pick } = streamsTo(server);
+    for (let round = 0; round < 2; round += 1) {
+      const idle = await pick(0);
+      streams.release(idle);
+      const stream = streams.find(idle);
+      if (stream !== undefined) stream.heardAt = 0;
+      streams.ended(idle, 101);
+      streams.close(idle);
+    }
+    const first = await pick(101);
+    expect(streams.pick(SERVER, 101)).toBe(first);
+  },
+);

@@ -3,10 +3,12 @@
  * sections 6.2.1 and 6.2.1.1).
  *
  * Readers do not wait for a connection: until one is open, questions for its server go to the main thread. A connection
- * with an overdue query that has been silent since gets no more queries, since it may be half open.
+ * with an overdue query that has been silent since gets no more queries, since it may be half open. Where a server closes a connection
+ * after some queries, the next one is opened before.
  */
 import { connectTcp, stateOfConnection } from '../../socket/connected-tcp.ts';
 import type { QuestionReader } from '../../table/question.ts';
+import { QueryBound } from '../transport/query-bound.ts';
 import type { QueryForm } from './query-octets.ts';
 import type { RouteServer } from './reader-policy.ts';
 import { MAX_SOCKETS } from './shared-words.ts';
@@ -22,17 +24,25 @@ const FULL_LOAD = 16;
 /** Milliseconds for opening a connection, and between a failed attempt and the next. */
 const OPEN_TIMEOUT = 2000;
 const RETRY_INTERVAL = 1000;
+/** Queries that open connections still take, with a bound on each, until another one is opened: those that come while it opens. */
+const FEW_LEFT = 4;
 const NONE = -1;
 
 /** A server queried over TCP, with its socket numbers. */
 class StreamServer {
   server: StreamRouteServer;
   sockets: number[] = [];
+  readonly bound = new QueryBound();
   /** The earliest time to open a connection. */
   retryAt = Number.NEGATIVE_INFINITY;
 
   constructor(server: StreamRouteServer) {
     this.server = server;
+  }
+
+  /** Queries that one connection may carry, as the main thread's connections and those here have shown. */
+  maxQueries(now: number): number {
+    return Math.min(this.server.stream.maxQueries, this.bound.max(now));
   }
 }
 
@@ -86,14 +96,19 @@ export class UpstreamStreams {
   pick(server: number, now: number): number {
     const known = this.#servers.get(server);
     if (known === undefined) return NONE;
-    let [best, load] = [NONE, Math.min(MAX_QUERIES, known.server.stream.depth)];
+    const maxQueries = known.maxQueries(now);
+    let [best, load, left] = [NONE, Math.min(MAX_QUERIES, known.server.stream.depth), 0];
     // A connection that is closed or left gets a list without it: this one stays as it is.
     for (const socket of known.sockets) {
       const stream = this.#streams[socket];
-      if (stream === undefined || !this.#isUsable(known, socket, stream, now)) continue;
-      if (stream.pending < load) [best, load] = [socket, stream.pending];
+      if (stream === undefined) continue;
+      const isUsable = this.#isUsable(known, socket, stream, now);
+      // One that is still opening will take queries too.
+      if (isUsable || !stream.isOpen) left += maxQueries - stream.sent;
+      if (isUsable && stream.pending < load) [best, load] = [socket, stream.pending];
     }
-    if (this.#wantsAnother(known, load, now)) this.#open(known, now);
+    const isNearEnd = left <= Math.min(FEW_LEFT, maxQueries);
+    if (this.#wantsAnother(known, load, isNearEnd, now)) this.#open(known, now);
     const stream = this.#streams[best];
     if (stream === undefined) return NONE;
     stream.pending += 1;
@@ -104,8 +119,8 @@ export class UpstreamStreams {
 
   /** Checks for a silent end of a connection that is opening, or that has no queries in flight. */
   #isUsable(known: StreamServer, socket: number, stream: UpstreamStream, now: number): boolean {
-    const { maxAge, maxQueries } = known.server.stream;
-    if ((maxAge > 0 && now - stream.openedAt > maxAge) || stream.sent >= maxQueries) {
+    const { maxAge } = known.server.stream;
+    if ((maxAge > 0 && now - stream.openedAt > maxAge) || stream.sent >= known.maxQueries(now)) {
       this.leave(socket);
       return false;
     }
@@ -117,16 +132,36 @@ export class UpstreamStreams {
     }
     if (state === 'opening' && now - stream.openedAt < OPEN_TIMEOUT) return false;
     if (!stream.isOpen) known.retryAt = now + RETRY_INTERVAL;
+    this.ended(socket, now);
     this.close(socket);
     return false;
   }
 
-  /** @param load queries in flight on the least loaded connection */
-  #wantsAnother({ server, sockets, retryAt }: StreamServer, load: number, now: number): boolean {
+  /**
+   * @param load queries in flight on the least loaded connection
+   * @param isNearEnd whether all connections together take few more queries
+   */
+  #wantsAnother(
+    { server, sockets, retryAt }: StreamServer,
+    load: number,
+    isNearEnd: boolean,
+    now: number,
+  ): boolean {
     const { minConnections, maxConnections, depth } = server.stream;
     const fullLoad = sockets.length < minConnections ? 1 : Math.min(FULL_LOAD, depth);
     const max = Math.min(maxConnections, MAX_CONNECTIONS);
-    return load >= fullLoad && sockets.length < max && now >= retryAt;
+    return (isNearEnd || load >= fullLoad) && sockets.length < max && now >= retryAt;
+  }
+
+  /** Call it for a connection that the server has ended, before its queries are finished. */
+  ended(socket: number, now: number): void {
+    const stream = this.#streams[socket];
+    if (stream === undefined || !stream.isOpen) return;
+    const answered = stream.sent - stream.pending;
+    const until = stream.pending > 0 ? stream.usedAt : now;
+    this.#servers
+      .get(this.#table.servers[socket] ?? 0)
+      ?.bound.noteClosed(answered, until - stream.heardAt, now);
   }
 
   #open(known: StreamServer, now: number): void {

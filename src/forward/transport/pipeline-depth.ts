@@ -6,6 +6,7 @@
  * each connection, until a *trial* shows more: two copies of a query, together on a connection of their own, so that no
  * client waits for the result. From then on the depth doubles with the replies that came as fast as to queries alone.
  */
+import { QueryBound } from './query-bound.ts';
 
 /** A reply, as its connection has seen it. Times in milliseconds. */
 export interface TimedReply {
@@ -32,10 +33,6 @@ const TRIAL_MILLISECONDS = 2;
 /** Fast replies that outweigh a slow one; slow ones in a row that end pipelining. */
 const SLOW_WEIGHT = 8;
 const MAX_SLOW = 3;
-/** Milliseconds for which no server closes a connection only because it is idle. */
-const MAX_IDLE = 100;
-/** Milliseconds for which a bound of queries for each connection is believed. */
-const BOUND_LIFETIME = 600_000;
 
 export class PipelineDepth {
   #depth = 1;
@@ -46,10 +43,7 @@ export class PipelineDepth {
   #alone: number | undefined;
   #trialAt = Number.NEGATIVE_INFINITY;
   #hold = FIRST_HOLD;
-  /** Queries that the connection answered which the server last closed with others in flight. */
-  #answered = 0;
-  #maxQueries = Number.POSITIVE_INFINITY;
-  #boundUntil = 0;
+  readonly #bound = new QueryBound();
 
   /** Queries in flight on one connection, 1 to `FULL_DEPTH`. */
   get depth(): number {
@@ -58,7 +52,7 @@ export class PipelineDepth {
 
   /** Queries that one connection may carry in all, from 1; infinite: no bound is known. @param now milliseconds of a clock that never goes back */
   maxQueries(now: number): number {
-    return now < this.#boundUntil ? this.#maxQueries : Number.POSITIVE_INFINITY;
+    return this.#bound.max(now);
   }
 
   /** Whether to begin a trial. */
@@ -101,14 +95,7 @@ export class PipelineDepth {
    * @param idle milliseconds from its last reply to the next query
    */
   noteClosed(answered: number, idle: number, now: number): void {
-    // It was closed for being idle.
-    if (idle > MAX_IDLE) return;
-    if (answered > 0 && answered === this.#answered) {
-      this.#maxQueries = answered;
-      this.#boundUntil = now + BOUND_LIFETIME;
-    }
-    this.#answered = answered;
-    this.#shrinkTo(Math.max(1, answered));
+    if (this.#bound.noteClosed(answered, idle, now)) this.#shrinkTo(Math.max(1, answered));
   }
 
   /** Another thread has lost a query with its connection. */
