@@ -67,11 +67,13 @@ async function readCommands() {
 
 /** Modules with state of the process, which must be there once: a file of their own, whatever loads them. */
 const SHARED = ['signals', 'outputs', 'early-ports', 'first-reader', 'cached-bundle'];
+/** The sources of modules of `dist/` that have a file of their own, by their names there. */
+const sourceOf = (name) => (SHARED.includes(name) ? `src/cli/process/${name}.ts` : `src/cli/${name}.ts`);
 /** Commands with a bundle of their own, by its name; their modules have their names. All others are in that of the entry. */
 const commands = await readCommands();
 /** Each built by itself, split: modules by their names in `dist/`. */
 const SPLIT = [
-  ...['portolan', ...SHARED].map((name) => ({ [name]: `src/cli/${name}.ts` })),
+  ...['portolan', ...SHARED].map((name) => ({ [name]: sourceOf(name) })),
   { 'query-log': 'src/observe/query-events/query-log-thread.ts' },
 ];
 /** Each built as one file of CommonJS, which has a code cache for each of its modules: those by their names in `dist/`. */
@@ -84,19 +86,17 @@ const CACHED = {
 
 function modulesOf(own) {
   const names = commands.filter(({ bundle }) => bundle === own).map(({ name }) => name);
-  return Object.fromEntries(names.map((name) => [name, `src/cli/${name}.ts`]));
+  return Object.fromEntries(names.map((name) => [name, sourceOf(name)]));
 }
 
 /** Leaves modules that have a file of their own out of the bundle. */
 function separate(names) {
-  const filter = new RegExp(`^\\./(${names.join('|')})\\.ts$`);
-  const place = resolve('src/cli');
+  const nameOf = new Map(names.map((name) => [resolve(sourceOf(name)), name]));
   const setup = ({ onResolve }) =>
-    onResolve({ filter }, ({ path, resolveDir, kind }) =>
-      kind === 'entry-point' || resolveDir !== place
-        ? undefined
-        : { path: path.replace(/\.ts$/, '.js'), external: true },
-    );
+    onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, kind }) => {
+      const name = kind === 'entry-point' ? undefined : nameOf.get(resolve(resolveDir, path));
+      return name === undefined ? undefined : { path: `./${name}.js`, external: true };
+    });
   return { name: 'separate', setup };
 }
 
@@ -134,7 +134,7 @@ function buildSplit(entryPoints) {
   });
 }
 
-/** Writes `NAME.cjs`, and a module for each of `modules` that loads it, as `src/cli/cached-bundle.ts` expects them. */
+/** Writes `NAME.cjs`, and a module for each of `modules` that loads it, as `src/cli/process/cached-bundle.ts` expects them. */
 async function buildCached(name, modules) {
   const contents = Object.values(modules)
     .map((path) => `export * from './${path}';`)

@@ -207,6 +207,13 @@ describe('the source', () => {
     expect(ofTesting.map(({ path }) => path)).toEqual([]);
   });
 
+  it('runs servers and holds processes in one place', () => {
+    const cli = modules.filter(({ layer }) => layer === 'cli');
+    const those = (pattern: RegExp) => cli.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+    expect(those(/\bnew Server\(/)).toEqual(['cli/process/server-process.ts']);
+    expect(those(/\bsetInterval\(/)).toEqual(['cli/process/hold-process.ts']);
+  });
+
   it('lets only socket/ use koffi, and only table/ and records/ know the layout of the table', () => {
     const users = modules.filter(({ imports }) => imports.includes('koffi')).map(({ layer }) => layer);
     expect([...new Set(users)]).toEqual(['socket']);

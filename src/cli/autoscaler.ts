@@ -14,9 +14,9 @@ import { processFamilies } from '../roles/sidecar/process-metrics.ts';
 import { runDecide } from './autoscaler-decide.ts';
 import type { RunCommand } from './command.ts';
 import { EITHER_DASHES, helpText } from './help-text.ts';
-import { connectToCluster, makeIdentity } from './make-autoscaler.ts';
+import { connectToCluster, makeIdentity } from './process/cluster-connection.ts';
+import { VERSION } from './process/version.ts';
 import { runRoleCommand } from './run-role.ts';
-import { VERSION } from './version.ts';
 
 export const runAutoscaler: RunCommand = async (words, command) => {
   const [first, ...rest] = words;

@@ -4,8 +4,6 @@
 import { readFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
-import { pluginUses } from '../config/server/server-blocks-plan.ts';
-import { loadPlugins } from '../contract/plugin-use.ts';
 import { ExtendedFrontEnd } from '../server/extended-front-end.ts';
 import type { FrontEnd } from '../server/front-end.ts';
 
@@ -25,7 +23,7 @@ export async function extendBlocks(
   path: string | undefined,
   log: Log,
 ): Promise<FrontEnd> {
-  if (path === undefined) return await loaded(frontEnd);
+  if (path === undefined) return frontEnd;
   const { readExtraPlugins } = await import('../config/blocks-extra/extra-plugins.ts');
   const { DISK_FILES } = await import('../corefile/syntax/corefile-files.ts');
   const read = (): ExtraReading => {
@@ -39,10 +37,5 @@ export async function extendBlocks(
   };
   const reading = read();
   if (reading.kind === 'bad') throw new BlocksExtraError(reading.problems.join('\n'));
-  return await loaded(new ExtendedFrontEnd(frontEnd, { plugins: reading.plugins, read, log }));
-}
-
-async function loaded(frontEnd: FrontEnd): Promise<FrontEnd> {
-  await loadPlugins(pluginUses(frontEnd.plan.engine));
-  return frontEnd;
+  return new ExtendedFrontEnd(frontEnd, { plugins: reading.plugins, read, log });
 }

@@ -8,7 +8,7 @@ import type { ImagePlan } from '../config/image/image-flags.ts';
 import { ImageError, ImageLayers } from '../roles/image/image-layers.ts';
 import { type WrittenImage, writeOciArchive } from '../roles/image/oci-archive.ts';
 import { ExitError } from './exit.ts';
-import { packageFolder } from './package-folder.ts';
+import { packageFolder } from './process/package-folder.ts';
 
 /** @throws ExitError if a step fails, after the reason is printed */
 export async function buildImage(plan: ImagePlan): Promise<void> {

@@ -7,14 +7,14 @@ import { type CorefileReading, readCorefile } from '../config/corefile/read-core
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem, describeCorefileWarning, sortByLine } from '../corefile/syntax/findings.ts';
 import { ExitError } from './exit.ts';
-import { goodOrExit } from './good-or-exit.ts';
+import { exitOnProblems } from './exit-on-problems.ts';
 import { loadPluginsOrExit } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
 
 /** @throws ExitError with 1 if there are problems or the file is missing, with 2 for wrong flags */
 export async function checkCorefile(file: string, flags: CheckFlags): Promise<void> {
-  const plan = goodOrExit('corefile check', planFromCheckFlags(flags));
+  const plan = exitOnProblems('corefile check', planFromCheckFlags(flags));
   await loadPluginsOrExit(flags);
   const reading = readCorefile(readCorefileText(file), {
     ...plan,

@@ -2,6 +2,7 @@
  * A row of the command table.
  */
 import type { Flag } from '../config/flags/flag.ts';
+import type { Serves } from './process/first-reader.ts';
 
 export interface CommandRow {
   readonly name: string;
@@ -13,8 +14,8 @@ export interface CommandRow {
   readonly dashes: '-' | '--';
   /** Whether it also accepts the klog flags. */
   readonly takesKlog?: true;
-  /** Whether it serves DNS in this process: always, or only with arguments that keep it in the foreground. */
-  readonly serves?: 'always' | 'in the foreground';
+  /** Undefined: it does not serve DNS. */
+  readonly serves?: Serves;
   /** Whether a kubelet probes its HTTP ports. */
   readonly isProbed?: true;
   /** The bundle of `dist/` that contains it, shared by commands with the same name; undefined: the bundle of the entry. */

@@ -16,7 +16,7 @@ import { findDeviation } from '../roles/compare/known-deviations.ts';
 import { LeftOut, questionsOfLines } from '../roles/compare/question-source.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import type { RunCommand } from './command.ts';
-import { goodOrExit } from './good-or-exit.ts';
+import { exitOnProblems } from './exit-on-problems.ts';
 import { createParser, runParser } from './parser.ts';
 import { runComparison } from './run-comparison.ts';
 
@@ -28,7 +28,7 @@ export const runCompare: RunCommand = async (words, command) => {
     .argument('<A>', 'address of the server that runs today, as 10.96.0.10, 127.0.0.1:53 or tcp://[::1]:53')
     .argument('<B>', 'address of the server that is compared with it');
   parser.action(async (one: string, other: string, flags: CompareFlags) => {
-    await compare(goodOrExit(COMMAND, planFromCompareFlags([one, other], flags)));
+    await compare(exitOnProblems(COMMAND, planFromCompareFlags([one, other], flags)));
   });
   return await runParser(parser, words);
 };

@@ -5,7 +5,7 @@ import { formatElapsed } from '../base/duration.ts';
 import type { ControlFlags } from '../config/control/control-flags.ts';
 import type { ControlRequest } from '../observe/control/protocol.ts';
 import { ExitError } from './exit.ts';
-import { outputClosed, printPiece } from './outputs.ts';
+import { outputClosed, printPiece } from './process/outputs.ts';
 
 /** Prints data as text. @returns the text with its newlines */
 export type Render = (data: unknown) => string;

@@ -10,9 +10,9 @@ import { Dashboard } from '../server/dashboard/dashboard.ts';
 import { type FindReplicas, socketReplica } from '../server/dashboard/replica.ts';
 import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
-import { packageFolder } from './package-folder.ts';
 import { createParser, runParser } from './parser.ts';
-import { onStopSignal } from './signals.ts';
+import { packageFolder } from './process/package-folder.ts';
+import { onStopSignal } from './process/signals.ts';
 
 const ADDRESS = '127.0.0.1';
 

@@ -4,7 +4,7 @@
 import type { RunCommand } from './command.ts';
 import { ExitError } from './exit.ts';
 import { createParser, runParser } from './parser.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from './process/version.ts';
 
 export const runCompletion: RunCommand = async (words, command, commands) => {
   const parser = createParser(command)

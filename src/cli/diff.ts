@@ -16,13 +16,13 @@ import { changesBetween, type PlanChange } from '../roles/diff/plan-changes.ts';
 import { OwnAnswerer } from '../roles/shadow/own-answerer.ts';
 import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
+import { dropSideEffects } from './drop-side-effects.ts';
 import { ExitError } from './exit.ts';
-import { goodOrExit } from './good-or-exit.ts';
+import { exitOnProblems } from './exit-on-problems.ts';
 import { type OfflineSettings, openOffline, readOffline } from './offline-plan.ts';
 import { createParser, runParser } from './parser.ts';
 import { STANDARD_INPUT } from './read-text.ts';
 import { compareAnswers } from './run-comparison.ts';
-import { withoutEffects } from './without-effects.ts';
 
 const COMMAND = 'diff';
 const SIDES = ['old', 'new'] as const;
@@ -37,7 +37,7 @@ export const runDiff: RunCommand = async (words, command) => {
     .argument('<old>', what)
     .argument('<new>', `the same, as it would be`);
   parser.action(async (old: string, next: string, flags: DiffFlags) => {
-    await diff([old, next], goodOrExit(COMMAND, planFromDiffFlags(flags)));
+    await diff([old, next], exitOnProblems(COMMAND, planFromDiffFlags(flags)));
   });
   return await runParser(parser, words);
 };
@@ -95,7 +95,7 @@ async function replay(
 ): Promise<ComparisonReport> {
   const leftOut = new LeftOut();
   const open = async (settings: OfflineSettings) => {
-    const server = await openOffline(settings, (plan) => markForwarding(withoutEffects(plan)));
+    const server = await openOffline(settings, (plan) => markForwarding(dropSideEffects(plan)));
     await server.start();
     return new OwnAnswerer(server, TIMEOUT, systemClock);
   };

@@ -5,15 +5,17 @@ import { systemClock } from '../base/clock.ts';
 import { readArguments } from '../config/dnsmasq/arguments.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT } from '../config/dnsmasq/exit-codes.ts';
+import type { NannyServers } from '../config/dnsmasq/forward-plan.ts';
 import { readDnsmasqOptions } from '../config/dnsmasq/read-configuration.ts';
-import { NANNY_FLAGS, readNannyFlags } from '../config/kube-dns/nanny-flags.ts';
+import { NANNY_FLAGS, type NannyPlan, readNannyFlags } from '../config/kube-dns/nanny-flags.ts';
 import { findDefaultDrain } from '../config/server/drain.ts';
 import { Nanny } from '../server/dnsmasq/nanny.ts';
 import type { RunCommand } from './command.ts';
 import { answerWithoutServing, reportProblems } from './dnsmasq.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { helpText } from './help-text.ts';
-import { runDnsmasqServer } from './run-dnsmasq.ts';
+import type { Companion } from './process/life-cycle.ts';
+import { type CompanionContext, runDnsmasqServer } from './run-dnsmasq.ts';
 
 /** Go's flag package exits with this code for invalid flags. */
 const BAD_FLAGS = 2;
@@ -40,16 +42,17 @@ export const runDnsmasqNanny: RunCommand = async (words, command) => {
     plan: inForeground(reading.plan),
     notes: reading.notes,
     drain: findDefaultDrain(process.env),
-    companion: ({ frontEnd, report, log }) =>
-      new Nanny({
-        plan: flags.plan,
-        onChange: (servers) => frontEnd.followNanny(servers),
-        report,
-        clock: systemClock,
-        log,
-      }),
+    accompany: (context) => accompanyAsNanny(flags.plan, context),
   });
 };
+
+/** Follows the ConfigMap until the server begins to stop. */
+function accompanyAsNanny(plan: NannyPlan, { frontEnd, report, log }: CompanionContext): Companion {
+  const onChange = (servers: NannyServers) => frontEnd.followNanny(servers);
+  const nanny = new Nanny({ plan, onChange, report, clock: systemClock, log });
+  const stop = () => nanny.stop();
+  return { start: () => nanny.start(), leave: stop, stop };
+}
 
 /** The dnsmasq build in the nanny's image runs as root by default. */
 function asRoot(words: readonly string[]): readonly string[] {

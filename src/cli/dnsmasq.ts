@@ -9,8 +9,8 @@ import { type DnsmasqReading, readDnsmasqOptions } from '../config/dnsmasq/read-
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { releaseParent, startDetached, takeDetachedMark } from './detach.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
+import { VERSION } from './process/version.ts';
 import { runDnsmasqServer } from './run-dnsmasq.ts';
-import { VERSION } from './version.ts';
 
 /** @param words the arguments after the command @returns the exit code */
 export async function runDnsmasq(words: readonly string[]): Promise<number> {
@@ -22,7 +22,12 @@ export async function runDnsmasq(words: readonly string[]): Promise<number> {
   const { plan, notes } = reading;
   if (plan.process.mode !== 'background') return await runDnsmasqServer({ command: 'dnsmasq', plan, notes });
   if (isDetached)
-    return await runDnsmasqServer({ command: 'dnsmasq', plan, notes, onServing: releaseParent });
+    return await runDnsmasqServer({
+      command: 'dnsmasq',
+      plan,
+      notes,
+      accompany: () => ({ serve: releaseParent }),
+    });
   return await startDetached({
     words: ['dnsmasq', ...words],
     standardInput: sources.standardInput,

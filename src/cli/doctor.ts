@@ -1,6 +1,7 @@
 /**
  * `portolan doctor`: finds what is wrong with a running server and its cluster, or with a node.
  */
+
 import { systemClock } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
 import { DOCTOR_FLAGS, type DoctorFlags } from '../config/control/control-flags.ts';
@@ -12,6 +13,7 @@ import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
 import { ExitError } from './exit.ts';
 import { createParser, runParser } from './parser.ts';
+import { holdProcess } from './process/hold-process.ts';
 
 const COMMAND = 'doctor';
 
@@ -61,10 +63,9 @@ async function diagnosisOfNode({ watch = '2s', nodeRoot, ask = false }: DoctorFl
   const { findNode } = await import('../roles/node-evidence/find-node.ts');
   const clock = systemClock;
   const node = findNode(nodeRoot, clock);
-  // Timers of the clock do not keep the process alive.
-  const hold = setInterval(() => {}, 2 ** 30);
-  const evidence = await readNodeEvidence({ ...node, watch: milliseconds, asks: ask, clock });
-  clearInterval(hold);
+  const evidence = await holdProcess(() =>
+    readNodeEvidence({ ...node, watch: milliseconds, asks: ask, clock }),
+  );
   const diagnosis = runChecks(NODE_CHECKS, evidence);
   if (diagnosis.checked.length === 0)
     fail(

@@ -21,8 +21,8 @@ import { CLASS, type Question } from '../wire/types.ts';
 import { ExitError } from './exit.ts';
 import { loadPluginsOrExit } from './load-outside-plugins.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
+import { VERSION } from './process/version.ts';
 import { readCorefileText, STANDARD_INPUT } from './read-text.ts';
-import { VERSION } from './version.ts';
 
 /** @throws ExitError with 1 for a Corefile with problems, with 2 for wrong arguments */
 export async function explainName(name: string, type: string, flags: CorefileExplainFlags): Promise<void> {

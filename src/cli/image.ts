@@ -3,14 +3,14 @@
  */
 import { IMAGE_FLAGS, type ImageFlags, planFromImageFlags } from '../config/image/image-flags.ts';
 import type { RunCommand } from './command.ts';
-import { goodOrExit } from './good-or-exit.ts';
+import { exitOnProblems } from './exit-on-problems.ts';
 import { createParser, runParser } from './parser.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from './process/version.ts';
 
 export const runImage: RunCommand = async (words, command) => {
   const parser = createParser(command, IMAGE_FLAGS).usage('[flags]');
   parser.action(async (flags: ImageFlags) => {
-    const plan = goodOrExit(command.name, planFromImageFlags(flags, VERSION, process.arch));
+    const plan = exitOnProblems(command.name, planFromImageFlags(flags, VERSION, process.arch));
     const { buildImage } = await import('./build-image.ts');
     await buildImage(plan);
   });

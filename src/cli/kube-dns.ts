@@ -13,10 +13,9 @@ import { planFromFlags } from '../config/serve/serve-plan.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import type { RunCommand } from './command.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
-import { ExitError } from './exit.ts';
 import { helpText } from './help-text.ts';
+import { VERSION } from './process/version.ts';
 import { runServer } from './run-server.ts';
-import { VERSION } from './version.ts';
 
 export const runKubeDns: RunCommand = async (words, command) => {
   const reading = readKubeDnsFlags(words, process.env);
@@ -55,11 +54,5 @@ async function serve({ flags, problems, notes }: GivenKubeDnsFlags): Promise<num
   for (const problem of all) process.stderr.write(`portolan kube-dns: ${describeProblem(problem)}\n`);
   if (checked.kind === 'bad' || all.length > 0) return 2;
   for (const note of notes) process.stderr.write(`portolan kube-dns: ${note}\n`);
-  try {
-    await runServer(checked.value, 'kube-dns');
-    return 0;
-  } catch (error) {
-    if (error instanceof ExitError) return error.code;
-    throw error;
-  }
+  return await runServer(checked.value, 'kube-dns');
 }

@@ -12,7 +12,7 @@ import {
 import { Kube2SkyProgram } from '../roles/kube2sky/kube2sky-program.ts';
 import type { RunCommand } from './command.ts';
 import { EITHER_DASHES, helpText } from './help-text.ts';
-import { connectToCluster, makeIdentity } from './make-autoscaler.ts';
+import { connectToCluster, makeIdentity } from './process/cluster-connection.ts';
 import { runRoleCommand } from './run-role.ts';
 
 export const runKube2Sky: RunCommand = async (words, command) => {

@@ -8,7 +8,7 @@ import type { PluginModule } from '@portolan/plugin';
 import { needPrograms } from '../base/other-programs.ts';
 import { findDefinition, registerPlugin } from '../plugins/registry.ts';
 import { ExitError } from './exit.ts';
-import { packageFolder } from './package-folder.ts';
+import { packageFolder } from './process/package-folder.ts';
 
 /** Where an image has its packages. */
 const FOLDERS = ['/plugins', process.cwd()];

@@ -8,14 +8,14 @@ import {
   planFromManifestsFlags,
 } from '../config/manifests/manifests-flags.ts';
 import type { RunCommand } from './command.ts';
-import { goodOrExit } from './good-or-exit.ts';
+import { exitOnProblems } from './exit-on-problems.ts';
 import { createParser, runParser } from './parser.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from './process/version.ts';
 
 export const runManifests: RunCommand = async (words, command) => {
   const parser = createParser(command, MANIFESTS_FLAGS).usage('[flags]');
   parser.action(async (flags: ManifestsFlags) => {
-    const plan = goodOrExit(command.name, planFromManifestsFlags(flags, VERSION));
+    const plan = exitOnProblems(command.name, planFromManifestsFlags(flags, VERSION));
     if (flags.image === '') process.stderr.write(describeAssumedImage(plan));
     // Loaded late: a YAML parser would keep memory in a server.
     const { printManifests } = await import('./print-manifests.ts');

@@ -6,7 +6,7 @@ import { findNearest } from '../base/nearest.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import type { CommandRow } from './command.ts';
 import { runParser } from './parser.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from './process/version.ts';
 
 /** @returns the exit code */
 export async function runNoCommand(

@@ -22,8 +22,8 @@ import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { loadCorefile } from './load-corefile.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
-import { serverDependencies } from './server-dependencies.ts';
-import { VERSION } from './version.ts';
+import { serverDependencies } from './process/server-dependencies.ts';
+import { VERSION } from './process/version.ts';
 
 /** Whether the flags ask for an explanation without a running server. */
 export function isOffline({ manifests, kubeconfig, corefile }: ExplainFlags): boolean {

@@ -19,7 +19,7 @@ import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { ExitError } from './exit.ts';
-import { goodOrExit } from './good-or-exit.ts';
+import { exitOnProblems } from './exit-on-problems.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { openCluster } from './open-cluster.ts';
 import { createParser, runParser } from './parser.ts';
@@ -29,7 +29,7 @@ const COMMAND = 'preflight';
 export const runPreflight: RunCommand = async (words, command) => {
   const parser = createParser(command, PREFLIGHT_FLAGS);
   parser.action(async (flags: PreflightFlags) => {
-    const plan = goodOrExit(COMMAND, planFromPreflightFlags(flags));
+    const plan = exitOnProblems(COMMAND, planFromPreflightFlags(flags));
     const connection = await openCluster(COMMAND, plan.cluster);
     try {
       const report = await preflight(COMMAND, new RestClient(connection, systemClock), plan);

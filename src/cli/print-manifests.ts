@@ -6,7 +6,7 @@ import { fillIn } from '../roles/manifests/fill-in.ts';
 import { ManifestFileError, readKustomization } from '../roles/manifests/layout-files.ts';
 import { splitManifests } from '../roles/manifests/split-manifests.ts';
 import { ExitError } from './exit.ts';
-import { packageFolder } from './package-folder.ts';
+import { packageFolder } from './process/package-folder.ts';
 
 /** @throws ExitError if they cannot be read, after the reason is printed */
 export function printManifests(plan: ManifestsPlan): string {

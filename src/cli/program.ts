@@ -4,8 +4,8 @@
  * Exit codes: 0 for success, 1 for failure, 2 for wrong arguments.
  */
 import { COMMANDS } from './command-table.ts';
-import { endsAtOnce, prepareFirstReader } from './first-reader.ts';
-import { needOutput } from './outputs.ts';
+import { endsAtOnce, prepareFirstReader } from './process/first-reader.ts';
+import { needOutput } from './process/outputs.ts';
 
 /** @returns the exit code, once the command has ended. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -15,7 +15,7 @@ export async function run(args: readonly string[]): Promise<number> {
   if (command.serves === undefined) needOutput();
   // Before all other code.
   if (command.isProbed === true && !endsAtOnce(words))
-    await (await import('./early-ports.ts')).openEarlyPorts(command.name, words);
-  prepareFirstReader(command, words);
+    await (await import('./process/early-ports.ts')).openEarlyPorts(command.name, words);
+  prepareFirstReader(command.serves, words);
   return await (await command.load())(words, command, COMMANDS);
 }

@@ -1,6 +1,7 @@
 /**
  * Runs a comparison until its questions end or a stop signal comes, and prints the report.
  */
+
 import { systemClock } from '../base/clock.ts';
 import type { ComparisonPlan } from '../config/compare/compare-flags.ts';
 import type { Answerer } from '../roles/compare/answerer.ts';
@@ -12,7 +13,8 @@ import { type ComparisonReport, makeReport, renderReport } from '../roles/compar
 import { Tally } from '../roles/compare/tally.ts';
 import { fail } from './control-output.ts';
 import { ExitError } from './exit.ts';
-import { onStopSignal } from './signals.ts';
+import { holdProcess } from './process/hold-process.ts';
+import { onStopSignal } from './process/signals.ts';
 
 export interface Compared {
   readonly answerers: readonly [Answerer, Answerer];
@@ -58,14 +60,11 @@ export async function compareAnswers(
     comparison.stop();
     stopped.abort();
   });
-  // Timers of the clock are unreferenced; this one keeps the process alive.
-  const hold = setInterval(() => {}, 2 ** 30);
   try {
-    await comparison.run(until(questions, stopped.signal));
+    await holdProcess(() => comparison.run(until(questions, stopped.signal)));
   } catch (error) {
     fail(command, describeFailure(error, places), 2);
   } finally {
-    clearInterval(hold);
     for (const answerer of answerers) await answerer.close();
   }
   const counted = tally.count();

@@ -1,17 +1,16 @@
 /**
  * Runs the commands of auxiliary programs: flags, log, signals, exit code.
  */
-import { systemClock } from '../base/clock.ts';
 import type { Log, LogLevel } from '../base/log.ts';
-import { logLinesTo } from '../base/log-output.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { useEarlyPorts } from '../observe/http-server.ts';
-import { createLog, usesColours } from '../observe/log.ts';
-import { closeEarlyPorts, takeEarlyPort } from './early-ports.ts';
-import { giveUpRights } from './give-up-rights.ts';
-import { releaseAfterStart } from './release-after-start.ts';
-import { onStopSignal, type StopSignal, stopHint } from './signals.ts';
-import { VERSION } from './version.ts';
+import { dropPrivileges } from './process/drop-privileges.ts';
+import { closeEarlyPorts, takeEarlyPort } from './process/early-ports.ts';
+import { createErrorLog } from './process/error-log.ts';
+import { releaseAfterStart } from './process/release-after-start.ts';
+import { stopHint } from './process/signals.ts';
+import { StopRequest } from './process/stop-request.ts';
+import { VERSION } from './process/version.ts';
 
 export interface Role {
   start(): Promise<void>;
@@ -72,33 +71,33 @@ interface RoleRun {
 
 /** @returns the exit code when the role has stopped or failed to start */
 async function runRole({ command, logLevel, create }: RoleRun): Promise<number> {
-  const isTerminal = process.stderr.isTTY === true;
-  const log = createLog({
-    level: logLevel,
-    format: isTerminal ? 'text' : 'json',
-    colours: usesColours(isTerminal, process.env),
-    clock: systemClock,
-    write: logLinesTo(process.stderr),
-  });
+  const log = createErrorLog(logLevel);
   useEarlyPorts(takeEarlyPort);
   const role = create(log);
-  const stopped = new Promise<StopSignal>((resolve) => onStopSignal(resolve));
+  const stop = new StopRequest((signal) => log.info('stopping', { signal, hint: stopHint(signal) }));
   try {
-    await role.start();
+    // The start may wait for an API server; a signal ends that wait.
+    const isRunning = await stop.race(role.start().then(() => true));
+    if (isRunning === true) await leaveStart(command, role, log);
   } catch (error) {
     process.stderr.write(`portolan ${command}: ${error instanceof Error ? error.message : String(error)}\n`);
     await role.stop();
     return 1;
   }
-  log.info('started', { command, port: role.port });
+  const failure = await (role.failure === undefined
+    ? stop.signal.then(() => undefined)
+    : stop.race(role.failure));
+  if (failure !== undefined) log.error('cannot go on', { reason: failure.message });
+  await role.stop();
+  return failure === undefined ? 0 : 1;
+}
+
+/** Says that the role runs, and releases memory and rights that only the start needed. */
+async function leaveStart(command: string, { port }: Role, log: Log): Promise<void> {
+  log.info('started', { command, port });
   void closeEarlyPorts();
   // Loaded late: these small programs do not otherwise load the C library bindings.
   releaseAfterStart(async () => (await import('../socket/program-pages.ts')).releasePages());
   const { confine } = await import('../socket/confinement.ts');
-  giveUpRights({ environment: process.env, log, confine });
-  const end = await Promise.race([stopped, role.failure ?? stopped]);
-  if (end instanceof Error) log.error('cannot go on', { reason: end.message });
-  else log.info('stopping', { signal: end, hint: stopHint(end) });
-  await role.stop();
-  return end instanceof Error ? 1 : 0;
+  dropPrivileges({ environment: process.env, log, confine });
 }

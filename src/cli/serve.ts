@@ -19,8 +19,11 @@ export const runServe: RunCommand = async (words, command) => {
     .allowUnknownOption()
     .allowExcessArguments()
     .usage('[flags]');
-  parser.action((flags: ServeFlags) => runServer(planOrExit(flags, parser.args), 'serve'));
-  return await runParser(parser, words);
+  let code = 0;
+  parser.action(async (flags: ServeFlags) => {
+    code = await runServer(planOrExit(flags, parser.args), 'serve');
+  });
+  return (await runParser(parser, words)) || code;
 };
 
 function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServePlan {

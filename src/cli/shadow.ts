@@ -23,12 +23,12 @@ import type { OfflineServer } from '../server/control/offline.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
-import { goodOrExit } from './good-or-exit.ts';
+import { dropSideEffects } from './drop-side-effects.ts';
+import { exitOnProblems } from './exit-on-problems.ts';
 import { openOffline } from './offline-plan.ts';
 import { createParser, runParser } from './parser.ts';
 import { STANDARD_INPUT } from './read-text.ts';
 import { runComparison } from './run-comparison.ts';
-import { withoutEffects } from './without-effects.ts';
 
 const COMMAND = 'shadow';
 const SIDES = ['server', 'own'] as const;
@@ -39,7 +39,7 @@ export const runShadow: RunCommand = async (words, command) => {
     'flags of kube-dns, after --',
   );
   parser.action(async (given: readonly string[], flags: ShadowFlags) => {
-    await shadow(goodOrExit(COMMAND, planFromShadowFlags(flags, given)));
+    await shadow(exitOnProblems(COMMAND, planFromShadowFlags(flags, given)));
   });
   return await runParser(parser, words);
 };
@@ -73,7 +73,7 @@ async function shadow({ server, own, source, ...plan }: ShadowPlan): Promise<voi
 /** @throws ExitError with 2, after the reason is printed */
 async function startOwn(own: ShadowPlan['own']): Promise<OfflineServer> {
   try {
-    const server = await openOffline(own, withoutEffects);
+    const server = await openOffline(own, dropSideEffects);
     await server.start();
     return server;
   } catch (error) {

@@ -7,8 +7,8 @@ import { processFamilies } from '../roles/sidecar/process-metrics.ts';
 import { Sidecar } from '../roles/sidecar/sidecar.ts';
 import type { RunCommand } from './command.ts';
 import { EITHER_DASHES, helpText } from './help-text.ts';
+import { VERSION } from './process/version.ts';
 import { runRoleCommand } from './run-role.ts';
-import { VERSION } from './version.ts';
 
 export const runSidecar: RunCommand = async (words, command) => {
   const reading = readSidecarFlags(words);

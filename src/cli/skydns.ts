@@ -3,7 +3,6 @@
  */
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { logLinesTo } from '../base/log-output.ts';
 import { countCores, readersFor } from '../config/cores.ts';
 import { findDefaultDrain } from '../config/server/drain.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
@@ -11,19 +10,16 @@ import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { ValueReader } from '../config/values/value-reader.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
-import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
 import { EtcdPlugin } from '../plugins/etcd/etcd-plugin.ts';
-import { createServerControl } from '../server/control/server-control.ts';
-import { Server } from '../server/server.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
 import { readKey } from '../sources/etcd/read-key.ts';
 import { extendBlocks } from './blocks-extra.ts';
 import type { RunCommand } from './command.ts';
 import { helpText } from './help-text.ts';
-import { serverDependencies } from './server-dependencies.ts';
-import { onReloadSignal, onReopenSignal, onStopSignal } from './signals.ts';
-import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
-import { VERSION } from './version.ts';
+import { createErrorLog } from './process/error-log.ts';
+import { NO_COMPANIONS } from './process/server-companions.ts';
+import { runServerProcess } from './process/server-process.ts';
+import { VERSION } from './process/version.ts';
 
 export const runSkyDns: RunCommand = async (words, command) => {
   const reading = readSkyDnsFlags(words, process.env);
@@ -41,18 +37,34 @@ export const runSkyDns: RunCommand = async (words, command) => {
 };
 
 async function serve(flags: SkyDnsSettings): Promise<number> {
-  const isTerminal = process.stderr.isTTY === true;
-  const log = createLog({
-    level: flags.isVerbose ? 'debug' : 'info',
-    format: isTerminal ? 'text' : 'json',
-    colours: usesColours(isTerminal, process.env),
-    clock: systemClock,
-    write: logLinesTo(process.stderr),
+  const log = createErrorLog(flags.isVerbose ? 'debug' : 'info');
+  return await runServerProcess({
+    manner: {
+      role: 'skydns',
+      log,
+      format: 'json',
+      controlPlace: placeOfServer(undefined, 'skydns'),
+      reloadSignal: 'SIGHUP',
+      noteStop() {},
+      fail,
+    },
+    companions: NO_COMPANIONS,
+    async open({ dependencies }) {
+      // It may wait for etcd.
+      const settings = await readConfig(flags, log);
+      const udpReaders = readersFor(countCores());
+      const drain = findDefaultDrain(process.env);
+      const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, drain, ...dependencies });
+      return {
+        frontEnd: await extendBlocks(frontEnd, settings.blocksExtra, log),
+        accompany({ engine }) {
+          const etcd = engine.find(EtcdPlugin);
+          if (etcd !== undefined) frontEnd.follow(etcd.source);
+          return [];
+        },
+      };
+    },
   });
-  const read = new ValueReader();
-  const settings = await readConfig(flags, read, log);
-  if (read.problems.length > 0) return complain(read.problems, 1);
-  return await runUntilStopped(flags, settings, log);
 }
 
 const HELP = {
@@ -61,62 +73,36 @@ const HELP = {
 PROMETHEUS_SUBSYSTEM open the metrics of SkyDNS. The JSON of the key config in etcd wins over the flags.`,
 };
 
-/** The settings with the key `config` applied; only the flags while etcd is unavailable. */
-async function readConfig(flags: SkyDnsSettings, read: ValueReader, log: Log): Promise<SkyDnsSettings> {
-  const { etcd, version, prefix } = flags;
-  try {
-    const json = await readKey({ etcd, version, key: `/${prefix}/config` }, systemClock);
-    return json === undefined ? flags : applyConfig(flags, json, read);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    log.warn('config not read from etcd, flags count until it is there', { reason });
-    return flags;
+/** The key `config` of etcd has wrong values. */
+class ConfigKeyError extends Error {
+  override readonly name = 'ConfigKeyError';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(describeProblem).join('\n'));
+    this.problems = problems;
   }
 }
 
-async function runUntilStopped(
-  flags: SkyDnsSettings,
-  settings: SkyDnsSettings,
-  log: AdjustableLog,
-): Promise<number> {
-  const dependencies = serverDependencies(log);
-  const udpReaders = readersFor(countCores());
-  const frontEnd = new SkyDnsFrontEnd(flags, settings, {
-    udpReaders,
-    drain: findDefaultDrain(process.env),
-    ...dependencies,
-  });
-  const served = await extendBlocks(frontEnd, settings.blocksExtra, log);
-  const server = new Server(served, dependencies);
-  const etcd = server.engine.find(EtcdPlugin);
-  if (etcd !== undefined) frontEnd.follow(etcd.source);
-  const control = createServerControl({
-    ...{ server, place: placeOfServer(undefined, 'skydns'), role: 'skydns', log, messages: log },
-    format: 'json',
-    clock: systemClock,
-  });
-  let telemetry: RunningTelemetry | undefined;
-  onReloadSignal(() => void server.reload());
-  onReopenSignal(() => server.queryLog.reopen());
-  const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
-  // Portolan's own timers are unreferenced; this one keeps the process alive.
-  const hold = setInterval(() => {}, 2 ** 30);
-  try {
-    await control.start();
-    // The start may wait for etcd; a signal ends that wait.
-    const isServing = await Promise.race([server.start().then(() => true), stopped.then(() => false)]);
-    if (isServing) telemetry = await startTelemetry(server, 'skydns', log);
-    await stopped;
-    return 0;
-  } catch (error) {
-    process.stderr.write(`portolan skydns: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
-  } finally {
-    clearInterval(hold);
-    await server.stop();
-    await telemetry?.stop();
-    await control.stop();
-  }
+/** The settings with the key `config` applied; only the flags while etcd is unavailable. @throws ConfigKeyError */
+async function readConfig(flags: SkyDnsSettings, log: Log): Promise<SkyDnsSettings> {
+  const { etcd, version, prefix } = flags;
+  const read = new ValueReader();
+  const settings = await readKey({ etcd, version, key: `/${prefix}/config` }, systemClock)
+    .then((json) => (json === undefined ? flags : applyConfig(flags, json, read)))
+    .catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn('config not read from etcd, flags count until it is there', { reason });
+      return flags;
+    });
+  if (read.problems.length > 0) throw new ConfigKeyError(read.problems);
+  return settings;
+}
+
+function fail(error: unknown): number {
+  if (error instanceof ConfigKeyError) return complain(error.problems, 1);
+  process.stderr.write(`portolan skydns: ${error instanceof Error ? error.message : String(error)}\n`);
+  return 1;
 }
 
 function complain(problems: readonly Problem[], exitCode: number): number {

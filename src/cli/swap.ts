@@ -18,11 +18,11 @@ import { choosePaint } from './colours.ts';
 import type { RunCommand } from './command.ts';
 import { fail } from './control-output.ts';
 import { ExitError } from './exit.ts';
-import { goodOrExit } from './good-or-exit.ts';
+import { exitOnProblems } from './exit-on-problems.ts';
 import { openCluster } from './open-cluster.ts';
 import { createParser, runParser } from './parser.ts';
 import { preflight } from './preflight.ts';
-import { onStopSignal } from './signals.ts';
+import { onStopSignal } from './process/signals.ts';
 
 const COMMAND = 'swap';
 /** Milliseconds that an answer may take. */
@@ -31,7 +31,7 @@ const TIMEOUT = 2_000;
 export const runSwap: RunCommand = async (words, command) => {
   const parser = createParser(command, SWAP_FLAGS);
   parser.action(async (flags: SwapFlags) => {
-    const plan = goodOrExit(COMMAND, planFromSwapFlags(flags));
+    const plan = exitOnProblems(COMMAND, planFromSwapFlags(flags));
     const connection = await openCluster(COMMAND, plan.cluster);
     try {
       const rest = new RestClient(connection, systemClock);

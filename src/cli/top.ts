@@ -10,8 +10,8 @@ import type { TopSnapshot } from '../server/control/watch-verbs.ts';
 import { choosePaint } from './colours.ts';
 import type { RunCommand } from './command.ts';
 import { requestOrFail } from './control-output.ts';
-import { printPiece } from './outputs.ts';
 import { createParser, runParser } from './parser.ts';
+import { printPiece } from './process/outputs.ts';
 import { wordsOf } from './tail.ts';
 
 /** Clears a terminal, and begins at its first line. */

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { wordsAsCalled } from '../../src/cli/called-as.ts';
 import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
 import { addOptions } from '../../src/cli/options.ts';
+import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
@@ -43,7 +43,7 @@ function readServe(container: Container): ServePlan {
 
 /** The words after the name of the command that the container's own name of the program stands for. */
 function wordsOf({ command = [], args }: Container, name: string): readonly string[] {
-  const [called, ...words] = wordsAsCalled(command[0] ?? '', args);
+  const [called, ...words] = resolveAlias(command[0] ?? '', args);
   expect(called).toBe(name);
   return words;
 }

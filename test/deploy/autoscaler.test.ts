@@ -6,8 +6,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { wordsAsCalled } from '../../src/cli/called-as.ts';
 import { printManifests } from '../../src/cli/print-manifests.ts';
+import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { readAutoscalerFlags } from '../../src/config/autoscaler/autoscaler-flags.ts';
 import { planFromManifestsFlags } from '../../src/config/manifests/manifests-flags.ts';
 import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
@@ -196,7 +196,7 @@ describe('the addon of Kubernetes with our image', () => {
   const [entry = '', ...words] = ADDON_COMMAND;
 
   it('finds its command in the image', () => {
-    expect(wordsAsCalled(entry, words)).toEqual(['autoscaler', ...words]);
+    expect(resolveAlias(entry, words)).toEqual(['autoscaler', ...words]);
     expect(readFileSync('scripts/image-layers.sh', 'utf8')).toMatch(
       /for name in [^;]*\bcluster-proportional-autoscaler; do/,
     );
@@ -204,7 +204,7 @@ describe('the addon of Kubernetes with our image', () => {
 
   it('scales with the rights that it has', async () => {
     const double = await startDouble(ADDON_RULES);
-    const program = await runAs(double, wordsAsCalled(entry, words));
+    const program = await runAs(double, resolveAlias(entry, words));
     await program.heard('scaled');
     expect(replicas(double)).toBe(2);
     const { port } = await program.heard('started');

@@ -3,7 +3,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { IMAGE_TARGETS } from '../../src/config/image/image-flags.ts';
 import { Dockerfile } from '../../src/roles/image/dockerfile.ts';
 import { containersOf } from './manifests.ts';
@@ -52,7 +52,7 @@ describe('the Dockerfile', () => {
 
   it.each(ENTRIES)('%s: its entry is %s, a link that is called as %s', (target, path, command) => {
     expect(JSON.parse(dockerfile.last(target, 'ENTRYPOINT') ?? '[]')).toContain(path);
-    expect(wordsAsCalled(path, [])).toEqual([command]);
+    expect(resolveAlias(path, [])).toEqual([command]);
     const script = readFileSync('scripts/image-layers.sh', 'utf8');
     const loop =
       /for name in ([^;]*); do\n {2}ln -s \S+ "\$folder\/portolan\/\$name"/.exec(script)?.[1]?.split(' ') ??

@@ -4,8 +4,8 @@
  * The program name is the entrypoint of the old image, which our image also has.
  */
 import { describe, expect, it } from 'vitest';
-import { wordsAsCalled } from '../../src/cli/called-as.ts';
 import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
+import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { readHealthzFlags } from '../../src/config/healthz/healthz-flags.ts';
 import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';
@@ -114,7 +114,7 @@ function dnsmasqComplaints(words: readonly string[]): unknown {
 
 describe('arguments from the manifests of Kubernetes', () => {
   it.each(CASES)('%s, for %s: %j', (_release, entry, args) => {
-    const [command = '', ...words] = wordsAsCalled(entry, args);
+    const [command = '', ...words] = resolveAlias(entry, args);
     expect(complaintsOf(command, words)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@
  * addon of Kubernetes) and of NodeLocal DNSCache (the addon of Kubernetes).
  */
 import { describe, expect, it } from 'vitest';
-import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
@@ -105,7 +105,7 @@ describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) 
   const usesNode = ['node-local', 'node-local-ipvs', 'node-local-init'].includes(layout);
   const changesNode = usesNode && layout !== 'node-local-init';
   // As the entry of the image calls the program.
-  const words = usesNode ? wordsAsCalled('/node-cache', container?.args ?? []) : (container?.args ?? []);
+  const words = usesNode ? resolveAlias('/node-cache', container?.args ?? []) : (container?.args ?? []);
 
   it('has the names, labels and Services that the addon of Kubernetes has', () => {
     expect(daemonSet).toMatchObject({
@@ -164,7 +164,7 @@ it('the manifest node-local-init changes the network of the node before the serv
   expect(JSON.stringify(initContainers)).toContain('"capabilities":{"drop":["ALL"],"add":["NET_ADMIN"]}');
   expect(JSON.stringify(containers)).toContain('"capabilities":{"drop":["ALL"],"add":["NET_BIND_SERVICE"]}');
   const plans = [...initContainers, ...containers].map(({ args }) => {
-    const reading = readNodeCacheFlags(wordsAsCalled('/node-cache', args).slice(1));
+    const reading = readNodeCacheFlags(resolveAlias('/node-cache', args).slice(1));
     return reading.kind === 'good' ? reading.plan : undefined;
   });
   expect(plans).toMatchObject([

@@ -2,7 +2,7 @@
  * The pod of etcd, kube2sky, SkyDNS and exechealthz: its interface to clients and probes, and its accepted arguments.
  */
 import { describe, expect, it } from 'vitest';
-import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { readHealthzFlags } from '../../src/config/healthz/healthz-flags.ts';
 import { readKube2SkyFlags } from '../../src/config/kube2sky/kube2sky-flags.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
@@ -18,7 +18,7 @@ function container(name: string): Container {
 /** The words behind the command that the container's program stands for. */
 function wordsOf(name: string, command: string): readonly string[] {
   const { command: [entry = ''] = [], args } = container(name);
-  const [called, ...words] = wordsAsCalled(entry, args);
+  const [called, ...words] = resolveAlias(entry, args);
   expect(called).toBe(command);
   return words;
 }

@@ -12,7 +12,7 @@ import { startEtcd } from '../etcd/etcd-server.ts';
 import { nameOf, startUpstream } from '../resolver/forwarding-programs.ts';
 import { runToEnd, socketOf } from '../support/control.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
-import { canRun, ROLES, type Role, startRole } from '../support/roles.ts';
+import { canRun, ROLES, startRole } from '../support/roles.ts';
 import { itWhere, itWithTool } from '../support/tools.ts';
 
 afterEach(endAllPrograms);
@@ -70,7 +70,7 @@ function filtersOf({ process: { pid } }: Program): ReadonlySet<string> {
   return new Set(statuses.map((status) => /^Seccomp:\s+(\d)/m.exec(status)?.[1] ?? ''));
 }
 
-const RELOAD: Readonly<Record<Role, NodeJS.Signals>> = {
+const RELOAD: Readonly<Record<(typeof ROLES)[number], NodeJS.Signals>> = {
   ...{ serve: 'SIGHUP', 'kube-dns': 'SIGHUP', dnsmasq: 'SIGHUP', skydns: 'SIGHUP' },
   ...{ coredns: 'SIGUSR1', 'node-cache': 'SIGUSR1' },
 };

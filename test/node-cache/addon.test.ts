@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { type Container, type DeploymentManifest, type Manifest, readLayout } from '../deploy/manifests.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
 import { CLUSTER_DNS, startClusterDns } from './cluster-dns.ts';
@@ -51,7 +51,7 @@ async function startWithEtc(
   await cp('/etc/alternatives', join(etc, 'alternatives'), { recursive: true, verbatimSymlinks: true });
   const args = words.map((word) => word.replace(/^\/(tmp|run\/portolan)\//, `${folder.path}/`));
   const script = 'mount --bind "$0" /etc && exec "$@"';
-  return runPortolan(wordsAsCalled('/node-cache', args), {
+  return runPortolan(resolveAlias('/node-cache', args), {
     environment: { KUBE_DNS_UPSTREAM_SERVICE_HOST: CLUSTER_DNS },
     through: [...node.through, 'unshare', '-m', 'sh', '-c', script, etc],
   });

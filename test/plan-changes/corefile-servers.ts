@@ -1,7 +1,6 @@
 /**
  * `coredns` and `node-cache`, whose plans come from Corefiles.
  */
-
 import { onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
@@ -135,7 +134,6 @@ function makeCoreDnsFrontEnd(
   };
   return new CoreDnsFrontEnd({
     ...{ reading: read(), takeover: false, restored: NOTHING_RESTORED, queryLog: undefined, read },
-    onServing() {},
     metrics: () => scene.engine.metrics,
     metricsText: () => new CoreDnsMetrics(scene.server, undefined).render(),
     notReady: (wasReady) => scene.engine.serverBlocks.notReady(wasReady),

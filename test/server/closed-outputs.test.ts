@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { COMMANDS } from '../../src/cli/command-table.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
@@ -20,7 +19,7 @@ import {
   type Serving,
   servePortolan,
 } from '../support/portolan.ts';
-import { HOST, ROLES, startRole } from '../support/roles.ts';
+import { ALL_ROLES, HOST, type Role, startRole } from '../support/roles.ts';
 import { itWithTool } from '../support/tools.ts';
 
 /** Commands that end by themselves, as they are run, with their exit codes. */
@@ -102,7 +101,7 @@ async function isOpen(port: number): Promise<boolean> {
 }
 
 it('has a case for each command', () => {
-  const tried = [...Object.keys(ENDING), ...Object.keys(RUNNING), ...ENDLESS, ...ROLES, 'dnsmasq-nanny'];
+  const tried = [...Object.keys(ENDING), ...Object.keys(RUNNING), ...ENDLESS, ...ALL_ROLES];
   expect(tried.sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
 });
 
@@ -143,7 +142,7 @@ describe('a program runs on', () => {
 });
 
 describe('a server serves on', () => {
-  for (const role of [...ROLES, 'coredns -compat', 'dnsmasq-nanny'] as const)
+  for (const role of [...ALL_ROLES, 'coredns -compat'] as const)
     itWithTool(role === 'skydns' ? ['etcd'] : [], role, async () => {
       const { program, address, port } = await startServer(role);
       closeOutputs(program);
@@ -168,18 +167,9 @@ describe('a server serves on', () => {
   });
 });
 
-async function startServer(role: (typeof ROLES)[number] | 'coredns -compat' | 'dnsmasq-nanny') {
+async function startServer(role: Role | 'coredns -compat') {
   const { port: upstream } = await startUpstream();
   if (role === 'coredns -compat')
     return await startRole('coredns', { upstream }, { flags: ['-compat', '1.14'] });
-  if (role !== 'dnsmasq-nanny')
-    return await startRole(role, { upstream }, { flags: ENDS_AT_ONCE[role] ?? [] });
-  const port = await findFreePort();
-  const program = runPortolan([
-    ...['dnsmasq-nanny', `-configDir=${(await makeTemporaryFolder()).path}`, '--', '-k', '--log-facility=-'],
-    ...['-C', '/dev/null', '-x', '', '--no-hosts', '--no-resolv', '-a', HOST, '-z', '-p', String(port)],
-    `--server=${HOST}#${upstream}`,
-  ]);
-  await waitUntil('the nanny', () => program.errors.includes('started, version'));
-  return { program, address: HOST, port };
+  return await startRole(role, { upstream }, { flags: ENDS_AT_ONCE[role] ?? [] });
 }

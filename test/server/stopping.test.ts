@@ -65,18 +65,6 @@ it('a stop answers what a TCP client has asked, and closes the connection', asyn
   expect((await serving.program.exit).code).toBe(0);
 });
 
-it('a stop during the start ends it', async () => {
-  const port = await findFreePort();
-  // No server answers there, and a takeover waits for its cluster before it opens a socket.
-  const program = runPortolan([
-    ...['serve', '--takeover', '--kube-master-url', `http://127.0.0.1:${port}`, '--healthz-port=127.0.0.1:0'],
-    ...['--log-format=json', '--dns-bind-address=127.0.0.1', '--dns-port', String(port), '--lameduck=1h'],
-  ]);
-  await program.heard('cluster found');
-  program.signal('SIGTERM');
-  expect((await program.exit).code).toBe(0);
-});
-
 describe('two on one port', () => {
   it('are refused: the second says who is in the way and how to join it', async () => {
     const first = await serveExample();
@@ -124,7 +112,6 @@ describe('two on one port', () => {
 /** Nothing listens on the port 9. */
 const WAITING = [
   ['etcd', 'coredns', 'etcd {\nendpoint http://127.0.0.1:9\n}', 'etcd not followed'],
-  ['an API server', 'coredns', 'kubernetes {\nendpoint http://127.0.0.1:9\n}', 'waiting for Kubernetes API'],
   ['etcd', 'skydns', '', 'etcd not followed'],
 ] as const;
 

@@ -39,7 +39,9 @@ it('the autoscaler loads no server and no package', () => {
 it('the program reads no command that it does not run', () => {
   expect([...loadedBy('src/cli/program.ts')].toSorted()).toEqual(
     [
-      ...['command-table', 'first-reader', 'outputs', 'program'].map((name) => `src/cli/${name}.ts`),
+      ...['command-table', 'process/first-reader', 'process/outputs', 'program'].map(
+        (name) => `src/cli/${name}.ts`,
+      ),
       ...['src/listen/reader-threads.ts', 'node:worker_threads'],
     ].toSorted(),
   );

@@ -13,7 +13,9 @@ import { type Program, type RunOptions, runPortolan, servePortolan } from './por
 import { hasTool } from './tools.ts';
 
 export const ROLES = ['serve', 'kube-dns', 'coredns', 'node-cache', 'dnsmasq', 'skydns'] as const;
-export type Role = (typeof ROLES)[number];
+/** With those that run the server of another role. */
+export const ALL_ROLES = [...ROLES, 'dnsmasq-nanny'] as const;
+export type Role = (typeof ALL_ROLES)[number];
 /** Roles with a cluster behind them. */
 export const CLUSTER_ROLES = [
   'serve',
@@ -31,6 +33,10 @@ export interface World {
   readonly silent?: number;
   /** A zone file for `zone.test`. */
   readonly zone?: string;
+  /** Further directives of a Corefile, for `waiting.test`. */
+  readonly directives?: string;
+  /** Flags of `serve` and `kube-dns` in place of the example. */
+  readonly cluster?: readonly string[];
 }
 
 /** The same for a role with the API server of a cluster. */
@@ -62,12 +68,43 @@ export async function startRole(
   world: World,
   options?: RunOptions & { readonly flags?: readonly string[] },
 ): Promise<RunningRole> {
-  const port = await findFreePort();
-  const start = STARTS[role];
-  const { flags = [], ...run } = options ?? {};
-  const program = await start(port, world, (words) => runPortolan([...words, ...flags], run));
+  const running = await launchRole(role, world, options);
+  await untilServing(role, running.program);
+  return running;
+}
+
+/** Runs a role with plain options, and does not wait until it serves. */
+export async function launchRole(
+  role: Role,
+  world: World,
+  options?: RunOptions & { readonly flags?: readonly string[]; readonly port?: number },
+): Promise<RunningRole> {
+  const { flags = [], port = await findFreePort(), ...run } = options ?? {};
+  const program = runPortolan([...(await WORDS[role](port, world)), ...flags], run);
   return { program, address: HOST, port };
 }
+
+/** @throws Error if it ends instead */
+async function untilServing(role: Role, program: Program): Promise<void> {
+  const isThere = () => isServing(role, program) || program.ended !== undefined;
+  await waitUntil(role, isThere, { deadline: 30_000 });
+  if (program.ended !== undefined) throw new Error(`it does not run: ${program.errors}${program.output}`);
+}
+
+/** Whether it has said that it serves. */
+export const isServing = (role: Role, { errors, output }: Program): boolean =>
+  SIGNS[role].test(`${errors}${output}`);
+
+/** What a role says when it serves. */
+const SIGNS: Readonly<Record<Role, RegExp>> = {
+  serve: /"message":"serving"/,
+  'kube-dns': /"message":"serving"/,
+  coredns: /linux\//,
+  'node-cache': /linux\//,
+  dnsmasq: /started, version/,
+  skydns: /ready for queries/,
+  'dnsmasq-nanny': /started, version/,
+};
 
 /** Starts a role with an API server. It may still wait for it. */
 export async function startClusterRole(
@@ -85,7 +122,7 @@ export async function startClusterRole(
 export const canRun = (role: Role): boolean => role !== 'skydns' || hasTool('etcd');
 
 type Run = (words: readonly string[]) => Program;
-type Start = (port: number, world: World, run: Run) => Promise<Program>;
+type Words = (port: number, world: World) => Promise<readonly string[]>;
 type ClusterStart = (
   port: number,
   world: ClusterWorld,
@@ -102,66 +139,65 @@ const UNPRIVILEGED = [
   ...['-setupinterface=false', '-setupiptables=false', '-metrics-listen-address', `${HOST}:0`],
 ];
 
-const STARTS: Readonly<Record<Role, Start>> = {
-  serve: async (port, world, run) => {
-    const { upstream, silent } = world;
-    const program = run([
-      ...[...listening('serve', port), '--example', '--log-format=json', `--upstream=${HOST}:${upstream}`],
+const EXAMPLE = ['--example'];
+
+const WORDS: Readonly<Record<Role, Words>> = {
+  async serve(port, world) {
+    const { upstream, silent, cluster = EXAMPLE } = world;
+    return [
+      ...[...listening('serve', port), ...cluster, '--log-format=json', `--upstream=${HOST}:${upstream}`],
       ...(silent === undefined ? [] : [`--stub-domain=silent.test=${HOST}:${silent}`]),
       ...(await extraBlocks(world, '--blocks-extra')),
-    ]);
-    await program.heard('serving');
-    return program;
+    ];
   },
-  'kube-dns': async (port, world, run) => {
-    const { upstream, silent } = world;
+  async 'kube-dns'(port, world) {
+    const { upstream, silent, cluster = EXAMPLE } = world;
     const folder = await makeTemporaryFolder();
     await folder.write('upstreamNameservers', JSON.stringify([`${HOST}:${upstream}`]));
     if (silent !== undefined)
       await folder.write('stubDomains', JSON.stringify({ 'silent.test': [`${HOST}:${silent}`] }));
-    const program = run([
-      ...[...listening('kube-dns', port), '--example', '--log-format=json', `--config-dir=${folder.path}`],
+    return [
+      ...[...listening('kube-dns', port), ...cluster, '--log-format=json', `--config-dir=${folder.path}`],
       ...(await extraBlocks(world, '--blocks-extra')),
-    ]);
-    await program.heard('serving');
-    return program;
+    ];
   },
-  coredns: async (port, world, run) => {
+  coredns: async (port, world) => ['coredns', '-conf', await writeCorefile(port, world)],
+  async 'node-cache'(port, world) {
     const conf = await writeCorefile(port, world);
-    return await withBanner(run(['coredns', '-conf', conf]));
+    return ['node-cache', '-conf', conf, '-localip', HOST, ...UNPRIVILEGED];
   },
-  'node-cache': async (port, world, run) => {
-    const conf = await writeCorefile(port, world);
-    return await withBanner(run(['node-cache', '-conf', conf, '-localip', HOST, ...UNPRIVILEGED]));
+  async dnsmasq(port, world) {
+    return ['dnsmasq', '--pid-file=', '--user=', '--group=', ...(await dnsmasqOptions(port, world))];
   },
-  dnsmasq: async (port, world, run) => {
-    const { upstream, silent } = world;
-    const program = run([
-      ...['dnsmasq', '-k', '--pid-file=', '--log-facility=-', '--user=', '--group=', '--no-resolv'],
-      ...[`--listen-address=${HOST}`, '--bind-interfaces', `--port=${port}`, '--no-hosts'],
-      `--server=${HOST}#${upstream}`,
-      ...(silent === undefined ? [] : [`--server=/silent.test/${HOST}#${silent}`]),
-      ...(await extraBlocks(world, '--blocks-extra')),
-    ]);
-    await waitUntil('dnsmasq', () => /started, version/.test(program.errors), { deadline: 15_000 });
-    return program;
-  },
-  skydns: async (port, world, run) => {
+  async skydns(port, world) {
     const { upstream, silent } = world;
     const etcd = await startEtcd();
     if (silent !== undefined) {
       const value = JSON.stringify({ host: HOST, port: silent });
       await etcd.control('put', '/skydns/local/skydns/dns/stub/silent.test/x', value);
     }
-    const program = run([
+    return [
       ...['skydns', '-etcd3', '-machines', etcd.first.url, '-addr', `${HOST}:${port}`],
       ...['-nameservers', `${HOST}:${upstream}`, '-stubzones'],
       ...(await extraBlocks(world, '-blocks-extra')),
-    ]);
-    await program.heard('ready for queries');
-    return program;
+    ];
+  },
+  async 'dnsmasq-nanny'(port, world) {
+    const { path } = await makeTemporaryFolder();
+    const own = ['--conf-file=/dev/null', '--pid-file='];
+    return ['dnsmasq-nanny', `-configDir=${path}`, '--', ...own, ...(await dnsmasqOptions(port, world))];
   },
 };
+
+async function dnsmasqOptions(port: number, world: World): Promise<readonly string[]> {
+  const { upstream, silent } = world;
+  return [
+    ...['-k', '--log-facility=-', '--no-resolv', '--no-hosts'],
+    ...[`--listen-address=${HOST}`, '--bind-interfaces', `--port=${port}`, `--server=${HOST}#${upstream}`],
+    ...(silent === undefined ? [] : [`--server=/silent.test/${HOST}#${silent}`]),
+    ...(await extraBlocks(world, '--blocks-extra')),
+  ];
+}
 
 const CLUSTER_STARTS: Readonly<Record<ClusterRole, ClusterStart>> = {
   async serve(port, { api, upstream }, run, atEnd) {
@@ -225,14 +261,7 @@ async function openConfig(atEnd: AtEnd): Promise<ConfigMapVolume> {
   return volume;
 }
 
-async function withBanner(program: Program): Promise<Program> {
-  const isThere = () => program.output.includes('linux/') || program.ended !== undefined;
-  await waitUntil('the banner', isThere, { deadline: 15_000 });
-  if (program.ended !== undefined) throw new Error(`it does not run: ${program.errors}${program.output}`);
-  return program;
-}
-
-async function writeCorefile(port: number, { upstream, silent, zone }: World): Promise<string> {
+async function writeCorefile(port: number, { upstream, silent, zone, directives }: World): Promise<string> {
   const folder = await makeTemporaryFolder();
   const common = ` bind ${HOST}\n errors\n cache 30\n loadbalance\n`;
   const blocks = [`.:${port} {\n${common} forward . ${HOST}:${upstream}\n}\n`];
@@ -241,6 +270,7 @@ async function writeCorefile(port: number, { upstream, silent, zone }: World): P
     const file = await folder.write('zone', zone);
     blocks.push(`zone.test:${port} {\n bind ${HOST}\n errors\n file ${file}\n}\n`);
   }
+  if (directives !== undefined) blocks.push(`waiting.test:${port} {\n bind ${HOST}\n ${directives}\n}\n`);
   return await folder.write('Corefile', blocks.join(''));
 }
 

@@ -30,6 +30,7 @@ export class AutoscalerProgram {
   readonly #http: HttpServer;
   #connection: Connection | undefined;
   #autoscaler: Autoscaler | undefined;
+  #isStopped = false;
   #fail: (error: Error) => void = () => {};
 
   constructor(plan: AutoscalerPlan, dependencies: AutoscalerProgramDependencies) {
@@ -51,6 +52,10 @@ export class AutoscalerProgram {
   async start(): Promise<void> {
     await this.#http.start();
     const connection = await this.#dependencies.connect();
+    if (this.#isStopped) {
+      connection.close();
+      return;
+    }
     this.#connection = connection;
     const autoscaler = new Autoscaler(this.#plan, { ...this.#dependencies, connection });
     this.#autoscaler = autoscaler;
@@ -58,7 +63,9 @@ export class AutoscalerProgram {
     autoscaler.start();
   }
 
+  /** Ends a start that waits for its connection, too. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await this.#autoscaler?.stop();
     this.#connection?.close();
     await this.#http.stop();

@@ -36,6 +36,7 @@ export class Kube2SkyProgram {
   readonly #http: HttpServer;
   #running: Kube2Sky | undefined;
   #close: () => void = () => {};
+  #isStopped = false;
   #fail: (error: Error) => void = () => {};
 
   constructor(plan: Kube2SkyPlan, dependencies: Kube2SkyProgramDependencies) {
@@ -54,6 +55,10 @@ export class Kube2SkyProgram {
     await this.#http.start();
     const { connect, clock, log, identity } = this.#dependencies;
     const connection = await connect();
+    if (this.#isStopped) {
+      connection.close();
+      return;
+    }
     const { store, close } = openStore(this.#plan, identity, { clock, log });
     this.#close = () => {
       close();
@@ -64,7 +69,9 @@ export class Kube2SkyProgram {
     this.#running.start();
   }
 
+  /** Ends a start that waits for its connection, too. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await this.#running?.stop();
     this.#close();
     await this.#http.stop();

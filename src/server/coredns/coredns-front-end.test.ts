@@ -43,7 +43,6 @@ async function startFrontEnd({
     log,
     takeover: false,
     read: () => read(text),
-    onServing: () => {},
     metrics: () => metrics,
     metricsText: () => '',
     notReady: () => [],

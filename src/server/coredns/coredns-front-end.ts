@@ -30,8 +30,6 @@ export interface CoreDnsFrontEndOptions {
   readonly restored: RestoredDeviations;
   /** Reads the current Corefile. @throws Error with the reason if it cannot be read */
   readonly read: () => CorefileReading;
-  /** Called when the server answers queries. */
-  readonly onServing: () => void;
   /** The metrics of the engine. */
   readonly metrics: () => MetricRegistry;
   /** All metrics in Prometheus text format. */
@@ -98,7 +96,6 @@ export class CoreDnsFrontEnd implements FrontEnd {
 
   announce(): void {
     this.#isServing = true;
-    this.#options.onServing();
   }
 
   async leaving(): Promise<void> {

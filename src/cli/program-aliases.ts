@@ -8,7 +8,7 @@ import { COMMANDS } from './command-table.ts';
  * @param entry the path of the call, with links unresolved
  * @returns `words`, preceded by the command if the name selects one
  */
-export function wordsAsCalled(entry: string, words: readonly string[]): readonly string[] {
+export function resolveAlias(entry: string, words: readonly string[]): readonly string[] {
   const called = basename(entry);
   const command = COMMANDS.find(({ program }) => program === called);
   return command === undefined ? words : [command.name, ...words];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wordsAsCalled } from './called-as.ts';
+import { resolveAlias } from './program-aliases.ts';
 
 describe('the name that the program is called by', () => {
   it.each([
@@ -13,13 +13,13 @@ describe('the name that the program is called by', () => {
     ['/kube2sky', 'kube2sky'],
     ['/cluster-proportional-autoscaler', 'autoscaler'],
   ])('%s is the command %s', (entry, command) => {
-    expect(wordsAsCalled(entry, ['--v=2'])).toEqual([command, '--v=2']);
+    expect(resolveAlias(entry, ['--v=2'])).toEqual([command, '--v=2']);
   });
 
   it.each(['/usr/local/bin/portolan', '/opt/portolan/dist/portolan.js', '/dnsmasq/portolan', ''])(
     '%j leaves the command to the words',
     (entry) => {
-      expect(wordsAsCalled(entry, ['serve'])).toEqual(['serve']);
+      expect(resolveAlias(entry, ['serve'])).toEqual(['serve']);
     },
   );
 });

@@ -2,9 +2,11 @@
  * Starts the first reader thread before the server's code is loaded: both take about equally long. The entry and the servers are
  * separate bundles that share this module.
  */
-import { PreparedReader, startThreadOf } from '../listen/reader-threads.ts';
-import type { StartThread } from '../listen/udp-reader.ts';
-import type { CommandRow } from './command.ts';
+import { PreparedReader, startThreadOf } from '../../listen/reader-threads.ts';
+import type { StartThread } from '../../listen/udp-reader.ts';
+
+/** When a command serves DNS in this process: always, or only with arguments that keep it in the foreground. */
+export type Serves = 'always' | 'in the foreground';
 
 /** Arguments with which a command ends without serving. */
 const ENDS = /^--?(h|help|v|version|plugins|setuponly)$/;
@@ -20,7 +22,7 @@ let prepared: PreparedReader | undefined;
 export const endsAtOnce = (words: readonly string[]): boolean => words.some((word) => ENDS.test(word));
 
 /** Starts the thread if the command with these arguments certainly needs it. */
-export function prepareFirstReader({ serves }: CommandRow, words: readonly string[]): void {
+export function prepareFirstReader(serves: Serves | undefined, words: readonly string[]): void {
   const isSure =
     serves === 'always' || (serves === 'in the foreground' && words.some((word) => FOREGROUND.test(word)));
   // Other platforms have no reader threads.

@@ -2,16 +2,16 @@
  * The dependencies of servers in this process, taken from the process and the package.
  */
 import { homedir } from 'node:os';
-import { systemClock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import { useEarlyPorts } from '../observe/http-server.ts';
-import type { ServerDependencies } from '../server/server.ts';
-import { confine } from '../socket/confinement.ts';
-import { releasePages } from '../socket/program-pages.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { useEarlyPorts } from '../../observe/http-server.ts';
+import type { ServerDependencies } from '../../server/server.ts';
+import { confine } from '../../socket/confinement.ts';
+import { releasePages } from '../../socket/program-pages.ts';
 import { type CodeCacheState, codeCacheStates } from './cached-bundle.ts';
+import { dropPrivileges } from './drop-privileges.ts';
 import { closeEarlyPorts, takeEarlyPort } from './early-ports.ts';
 import { endUnusedReader, startReader } from './first-reader.ts';
-import { giveUpRights } from './give-up-rights.ts';
 import { packageFolder } from './package-folder.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 import { VERSION } from './version.ts';
@@ -50,5 +50,5 @@ function leaveStart(log: Log): void {
   void endUnusedReader();
   void closeEarlyPorts();
   releaseAfterStart(releasePages);
-  giveUpRights({ environment: process.env, log, confine });
+  dropPrivileges({ environment: process.env, log, confine });
 }

@@ -3,14 +3,14 @@
  *
  * An environment variable turns it off, since it is one for all commands, also for those whose command lines are another program's.
  */
-import { type Environment, readVariable } from '../base/environment.ts';
-import type { Log } from '../base/log.ts';
-import { notePrograms, whyPrograms } from '../base/other-programs.ts';
+import { type Environment, readVariable } from '../../base/environment.ts';
+import type { Log } from '../../base/log.ts';
+import { notePrograms, whyPrograms } from '../../base/other-programs.ts';
 
 const VARIABLE = 'PORTOLAN_SECCOMP';
 const OFF = 'off';
 
-export interface GivingUp {
+export interface DropPrivilegesOptions {
   readonly environment: Environment;
   readonly log: Log;
   /** See `confine` of `socket/confinement.ts`. */
@@ -18,7 +18,7 @@ export interface GivingUp {
 }
 
 /** Says nothing if all is well: the log of a Corefile with `debug` is CoreDNS's, line by line. */
-export function giveUpRights({ environment, log, confine }: GivingUp): void {
+export function dropPrivileges({ environment, log, confine }: DropPrivilegesOptions): void {
   const reason = whyNot(environment);
   const result = reason === undefined ? confine() : { reason };
   if (result !== true) {

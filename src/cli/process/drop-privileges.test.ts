@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { needPrograms, notePrograms } from '../base/other-programs.ts';
-import { RecordingLog } from '../base/testing/recording-log.ts';
-import { giveUpRights } from './give-up-rights.ts';
+import { needPrograms, notePrograms } from '../../base/other-programs.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { dropPrivileges } from './drop-privileges.ts';
 
 // Unit tests share modules: another file may have said that it runs programs.
 beforeEach(() => notePrograms('allowed'));
@@ -14,7 +14,7 @@ function start(environment: Readonly<Record<string, string>>, result: true | { r
     calls += 1;
     return result;
   };
-  giveUpRights({ environment, log, confine });
+  dropPrivileges({ environment, log, confine });
   return { calls, records: log.records };
 }
 

@@ -9,7 +9,7 @@ import { portolan } from '../plugins/portolan/plugin.ts';
 /** `loop` asks the upstream servers for a name of its own. */
 const EFFECTS: ReadonlySet<string> = new Set(['dnstap', 'log', 'loop']);
 
-export function withoutEffects(plan: ServerPlan): ServerPlan {
+export function dropSideEffects(plan: ServerPlan): ServerPlan {
   const blocks = plan.engine.blocks.map((block) => ({
     ...block,
     plugins: block.plugins.filter(({ name }) => !EFFECTS.has(name)),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 
 const MEBIOCTET = 1024 * 1024;

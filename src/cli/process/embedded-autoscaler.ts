@@ -1,0 +1,37 @@
+/**
+ * The autoscaler inside a server that scales itself.
+ */
+import { systemClock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { MetricFamily } from '../../base/metrics/family.ts';
+import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import type { Autoscaler } from '../../roles/autoscaler/autoscaler.ts';
+import {
+  type ApiServerSettings,
+  ClusterCompanion,
+  connectToCluster,
+  makeIdentity,
+} from './cluster-connection.ts';
+
+/** Releases its Lease while the server still answers, so that another replica takes over. */
+export class EmbeddedAutoscaler extends ClusterCompanion<Autoscaler> {
+  constructor(plan: AutoscalerPlan, cluster: ApiServerSettings, log: Log) {
+    super({
+      connect: () => connectToCluster(cluster, log),
+      run: async (connection) => {
+        // Loaded late: most servers have no autoscaler.
+        const autoscaler = await import('../../roles/autoscaler/autoscaler.ts');
+        const dependencies = { connection, clock: systemClock, log, identity: makeIdentity() };
+        const started = new autoscaler.Autoscaler(plan, dependencies);
+        started.start();
+        return started;
+      },
+      onFailure: (reason) => log.error('the autoscaler cannot start', { reason }),
+    });
+  }
+
+  /** Its metrics; empty before the start. */
+  families(): readonly MetricFamily[] {
+    return this.client?.stats.families(this.client.isLeader) ?? [];
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * The log of programs without a format of their own, on standard error.
+ */
+import { systemClock } from '../../base/clock.ts';
+import type { LogLevel } from '../../base/log.ts';
+import { logLinesTo } from '../../base/log-output.ts';
+import type { LogFormat } from '../../config/server/query-log-plan.ts';
+import { type AdjustableLog, createLog, usesColours } from '../../observe/log.ts';
+
+/** @param format default: text for a terminal, otherwise JSON */
+export function createErrorLog(level: LogLevel, format?: LogFormat): AdjustableLog {
+  const isTerminal = process.stderr.isTTY === true;
+  return createLog({
+    level,
+    format: format ?? (isTerminal ? 'text' : 'json'),
+    colours: usesColours(isTerminal, process.env),
+    clock: systemClock,
+    write: logLinesTo(process.stderr),
+  });
+}
