@@ -10,8 +10,8 @@ export const sharedOptions = {
   hookTimeout: 60_000,
 };
 
-/** The contract of plugins, which our own plugins outside `src/` import by its name. */
-const resolution = {
+/** The contract of plugins, which plugins and the engine import by its name. */
+export const resolution = {
   alias: {
     '@portolan/plugin/conformance': resolve('packages/plugin/conformance.js'),
     '@portolan/plugin': resolve('packages/plugin/index.js'),

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { sharedOptions, soakFiles } from './vitest.config.ts';
+import { resolution, sharedOptions, soakFiles } from './vitest.config.ts';
 
 /** Files that take the whole machine, or measure what comes of it. */
 const ALONE = [
@@ -36,6 +36,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       {
+        resolve: resolution,
         test: {
           ...sharedOptions,
           name: 'beside others',
@@ -47,6 +48,7 @@ export default defineConfig({
         },
       },
       {
+        resolve: resolution,
         test: {
           ...sharedOptions,
           name: 'alone',

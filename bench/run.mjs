@@ -33,6 +33,7 @@ await build({
   outdir: folder,
   outExtension: { '.js': '.mjs' },
   bundle: true,
+  alias: { '@portolan/plugin': join(root, 'packages/plugin/index.js') },
   platform: 'node',
   target: 'node20',
   format: 'esm',

@@ -26,6 +26,8 @@ const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const isForPackage = process.argv.includes('--package');
 const { version, dependencies, peerDependencies } = readJson('package.json');
 const fresh = `dist-${process.pid}`;
+/** What imports of `@portolan/plugin` mean. The compiler's paths name its types. */
+const CONTRACT = resolve('packages/plugin/index.js');
 
 /** Names, versions, licences and licence texts of all packages that are installed with this one. */
 function thirdPartyNotices() {
@@ -56,6 +58,7 @@ async function readCommands() {
   const { outputFiles } = await build({
     entryPoints: ['src/cli/command-table.ts'],
     bundle: true,
+    alias: { '@portolan/plugin': CONTRACT },
     write: false,
     platform: 'node',
     format: 'esm',
@@ -103,6 +106,7 @@ function separate(names) {
 const OPTIONS = {
   outdir: fresh,
   bundle: true,
+  alias: { '@portolan/plugin': CONTRACT },
   platform: 'node',
   target: 'node20',
   minifyWhitespace: true,
@@ -198,7 +202,6 @@ async function buildPlugins() {
       outdir: undefined,
       outfile: `${folder}/index.js`,
       entryPoints: [`packages/${name}/src/plugin.ts`],
-      alias: { '@portolan/plugin': resolve('packages/plugin/index.js') },
       sourcemap: false,
       format: 'esm',
     });

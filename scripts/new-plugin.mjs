@@ -24,16 +24,15 @@ const handler = `create${name
 const definition = `/**
  * \`${name}\`: TODO what it does.
  */
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { readBareUse } from '../../corefile/directive/bare-directive.ts';
+import { definePlugin, type Handler, NO_QUESTIONS, readBareUse } from '@portolan/plugin';
 
 export const ${name} = definePlugin({
   name: '${name}',
   // The plugin that sees queries next.
   before: 'forward',
   syntax: ['${name}'],
+  // The conformance kit runs them.
+  examples: ['${name}'],
   read(cursor): undefined {
     cursor.firstUse(() => readBareUse(cursor));
   },

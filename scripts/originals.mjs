@@ -11,8 +11,16 @@ try {
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const outfile = join(folder, 'main.mjs');
   const entry = join(root, 'test/originals/follow/main.ts');
-  const form = { bundle: true, platform: 'node', target: 'node20', format: 'esm', packages: 'external' };
-  await build({ entryPoints: [entry], outfile, ...form });
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    alias: { '@portolan/plugin': join(root, 'packages/plugin/index.js') },
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    packages: 'external',
+  });
   const { main } = await import(pathToFileURL(outfile).href);
   process.exitCode = main(process.argv.slice(2), root, console.log);
 } finally {

@@ -6,14 +6,19 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
 
-const IMPORT = /^(?:import|export) [^;']*?from '(\.[^']+)'/gm;
+const IMPORT = /^(?:import|export) [^;']*?from '(\.[^']+|@portolan\/plugin)'/gm;
+const CONTRACT = '../packages/plugin/index.d.ts';
 
 /** A module of `src` and all that it imports, as paths below `src`. Late imports are left out. */
 function collectImports(path: string, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(path)) return found;
   found.add(path);
-  for (const [, target = ''] of readFileSync(join('src', path), 'utf8').matchAll(IMPORT))
-    collectImports(normalize(join(dirname(path), target)), found);
+  for (const [, target = ''] of readFileSync(join('src', path), 'utf8').matchAll(IMPORT)) {
+    const isContract = target === '@portolan/plugin';
+    // Declarations name the code beside them.
+    const resolved = normalize(join(dirname(path), target)).replace(/\.js$/, '.d.ts');
+    collectImports(isContract ? CONTRACT : resolved, found);
+  }
   return found;
 }
 
@@ -41,3 +46,14 @@ it('compares no name of a plugin in the engine', () => {
 it('shows a small plugin only what it needs', () => {
   expect(collectImports('plugins/whoami/plugin.ts').size).toBeLessThan(70);
 });
+
+it.each(['whoami/plugin', 'minimal/plugin', 'header/plugin', 'any/any', 'chaos/chaos'])(
+  'has %s written in the contract of plugins from outside alone',
+  (name) => {
+    const own = name.split('/')[0] ?? '';
+    const others = [...collectImports(`plugins/${name}.ts`)].filter(
+      (path) => !path.startsWith(`plugins/${own}/`) && !/^(?:\.\.\/packages\/plugin|wire|base)\//.test(path),
+    );
+    expect(others).toEqual([]);
+  },
+);

@@ -6,24 +6,20 @@
  *         fallthrough
  *     }
  */
-import { definePlugin, fault, within } from '@portolan/plugin';
-
-const TYPES = new Map([
-  ['A', 1],
-  ['NS', 2],
-  ['CNAME', 5],
-  ['SOA', 6],
-  ['PTR', 12],
-  ['MX', 15],
-  ['TXT', 16],
-  ['AAAA', 28],
-  ['SRV', 33],
-]);
-const ANY = 255;
-const DEFAULT_TTL = 3600;
+import {
+  CLASS,
+  COUNTERS,
+  definePlugin,
+  fault,
+  isWithin,
+  namesWithin,
+  TYPE,
+  toKey,
+  toName,
+  typeOfData,
+} from '@portolan/plugin';
 
 export default definePlugin({
-  api: 1,
   name: 'records',
   before: 'hosts',
   syntax: ['records [ZONES…] {\n    NAME [TTL] TYPE DATA…\n    fallthrough\n}'],
@@ -32,77 +28,81 @@ export default definePlugin({
     'records a.test b.test {\n  www AAAA 2001:db8::1\n  fallthrough\n}',
   ],
 
-  parse(uses, block) {
-    return uses.map(({ args, lines }) => {
-      const zones = args.length === 0 ? block.zones : args.map(({ text }) => absolute(text.toLowerCase()));
-      const isFallthrough = (line) => line.length === 1 && line[0].text === 'fallthrough';
-      const records = lines
-        .filter((line) => !isFallthrough(line))
-        .flatMap((line) => zones.map((zone) => readRecord(line, zone)));
-      return { zones, records, fallsThrough: lines.some(isFallthrough) };
-    });
-  },
+  read: (cursor, block) =>
+    cursor.whole((uses) =>
+      uses.map(({ args, lines }) => {
+        const zones = args.length === 0 ? block.zones : args.map(({ text }) => toKey(text));
+        const isFallthrough = (line) => line.length === 1 && line[0].text === 'fallthrough';
+        const records = lines
+          .filter((line) => !isFallthrough(line))
+          .flatMap((line) => zones.map((zone) => readLine(line, zone, block)));
+        return { zones, records, fallsThrough: lines.some(isFallthrough) };
+      }),
+    ),
 
   create(rules, context) {
-    const zones = rules.flatMap((rule) => rule.zones);
-    const answered = context.counter('answers_total', 'Answers from records of the Corefile.');
-    return {
-      questions: within(zones),
-      async handle(query, next) {
-        const name = query.name.toLowerCase();
-        for (const rule of rules) {
-          const zone = rule.zones.find((each) => isWithin(name, each));
-          if (zone === undefined) continue;
-          const own = rule.records.filter((record) => record.name === name);
-          const fitting = own.filter(({ type }) => type === query.type || query.type === ANY || type === 5);
-          if (fitting.length > 0) {
-            answered.add(query);
-            const records = fitting.map((record) => ({ ...record, name: query.name }));
-            return { kind: 'records', records, keep: 'until-changed' };
-          }
-          const exists = own.length > 0 || rule.records.some((record) => isWithin(record.name, name));
-          if (exists || !rule.fallsThrough)
-            return {
-              kind: 'denied',
-              exists: exists || name === zone,
-              soa: soaOf(zone),
-              keep: 'until-changed',
-            };
+    const zones = new Set(rules.flatMap((rule) => rule.zones));
+    const answered = context
+      .use(COUNTERS)
+      .family('coredns_records_answers_total', 'Answers from records of the Corefile.')
+      .with();
+    const handle = (query, next) => {
+      const { question, key } = query;
+      for (const rule of rules) {
+        const zone = rule.zones.find((each) => isWithin(key, each));
+        if (zone === undefined) continue;
+        const own = rule.records.filter(({ name }) => toKey(name) === key);
+        const fitting = own.filter(({ data }) => isAsked(data, question.type));
+        if (fitting.length > 0) {
+          query.count(answered);
+          const records = fitting.map((record) => ({ ...record, name: question.name }));
+          return { kind: 'records', records, additionals: [], authoritative: true };
         }
-        return next(query);
+        const isAbove = rule.records.some(({ name }) => isWithin(toKey(name), key));
+        if (!isAbove && rule.fallsThrough) continue;
+        const exists = isAbove || key === zone;
+        return { kind: exists ? 'nodata' : 'nxdomain', aliases: [], soa: soaOf(zone), authoritative: true };
+      }
+      return next(query);
+    };
+    return {
+      handler: {
+        name: 'records',
+        role: 'other',
+        questions: namesWithin(zones),
+        answers: 'unchanged',
+        handle,
       },
     };
   },
 });
 
+function isAsked(data, type) {
+  return type === TYPE.ANY || data.kind === 'CNAME' || typeOfData(data) === type;
+}
+
 /** `NAME [TTL] TYPE DATA…`; `@` is the zone itself. */
-function readRecord(line, zone) {
-  const [owner, ...rest] = line;
-  const hasTtl = /^\d+$/.test(rest[0]?.text ?? '');
-  const [type, ...data] = hasTtl ? rest.slice(1) : rest;
-  const number = TYPES.get(type?.text.toUpperCase() ?? '');
-  if (number === undefined || data.length === 0)
-    throw fault(
-      `not a record: ${owner.text}`,
-      type ?? owner,
-      'Write NAME [TTL] TYPE DATA, as in www 60 A 192.0.2.1.',
-    );
-  const texts = data.map(({ text }) => (number === 16 ? JSON.stringify(text) : text));
-  return {
-    name: owner.text === '@' ? zone : absolute(owner.text.toLowerCase(), zone),
-    ...{ type: number, ttl: hasTtl ? Number(rest[0].text) : DEFAULT_TTL, data: texts.join(' ') },
-  };
-}
-
-function absolute(name, zone = '.') {
-  if (name.endsWith('.')) return name;
-  return zone === '.' ? `${name}.` : `${name}.${zone}`;
-}
-
-function isWithin(name, zone) {
-  return zone === '.' || name === zone || name.endsWith(`.${zone}`);
+function readLine(line, zone, block) {
+  const [owner, ...words] = line;
+  const texts = words.map(({ text }) => (text.includes(' ') ? JSON.stringify(text) : text));
+  try {
+    return block.readRecord([owner.text, ...texts].join(' '), zone);
+  } catch {
+    const remedy = 'Write NAME [TTL] TYPE DATA, as in www 60 A 192.0.2.1.';
+    throw fault(`not a record: ${owner.text}`, owner, remedy);
+  }
 }
 
 function soaOf(zone) {
-  return { name: zone, type: 6, ttl: 60, data: `ns.${zone} hostmaster.${zone} 1 7200 1800 86400 60` };
+  const data = {
+    kind: 'SOA',
+    primary: toName(zone === '.' ? 'ns.' : `ns.${zone}`),
+    mailbox: toName(zone === '.' ? 'hostmaster.' : `hostmaster.${zone}`),
+    serial: 1,
+    refresh: 7200,
+    retry: 1800,
+    expire: 86_400,
+    minimum: 60,
+  };
+  return { name: zone, class: CLASS.IN, ttl: 60, data };
 }

@@ -1,4 +1,4 @@
-import type { PluginModule } from './index.js';
+import type { PluginDefinition } from './index.js';
 
 export interface ConformanceOptions {
   /** Questions for each example. Default: 2000. */
@@ -8,12 +8,12 @@ export interface ConformanceOptions {
 }
 
 /**
- * Runs each example of a module: it must start and stop, leave nothing running, neither throw nor block, and pass on each question that
- * it does not state.
+ * Runs each example of a definition: its plugin must start and stop, leave nothing running, neither throw nor block, pass on each question
+ * that it does not state, and give one answer to a question that readers may repeat.
  *
  * @returns faults, as whole sentences; empty: it conforms
  */
-export declare function testPlugin(
-  module: PluginModule,
+export declare function testPlugin<Options>(
+  definition: PluginDefinition<string, Options>,
   options?: ConformanceOptions,
 ): Promise<readonly string[]>;

@@ -2,7 +2,9 @@
  * The conformance kit: what a host relies on, asked of a plugin with random questions.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { definePlugin } from './index.js';
+import { makeCursor } from './cursor.js';
+import { ASKED_TYPES, BEHIND, BLOCK, KitQuery, makeHost } from './host.js';
+import { API, CLASS, definePlugin, isWithin, toName } from './index.js';
 
 const START_MILLISECONDS = 10_000;
 const DEADLINE_MILLISECONDS = 5_000;
@@ -10,58 +12,59 @@ const DEADLINE_MILLISECONDS = 5_000;
 const BLOCKING_MILLISECONDS = 100;
 /** So does one that waits. It has longer, for a machine that is busy with other work makes all calls slow. */
 const WAITING_MILLISECONDS = 1_000;
-const TYPES = [1, 2, 5, 6, 12, 15, 16, 28, 33, 65, 255];
+const HOUR = 3_600_000;
+const CLIENTS = [
+  { address: '192.0.2.1', port: 5353, transport: 'udp' },
+  { address: '198.51.100.7', port: 5354, transport: 'udp' },
+];
+const CODES = ['refused', 'servfail', 'notimp', 'formerr', 'overloaded', 'drop'];
 
-export async function testPlugin(module, { questions = 2000, seed = 1 } = {}) {
+export async function testPlugin(definition, { questions = 2000, seed = 1 } = {}) {
   try {
-    definePlugin(module);
+    definePlugin(definition);
   } catch (error) {
-    return [`The module has a wrong shape: ${error.message}.`];
+    return [`The definition has a wrong shape: ${error.message}.`];
   }
+  if (definition.api !== API) return [`It is for API ${definition.api}: make it by definePlugin.`];
   const faults = [];
-  for (const example of module.examples) await testExample(module, example, { questions, seed }, faults);
+  for (const example of definition.examples)
+    await testExample(definition, example, { questions, seed }, faults);
   return faults;
 }
 
-async function testExample(module, example, settings, faults) {
+async function testExample(definition, example, settings, faults) {
   const report = (text) => faults.push(`${JSON.stringify(example)}: ${text}`);
   const before = countResources();
-  let instance;
+  const host = makeHost();
+  let plugin;
   try {
-    const options = module.parse(readUses(example, module.name), {
-      zones: ['example.org.'],
-      resolve: (path) => path,
-      readRecord,
-      readPattern: (text) => new RegExp(text),
-    });
-    instance = module.create(options, makeContext(module.name));
-    const controller = new AbortController();
-    const started = Promise.resolve(instance.start?.(controller.signal)).then(() => true);
+    const { cursor, faults: found } = makeCursor(example, definition.name);
+    const options = definition.read(cursor, BLOCK);
+    if (found.length > 0) throw new Error(found.join('; '));
+    plugin = definition.create(options, host.context);
+    const started = Promise.resolve(plugin.start?.()).then(() => true);
     if (!(await inTime(started, START_MILLISECONDS))) {
-      controller.abort();
+      plugin.proceed?.();
       report(`It does not start within ${START_MILLISECONDS / 1000} s.`);
-    } else await askAll(instance, settings, report);
+    } else if (plugin.handler !== undefined) await askAll(plugin.handler, host, settings, report);
   } catch (error) {
     report(`It throws when it is made or started: ${messageOf(error)}.`);
   }
   try {
-    if (
-      !(await inTime(
-        Promise.resolve(instance?.stop?.()).then(() => true),
-        START_MILLISECONDS,
-      ))
-    )
-      report('It does not stop.');
+    const stopped = Promise.resolve(plugin?.stop?.('ending')).then(() => true);
+    if (!(await inTime(stopped, START_MILLISECONDS))) report('It does not stop.');
   } catch (error) {
     report(`It throws when it is stopped: ${messageOf(error)}.`);
   }
-  const left = await leftBehind(before);
+  const left = [...(await leftBehind(before)), ...Array.from(host.timers, () => 'Timer of context.clock')];
   if (left.length > 0) report(`It leaves something running after its end: ${left.join(', ')}.`);
 }
 
-async function askAll(instance, { questions, seed }, report) {
+async function askAll(handler, host, { questions, seed }, report) {
   const random = randomFrom(seed);
-  const zones = instance.questions?.kind === 'within' ? instance.questions.zones : [];
+  const zones = [...handler.questions.matches()].flatMap(({ name }) =>
+    name.kind === 'any' ? [] : [name.name],
+  );
   const seen = new Set();
   // One question is enough to find each kind of fault.
   const once = (text) => {
@@ -70,40 +73,91 @@ async function askAll(instance, { questions, seed }, report) {
     seen.add(kind);
   };
   for (let turn = 0; turn < questions; turn += 1) {
-    const query = makeQuery(makeName(random, zones), TYPES[Math.floor(random() * TYPES.length)]);
+    const name = makeName(random, zones);
+    const type = ASKED_TYPES[Math.floor(random() * ASKED_TYPES.length)];
+    const question = { name: toName(name), type, class: CLASS.IN };
+    const first = await askOne(handler, new KitQuery(question, CLIENTS[0]), once);
     // What is slow once is slow for all questions.
-    if ((await askOne(instance, query, once)) === 'slow') return;
+    if (first === 'slow') return;
+    host.now += Math.floor(random() * 24 * HOUR);
+    const second = await askOne(handler, new KitQuery(question, CLIENTS[1]), once);
+    if (second === 'slow') return;
+    if (first !== undefined && second !== undefined && first !== second)
+      once(
+        `Readers may repeat its answer to ${describe(question)}, and it has another one for another client or later: it must call dependOnClient or forbidStoring.`,
+      );
   }
 }
 
-async function askOne(instance, query, once) {
-  const behind = Object.freeze({ kind: 'opaque', rcode: 0, records: [], authorities: [] });
+/** @returns the answer as text; undefined: readers do not repeat it, or it is faulty; `slow`: it takes too long */
+async function askOne(handler, query, once) {
+  const { question } = query;
   let passed;
   const next = (given) => {
     passed = given;
-    return Promise.resolve(behind);
+    return Promise.resolve(BEHIND);
   };
   const blocked = measureBlocking();
-  let pending;
   try {
-    pending = Promise.resolve(instance.handle(query, next));
+    const pending = Promise.resolve(handler.handle(query, next));
     const taken = blocked();
     if (taken !== undefined) {
       once(`It blocks: a call took ${Math.round(taken)} ms.`);
       return 'slow';
     }
-    const reply = await inTime(pending, DEADLINE_MILLISECONDS);
-    if (reply === undefined) {
-      once(`It gives no reply within ${DEADLINE_MILLISECONDS / 1000} s to ${describe(query)}.`);
+    const answer = await inTime(pending, DEADLINE_MILLISECONDS);
+    if (answer === undefined) {
+      once(`It gives no answer within ${DEADLINE_MILLISECONDS / 1000} s to ${describe(question)}.`);
       return 'slow';
     }
-    if (typeof reply?.kind !== 'string') once(`Its reply to ${describe(query)} has no kind.`);
-    else if (!includes(instance.questions, query) && (reply !== behind || passed !== query))
-      once(`It acts on a question that it does not state: ${describe(query)}.`);
+    const fault = findAnswerFault(answer);
+    if (fault !== undefined) once(`Its answer to ${describe(question)} ${fault}.`);
+    else if (!isStated(handler, query, once) && (answer !== BEHIND || passed !== query))
+      once(`It acts on a question that it does not state: ${describe(question)}.`);
+    else return query.isForAll ? JSON.stringify(answer) : undefined;
   } catch (error) {
-    once(`It throws for ${describe(query)}: ${messageOf(error)}.`);
+    once(`It throws for ${describe(question)}: ${messageOf(error)}.`);
   }
-  return 'done';
+  return undefined;
+}
+
+function isStated({ questions, answers }, { key, question }, once) {
+  const isIncluded = questions.includes(key, question.type);
+  const isCovered = [...questions.matches()].some(
+    ({ name, types }) =>
+      (types === 'all' || types.has(question.type)) &&
+      (name.kind === 'any' || (name.kind === 'exact' ? name.name === key : isWithin(key, name.name))),
+  );
+  if (isIncluded && !isCovered)
+    once(`Its questions include ${describe(question)}, and no match of them covers it.`);
+  // It may change any answer, and readers know that.
+  return isIncluded || answers !== 'unchanged';
+}
+
+/** @returns what is wrong; undefined: it has the shape of an answer */
+function findAnswerFault(answer) {
+  const { kind } = answer ?? {};
+  if (CODES.includes(kind) || answer === BEHIND) return undefined;
+  if (kind === 'records') return findRecordFault(answer.records, answer.additionals);
+  if (kind === 'alias') return findRecordFault(answer.records, [answer.soa]);
+  if (kind === 'nodata' || kind === 'nxdomain')
+    return findRecordFault(answer.aliases, answer.soa === undefined ? [] : [answer.soa]);
+  if (kind === 'message') return findRecordFault(answer.answers, answer.authorities, answer.additionals);
+  return 'has no kind that the contract knows';
+}
+
+function findRecordFault(...sections) {
+  for (const section of sections) {
+    if (!Array.isArray(section)) return 'lacks a list of records';
+    for (const { name, class: recordClass, ttl, data } of section) {
+      if (typeof name !== 'string' || toName(name) !== name)
+        return `has a record of ${name}, not a whole name`;
+      if (!Number.isInteger(ttl) || ttl < 0) return `has a TTL that is not a number of seconds: ${ttl}`;
+      if (!Number.isInteger(recordClass)) return `has a record without a class: ${name}`;
+      if (typeof data?.kind !== 'string') return `has a record without data: ${name}`;
+    }
+  }
+  return undefined;
 }
 
 /** @returns a function that gives the milliseconds since, if they are too many */
@@ -119,22 +173,11 @@ function measureBlocking() {
   };
 }
 
-function includes(questions, { name, type }) {
-  if (questions?.kind === 'all') return true;
-  if (questions?.kind === 'any name') return questions.types.includes(type);
-  if (questions?.kind !== 'within') return false;
-  const lower = name.toLowerCase();
-  const isWithin = questions.zones.some(
-    (zone) => zone === '.' || lower === zone || lower.endsWith(`.${zone}`),
-  );
-  return isWithin && (questions.types === undefined || questions.types.includes(type));
-}
-
 /** Names inside and outside the stated zones, names that only look like them, and odd labels. */
 function makeName(random, zones) {
   const pick = (list) => list[Math.floor(random() * list.length)] ?? '';
   const label = () =>
-    pick(['a', 'www', 'WWW', '*', '_tcp', 'x-y', 'xn--bcher-kva', '\\000', '1', 'constructor']);
+    pick(['a', 'www', 'WWW', '*', '_tcp', 'x-y', 'xn--bcher-kva', '\\000', 'a\\.b', '1', 'constructor']);
   const base = pick([
     ...zones,
     ...zones.map((zone) => `x${zone}`),
@@ -145,70 +188,6 @@ function makeName(random, zones) {
   ]);
   const labels = Array.from({ length: Math.floor(random() * 4) }, label);
   return [...labels, base === '.' ? '' : base].join('.') || '.';
-}
-
-function makeQuery(name, type) {
-  return {
-    ...{ name, type, zone: 'example.org.', signal: new AbortController().signal },
-    client: { address: '192.0.2.1', transport: 'udp' },
-    with: (changes) => makeQuery(changes.name ?? name, changes.type ?? type),
-  };
-}
-
-function makeContext(name) {
-  const silent = () => {};
-  return {
-    log: { error: silent, warn: silent, info: silent, debug: silent },
-    server: 'dns://:53',
-    counter: (counter) => {
-      if (!/^[a-z][a-z0-9_]*$/.test(counter))
-        throw new TypeError(`not a name of a counter of ${name}: ${counter}`);
-      return { add: silent };
-    },
-    lookUp: async () => ({ kind: 'rcode', rcode: 5 }),
-    changed: silent,
-    upstream: (name) => ({ name, ask: async () => ({ kind: 'opaque', rcode: 0, records: [] }) }),
-    watch: async () => ({ objects: new Map(), state: 'followed' }),
-  };
-}
-
-const RECORD_TYPES = new Map(
-  Object.entries({ A: 1, NS: 2, CNAME: 5, SOA: 6, PTR: 12, MX: 15, TXT: 16, AAAA: 28, SRV: 33 }),
-);
-
-/** Of a host's reader of records only what examples need: names in the data stay as they are. */
-function readRecord(text, origin) {
-  const [, owner, ttl = '3600', type, data] =
-    /^(\S+)\s+(?:(\d+)\s+)?(?:IN\s+)?([A-Z]+)\s+(.+)$/i.exec(text) ?? [];
-  const number = RECORD_TYPES.get(type?.toUpperCase());
-  if (number === undefined) throw new Error(`not a record: ${text}`);
-  const end = origin === '.' ? '' : origin;
-  const name = owner === '@' ? origin : owner.endsWith('.') ? owner : `${owner}.${end}`;
-  return { name, type: number, ttl: Number(ttl), data };
-}
-
-/** Words and braces of an example, with quotation marks as in a Corefile. */
-function readUses(text, name) {
-  const uses = [];
-  let open;
-  text.split('\n').forEach((line, index) => {
-    const words = [...line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, quoted, bare]) => ({
-      text: quoted?.replaceAll('\\"', '"') ?? bare,
-      at: `example:${index + 1}`,
-    }));
-    if (words.length === 0) return;
-    if (open !== undefined) {
-      if (words[0].text === '}') open = undefined;
-      else open.lines.push(words);
-      return;
-    }
-    if (words[0].text !== name) throw new Error(`an example of ${name} begins with ${words[0].text}`);
-    const opens = words.at(-1).text === '{';
-    const use = { name: words[0], args: words.slice(1, opens ? -1 : undefined), lines: [] };
-    uses.push(use);
-    if (opens) open = use;
-  });
-  return uses;
 }
 
 /** @returns undefined if the time is over first */

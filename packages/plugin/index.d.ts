@@ -1,60 +1,103 @@
 /**
- * The contract between Portolan and plugins of others. It follows semantic versioning: a plugin for `api: 1` runs with every host that
- * has API 1,
- * unless it uses what a later version of the package has added: that says since when.
+ * The contract of plugins: the small layer of the one that Portolan's own plugins have. It follows semantic versioning: a plugin for
+ * API 2 runs with every host that has API 2, unless it uses what a later version of the package has added: that says since when.
  */
+import type { AbsoluteName, Answer, Edns, Header, NameKey, Question, ResourceRecord } from './messages.js';
 
-export declare const API: 1;
+export * from './messages.js';
 
-/** What a plugin module exports as its default. */
-export interface PluginModule<Options = unknown> {
-  readonly api: 1;
+export declare const API: 2;
+
+/** How a plugin is read and made. */
+export interface PluginDefinition<Name extends string = string, Options = unknown> {
   /** Its word in a Corefile: lower-case letters, digits and `_`. */
-  readonly name: string;
-  /** The plugin of CoreDNS that sees queries directly after it. */
-  readonly before: string;
+  readonly name: Name;
+  /** The plugin that sees queries directly after it; for plugins that CoreDNS does not have. */
+  readonly before?: string;
+  /** It answers questions by itself. */
+  readonly answers?: true;
+  /** It sees queries or answers and no other front end has it, so `--blocks-extra` may name it. */
+  readonly joinsBlocks?: true;
   /** For people: one text for each form of the directive. */
   readonly syntax: readonly string[];
   /** Uses of the directive, as in a Corefile. The conformance kit runs each of them. At least one. */
   readonly examples: readonly string[];
-  /** Reads all uses in one server block. Throw `fault` for a mistake of its author. Must not read files of the cluster or ask others. */
-  parse(uses: readonly Use[], block: Block): Options;
+  /**
+   * Reads all uses in one server block. The cursor records faults; the result counts only if there are none. Must not read files of
+   * the cluster or ask others.
+   */
+  read(cursor: Cursor, block: Block): Options;
   /** Makes the plugin of one server block. It must not start anything: `start` does. */
-  create(options: Options, context: Context): Instance;
+  create(options: Options, context: Context): Plugin;
 }
 
-/** A word of a Corefile, with the place where it is written, through imports. */
+/** The position of a word, through imports. */
+export interface Position {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** A word of a Corefile, without the quotes around it. */
 export interface Word {
   readonly text: string;
-  /** `file:line`. */
-  readonly at: string;
+  readonly position: Position;
 }
 
 /** One use of the directive. */
 export interface Use {
   /** The word of the plugin. */
-  readonly name: Word;
+  readonly head: Word;
   /** The words behind it in its line. */
   readonly args: readonly Word[];
   /** The lines of its block, without the braces; empty without a block. */
   readonly lines: readonly (readonly Word[])[];
 }
 
-/** The server block of a use. */
+/**
+ * A cursor over the words of a directive. A fault ends the current line or use; reading continues after it, so that all faults are found.
+ */
+export interface Cursor {
+  /** The word read last. */
+  readonly word: string;
+  /** Reads all uses at once; a `fault` ends it. */
+  whole<Options>(read: (uses: readonly Use[]) => Options): Options;
+  /** Reads the first use; further uses have no effect. */
+  firstUse(read: () => void): void;
+  eachUse(read: () => void): void;
+  /** Whether words are left. */
+  hasMore(): boolean;
+  /** The next word of the line, braces included. */
+  argument(): string | undefined;
+  /** The remaining words of the line, up to a brace. */
+  remainingArguments(): readonly string[];
+  /** Reads the next line of the block that opens in this line. @returns whether there is one */
+  nextInBlock(): boolean;
+  /** Reads a line; a fault in it does not hide faults in later lines. */
+  guardLine(read: () => void): void;
+  /** A fault at the word read last, to throw. @param remedy what to do: a whole sentence */
+  error(fault: string, remedy: string): Error;
+  /** The same without a position in its text. */
+  bareError(message: string, remedy: string): Error;
+  /** A word is missing, or one too many. */
+  argumentError(remedy?: string): Error;
+}
+
+/** The server block of a directive. */
 export interface Block {
-  /** Its zones: lower case, absolute. */
-  readonly zones: readonly string[];
+  /** Its zones, in the order of its keys; at least one. */
+  readonly zones: readonly NameKey[];
   /** A path relative to `root` of the block. */
   resolve(path: string): string;
   /**
-   * Reads a record as in a zone file: `www 60 IN A 192.0.2.1`. The default TTL is 3600. Since 1.1.
+   * Reads a record as in a zone file: `www 60 IN A 192.0.2.1`. The default TTL is 3600.
    *
    * @param origin of names that do not end with a dot
    * @throws an Error that says what is wrong with it
    */
-  readRecord(text: string, origin: string): Rr;
+  readRecord(text: string, origin: AbsoluteName): ResourceRecord;
   /**
-   * A regular expression in Go's syntax, which takes a time linear in the text: names come from clients. Since 1.2.
+   * A regular expression in Go's syntax, which takes a time linear in the text: names come from clients.
    *
    * @throws an Error that says what is wrong with it
    */
@@ -66,119 +109,279 @@ export interface Pattern {
   test(text: string): boolean;
 }
 
-/** A plugin of a server block. */
-export interface Instance {
+/** A plugin of a server block: created, `start`, `serving`, `stop`. Only `handler` is required. */
+export interface Plugin {
+  /** Undefined: it does not answer queries. */
+  readonly handler: Handler | undefined;
   /**
-   * The questions that it may answer or change. All others it must pass on as they are, with the reply as it is. Too wide costs
-   * speed; too narrow gives wrong answers, and the conformance kit finds it.
+   * Before queries are received: reads files, waits for a first state.
+   *
+   * @throws an error whose message says why the server cannot start
    */
-  readonly questions: Questions;
-  /** Never called after `stop` has resolved. An error is answered SERVFAIL, logged, and counted in `coredns_panics_total`. */
-  handle(query: Query, next: Next): Reply | Promise<Reply>;
-  /** Before queries arrive: reads, connects. The host waits for it, at most 60 s. @throws an Error that says why it cannot start */
-  start?(signal: AbortSignal): void | Promise<void>;
+  start?(): void | Promise<void>;
+  /** The server is about to stop: `start` must wait no longer. */
+  proceed?(): void;
+  /** Queries are received now. */
+  serving?(): void;
+  /** Checks for changed files at once. */
+  reload?(): void;
   /** For `ready`. Default: always ready. */
   isReady?(): boolean;
-  /** Ends all that `start` began. */
-  stop?(): void | Promise<void>;
+  /** Whether it may lose readiness also where `ready` says "once ready, always ready". Default: no. */
+  readonly losesReadiness?: boolean;
+  /** Called when no query arrives any more and no earlier one is in flight. Ends all that `start` began. */
+  stop?(reason: StopReason): void | Promise<void>;
 }
 
-/** Asks the plugins behind this one. The query may be another one: `query.with({ name })`. */
-export type Next = (query: Query) => Promise<Reply>;
+/** `replaced`: another plan is in force, or this one never was. `ending`: the server ends. */
+export type StopReason = 'replaced' | 'ending';
 
-/** Made by `all`, `within` or `anyName`. */
-export type Questions =
-  | { readonly kind: 'all' }
-  /** Names in these zones; without types, of all types. */
-  | { readonly kind: 'within'; readonly zones: readonly string[]; readonly types?: readonly number[] }
-  | { readonly kind: 'any name'; readonly types: readonly number[] };
+/** Asks the plugins behind this one: the same query, or one that it leads to. */
+export interface Next {
+  (query: Query): Answer | Promise<Answer>;
+  /** All functions have it. It makes the compiler take a handler of a plugin for one of the host, whose queries have more. */
+  readonly length: number;
+}
 
-export interface Query {
-  /** Absolute, with the client's capitals. */
+/** What a handler says about itself. Reader threads do all of it in their own answers too. */
+export interface HandlerParts {
+  /** For logs and metrics: the name of the plugin. */
   readonly name: string;
-  /** RFC 1035 section 3.2.2: 1 is A. */
-  readonly type: number;
-  /** Once it is read, the reply is only for this client: no reader thread repeats it. */
-  readonly client: { readonly address: string; readonly transport: string };
-  /** The zone of the server block by which it was chosen. */
-  readonly zone: string;
-  /** Aborted when the deadline of 5 s is over. */
-  readonly signal: AbortSignal;
-  with(changes: { readonly name?: string; readonly type?: number }): Query;
+  /** Questions that it may answer, change or refuse. It passes all other queries to `next` unchanged. */
+  readonly questions: Questions;
+  /**
+   * How it changes answers of the handlers behind it, for questions outside its `questions`. `unchanged`: not at all. `modifiers`: as
+   * readers do too. `chain`: only answers of the chain that no reader gives.
+   */
+  readonly answers: AnswerEffect;
+  /** Flags that it changes in all answers of the handlers behind it. */
+  readonly flags?: FlagChange;
+  /** Whether it drops the OPT record of replies with records. Default: no. */
+  readonly dropsOpt?: boolean;
+  /** Counts of each query that it passes on because the question is outside `questions`. Default: none. */
+  readonly passing?: readonly HandlerCount[];
+  /** Whether it reads EDNS options of queries that no `ednsOptions` of its `questions` names. Default: no. */
+  readonly readsOptions?: boolean;
+  /** Whether it only counts or logs, so that explanations pass by it. Default: no. */
+  readonly isObserver?: true;
+  /** Whether it rotates the addresses of answers. Default: no. */
+  readonly rotates?: true;
+  /** The largest UDP response that it lets pass, in octets. Default: no bound. */
+  readonly maxUdpSize?: number;
+  /** Classes other than IN that it may answer. Default: none. */
+  readonly answersClasses?: 'chaos' | 'all';
+  /** Whether it counts the queries of its block, those that readers answer among them. Default: no. */
+  readonly countsQueries?: true;
+  /** Whether it writes lines about the queries of its zone, those that readers answer among them. Default: no. */
+  readonly writesLines?: true;
+  /** Whether it works out answers to names that the table lacks, so that they are worth storing. Default: no. */
+  readonly derivesAnswers?: true;
+  /** An error that it throws is answered SERVFAIL, logged, and counted in `coredns_panics_total`. */
+  handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
 
-export type Reply =
-  | {
-      readonly kind: 'records';
-      readonly records: readonly Rr[];
-      readonly extra?: readonly Rr[];
-      /** Default: true. */
-      readonly authoritative?: boolean;
-      readonly keep?: Keep;
-    }
-  /** The name has no records of the type, or does not exist. */
-  | {
-      readonly kind: 'denied';
-      readonly exists: boolean;
-      /** Without it, resolvers do not keep the denial. It may be left out since 1.1. */
-      readonly soa?: Rr | undefined;
-      readonly keep?: Keep;
-    }
-  /** `reason` is logged by `errors`. */
-  | { readonly kind: 'rcode'; readonly rcode: 1 | 2 | 4 | 5; readonly reason?: string }
-  /** A whole DNS message. */
-  | { readonly kind: 'message'; readonly wire: Uint8Array }
-  /** The reply of `next`, `lookUp` and `upstream(…).ask`, with what can be read of it. Return it to leave it as it is. */
-  | {
-      readonly kind: 'opaque';
-      readonly rcode: number;
-      readonly records: readonly Rr[];
-      /** Those of the authority section. Since 1.2. */
-      readonly authorities?: readonly Rr[];
-    }
-  /** Nothing is sent. `next` gives it if a plugin behind decides so. Since 1.2. */
-  | { readonly kind: 'drop' };
+export interface Handler extends HandlerParts {
+  readonly role: 'other';
+}
+
+export type AnswerEffect = 'unchanged' | 'modifiers' | 'chain';
+
+/** Bits of the second word of a header: first those of `clear` are cleared, then those of `set` are set. */
+export interface FlagChange {
+  readonly clear: number;
+  readonly set: number;
+}
 
 /**
- * Whether reader threads may repeat the reply without asking. `never` is the default. `until-changed`: until `context.changed()` or
- * another Corefile; its TTLs stay whole.
+ * The questions of a handler. Too wide costs speed; too narrow gives wrong answers, and the conformance kit finds it. They may change: then
+ * call `context.changed()`.
  */
-export type Keep = 'never' | 'until-changed';
-
-export interface Rr {
-  readonly name: string;
-  readonly type: number;
-  /** Seconds. */
-  readonly ttl: number;
-  /** As in a zone file: `192.0.2.1`, `10 mail.example.org.`, or `\# 4 c0000201` (RFC 3597). */
-  readonly data: string;
+export interface Questions {
+  /** Whether a question is one of them, or may be. */
+  includes(name: NameKey, type: number): boolean;
+  /** Matches that cover all questions that `includes` is true for. */
+  matches(): Iterable<Match>;
 }
 
-export interface Context {
-  readonly log: Log;
-  /** The listeners of its block: `dns://:53`. */
+export type NameMatch =
+  | { readonly kind: 'exact'; readonly name: NameKey }
+  /** The name and all names below it. */
+  | { readonly kind: 'suffix'; readonly name: NameKey }
+  | { readonly kind: 'any' };
+
+export interface Match {
+  readonly name: NameMatch;
+  readonly types: 'all' | ReadonlySet<number>;
+  /** If given, only names with at most so many labels. */
+  readonly maxLabels?: number;
+  /** If given, only queries with one of these EDNS options. */
+  readonly ednsOptions?: ReadonlySet<number>;
+  /** Whether the answer depends on the family of the client's address: `Query.dependOnFamily`, and on nothing else of the client. */
+  readonly byFamily?: true;
+  /** Whether only names that the handlers behind lack: it passes on what publishers have. Default: all names. */
+  readonly ifMissing?: true;
+}
+
+/** The sender of a query, and its transport. */
+export interface Client {
+  readonly address: string;
+  readonly port: number;
+  readonly transport: 'udp' | 'tcp' | 'tls' | 'https';
+  /** Where the query arrived; undefined if unknown: UDP on a wildcard address. */
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+}
+
+/** Where a query arrived, for metrics and logs, under CoreDNS's names. */
+export interface QuerySite {
+  /** `dns://:53`, `dns://192.0.2.1:53`. */
   readonly server: string;
-  /** A counter `coredns_PLUGIN_NAME`, with the labels `server` and `view`. It counts replies that readers repeat, too. */
-  counter(name: string, help: string): Counter;
-  /** Asks as a client would: other server blocks, for targets of aliases. */
-  lookUp(query: Query): Promise<Reply>;
-  /** Replies kept `until-changed` are stale. */
-  changed(): void;
+  /** The zone chosen for it, `example.org.`; `dropped` if no zone matches. */
+  readonly zone: string;
+  /** The view chosen for it; empty: none. */
+  readonly view: string;
+  /** Its size as it arrived, in octets. */
+  readonly octets: number;
+}
+
+/** Parts of a query that a handler changes; others stay. */
+export interface QueryChanges {
+  readonly question?: Question;
+  readonly header?: Header;
+  readonly edns?: Edns | undefined;
+}
+
+/**
+ * One question, as handlers see it. Reader threads give an answer again, without asking, until `STORED_ANSWERS` are dropped. Where it
+ * depends on more, the handler says so by a method: on the client, or on what readers cannot know.
+ */
+export interface Query {
+  readonly question: Question;
+  /** The question's name in lower case. */
+  readonly key: NameKey;
+  readonly header: Header;
+  readonly recursionDesired: boolean;
+  readonly checkingDisabled: boolean;
+  readonly edns: Edns | undefined;
+  readonly site: QuerySite;
+  /** The client, for logs and metrics. Answers must not depend on it. */
+  readonly sender: Client;
+  /** The client, for an answer that depends on it: from now on the answer is only for this client and is never cached. */
+  dependOnClient(): Client;
   /**
-   * Follows a kind of object of a cluster: lists it, watches it, and tries again after each failure. Call it in `start`; it ends with
-   * the plugin. It needs the permissions list and watch. Since 1.1.
-   *
-   * @param changed called after changes of the objects or of the state, at most once in 10 ms
-   * @throws an Error that says why there is no cluster
+   * Over what it came. Only for questions that a handler states by family: from now on a stored answer is only for clients of the same
+   * family.
    */
-  watch<Value>(kind: WatchedKind<Value>, changed: () => void): Promise<Watch<Value>>;
+  dependOnFamily(): 'ipv4' | 'ipv6';
+  /** For an answer that depends on more than the options and the name: on the time, chance, a server. */
+  forbidStoring(): void;
+  /** For an answer that is only for clients in the place of this one: no cache keeps it. */
+  forbidCaching(): void;
+  /** For records that have the letters of their source: a stored answer keeps them, whatever letters the next client writes. */
+  keepLetters(): void;
+  /** Counts this query now, and later each query that gets its stored answer. */
+  count(count: HandlerCount): void;
+  /** The same query with another question. */
+  about(question: Question): Query;
+  /** The same query with other parts, for the handlers behind. Its response repeats the parts of the first one. */
+  with(changes: QueryChanges): Query;
+  /** A query for another name that the answer needs; undefined: the client's query has led to so many that they must form a loop. */
+  furtherQuery(question: Question): Query | undefined;
+  /** Changes the parts that the response repeats: flags of the header, and the OPT record. */
+  repeat(changes: { readonly header?: Header; readonly edns?: Edns | undefined }): void;
+  /** A fact by its label, `kubernetes/client-namespace`; undefined: no plugin knows it. */
+  metadata(label: string): string | undefined;
+  noteMetadata(label: string, text: string): void;
+}
+
+/** A count of one query in one family. */
+export interface HandlerCount {
+  /** Counts with the same key have the same meaning, wherever the query arrived. */
+  readonly key: string;
+  add(site: Pick<QuerySite, 'server' | 'view'>, times: number): void;
+}
+
+export interface CountFamily {
+  /** @param values of the labels other than `server` and `view` */
+  with(values?: Readonly<Record<string, string>>): HandlerCount;
+}
+
+/** Counters for `Query.count`, which count what readers answer in the plugin's place, too. */
+export declare const COUNTERS: Service<Counters>;
+
+export interface Counters {
   /**
-   * Opens a server to ask. Nothing is sent before `ask`; it is closed with the plugin. Since 1.1.
+   * The family of a name, which stays when plans change.
+   *
+   * @param name `coredns_PLUGIN_requests_total`
+   * @param labels `server` and `view`, if included, are those of the query. Default: both
+   */
+  family(name: string, help: string, labels?: readonly string[]): CountFamily;
+}
+
+type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** A line begins with the plugin: `info('plugin/file: Successfully reloaded zone')`. */
+export interface Log {
+  error(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  debug(message: string, fields?: LogFields): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Milliseconds that never go back, for durations. */
+  monotonic(): number;
+  /** Calls `run` once after `milliseconds`; never keeps the process alive by itself. */
+  after(milliseconds: number, run: () => void): { cancel(): void };
+}
+
+/** What a plugin may use of its block while it runs. */
+export interface Context {
+  /** The zones of its block, in the order of its keys; at least one. */
+  readonly zones: readonly NameKey[];
+  /** The first listener of its block: `dns://:53`. */
+  readonly server: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Asks the whole chain of the block, from its first plugin. */
+  chain(query: Query): Answer | Promise<Answer>;
+  /** Asks as a client would: other server blocks, for targets of aliases. */
+  lookUp(query: Query): Answer | Promise<Answer>;
+  /** `questions` have changed. @returns false if readers cannot follow: their table is full */
+  changed(): boolean;
+  /** A service that few plugins need: `use(UPSTREAMS)`. It ends with the plugin. @throws TypeError where there is none */
+  use<Value>(service: Service<Value>): Value;
+}
+
+/** A key that carries the type of a service. Keys with the same name are the same. */
+export interface Service<Value> {
+  readonly name: string;
+  /** Never there: it holds the type. */
+  readonly value?: Value | undefined;
+}
+
+/** The answers that readers and caches of the block give again. */
+export declare const STORED_ANSWERS: Service<StoredAnswers>;
+
+export interface StoredAnswers {
+  /** What answers are made of has changed: all of them are made anew. */
+  drop(): void;
+}
+
+/** Servers to ask. */
+export declare const UPSTREAMS: Service<Upstreams>;
+
+export interface Upstreams {
+  /**
+   * Opens a server to ask. Nothing is sent before `ask`.
    *
    * @param address `192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`, `tcp://192.0.2.1`, `tls://192.0.2.1`
    * @throws an Error for another text, or a file that cannot be read
    */
-  upstream(address: string, options?: UpstreamOptions): Upstream;
+  open(address: string, options?: UpstreamOptions): Upstream;
 }
 
 export interface UpstreamOptions {
@@ -201,8 +404,22 @@ export interface UpstreamOptions {
 export interface Upstream {
   /** `192.0.2.1:53` */
   readonly name: string;
-  /** Sends the client's query, with its flags and EDNS options. @throws an Error that says why there is no reply */
-  ask(query: Query): Promise<Reply>;
+  /** Sends the client's query, with its flags and EDNS options; no reader repeats the answer. @throws an Error: there is no reply */
+  ask(query: Query): Promise<Answer>;
+}
+
+/** Kinds of object on API servers. */
+export declare const WATCHES: Service<Watches>;
+
+export interface Watches {
+  /**
+   * Follows a kind of object of a cluster: lists it, watches it, and tries again after each failure. Call it in `start`. It needs the
+   * permissions list and watch.
+   *
+   * @param changed called after changes of the objects or of the state, at most once in 10 ms
+   * @throws an Error that says why there is no cluster
+   */
+  follow<Value>(kind: WatchedKind<Value>, changed: () => void): Promise<Watch<Value>>;
 }
 
 /** A kind of object, and what to keep of it. */
@@ -234,40 +451,33 @@ export interface Watch<Value> {
   readonly state: 'listing' | 'followed' | 'absent';
 }
 
-export interface Counter {
-  add(query: Query): void;
-}
+/** A definition with the API that it is for. */
+export type Defined<Definition> = Definition & { readonly api: typeof API };
 
-export interface Log {
-  error(message: string): void;
-  warn(message: string): void;
-  info(message: string): void;
-  debug(message: string): void;
-}
-
-/** Checks the shape of a module, for a message at once. @throws TypeError */
-export declare function definePlugin<Options>(module: PluginModule<Options>): PluginModule<Options>;
+/** Checks the shape of a definition, for a message at once. @throws TypeError */
+export declare function definePlugin<const Name extends string, Options>(
+  definition: PluginDefinition<Name, Options>,
+): Defined<PluginDefinition<Name, Options>>;
 
 /** All questions. */
-export declare function all(): Questions;
+export declare const ALL_QUESTIONS: Questions;
+/** For handlers that only observe, or only change answers of others. */
+export declare const NO_QUESTIONS: Questions;
 
-/** Names in zones, the zones themselves included. @param types default: all */
-export declare function within(zones: readonly string[], types?: readonly number[]): Questions;
+/** All questions about these names and the names below them. The set may change. @param types default: all */
+export declare function namesWithin(zones: ReadonlySet<NameKey>, types?: Match['types']): Questions;
 
 /** All names, of these types. */
-export declare function anyName(types: readonly number[]): Questions;
+export declare function anyName(types: ReadonlySet<number>): Questions;
 
-/** A mistake in a Corefile. @param remedy what to do: a whole sentence */
+/** Reads the use of a directive without settings. @throws the fault of an argument */
+export declare function readBareUse(cursor: Cursor): void;
+
+/** A mistake in a Corefile, for `Cursor.whole`. @param remedy what to do: a whole sentence */
 export declare function fault(message: string, word: Word, remedy: string): Error;
 
-/** A name in lower case that ends with a dot. Since 1.1. */
-export declare function absolute(name: string): string;
-
-/** Whether a name is a zone or below it, without regard to case. Since 1.1. @param zone in lower case, absolute */
-export declare function isWithin(name: string, zone: string): boolean;
-
 /**
- * Reads the lines in the block of a use, each by the reader of its first word. Since 1.1.
+ * Reads the lines in the block of a use, each by the reader of its first word.
  *
  * @param readers called with the words behind the first, and with the first
  * @throws a fault for another word

@@ -1,49 +1,57 @@
 /**
- * The functions of the contract. The host does not use them: it reads plain values.
+ * The functions of the contract.
  */
+import { isWithinAny } from './messages.js';
 
-export const API = 1;
+export * from './messages.js';
+
+export const API = 2;
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
-export function definePlugin(module) {
-  if (module.api !== API)
-    throw new TypeError(`api: ${module.api}. This package is for plugins of API ${API}.`);
-  if (!NAME.test(module.name))
-    throw new TypeError(`name: not lower-case letters, digits and _: ${module.name}`);
-  for (const part of ['parse', 'create'])
-    if (typeof module[part] !== 'function') throw new TypeError(`${part}: not a function`);
-  for (const part of ['syntax', 'examples'])
-    if (!Array.isArray(module[part]) || module[part].length === 0)
+export const COUNTERS = { name: 'counters' };
+export const STORED_ANSWERS = { name: 'stored answers' };
+export const UPSTREAMS = { name: 'upstreams' };
+export const WATCHES = { name: 'watches' };
+
+export function definePlugin(definition) {
+  const { name, read, create, syntax, examples } = definition;
+  if (!NAME.test(name)) throw new TypeError(`name: not lower-case letters, digits and _: ${name}`);
+  for (const [part, value] of Object.entries({ read, create }))
+    if (typeof value !== 'function') throw new TypeError(`${part}: not a function`);
+  for (const [part, value] of Object.entries({ syntax, examples }))
+    if (!Array.isArray(value) || value.length === 0)
       throw new TypeError(`${part}: not a list with at least one text`);
-  return module;
+  return { ...definition, api: API };
 }
 
-export function all() {
-  return { kind: 'all' };
-}
+export const NO_QUESTIONS = { includes: () => false, matches: () => [] };
 
-export function within(zones, types) {
-  return { kind: 'within', zones: zones.map(absolute), ...(types && { types }) };
-}
+export const ALL_QUESTIONS = {
+  includes: () => true,
+  matches: () => [{ name: { kind: 'any' }, types: 'all' }],
+};
 
 export function anyName(types) {
-  return { kind: 'any name', types };
+  return { includes: (_, type) => types.has(type), matches: () => [{ name: { kind: 'any' }, types }] };
 }
 
-export function fault(message, word, remedy) {
-  return Object.assign(new Error(message), { name: 'Fault', at: word.at, remedy });
+export function namesWithin(zones, types = 'all') {
+  return {
+    includes: (name, type) => (types === 'all' || types.has(type)) && isWithinAny(name, zones),
+    *matches() {
+      for (const name of zones) yield { name: { kind: 'suffix', name }, types };
+    },
+  };
 }
 
-export function absolute(name) {
-  const lower = name.toLowerCase();
-  return lower.endsWith('.') ? lower : `${lower}.`;
+export function readBareUse(cursor) {
+  if (cursor.argument() !== undefined)
+    throw cursor.argumentError('Take the word out: this plugin has no settings.');
 }
 
-export function isWithin(name, zone) {
-  if (zone === '.') return true;
-  const lower = name.toLowerCase();
-  return lower === zone || lower.endsWith(`.${zone}`);
+export function fault(message, { position }, remedy) {
+  return Object.assign(new Error(message), { name: 'Fault', position, remedy });
 }
 
 export function readLines({ lines }, readers) {

@@ -11,8 +11,8 @@ if (path === undefined) {
   process.stderr.write('Usage: portolan-plugin <module>\n');
   process.exit(2);
 }
-const { default: module } = await import(pathToFileURL(resolve(path)).href);
-const faults = await testPlugin(module ?? {});
+const { default: definition } = await import(pathToFileURL(resolve(path)).href);
+const faults = await testPlugin(definition ?? {});
 for (const fault of faults) process.stdout.write(`${fault}\n`);
-process.stdout.write(faults.length === 0 ? `${module.name} conforms\n` : `${faults.length} faults\n`);
+process.stdout.write(faults.length === 0 ? `${definition.name} conforms\n` : `${faults.length} faults\n`);
 process.exit(faults.length === 0 ? 0 : 1);

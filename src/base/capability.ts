@@ -2,8 +2,10 @@
  * What one part of the program has, and others ask for, by a key that carries the type: what lies between knows nothing of it.
  */
 
+import type { Service } from '@portolan/plugin';
+
 export interface Offer {
-  readonly capability: object;
+  readonly capability: Service<unknown>;
   /** Of the type of its capability. */
   readonly value: unknown;
 }
@@ -13,9 +15,9 @@ export interface Offering {
   readonly offers?: readonly Offer[];
 }
 
-export class Capability<Value> {
-  /** For messages. */
+export class Capability<Value> implements Service<Value> {
   readonly name: string;
+  declare readonly value?: Value | undefined;
 
   constructor(name: string) {
     this.name = name;

@@ -8,7 +8,7 @@ import { toCachedQuestion } from '../forward/question-key.ts';
 import { writeAnswerBody } from '../table/answer-body.ts';
 import type { CachedAnswer } from '../table/types.ts';
 import { RCODE } from '../wire/types.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Forwarded } from './answer.ts';
 import type { Query } from './query.ts';
 import { replyOf } from './response.ts';
 
@@ -22,7 +22,7 @@ export function isCacheable(query: Query, answer: Answer, before: number, now: n
 }
 
 function lifetimeOf(answer: Answer): number {
-  if (answer.kind === 'forwarded') return answer.memory?.lifetime ?? 0;
+  if (answer.kind === 'forwarded') return storedForm(answer)?.lifetime ?? 0;
   if (answer.kind === 'records' && answer.truncated === true) return 0;
   return 'lifetime' in answer ? (answer.lifetime ?? 0) : 0;
 }
@@ -38,12 +38,17 @@ export function toCachedAnswer(
   recursionAvailable: boolean,
   outcome: number,
 ): CachedAnswer | undefined {
-  if (answer.kind === 'forwarded') return answer.memory;
+  if (answer.kind === 'forwarded') return storedForm(answer);
   const written = writeAnswerBody(query.question, { ...NOTHING, ...replyOf(answer) });
   const lifetime = lifetimeOf(answer);
   return (
     written && { ...toCachedQuestion(query.questionKey), recursionAvailable, ...written, lifetime, outcome }
   );
+}
+
+function storedForm({ memory }: Forwarded): CachedAnswer | undefined {
+  // Only the forwarder makes one.
+  return memory as CachedAnswer | undefined;
 }
 
 const NOTHING = {

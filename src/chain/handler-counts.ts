@@ -2,24 +2,16 @@
  * Counters of handlers. Each handler declares its families and labels, so that code that answers in its place adds to the same
  * families.
  */
+import type { HandlerCount, CountFamily as PluginCountFamily } from '@portolan/plugin';
 import type { Counter } from '../base/metrics/counted-families.ts';
 import type { MetricRegistry } from '../base/metrics/registry.ts';
 
-/** Where a query arrived: metrics of most handlers have it in their labels. */
-export interface CountedSite {
-  readonly server: string;
-  readonly view: string;
-}
+export type { HandlerCount } from '@portolan/plugin';
 
-/** A count of one query in one family, in addition to the counts of all queries. */
-export interface HandlerCount {
-  /** Counts with the same key have the same meaning, wherever the query arrived. */
-  readonly key: string;
-  add(site: CountedSite, times: number): void;
-}
+type CountedSite = Parameters<HandlerCount['add']>[0];
 
 /** A family of counters that a handler adds to for queries. */
-export class CountFamily {
+export class CountFamily implements PluginCountFamily {
   readonly #counter: Counter;
   readonly #name: string;
   readonly #labels: readonly string[];

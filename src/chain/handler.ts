@@ -3,8 +3,9 @@
  *
  * Ask rules, forwarding by readers and the order of look-ups are derived only from it.
  */
+import type { HandlerParts as PluginHandlerParts } from '@portolan/plugin';
 import type { Offer } from '../base/capability.ts';
-import type { FlagChange, UniformCaching } from '../forward/caching/answer-form.ts';
+import type { UniformCaching } from '../forward/caching/answer-form.ts';
 import type { PublicationId, ViewId } from '../table/types.ts';
 import { type Message, type NameKey, type Question, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
@@ -18,46 +19,14 @@ export type Next = (query: Query) => Answer | Promise<Answer>;
 /** All handlers of a block as one. */
 export type Chain = (query: Query) => Answer | Promise<Answer>;
 
-/**
- * How a handler changes answers of the handlers behind it, for questions outside its `questions`. `unchanged`: not at all.
- * `modifiers`: as readers do too. `chain`: only answers of the chain that no reader gives.
- */
-export type AnswerEffect = 'unchanged' | 'modifiers' | 'chain';
-
-interface HandlerParts {
-  /** For logs and metrics; if it is a plugin of Corefiles, the name there. */
-  readonly name: string;
-  /** Questions that it may answer, change or refuse. It passes all other queries to `next` unchanged. */
-  readonly questions: Questions;
-  readonly answers: AnswerEffect;
-  /** Flags that it changes in all answers of the handlers behind it; readers change them too in replies that they forward. */
-  readonly flags?: FlagChange;
-  /** Whether it drops the OPT record of replies with records; readers drop it too in replies that they forward. Default: no. */
-  readonly dropsOpt?: boolean;
-  /** Counts of each query that it passes on because the question is outside `questions`. Default: none. */
-  readonly passing?: readonly HandlerCount[];
+/** What handlers of plugins say, and what only those of the engine's own parts need. */
+interface HandlerParts extends PluginHandlerParts {
   /** How readers search for names that this handler searches for. Default: they leave them to it. */
   readonly search?: HandlerSearch | undefined;
   /** What it does to replies of upstream servers, for the forwarder behind it. Default: nothing. */
   readonly replies?: ReplyChanges;
   /** What only some ask for: `reader-forwarding.ts` has the keys. */
   readonly offers?: readonly Offer[];
-  /** Whether it reads EDNS options of queries that no `ednsOptions` of its `questions` names. Default: no. */
-  readonly readsOptions?: boolean;
-  /** Whether it only counts or logs, so that looks pass by it. Default: no. */
-  readonly isObserver?: true;
-  /** Whether it rotates the addresses of answers; readers then do so too. Default: no. */
-  readonly rotates?: true;
-  /** The largest UDP response that it lets pass, in octets; readers then bound theirs too. Default: no bound. */
-  readonly maxUdpSize?: number;
-  /** Classes other than IN that it may answer; readers refuse the others, or leave them to the chain. Default: none. */
-  readonly answersClasses?: 'chaos' | 'all';
-  /** Whether it counts the queries of its block, those that readers answer among them. Default: no. */
-  readonly countsQueries?: true;
-  /** Whether it writes lines about the queries of its zone, those that readers answer among them. Default: no. */
-  readonly writesLines?: true;
-  /** Whether it works out answers to names that the table lacks, so that they are worth storing. Default: no. */
-  readonly derivesAnswers?: true;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
 

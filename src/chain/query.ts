@@ -1,26 +1,22 @@
 /**
  * One question on the slow path, as handlers see it.
  */
+import type { Client as PluginClient, Query as PluginQuery, QueryChanges, QuerySite } from '@portolan/plugin';
 import type { QuestionKey } from '../forward/question-key.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { encodeName, toKey } from '../wire/name.ts';
 import type { Asked } from '../wire/query.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
-import type { ClientTransport } from '../wire/response-size.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../wire/response-size.ts';
 import type { Signature } from '../wire/tsig.ts';
 import type { Edns, Header, NameKey, Question, ResourceRecord } from '../wire/types.ts';
 import type { HandlerCount } from './handler-counts.ts';
 import type { Look } from './look.ts';
 
+export type { QueryChanges, QuerySite } from '@portolan/plugin';
+
 /** The sender of a query, and its transport. */
-export interface Client {
-  readonly address: string;
-  readonly port: number;
-  readonly transport: ClientTransport;
-  /** Where the query arrived; undefined if unknown: UDP on a wildcard address. */
-  readonly localAddress?: string | undefined;
-  readonly localPort?: number | undefined;
+export interface Client extends PluginClient {
   /** The listener group of the socket that the query came to. Default: 0. */
   readonly group?: number;
   /**
@@ -49,25 +45,6 @@ type AskedByClient = Asked & {
   readonly authorities?: readonly ResourceRecord[];
   readonly signature?: QuerySignature;
 };
-
-/** Parts of a query that a handler changes; others stay. */
-export interface QueryChanges {
-  readonly question?: Question;
-  readonly header?: Header;
-  readonly edns?: Edns | undefined;
-}
-
-/** Where a query arrived, for metrics and logs, under CoreDNS's names. */
-export interface QuerySite {
-  /** `dns://:53`, `dns://192.0.2.1:53`. */
-  readonly server: string;
-  /** The zone chosen for it, `example.org.`; `dropped` if no zone matches. */
-  readonly zone: string;
-  /** The view chosen for it; empty: none. */
-  readonly view: string;
-  /** Its size as it arrived, in octets. */
-  readonly octets: number;
-}
 
 /** An answer that a cache keeps for some time. */
 export interface KeptAnswer {
@@ -137,7 +114,8 @@ const NEW_STATE: SharedState = {
 /** The type and the class of a question, after its name. */
 const QUESTION_FIXED_OCTETS = 4;
 
-export class Query {
+/** Plugins see `PluginQuery`; the parts around the chain see all of it. */
+export class Query implements PluginQuery {
   readonly question: Question;
   /** The question's name in lower case. */
   readonly key: NameKey;

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { PluginModule } from '@portolan/plugin';
+import type { PluginDefinition } from '@portolan/plugin';
 import { needPrograms } from '../base/other-programs.ts';
 import { findDefinition, registerPlugin } from '../plugins/registry.ts';
 import { ExitError } from './exit.ts';
@@ -15,6 +15,10 @@ const FOLDERS = ['/plugins', process.cwd()];
 
 /** `NAME=MODULE[:before=WORD]` */
 const FORM = /^([a-z][a-z0-9_]*)=(.+?)(?::before=([a-z0-9_]+))?$/;
+
+/** For modules that are not definitions, or definitions for another API. */
+const REMEDY =
+  'Make it by definePlugin of @portolan/plugin 2; packages/plugin/README.md says what changed since version 1.';
 
 /** @throws Error with the flag, the reason and a remedy */
 export async function loadOutsidePlugins(texts: readonly string[]): Promise<void> {
@@ -51,12 +55,15 @@ interface WantedPlugin {
 
 async function load(text: string, { name, specifier, before }: WantedPlugin): Promise<void> {
   const module = await importModule(text, specifier);
-  const { checkModule, defineOutside } = await import('../engine/outside/define-outside.ts');
-  const fault = checkModule(module, name);
-  if (fault !== undefined) throw refusal(text, fault, 'Make it by definePlugin of @portolan/plugin.');
+  const { findDefinitionFault, guardPlugin } = await import('../contract/guard-plugin.ts');
+  const fault = findDefinitionFault(module, name);
+  if (fault !== undefined) throw refusal(text, fault, REMEDY);
   // The shape was checked.
-  const own = module as PluginModule;
-  registerPlugin(defineOutside(own, before ?? own.before));
+  const definition = module as PluginDefinition;
+  const next = before ?? definition.before;
+  if (next === undefined)
+    throw refusal(text, 'it names no plugin that it stands before', 'Write one, as in :before=forward.');
+  registerPlugin(guardPlugin(definition, next));
 }
 
 async function importModule(text: string, specifier: string): Promise<unknown> {

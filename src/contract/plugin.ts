@@ -1,7 +1,7 @@
 /**
  * A plugin of a server block while it runs, and what the engine gives to make one.
  */
-import type { Capability } from '../base/capability.ts';
+import type { Context, Plugin as OutsidePlugin } from '@portolan/plugin';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { MetricRegistry } from '../base/metrics/registry.ts';
@@ -28,34 +28,21 @@ export interface PluginStats {
   readonly cache?: OwnCacheCounts;
 }
 
-/** `replaced`: another plan is in force, or this one never was. `ending`: the server ends, and the table with it. */
-export type StopReason = 'replaced' | 'ending';
+export type { StopReason } from '@portolan/plugin';
 
 /**
  * Life of a plugin: created, `start` (resolves once the plugin can answer), `follow`, `shown`, `serving`, `stop`. Only `handler`
- * is required.
+ * is required. The layer below, `@portolan/plugin`, is what plugins from outside have.
  */
-export interface Plugin {
+export interface Plugin extends Omit<OutsidePlugin, 'handler'> {
   /** Undefined: it does not answer queries. */
   readonly handler: Handler | undefined;
-  /**
-   * Before queries are received: reads files, waits for a first state.
-   *
-   * @throws an error whose message says why the server cannot start, in the words of CoreDNS
-   */
-  start?(): void | Promise<void>;
-  /** The server is about to stop: `start` must wait no longer. */
-  proceed?(): void;
   /** Its block answers from now on: applies its options to everything that outlives plans. */
   follow?(): void;
   /** From now on, readers answer for its block. */
   shown?(): void;
-  /** Queries are received now. */
-  serving?(): void;
   /** Drops cached answers for a name and all names below it. */
   forget?(domain: NameKey): void;
-  /** Checks for changed files at once. */
-  reload?(): void;
   counts?(): PluginStats;
   /** What it holds, for explanations and the status. */
   inspect?(): PluginInspection;
@@ -67,23 +54,12 @@ export interface Plugin {
   readonly keeper?: AnswerKeeper | undefined;
   /** Local names as the clients of a network see them. */
   readonly localised?: readonly LocalisedPublication[];
-  /** For `ready`. Default: always ready. */
-  isReady?(): boolean;
-  /** Whether it may lose readiness also where `ready` says "once ready, always ready". Default: no. */
-  readonly losesReadiness?: boolean;
-  /** Called when no query arrives any more and no earlier one is in flight. */
-  stop?(reason: StopReason): void | Promise<void>;
 }
 
 /**
  * What a plugin may use of its block while it runs. It has no reference to a former plan: each plan would keep the previous one in memory.
  */
-export interface PluginContext {
-  /** The zones of its block, in the order of its keys; at least one. */
-  readonly zones: readonly NameKey[];
-  /** The first listener group that has the block: `dns://:53`. */
-  readonly server: string;
-  /** Lines of the plugin: `info('plugin/file: Successfully reloaded zone')` is printed as `[INFO] plugin/file: …`. */
+export interface PluginContext extends Context {
   readonly log: Log;
   readonly clock: Clock;
   /** The whole chain of the block, from its first handler: for handlers that ask for further names. */
@@ -96,8 +72,6 @@ export interface PluginContext {
   readonly changed: () => boolean;
   /** The block's plugin of a kind; undefined: the block has none, or has not made it yet. */
   find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined;
-  /** A service that few plugins need, by its key: `use(ANSWER_TABLE)`. @throws TypeError where there is none */
-  use<Service>(service: Capability<Service>): Service;
 }
 
 /** The former plugin, if it is of a kind. */

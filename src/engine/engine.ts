@@ -11,6 +11,7 @@ import type { Handler } from '../chain/handler.ts';
 import type { Client } from '../chain/query.ts';
 import type { EnginePlan } from '../config/server/engine-plan.ts';
 import { PLAIN_GROUP, pluginUses } from '../config/server/server-blocks-plan.ts';
+import type { OwnedService } from '../contract/owned-service.ts';
 import type { Plugin, PluginStats } from '../contract/plugin.ts';
 import { loadPlugins } from '../contract/plugin-use.ts';
 import type { QueryLines } from '../contract/services.ts';
@@ -35,6 +36,8 @@ export interface EngineDependencies {
   readonly connect?: Connect;
   /** For lines of plugins about queries. Default: the log. */
   readonly queryLog?: QueryLines;
+  /** What plugins may use in addition to the services of the engine. Default: nothing. */
+  readonly services?: readonly OwnedService[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -224,11 +227,12 @@ export class Engine {
   }
 
   #buildBlocks(plan: EnginePlan, former: ServerBlocks | undefined): ServerBlocks {
-    const { version, connect, readers: mainReader, clock, log, queryLog = log } = this.#dependencies;
+    const { version, connect, readers: mainReader, clock, log } = this.#dependencies;
+    const { queryLog = log, services = [] } = this.#dependencies;
     const { table, metrics, readerPath, forwardTally } = this;
     return new ServerBlocks(plan, {
       ...{ table, metrics, readerPath, forwardTally, former, mainReader, version, clock, log },
-      ...{ connectUpstream: connect, queryLog },
+      ...{ connectUpstream: connect, queryLog, services },
       clientViews: this.#clientViews,
       counts: this.#readerCounts,
       countQueries: () => this.#sums.read(),

@@ -52,6 +52,7 @@ import {
 } from './listener-groups.ts';
 import type { Dependencies, ObjectSource } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
+import { PLUGIN_SERVICES } from './plugin-services/plugin-services.ts';
 import { judgeReadiness, judgeWithEtcd, noteFindings } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
 
@@ -126,6 +127,7 @@ export class Server {
     const isLoggedByPlugins = plan.queryLines === 'plugins';
     this.#engine = new Engine(plan.engine, {
       ...dependencies,
+      services: PLUGIN_SERVICES,
       readers: countReaders(plan),
       ...(isLoggedByPlugins && { queryLog: this.#queryLines() }),
       ...(connect && { connect }),

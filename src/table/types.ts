@@ -3,6 +3,7 @@
  *
  * The table knows names in wire form, numbers and bytes, but not Kubernetes, sockets or record sets.
  */
+import type { StoredForm } from '@portolan/plugin';
 import type { Brand } from '../base/brand.ts';
 import type { AddressRange } from '../wire/address-range.ts';
 import type { PassedErrors } from '../wire/extended-error.ts';
@@ -247,7 +248,7 @@ export interface AnswerSources {
 }
 
 /** One answer that expires. */
-export interface CachedAnswer extends CachedQuestion {
+export interface CachedAnswer extends CachedQuestion, StoredForm {
   /** Only for a derived answer. Default: the answer is valid until it expires. */
   readonly sources?: AnswerSources;
   readonly recursionAvailable: boolean;

@@ -5,7 +5,7 @@
  * server sent with the answer. They add them only if the response is whole: they must never be the reason why a client asks again by
  * TCP. With `-compat`, only plugins send them, where they do in CoreDNS.
  */
-import type { Brand } from '../base/brand.ts';
+import type { PassedErrors } from '@portolan/plugin';
 import { type Edns, type EdnsOption, RCODE } from './types.ts';
 
 /** https://www.iana.org/assignments/dns-parameters/dns-parameters.xhtml#extended-dns-error-codes */
@@ -31,8 +31,7 @@ export function extendedErrorOfCached(rcode: number, isStale: boolean): Extended
   return rcode === RCODE.NXDOMAIN ? EXTENDED_ERROR.STALE_NXDOMAIN : EXTENDED_ERROR.STALE_ANSWER;
 }
 
-/** The extended errors of an upstream server as they are passed on: options in wire form, at most `MAX_PASSED_OCTETS`. */
-export type PassedErrors = Brand<Uint8Array, 'PassedErrors'>;
+export type { PassedErrors } from '@portolan/plugin';
 
 /** The code of the option. */
 export const EXTENDED_ERROR_OPTION = 15;

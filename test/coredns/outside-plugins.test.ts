@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
@@ -23,18 +23,25 @@ async function makeFolder() {
   const folder = await makeTemporaryFolder();
   await mkdir(join(folder.path, 'node_modules/@portolan'), { recursive: true });
   await symlink(PACKAGE, join(folder.path, 'node_modules/@portolan/plugin'));
-  await cp('examples/plugin/records.js', join(folder.path, 'records.js'));
+  for (const example of ['plugin/records.js', 'plugin/records.test.js', 'maintenance/maintenance.js'])
+    await cp(join('examples', example), join(folder.path, basename(example)));
   await folder.write('package.json', '{"type": "module"}');
   return folder;
 }
 
-const faulty = (name: string, instance: string): string =>
+/** @param handler parts of its handler @param more of the plugin */
+const faulty = (name: string, handler: string, more = ''): string =>
   [
-    "import { all, definePlugin, within } from '@portolan/plugin';",
+    "import { ALL_QUESTIONS, definePlugin, namesWithin, toKey, UPSTREAMS } from '@portolan/plugin';",
+    "const ZONE = namesWithin(new Set([toKey('a.test')]));",
+    "const ADDRESSES = namesWithin(new Set([toKey('a.test')]), new Set([1]));",
     'export default definePlugin({',
-    `  api: 1, name: '${name}', before: 'hosts', syntax: ['${name}'], examples: ['${name}'],`,
-    '  parse: () => ({}),',
-    `  create: () => (${instance}),`,
+    `  name: '${name}', before: 'hosts', syntax: ['${name}'], examples: ['${name}'],`,
+    '  read: (cursor) => cursor.whole(() => ({})),',
+    '  create: (options, context) => ({',
+    `    handler: { name: '${name}', role: 'other', answers: 'unchanged', questions: ALL_QUESTIONS, ${handler} },`,
+    `    ${more}`,
+    '  }),',
     '});',
     '',
   ].join('\n');
@@ -65,11 +72,34 @@ describe('coredns -plugin', () => {
     expect(text).toMatch(/^coredns_plugin_enabled\{[^}]*name="records"[^}]*\} 1$/m);
   });
 
+  it('answers by the plugin of the guide during its hours', async () => {
+    const folder = await makeFolder();
+    const port = await findFreePort();
+    const minutes = Math.floor(Date.now() / 60_000) % (24 * 60);
+    const shown = (minute: number) =>
+      [Math.floor(minute / 60) % 24, minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
+    // Hours that began half an hour ago, and hours that begin an hour from now.
+    const now = `${shown(minutes + 24 * 60 - 30)}-${shown(minutes + 30)}`;
+    const later = `${shown(minutes + 60)}-${shown(minutes + 90)}`;
+    const conf = await folder.write(
+      'Corefile',
+      `.:${port} {\n bind 127.0.0.1\n maintenance a.test 192.0.2.80 ${now}\n maintenance b.test 192.0.2.80 ${later}\n template IN A {\n  answer "{{ .Name }} 9 IN A 198.51.100.1"\n }\n}\n`,
+    );
+    const flag = `-plugin=maintenance=${folder.path}/maintenance.js`;
+    const program = runPortolan(['coredns', '-conf', conf, flag]);
+    await waitUntil('the banner', () => program.output.includes('linux/'));
+    const server = { address: '127.0.0.1', port };
+    const lines = async (name: string) => (await ask(server, name, 'A')).answers.map(presentRecord);
+    expect(await lines('www.A.test.')).toEqual(['www.A.test. 30 IN A 192.0.2.80']);
+    expect(await lines('www.b.test.')).toEqual(['www.b.test. 9 IN A 198.51.100.1']);
+    expect((await ask(server, 'a.test.', 'MX')).answers).toEqual([]);
+  });
+
   it('answers SERVFAIL for a plugin that throws, counts it, and goes on', async () => {
     const folder = await makeFolder();
     const thrower = await folder.write(
       'thrower.js',
-      faulty('thrower', "{ questions: within(['a.test']), handle() { throw new Error('oh'); } }"),
+      faulty('thrower', "questions: ZONE, handle() { throw new Error('oh'); }"),
     );
     const [port, metrics] = [await findFreePort(), await findFreePort()];
     const conf = await folder.write(
@@ -85,6 +115,46 @@ describe('coredns -plugin', () => {
     expect(text).toMatch(/^coredns_panics_total 1$/m);
   });
 
+  it('fences off whatever a plugin does', async () => {
+    const folder = await makeFolder();
+    const faults: readonly (readonly [string, string])[] = [
+      ['malformed', "handle: () => ({ kind: 'records', records: [{ name: 7 }], additionals: [] })"],
+      [
+        'address',
+        "handle: ({ question: { name } }) => ({ kind: 'records', records: [{ name, class: 1, ttl: 1, data: { kind: 'A', address: 'x' } }], additionals: [] })",
+      ],
+      ['nothing', 'handle: () => undefined'],
+      ['rejects', "handle: () => Promise.reject(new Error('oh'))"],
+      ['forged', 'handle: (query, next) => next({ ...query })'],
+      ['forwarded', "handle: () => ({ kind: 'forwarded', rcode: 0, answers: [], memory: {} })"],
+      [
+        'stated',
+        "questions: { includes() { throw new Error('oh'); }, matches() { throw new Error('oh'); } }, handle() { throw new Error('oh'); }",
+      ],
+      ['forever', 'handle: () => new Promise(() => {})'],
+    ];
+    const ports = await Promise.all(faults.map(() => findFreePort()));
+    const flags = await Promise.all(
+      faults.map(
+        async ([name, handler]) =>
+          `-plugin=${name}=${await folder.write(`${name}.js`, faulty(name, handler, "isReady() { throw new Error('oh'); }, stop() { throw new Error('oh'); },"))}`,
+      ),
+    );
+    const blocks = faults.map(
+      ([name], index) => `.:${ports[index]} {\n bind 127.0.0.1\n ${name}\n whoami\n}\n`,
+    );
+    const conf = await folder.write('Corefile', blocks.join(''));
+    const program = runPortolan(['coredns', '-conf', conf, ...flags]);
+    await waitUntil('the banner', () => program.output.includes('linux/'));
+    const codes = await Promise.all(
+      ports.map(async (port) => (await ask({ address: '127.0.0.1', port }, 'x.a.test.', 'A')).header.rcode),
+    );
+    expect(codes).toEqual(faults.map(() => RCODE.SERVFAIL));
+    program.signal('SIGTERM');
+    expect((await program.exit).code).toBe(0);
+    expect(program.output).toContain('plugin/forever: stop failed');
+  });
+
   it('names the place of a mistake, and refuses what is no plugin', async () => {
     const folder = await makeFolder();
     const conf = await folder.write('Corefile', '. {\n records {\n  www ADDRESS 192.0.2.1\n }\n}\n');
@@ -98,12 +168,18 @@ describe('coredns -plugin', () => {
     const without = runPortolan(['corefile', 'check', conf]);
     await without.exit;
     expect(without.output).toContain("Unknown directive 'records'");
+    const old = await folder.write(
+      'old.js',
+      "export default { api: 1, name: 'old', before: 'hosts', syntax: ['old'], examples: ['old'], parse() {}, create() {} };\n",
+    );
     const refusals: readonly (readonly [string, string])[] = [
       ['records', 'not NAME=MODULE[:before=WORD]'],
       ['hosts=./x.js', 'there is a plugin hosts'],
       ['a=/nonexistent.js', 'no such module: /nonexistent.js'],
       [`other=${folder.path}/records.js`, 'its name is records'],
       [`${own}:before=nosuch`, 'no plugin for records to stand before: nosuch'],
+      [`old=${old}`, 'it is for API 1, and this server has API 2'],
+      [`old=${old}`, 'packages/plugin/README.md says what changed since version 1'],
     ];
     for (const [flag, fault] of refusals) {
       const program = runPortolan(['coredns', '-conf', conf, `-plugin=${flag}`]);
@@ -111,6 +187,13 @@ describe('coredns -plugin', () => {
       expect(program.errors).toContain(fault);
     }
   });
+});
+
+it('has an example with tests of its own', async () => {
+  const folder = await makeFolder();
+  const tests = spawn(process.execPath, ['--test', 'records.test.js'], { cwd: folder.path });
+  const [status] = await once(tests, 'close');
+  expect(status).toBe(0);
 });
 
 describe('the conformance kit', () => {
@@ -125,44 +208,64 @@ describe('the conformance kit', () => {
     return { status, output };
   }
 
-  it('finds nothing wrong with the example', async () => {
+  it.each(['records', 'maintenance'])('finds nothing wrong with the example %s', async (name) => {
     const folder = await makeFolder();
-    expect(await test(join(folder.path, 'records.js'))).toEqual({ status: 0, output: 'records conforms\n' });
+    expect(await test(join(folder.path, `${name}.js`))).toEqual({ status: 0, output: `${name} conforms\n` });
   });
 
   it.each([
     [
       'acts outside its questions',
-      "{ questions: within(['a.test'], [1]), handle: () => ({ kind: 'rcode', rcode: 5 }) }",
+      "questions: ADDRESSES, handle: () => ({ kind: 'refused' })",
       'It acts on a question that it does not state',
     ],
     [
       'changes queries outside its questions',
-      "{ questions: within(['a.test']), handle: (query, next) => next(query.with({ type: 1 })) }",
+      'questions: ZONE, handle: (query, next) => next(query.about({ ...query.question, type: 1 }))',
       'It acts on a question that it does not state',
     ],
-    ['throws', "{ questions: all(), handle() { throw new Error('oh'); } }", 'It throws for'],
+    ['throws', "handle() { throw new Error('oh'); }", 'It throws for'],
     [
       'blocks',
-      '{ questions: all(), handle(query, next) { const before = process.cpuUsage(); while (process.cpuUsage(before).user < 150_000); return next(query); } }',
+      'handle(query, next) { const before = process.cpuUsage(); while (process.cpuUsage(before).user < 150_000); return next(query); }',
       'It blocks: a call took',
     ],
     [
       'waits',
-      '{ questions: all(), handle(query, next) { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100); return next(query); } }',
+      'handle(query, next) { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100); return next(query); }',
       'It blocks: a call took',
     ],
     [
       'leaks',
-      '{ questions: all(), handle: (query, next) => next(query), start() { setInterval(() => {}, 1e6); } }',
+      'handle: (query, next) => next(query) }, start() { setInterval(() => {}, 1e6); }, rest: {',
       'It leaves something running after its end: Timeout',
     ],
     [
       'cannot start',
-      "{ questions: all(), handle: (query, next) => next(query), start() { throw new Error('no'); } }",
+      "handle: (query, next) => next(query) }, start() { throw new Error('no'); }, rest: {",
       'It throws when it is made or started: no',
     ],
-    ['gives no reply', "{ questions: all(), handle: () => 'hello' }", 'has no kind'],
+    [
+      'leaves a timer of the host',
+      'handle: (query, next) => next(query) }, start() { context.clock.after(1e6, () => {}); }, rest: {',
+      'It leaves something running after its end: Timer of context.clock',
+    ],
+    ['gives no answer', "handle: () => 'hello'", 'has no kind'],
+    [
+      'answers with what is not a name',
+      "handle: ({ question }) => ({ kind: 'records', records: [{ name: 'x', class: 1, ttl: 1, data: { kind: 'A', address: '192.0.2.1' } }], additionals: [], authoritative: true })",
+      'has a record of x, not a whole name',
+    ],
+    [
+      'answers by the time, and lets readers repeat it',
+      "handle: () => ({ kind: 'servfail', reason: String(context.clock.now()) })",
+      'it must call dependOnClient or forbidStoring',
+    ],
+    [
+      'states questions that no match covers',
+      'questions: { includes: () => true, matches: () => [] }, handle: (query, next) => next(query)',
+      'and no match of them covers it',
+    ],
   ])('fails a plugin that %s', async (_, instance, fault) => {
     const folder = await makeFolder();
     const { status, output } = await test(await folder.write('faulty.js', faulty('faulty', instance)));

@@ -6,7 +6,8 @@
 export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   '--takeover has no effect: ports cannot be shared here':
     'The system cannot share a port between processes. Stop the old process before you start the new one.',
-  'a listener of the cluster watch failed': 'A defect of the program. Report it with the line.',
+  'a listener of the cluster watch failed':
+    'A defect of the plugin that the line names. Report it to the author of the plugin.',
   'a reader serves an address no more':
     'The socket of a reader thread failed. Other threads serve on; restart the pod if it repeats.',
   'addresses added to the loopback interface':
@@ -145,6 +146,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'More queries failed than the collector takes. Set `PORTOLAN_OTLP_QUERIES=none`, or give the collector more room.',
   'packet not answered': 'A response could not be written. Report the line.',
   'plan not changed': 'The new settings cannot be applied, so the former ones stay. `reason` says why.',
+  'plugin/…: … failed':
+    'A plugin from outside threw an error, or did not stop in time; `reason` says which. Report it to the author of the plugin.',
   'plugin/auto: …': 'A folder or file of zones cannot be read. The line names it.',
   'plugin/autopath: kubernetes has no "pods verified", so the search lists of pods are unknown':
     'autopath does nothing. Write `pods verified` into the block of kubernetes, which also watches pods.',

@@ -4,8 +4,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { flagOfPackage } from '../../src/corefile/syntax/packaged-plugins.ts';
 
 const names = readdirSync('packages').filter((name) => existsSync(`packages/${name}/src/plugin.ts`));
@@ -21,6 +23,28 @@ async function test(path: string): Promise<{ readonly status: number | null; rea
   const [status] = await once(kit, 'close');
   return { status, output };
 }
+
+/** Plugins of the program that are written in the same contract, by the modules that export them. */
+const SMALL: ReadonlyMap<string, string> = new Map(
+  ['whoami', 'minimal', 'header'].map((name) => [name, `src/plugins/${name}/plugin.ts`]),
+);
+
+describe.each([...SMALL])('%s of the program', (name, entry) => {
+  it('conforms', async () => {
+    const folder = await makeTemporaryFolder();
+    const outfile = join(folder.path, 'index.mjs');
+    await build({
+      stdin: { contents: `export { ${name} as default } from './${entry}';`, resolveDir: resolve('.') },
+      outfile,
+      bundle: true,
+      alias: { '@portolan/plugin': resolve('packages/plugin/index.js') },
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'silent',
+    });
+    expect(await test(outfile)).toEqual({ status: 0, output: `${name} conforms\n` });
+  });
+});
 
 it('has each as one of the packages that messages name', () => {
   for (const name of names) {

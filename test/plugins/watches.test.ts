@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { PluginWatches } from '../../src/engine/outside/plugin-watches.ts';
+import { PluginWatches } from '../../src/server/plugin-services/watches.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { service } from '../list-watch/harness.ts';
 

@@ -3,7 +3,7 @@
  */
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterFile } from './after-file.ts';
@@ -36,6 +36,7 @@ async function bundleInto(folder: string, name: string, entry: string): Promise<
     entryPoints: [entry],
     outfile,
     bundle: true,
+    alias: { '@portolan/plugin': resolve('packages/plugin/index.js') },
     platform: 'node',
     format: 'esm',
     packages: 'external',

@@ -1,4 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { STORED_ANSWERS } from '@portolan/plugin';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { BLOCK, makeContext, makeUse } from '../../testing/src/uses.ts';
@@ -17,7 +18,7 @@ function makeLists(lines: readonly string[], fetched: readonly (string | Error)[
   const lists = new Lists(
     { ...readOptions([makeUse('ads', ...lines)], BLOCK), store },
     {
-      ...{ log: context.log, changed: context.changed, now: () => 10 * DAY },
+      ...{ log: context.log, changed: context.use(STORED_ANSWERS).drop, now: () => 10 * DAY },
       async fetchList(url) {
         asked.push(url);
         const answer = answers.shift() ?? new Error('nothing more');
@@ -83,7 +84,7 @@ it('reads files that change, and keeps the names of those that are gone', async 
   }
   expect(lists.blocks('b.example')).toBe(true);
   expect(context.lines.filter((line) => line.startsWith('warn'))).toEqual([
-    expect.stringMatching(/^warn cannot read a list, its former names stay: .*ENOENT/),
+    expect.stringMatching(/^warn plugin\/ads: cannot read a list, its former names stay: .*ENOENT/),
   ]);
 });
 
@@ -95,7 +96,9 @@ it('fetches lists, tries again after a failure, and again after a day', async ()
   await lists.start();
   expect(await pass()).toBe(60_000);
   await vi.waitFor(() => expect(lists.blocks('a.example')).toBe(true), 10_000);
-  expect(context.lines[0]).toBe(`warn cannot fetch a list, attempt 1 of 5: ${URL_TEXT}: status 503`);
+  expect(context.lines[0]).toBe(
+    `warn plugin/ads: cannot fetch a list, attempt 1 of 5: ${URL_TEXT}: status 503`,
+  );
   expect(await pass()).toBe(DAY);
   await vi.waitFor(() => expect(lists.blocks('b.example')).toBe(true), 10_000);
   expect(lists.blocks('a.example')).toBe(false);

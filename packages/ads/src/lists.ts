@@ -110,7 +110,9 @@ export class Lists {
       const reason = reasonOf(error);
       // A file that stays away is one line.
       if (this.#seen.get(place) !== reason)
-        this.#dependencies.log.warn(`cannot read a list, its former names stay: ${place}: ${reason}`);
+        this.#dependencies.log.warn(
+          `plugin/ads: cannot read a list, its former names stay: ${place}: ${reason}`,
+        );
       this.#seen.set(place, reason);
     }
   }
@@ -150,7 +152,9 @@ export class Lists {
         return;
       } catch (error) {
         if (this.#ending.signal.aborted) return;
-        log.warn(`cannot fetch a list, attempt ${attempt} of ${TRIES}: ${list.place}: ${reasonOf(error)}`);
+        log.warn(
+          `plugin/ads: cannot fetch a list, attempt ${attempt} of ${TRIES}: ${list.place}: ${reasonOf(error)}`,
+        );
         if (attempt < TRIES) await this.#wait(RETRY_INTERVAL);
       }
   }
@@ -161,7 +165,7 @@ export class Lists {
     try {
       await writeStore(store, this.#stored);
     } catch (error) {
-      this.#dependencies.log.warn(`cannot write list-store: ${store}: ${reasonOf(error)}`);
+      this.#dependencies.log.warn(`plugin/ads: cannot write list-store: ${store}: ${reasonOf(error)}`);
     }
   }
 
@@ -180,9 +184,10 @@ export class Lists {
     }
     if (this.#ending.signal.aborted) return;
     this.#lists.set(keyOf(list), list);
-    if (!isWhole) log.warn(`a list has more than ${MAX_NAMES} names, the rest is left out: ${list.place}`);
+    if (!isWhole)
+      log.warn(`plugin/ads: a list has more than ${MAX_NAMES} names, the rest is left out: ${list.place}`);
     log.info(
-      `list of ${list.blocked.size} blocked and ${list.permitted.size} permitted names: ${list.place}`,
+      `plugin/ads: list of ${list.blocked.size} blocked and ${list.permitted.size} permitted names: ${list.place}`,
     );
     changed();
   }
@@ -193,7 +198,7 @@ export class Lists {
     } catch (error) {
       // The end interrupts all waiting.
       if (!this.#ending.signal.aborted)
-        this.#dependencies.log.error(`lists are not followed any more: ${reasonOf(error)}`);
+        this.#dependencies.log.error(`plugin/ads: lists are not followed any more: ${reasonOf(error)}`);
     }
   }
 

@@ -70,7 +70,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): AdsOpt
   if (second !== undefined)
     throw fault(
       'this plugin can only be used once per Server Block',
-      second.name,
+      second.head,
       'Put all lists into one use.',
     );
   const rules = () => ({ lists: [], names: [], patterns: [] });
@@ -83,7 +83,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): AdsOpt
   if (blocked.lists.length + blocked.names.length + blocked.patterns.length === 0)
     throw fault(
       'no list, and no name to block',
-      use.name,
+      use.head,
       'Name a list, as in blacklist file:///etc/coredns/blocked.txt. Portolan has no default lists.',
     );
   return {

@@ -1,53 +1,61 @@
-import type { Reply } from '@portolan/plugin';
+import { type Answer, type Client, toName } from '@portolan/plugin';
 import { expect, it } from 'vitest';
-import { BLOCK, makeContext, makeQuery, makeReply, makeUse } from '../../testing/src/uses.ts';
+import {
+  askPlugin,
+  describeAnswer,
+  makeAnswer,
+  makeContext,
+  makePlugin,
+  makeQuery,
+  makeRecord,
+  makeUse,
+} from '../../testing/src/uses.ts';
 import ads from './plugin.ts';
 
-const [A, CNAME, MX, AAAA] = [1, 5, 15, 28];
+const [A, MX, AAAA] = [1, 15, 28];
+const SOA_LINE = 'ads.example. 60 IN SOA localhost. nobody.invalid. 1 14400 3600 604800 60';
 
 function make(...lines: readonly string[]) {
   const context = makeContext();
-  const instance = ads.create(ads.parse([makeUse('ads', 'block ads.example', ...lines)], BLOCK), context);
-  const ask = async (name: string, type = A, behind: Reply = makeReply(0)) =>
-    await instance.handle(makeQuery(name, type), async () => behind);
-  return { ask, context };
+  const plugin = makePlugin(ads, context, makeUse('ads', 'block ads.example', ...lines));
+  const ask = async (
+    name: string,
+    type = A,
+    behind: Answer = makeAnswer(0),
+    client: Partial<Client> = {},
+  ) => {
+    const query = makeQuery(name, type, client);
+    return { query, answer: await askPlugin(plugin, query, behind) };
+  };
+  const describe = async (name: string, type?: number) => describeAnswer((await ask(name, type)).answer);
+  return { ask, describe, context };
 }
 
 it('answers blocked names with its targets, and leaves others as they are', async () => {
-  const { ask, context } = make('target 192.0.2.1', 'target-ipv6 2001:db8::1');
-  const keep = 'until-changed';
-  expect(await ask('Ads.Example.')).toEqual({
-    kind: 'records',
-    records: [{ name: 'Ads.Example.', type: A, ttl: 3_600, data: '192.0.2.1' }],
-    keep,
-  });
-  expect(await ask('ads.example.', AAAA)).toMatchObject({ records: [{ data: '2001:db8::1' }] });
-  expect(await ask('ads.example.', MX)).toMatchObject({
-    kind: 'denied',
-    exists: true,
-    soa: { name: 'ads.example.' },
-  });
-  const behind = makeReply(0, [{ name: 'www.example.', type: A, ttl: 5, data: '192.0.2.9' }]);
-  expect(await ask('www.example.', A, behind)).toBe(behind);
+  const { ask, describe, context } = make('target 192.0.2.1', 'target-ipv6 2001:db8::1');
+  expect(await describe('Ads.Example.')).toEqual(['records', 'Ads.Example. 3600 IN A 192.0.2.1']);
+  expect((await ask('Ads.Example.')).query.isDerived).toBe(true);
+  expect(await describe('ads.example.', AAAA)).toEqual(['records', 'ads.example. 3600 IN AAAA 2001:db8::1']);
+  expect(await describe('ads.example.', MX)).toEqual(['nodata', SOA_LINE]);
+  const behind = makeAnswer(0, [makeRecord('www.example.', { kind: 'A', address: '192.0.2.9' })]);
+  expect((await ask('www.example.', A, behind)).answer).toBe(behind);
   expect(context.counts).toEqual(
     new Map([
-      ['request_count_total', 4],
-      ['blocked_request_count_total', 3],
+      ['coredns_ads_request_count_total', 5],
+      ['coredns_ads_blocked_request_count_total', 4],
     ]),
   );
 });
 
 it('denies with nxdomain', async () => {
-  expect(await make('nxdomain').ask('ads.example.')).toMatchObject({ kind: 'denied', exists: false });
+  expect(await make('nxdomain').describe('ads.example.')).toEqual(['nxdomain', SOA_LINE]);
 });
 
-it('blocks names that are aliases of blocked ones, for this client only', async () => {
+it('blocks names that are aliases of blocked ones, which no reader repeats', async () => {
   const { ask, context } = make('log');
-  const alias = { name: 'www.example.', type: CNAME, ttl: 5, data: 'ADS.example.' };
-  expect(await ask('www.example.', A, makeReply(0, [alias]))).toMatchObject({
-    kind: 'records',
-    records: [{ name: 'www.example.', data: '127.0.0.1' }],
-    keep: 'never',
-  });
-  expect(context.lines).toEqual(['info Blocked request "ads.example" from "192.0.2.1"']);
+  const alias = makeRecord('www.example.', { kind: 'CNAME', target: toName('ADS.example.') });
+  const { query, answer } = await ask('www.example.', A, makeAnswer(0, [alias]));
+  expect(describeAnswer(answer)).toEqual(['records', 'www.example. 3600 IN A 127.0.0.1']);
+  expect(query.isDerived).toBe(false);
+  expect(context.lines).toEqual(['info plugin/ads: Blocked request "ads.example" from "192.0.2.1"']);
 });

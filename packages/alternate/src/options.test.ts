@@ -1,11 +1,6 @@
 import { expect, it } from 'vitest';
+import { makeUse as use } from '../../testing/src/uses.ts';
 import { readRules } from './options.ts';
-
-const word = (text: string) => ({ text, at: 'Corefile:1' });
-const use = (text: string, ...lines: readonly string[]) => {
-  const [name = '', ...args] = text.split(' ');
-  return { name: word(name), args: args.map(word), lines: lines.map((line) => line.split(' ').map(word)) };
-};
 
 it('reads rules', () => {
   expect(

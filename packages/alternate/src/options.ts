@@ -1,13 +1,13 @@
 /**
  * The rules of `alternate`.
  */
-import { absolute, fault, type Use, type Word } from '@portolan/plugin';
+import { fault, type NameKey, toKey, type Use, type Word } from '@portolan/plugin';
 
 /** What is asked after some response codes. */
 export interface AlternateRule {
   readonly rcodes: readonly number[];
   /** Names below it are asked for; lower case, absolute. */
-  readonly from: string;
+  readonly from: NameKey;
   readonly servers: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export function readRules(uses: readonly Use[]): readonly AlternateRule[] {
       if (seen.has(rcode))
         throw fault(
           `rcode '${name}' is specified more than once`,
-          use.name,
+          use.head,
           'Name each response code in one rule.',
         );
       seen.add(rcode);
@@ -36,7 +36,7 @@ export function readRules(uses: readonly Use[]): readonly AlternateRule[] {
   });
 }
 
-function readRule({ name, args, lines }: Use): AlternateRule {
+function readRule({ head: name, args, lines }: Use): AlternateRule {
   // `original` asks with the query as it came here. Plugins behind change only what they pass on, so it always is that.
   const [codes, from, ...servers] = args[0]?.text === 'original' ? args.slice(1) : args;
   if (codes === undefined || from === undefined || servers.length === 0)
@@ -54,7 +54,7 @@ function readRule({ name, args, lines }: Use): AlternateRule {
     );
   return {
     rcodes: [...new Set(codes.text.split(',').map((code) => readCode(code, codes)))],
-    from: absolute(from.text),
+    from: toKey(from.text),
     servers: servers.map(({ text }) => text.replace(/^dns:\/\//, '')),
   };
 }

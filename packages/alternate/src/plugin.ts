@@ -4,25 +4,26 @@
  * Source: coredns/alternate.
  */
 import {
-  all,
+  ALL_QUESTIONS,
+  type Answer,
   type Context,
   definePlugin,
   isWithin,
   type Query,
-  type Reply,
+  toWhole,
+  UPSTREAMS,
   type Upstream,
 } from '@portolan/plugin';
 import { type AlternateRule, readRules } from './options.ts';
 
-const SERVFAIL = 2;
-const NXDOMAIN = 3;
+/** Milliseconds: the host waits no longer for an answer. */
+const MAX_TIME = 4_900;
 
 interface OpenRule extends Omit<AlternateRule, 'servers'> {
   readonly servers: readonly Upstream[];
 }
 
-export default definePlugin<readonly AlternateRule[]>({
-  api: 1,
+export default definePlugin({
   name: 'alternate',
   before: 'forward',
   syntax: ['alternate [original] RCODE[,RCODE…] FROM TO…'],
@@ -30,45 +31,46 @@ export default definePlugin<readonly AlternateRule[]>({
     'alternate NXDOMAIN . 192.0.2.1',
     'alternate original SERVFAIL,REFUSED . 192.0.2.1 192.0.2.2:5353\nalternate nxdomain example.org 192.0.2.3',
   ],
-  parse: readRules,
+  read: (cursor): readonly AlternateRule[] => cursor.whole(readRules),
   create(rules, context) {
     let opened: readonly OpenRule[] = [];
     return {
-      questions: all(),
+      handler: {
+        name: 'alternate',
+        role: 'other',
+        questions: ALL_QUESTIONS,
+        answers: 'unchanged',
+        async handle(query, next) {
+          const answer = await next(query);
+          if (answer.kind === 'drop') return answer;
+          const { rcode } = toWhole(answer);
+          const rule = opened.find(({ rcodes, from }) => rcodes.includes(rcode) && isWithin(query.key, from));
+          return rule === undefined ? answer : await askOne(query, rule.servers, context);
+        },
+      },
       start() {
         opened = rules.map((rule) => ({ ...rule, servers: openServers(rule, context) }));
-      },
-      async handle(query, next) {
-        const reply = await next(query);
-        const rcode = rcodeOf(reply);
-        const rule = opened.find(({ rcodes, from }) => rcodes.includes(rcode) && isWithin(query.name, from));
-        return rule === undefined ? reply : await askOne(query, rule.servers);
       },
     };
   },
 });
 
-function openServers({ servers }: AlternateRule, context: Context): readonly Upstream[] {
-  return servers.map((address) => context.upstream(address));
-}
-
-/** What the plugins behind give is `opaque`. */
-function rcodeOf(reply: Reply): number {
-  if (reply.kind === 'opaque' || reply.kind === 'rcode') return reply.rcode;
-  return reply.kind === 'denied' && !reply.exists ? NXDOMAIN : 0;
+function openServers({ servers }: AlternateRule, { use }: Context): readonly Upstream[] {
+  return servers.map((address) => use(UPSTREAMS).open(address));
 }
 
 /** One server after the other, from a random one on, until one replies. */
-async function askOne(query: Query, servers: readonly Upstream[]): Promise<Reply> {
+async function askOne(query: Query, servers: readonly Upstream[], { clock }: Context): Promise<Answer> {
+  const end = clock.monotonic() + MAX_TIME;
   const first = Math.floor(Math.random() * servers.length);
   let reason = 'no servers';
   for (const server of [...servers.slice(first), ...servers.slice(0, first)]) {
-    if (query.signal.aborted) break;
+    if (clock.monotonic() >= end) break;
     try {
       return await server.ask(query);
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
   }
-  return { kind: 'rcode', rcode: SERVFAIL, reason: `plugin/alternate: ${reason}` };
+  return { kind: 'servfail', reason: `plugin/alternate: ${reason}` };
 }

@@ -1,21 +1,17 @@
-import type { Query, Reply, Upstream } from '@portolan/plugin';
+import type { Answer, Upstream } from '@portolan/plugin';
 import { describe, expect, it } from 'vitest';
+import { makeAnswer, makeQuery } from '../../testing/src/uses.ts';
 import { chooseServers, type FanSettings, fan } from './fan.ts';
 
 const NEVER = new AbortController().signal;
-const query: Query = {
-  ...{ name: 'a.test.', type: 1, zone: '.', signal: NEVER, client: { address: '', transport: 'udp' } },
-  with: () => query,
-};
+const query = makeQuery('a.test.');
 const SETTINGS: FanSettings = {
   ...{ workers: undefined, policy: 'sequential', serverCount: undefined, attempts: 1, isRace: false },
 };
 
-const replyOf = (rcode: number): Reply => ({ kind: 'opaque', rcode, records: [] });
-
 /** A server that answers when it is told to. */
 function makeServer(name: string) {
-  const asked: { resolve(reply: Reply): void; reject(error: Error): void }[] = [];
+  const asked: { resolve(answer: Answer): void; reject(error: Error): void }[] = [];
   const upstream: Upstream = {
     name,
     ask: () => new Promise((resolve, reject) => asked.push({ resolve, reject })),
@@ -30,29 +26,29 @@ describe('fan', () => {
     const [one, two, three] = [makeServer('1'), makeServer('2'), makeServer('3')];
     const result = fan(query, [one.upstream, two.upstream, three.upstream], SETTINGS, NEVER);
     expect([one, two, three].map(({ asked }) => asked.length)).toEqual([1, 1, 1]);
-    three.asked[0]?.resolve(replyOf(3));
+    three.asked[0]?.resolve(makeAnswer(3));
     one.asked[0]?.reject(new Error('refused'));
     await turn();
-    const good = replyOf(0);
+    const good = makeAnswer(0);
     two.asked[0]?.resolve(good);
-    expect(await result).toEqual({ kind: 'reply', reply: good });
+    expect(await result).toEqual({ kind: 'answer', answer: good });
   });
 
   it('gives the first reply in a race', async () => {
     const [one, two] = [makeServer('1'), makeServer('2')];
     const result = fan(query, [one.upstream, two.upstream], { ...SETTINGS, isRace: true }, NEVER);
-    const denied = replyOf(3);
+    const denied = makeAnswer(3);
     two.asked[0]?.resolve(denied);
-    expect(await result).toEqual({ kind: 'reply', reply: denied });
+    expect(await result).toEqual({ kind: 'answer', answer: denied });
   });
 
   it('gives the first bad reply if there is no good one, and an error if there is none', async () => {
     const [one, two] = [makeServer('1'), makeServer('2')];
     const result = fan(query, [one.upstream, two.upstream], SETTINGS, NEVER);
-    one.asked[0]?.resolve(replyOf(3));
+    one.asked[0]?.resolve(makeAnswer(3));
     await turn();
-    two.asked[0]?.resolve(replyOf(2));
-    expect(await result).toEqual({ kind: 'reply', reply: replyOf(3) });
+    two.asked[0]?.resolve(makeAnswer(2));
+    expect(await result).toEqual({ kind: 'answer', answer: makeAnswer(3) });
     const failing = fan(query, [one.upstream], SETTINGS, NEVER);
     one.asked[1]?.reject(new Error('no route'));
     expect(await failing).toEqual({ kind: 'failed', reason: 'attempt limit has been reached: no route' });
@@ -63,11 +59,11 @@ describe('fan', () => {
     const upstreams = servers.map(({ upstream }) => upstream);
     const result = fan(query, upstreams, { ...SETTINGS, workers: 2 }, NEVER);
     expect(servers.map(({ asked }) => asked.length)).toEqual([1, 1, 0]);
-    servers[0]?.asked[0]?.resolve(replyOf(2));
+    servers[0]?.asked[0]?.resolve(makeAnswer(2));
     await turn();
     expect(servers.map(({ asked }) => asked.length)).toEqual([1, 1, 1]);
-    servers[2]?.asked[0]?.resolve(replyOf(0));
-    expect(await result).toMatchObject({ kind: 'reply', reply: { rcode: 0 } });
+    servers[2]?.asked[0]?.resolve(makeAnswer(0));
+    expect(await result).toMatchObject({ kind: 'answer', answer: { rcode: 0 } });
   });
 
   it('asks a server again, and ends with the signal', async () => {

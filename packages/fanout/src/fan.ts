@@ -1,7 +1,7 @@
 /**
  * Asks several servers at once, for one question.
  */
-import type { Query, Reply, Upstream } from '@portolan/plugin';
+import { type Answer, type Query, toWhole, type Upstream } from '@portolan/plugin';
 import type { FanoutOptions } from './options.ts';
 
 /** Milliseconds between two tries of a server. */
@@ -13,7 +13,7 @@ export interface WeightedUpstream {
 }
 
 export type FanResult =
-  | { readonly kind: 'reply'; readonly reply: Reply }
+  | { readonly kind: 'answer'; readonly answer: Answer }
   /** No server has answered. `reason`: the error of the last one. */
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -58,7 +58,7 @@ export async function fan(
   const over = new AbortController();
   let best: FanResult = { kind: 'failed', reason: 'no reply in time' };
   const waiting = [...servers];
-  const isGood = (reply: Reply) => isRace || (reply.kind === 'opaque' && reply.rcode === 0);
+  const isGood = (answer: Answer) => isRace || (answer.kind !== 'drop' && toWhole(answer).rcode === 0);
   const work = async () => {
     for (
       let server = waiting.shift();
@@ -68,7 +68,7 @@ export async function fan(
       const result = await askServer(server, query, attempts, over.signal);
       if (over.signal.aborted) return;
       if (best.kind === 'failed') best = result;
-      if (result.kind === 'failed' || !isGood(result.reply)) continue;
+      if (result.kind === 'failed' || !isGood(result.answer)) continue;
       best = result;
       over.abort();
     }
@@ -95,7 +95,7 @@ async function askServer(
 ): Promise<FanResult> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return { kind: 'reply', reply: await server.ask(query) };
+      return { kind: 'answer', answer: await server.ask(query) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (attempt === attempts)

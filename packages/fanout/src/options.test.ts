@@ -1,27 +1,11 @@
 import { expect, it } from 'vitest';
 import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
+import { BLOCK, makeUse } from '../../testing/src/uses.ts';
 import { readOptions } from './options.ts';
 
-const word = (text: string) => ({ text, at: 'Corefile:1' });
-const block = {
-  zones: ['.'],
-  resolve: (path: string) => (path.startsWith('/') ? path : `/etc/${path}`),
-  readPattern: (text: string) => new RegExp(text),
-  readRecord() {
-    throw new Error('not used');
-  },
-};
+const block = { ...BLOCK, resolve: (path: string) => (path.startsWith('/') ? path : `/etc/${path}`) };
 const read = (args: string, ...lines: readonly string[]) =>
-  readOptions(
-    [
-      {
-        name: word('fanout'),
-        args: args === '' ? [] : args.split(' ').map(word),
-        lines: lines.map((line) => line.split(' ').map(word)),
-      },
-    ],
-    block,
-  );
+  readOptions([makeUse(args === '' ? 'fanout' : `fanout ${args}`, ...lines)], block);
 
 it('reads all properties', async () => {
   const folder = await makeTemporaryFolder();
@@ -62,6 +46,6 @@ it.each([
 });
 
 it('may be used once', () => {
-  const use = { name: word('fanout'), args: [word('.'), word('192.0.2.1')], lines: [] };
+  const use = makeUse('fanout . 192.0.2.1');
   expect(() => readOptions([use, use], block)).toThrow('this plugin can only be used once per Server Block');
 });

@@ -2,15 +2,15 @@
  * The properties of `fanout`.
  */
 import { readFileSync } from 'node:fs';
-import { absolute, type Block, fault, readLines, type Use, type Word } from '@portolan/plugin';
+import { type Block, fault, type NameKey, readLines, toKey, type Use, type Word } from '@portolan/plugin';
 
 export interface FanoutOptions {
   /** Names below it are asked for; lower case, absolute. */
-  readonly from: string;
+  readonly from: NameKey;
   /** Addresses, or files like resolv.conf, in the order given. */
   readonly servers: readonly string[];
   /** Zones that are not asked for. */
-  readonly except: readonly string[];
+  readonly except: readonly NameKey[];
   /** Servers that are asked at the same time; undefined: all. */
   readonly workers: number | undefined;
   readonly policy: 'sequential' | 'weighted-random';
@@ -45,18 +45,19 @@ export function readOptions([use, second]: readonly Use[], block: Block): Fanout
   if (second !== undefined)
     throw fault(
       'this plugin can only be used once per Server Block',
-      second.name,
+      second.head,
       'Give all servers in one use.',
     );
-  const [from, ...servers] = use?.args ?? [];
-  if (use === undefined || from === undefined || servers.length === 0)
+  if (use === undefined) throw new TypeError('no use of fanout');
+  const [from, ...servers] = use.args;
+  if (from === undefined || servers.length === 0)
     throw fault(
       `Wrong argument count or unexpected line ending after '${from?.text ?? 'fanout'}'`,
-      from ?? use?.name ?? { text: 'fanout', at: '' },
+      from ?? use.head,
       'Give a zone and servers, as in fanout . 192.0.2.1 192.0.2.2.',
     );
   const draft: { -readonly [Name in keyof FanoutOptions]: FanoutOptions[Name] } = {
-    ...{ from: absolute(from.text), servers: servers.map(({ text }) => serverOf(text, block)), except: [] },
+    ...{ from: toKey(from.text), servers: servers.map(({ text }) => serverOf(text, block)), except: [] },
     ...{ workers: undefined, policy: 'sequential', serverCount: undefined, weights: [], network: 'udp' },
     ...{ tls: {}, attempts: 3, timeout: 30_000, isRace: false },
   };
@@ -74,7 +75,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): Fanout
   if (draft.weights.length > 0 && !hasFile && draft.weights.length !== servers.length)
     throw fault(
       'load-factor params count must be the same as the number of hosts',
-      use.name,
+      use.head,
       'Give a load factor for each server.',
     );
   return draft;
@@ -103,7 +104,7 @@ function readers(
     [
       'except',
       (args, name) => ({
-        except: [...draft().except, ...some(args, name).map(({ text }) => absolute(text))],
+        except: [...draft().except, ...some(args, name).map(({ text }) => toKey(text))],
       }),
     ],
     [
@@ -186,10 +187,10 @@ function readNetwork(word: Word): FanoutOptions['network'] {
   throw fault(`unknown network protocol: ${word.text}`, word, 'Give udp, tcp or tcp-tls.');
 }
 
-function readExceptions(word: Word, block: Block): readonly string[] {
+function readExceptions(word: Word, block: Block): readonly NameKey[] {
   try {
     const lines = readFileSync(block.resolve(word.text), 'utf8').split('\n');
-    return lines.flatMap((line) => (line.trim() === '' ? [] : [absolute(line.trim())]));
+    return lines.flatMap((line) => (line.trim() === '' ? [] : [toKey(line.trim())]));
   } catch (error) {
     throw fault(
       error instanceof Error ? error.message : String(error),

@@ -5,21 +5,23 @@
  */
 import { readFileSync } from 'node:fs';
 import {
+  type Answer,
   type Context,
   definePlugin,
   isWithin,
   type Next,
+  namesWithin,
   type Query,
-  type Reply,
-  within,
+  UPSTREAMS,
 } from '@portolan/plugin';
 import { chooseServers, fan, type WeightedUpstream } from './fan.ts';
 import { type FanoutOptions, readOptions } from './options.ts';
 
 const MAX_WEIGHT = 100;
+/** Milliseconds: the host waits no longer for an answer. */
+const MAX_TIME = 4_900;
 
-export default definePlugin<FanoutOptions>({
-  api: 1,
+export default definePlugin({
   name: 'fanout',
   before: 'forward',
   syntax: [
@@ -44,15 +46,20 @@ export default definePlugin<FanoutOptions>({
     'fanout . 192.0.2.1 192.0.2.2',
     'fanout example.org 192.0.2.1 tls://192.0.2.2 {\n  except b.example.org\n  policy weighted-random\n  weighted-random-load-factor 50 100\n  race\n}',
   ],
-  parse: readOptions,
+  read: (cursor, block): FanoutOptions => cursor.whole((uses) => readOptions(uses, block)),
   create(options, context) {
     let servers: readonly WeightedUpstream[] = [];
     return {
-      questions: within([options.from]),
+      handler: {
+        name: 'fanout',
+        role: 'other',
+        questions: namesWithin(new Set([options.from])),
+        answers: 'unchanged',
+        handle: (query, next) => answer(query, next, options, servers),
+      },
       start() {
         servers = openServers(options, context);
       },
-      handle: (query, next) => answer(query, next, options, servers),
     };
   },
 });
@@ -62,17 +69,17 @@ async function answer(
   next: Next,
   options: FanoutOptions,
   servers: readonly WeightedUpstream[],
-): Promise<Reply> {
+): Promise<Answer> {
   const { from, except, timeout } = options;
-  if (!isWithin(query.name, from) || except.some((zone) => isWithin(query.name, zone)))
+  if (!isWithin(query.key, from) || except.some((zone) => isWithin(query.key, zone)))
     return await next(query);
   const over = new AbortController();
-  const timer = setTimeout(() => over.abort(), timeout);
+  const timer = setTimeout(() => over.abort(), Math.min(timeout, MAX_TIME));
   try {
     const chosen = chooseServers(servers, options, Math.random);
-    const result = await fan(query, chosen, options, AbortSignal.any([over.signal, query.signal]));
-    if (result.kind === 'reply') return result.reply;
-    return { kind: 'rcode', rcode: 2, reason: `plugin/fanout: ${result.reason}` };
+    const result = await fan(query, chosen, options, over.signal);
+    if (result.kind === 'answer') return result.answer;
+    return { kind: 'servfail', reason: `plugin/fanout: ${result.reason}` };
   } finally {
     clearTimeout(timer);
   }
@@ -89,8 +96,9 @@ function openServers(options: FanoutOptions, context: Context): readonly Weighte
     throw new Error('load-factor params count must be the same as the number of hosts');
   return addresses.map((address, index) => {
     const isEncrypted = network === 'tcp-tls' && !address.includes('://');
-    const upstream = context.upstream(isEncrypted ? `tls://${address}` : address, {
-      ...{ network: network === 'tcp' ? 'tcp' : 'udp', tls },
+    const upstream = context.use(UPSTREAMS).open(isEncrypted ? `tls://${address}` : address, {
+      network: network === 'tcp' ? 'tcp' : 'udp',
+      tls,
     });
     return { upstream, weight: weights[index] ?? MAX_WEIGHT };
   });

@@ -1,7 +1,7 @@
 /**
  * The kinds that a `k8s_gateway` follows, and what they say about a name.
  */
-import type { Context, Watch } from '@portolan/plugin';
+import { type Context, WATCHES, type Watch } from '@portolan/plugin';
 import { NameIndex } from './name-index.ts';
 import type { GatewayObject, KindOf, NamedObject, NamedObjects, ReadyEndpoints } from './objects.ts';
 import * as kinds from './objects.ts';
@@ -15,7 +15,7 @@ export interface Found {
 
 export class FollowedObjects {
   readonly #options: GatewayOptions;
-  readonly #context: Pick<Context, 'watch' | 'log'>;
+  readonly #context: Pick<Context, 'use' | 'log'>;
   readonly #changed: () => void;
   readonly #watches: Watch<unknown>[] = [];
   readonly #indexes = new Map<ResourceName, NameIndex>();
@@ -26,7 +26,7 @@ export class FollowedObjects {
   #endpoints: ReadonlyMap<string, readonly string[]> | undefined;
 
   /** @param changed called after each change */
-  constructor(options: GatewayOptions, context: Pick<Context, 'watch' | 'log'>, changed: () => void) {
+  constructor(options: GatewayOptions, context: Pick<Context, 'use' | 'log'>, changed: () => void) {
     this.#options = options;
     this.#context = context;
     this.#changed = changed;
@@ -121,7 +121,8 @@ export class FollowedObjects {
         this.#slices = slices;
       },
       // The plugin has stopped: its connection was open before.
-      (error: unknown) => this.#context.log.debug(`endpoints not followed: ${String(error)}`),
+      (error: unknown) =>
+        this.#context.log.debug(`plugin/k8s_gateway: endpoints not followed: ${String(error)}`),
     );
   }
 
@@ -131,7 +132,7 @@ export class FollowedObjects {
     labels?: string | undefined,
   ): Promise<Watch<Value>> {
     const { kubeconfig } = this.#options;
-    const watch = await this.#context.watch({ ...kind, labels, kubeconfig }, changed);
+    const watch = await this.#context.use(WATCHES).follow({ ...kind, labels, kubeconfig }, changed);
     this.#watches.push(watch);
     return watch;
   }

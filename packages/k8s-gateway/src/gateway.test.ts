@@ -1,26 +1,14 @@
-import type { Context, Reply, Watch, WatchedKind } from '@portolan/plugin';
+import { type Answer, type Service, WATCHES, type Watch, type WatchedKind } from '@portolan/plugin';
 import { describe, expect, it } from 'vitest';
+import { presentData } from '../../../src/wire/record-data.ts';
+import { BLOCK, makeAnswer, makeContext, makeQuery, makeUse } from '../../testing/src/uses.ts';
 import { Gateway } from './gateway.ts';
 import { HostAddresses } from './host-addresses.ts';
 import { readOptions } from './options.ts';
 
-const word = (text: string) => ({ text, at: 'Corefile:1' });
-const block = {
-  zones: ['example.org.'],
-  resolve: (path: string) => `/etc/${path}`,
-  readPattern: (text: string) => new RegExp(text),
-  readRecord() {
-    throw new Error('not used');
-  },
-};
+const block = { ...BLOCK, resolve: (path: string) => `/etc/${path}` };
 
-const options = (...lines: readonly string[]) =>
-  readOptions(
-    [{ name: word('k8s_gateway'), args: [], lines: lines.map((line) => line.split(' ').map(word)) }],
-    block,
-  );
-
-const NEVER = new AbortController().signal;
+const options = (...lines: readonly string[]) => readOptions([makeUse('k8s_gateway', ...lines)], block);
 
 type State = Watch<unknown>['state'];
 
@@ -33,10 +21,8 @@ async function make(
   const held = new Map(Object.entries(objects));
   const followed: string[] = [];
   const changes: (() => void)[] = [];
-  const context = {
-    log: { error() {}, warn() {}, info() {}, debug() {} },
-    changed() {},
-    async watch<Value>(kind: WatchedKind<Value>, changed: () => void): Promise<Watch<Value>> {
+  const watches = {
+    async follow<Value>(kind: WatchedKind<Value>, changed: () => void): Promise<Watch<Value>> {
       followed.push(kind.resource);
       changes.push(changed);
       return {
@@ -52,7 +38,15 @@ async function make(
         state,
       };
     },
-  } satisfies Partial<Context>;
+  };
+  const host = makeContext();
+  const context = {
+    ...host,
+    use<Value>(service: Service<Value>): Value {
+      // The service of this name.
+      return service.name === WATCHES.name ? (watches as Value) : host.use(service);
+    },
+  };
   const resolver = {
     resolve4: async (host: string) => {
       if (host !== 'lb.cloud.test') throw new Error(`ENOTFOUND ${host}`);
@@ -61,13 +55,8 @@ async function make(
     resolve6: async () => [],
     cancel() {},
   };
-  // Only what a gateway uses.
-  const gateway = new Gateway(
-    options(...lines),
-    context as unknown as Context,
-    new HostAddresses(resolver, () => 0),
-  );
-  if (state !== 'listing') await gateway.start(NEVER);
+  const gateway = new Gateway(options(...lines), context, new HostAddresses(resolver, () => 0));
+  if (state !== 'listing') await gateway.start();
   for (const changed of changes) changed();
   return {
     gateway,
@@ -79,7 +68,7 @@ async function make(
   };
 }
 
-const PASSED: Reply = { kind: 'opaque', rcode: 0, records: [] };
+const PASSED = makeAnswer(0);
 const TYPES = new Map([
   ['A', 1],
   ['NS', 2],
@@ -89,21 +78,14 @@ const TYPES = new Map([
   ['AAAA', 28],
 ]);
 
-async function ask(gateway: Gateway, name: string, type = 'A'): Promise<Reply> {
-  const query = {
-    ...{ name, type: TYPES.get(type) ?? 0, zone: 'example.org.', signal: NEVER },
-    client: { address: '', transport: 'udp' },
-    with: () => query,
-  };
-  return await gateway.handle(query, async () => PASSED);
-}
+const ask = (gateway: Gateway, name: string, type = 'A'): Promise<Answer> =>
+  gateway.handle(makeQuery(name, TYPES.get(type)), async () => PASSED);
 
-const dataOf = (reply: Reply): unknown =>
-  reply.kind === 'records'
-    ? reply.records.map(({ data }) => data)
-    : reply.kind === 'denied'
-      ? `${reply.exists ? 'nodata' : 'nxdomain'} ${reply.soa?.name}`
-      : reply.kind;
+function dataOf(answer: Answer): unknown {
+  if (answer.kind === 'records') return answer.records.map(({ data }) => presentData(data));
+  if (answer.kind === 'nodata' || answer.kind === 'nxdomain') return `${answer.kind} ${answer.soa?.name}`;
+  return answer.kind;
+}
 
 const balancer = (...ingress: readonly object[]) => ({ status: { loadBalancer: { ingress } } });
 const service = (name: string, more: object) => ({
@@ -161,8 +143,10 @@ describe('services', () => {
       ],
     });
     expect(dataOf(await ask(gateway, 'a.default.example.org.'))).toEqual(['192.0.2.9']);
-    const resolved = await ask(gateway, 'b.default.example.org.');
-    expect(resolved).toMatchObject({ records: [{ data: '192.0.2.77' }], keep: 'never' });
+    const query = makeQuery('b.default.example.org.');
+    expect(dataOf(await gateway.handle(query, async () => PASSED))).toEqual(['192.0.2.77']);
+    // What a resolver has said is not for readers to repeat.
+    expect(query.isDerived).toBe(false);
     expect(dataOf(await ask(gateway, 'c.default.example.org.'))).toBe('nxdomain example.org.');
     expect(dataOf(await ask(gateway, 'd.default.example.org.'))).toEqual(['10.0.0.1']);
     expect(followed).toContain('endpointslices');
@@ -199,7 +183,7 @@ it('answers for routes by their gateways of the classes that count', async () =>
     ['resources HTTPRoute', 'gatewayClasses public', 'ttl 5'],
   );
   expect(await ask(gateway, 'v1.api.example.org.')).toMatchObject({
-    records: [{ data: '192.0.2.1', ttl: 5 }, { data: '192.0.2.77' }],
+    records: [{ data: { address: '192.0.2.1' }, ttl: 5 }, { data: { address: '192.0.2.77' } }],
   });
   expect(dataOf(await ask(gateway, 'a.b.api.example.org.'))).toBe('nxdomain example.org.');
   expect(dataOf(await ask(gateway, 'hidden.example.org.'))).toBe('nxdomain example.org.');
@@ -253,9 +237,7 @@ it('answers for Ingresses of the classes that count, nodes, VirtualServers and e
   expect(dataOf(await ask(gateway, 'x.example.org.'))).toEqual(['192.0.2.4']);
   expect(dataOf(await ask(gateway, 'x.example.org.', 'TXT'))).toBe('nodata example.org.');
   expect(dataOf(await ask(gateway, 'y.example.org.'))).toBe('nodata example.org.');
-  expect(dataOf(await ask(gateway, 'y.example.org.', 'TXT'))).toEqual([
-    '"\\115\\097\\121\\032\\034\\104\\195\\169\\034"',
-  ]);
+  expect(dataOf(await ask(gateway, 'y.example.org.', 'TXT'))).toEqual(['"say \\"h\\195\\169\\""']);
 });
 
 it('has SOA, NS with addresses, and the name of the server', async () => {
@@ -267,8 +249,11 @@ it('has SOA, NS with addresses, and the name of the server', async () => {
     'dns1.kube-system.example.org. hostmaster.dns1.kube-system.example.org. 12345 7200 1800 86400 60',
   ]);
   expect(await ask(gateway, 'example.org.', 'NS')).toMatchObject({
-    records: [{ data: 'dns1.kube-system.example.org.' }, { data: 'dns2.kube-system.example.org.' }],
-    extra: [{ name: 'dns1.kube-system.example.org.', data: '192.0.2.53' }],
+    records: [
+      { data: { target: 'dns1.kube-system.example.org.' } },
+      { data: { target: 'dns2.kube-system.example.org.' } },
+    ],
+    additionals: [{ name: 'dns1.kube-system.example.org.', data: { address: '192.0.2.53' } }],
   });
   expect(dataOf(await ask(gateway, 'dns1.kube-system.example.org.'))).toEqual(['192.0.2.53']);
   expect(dataOf(await ask(gateway, 'dns1.kube-system.example.org.', 'AAAA'))).toBe('nodata example.org.');
@@ -286,7 +271,7 @@ it('passes on unknown names of zones that fall through, and SERVFAILs until all 
   set('services', [service('b', balancer({ ip: '192.0.2.1' }))]);
   expect(dataOf(await ask(gateway, 'b.default.example.org.'))).toEqual(['192.0.2.1']);
   const listing = await make({}, [], 'listing');
-  expect(await ask(listing.gateway, 'x.example.org.')).toMatchObject({ kind: 'rcode', rcode: 2 });
+  expect(await ask(listing.gateway, 'x.example.org.')).toMatchObject({ kind: 'servfail' });
 });
 
 it.each([

@@ -1,17 +1,31 @@
 /**
  * One `k8s_gateway` of a server block: its answers.
  */
-import { type Context, isWithin, type Next, type Query, type Reply, type Rr } from '@portolan/plugin';
+import {
+  type AbsoluteName,
+  type Answer,
+  CLASS,
+  type Context,
+  isWithin,
+  type NameKey,
+  type Next,
+  type Query,
+  type RecordData,
+  type ResourceRecord,
+  STORED_ANSWERS,
+  TYPE,
+  toKey,
+  toName,
+} from '@portolan/plugin';
 import { FollowedObjects, type Found } from './followed-objects.ts';
 import { HostAddresses } from './host-addresses.ts';
 import type { GatewayOptions } from './options.ts';
 
-const TYPE = { A: 1, NS: 2, SOA: 6, TXT: 16, AAAA: 28 } as const;
 /** Types whose answer says whether a name exists. For others, the original always says that it does. */
 const DENIABLE: readonly number[] = [TYPE.A, TYPE.AAAA, TYPE.TXT];
 /** Seconds: of SOA and NS, and of the addresses of name servers. */
 const APEX_TTL = 60;
-const SOA_TIMES = '12345 7200 1800 86400 60';
+const SOA_NUMBERS = { serial: 12_345, refresh: 7_200, retry: 1_800, expire: 86_400, minimum: 60 } as const;
 /** Milliseconds that the start waits for lists. Until then, names are answered SERVFAIL. */
 const START_WAIT = 5_000;
 const MAX_STRING = 255;
@@ -37,8 +51,9 @@ export class Gateway {
     this.#options = options;
     this.#context = context;
     this.#hosts = hosts;
+    const stored = context.use(STORED_ANSWERS);
     this.#objects = new FollowedObjects(options, context, () => {
-      context.changed();
+      stored.drop();
       if (this.#objects.isListed) this.#listed();
     });
   }
@@ -47,39 +62,46 @@ export class Gateway {
     return this.#objects.isListed;
   }
 
-  async start(signal: AbortSignal): Promise<void> {
+  async start(): Promise<void> {
     const { unknownResources, resources } = this.#options;
     if (unknownResources.length > 0)
-      this.#context.log.warn(`resources left out, because they are unknown: ${unknownResources.join(' ')}`);
-    this.#context.log.info(`following ${resources.join(' ')}`);
+      this.#context.log.warn(
+        `plugin/k8s_gateway: resources left out, because they are unknown: ${unknownResources.join(' ')}`,
+      );
+    this.#context.log.info(`plugin/k8s_gateway: following ${resources.join(' ')}`);
     await this.#objects.start();
-    await this.#waitUntilListed(signal);
+    await this.#waitUntilListed();
+  }
+
+  /** Waits for lists no longer. */
+  proceed(): void {
+    this.#listed();
   }
 
   stop(): void {
     this.#hosts.stop();
   }
 
-  async handle(query: Query, next: Next): Promise<Reply> {
+  async handle(query: Query, next: Next): Promise<Answer> {
     const { zones, fallthrough } = this.#options;
     const zone = zones
-      .filter((each) => isWithin(query.name, each))
-      .reduce<string | undefined>(
+      .filter((each) => isWithin(query.key, each))
+      .reduce<NameKey | undefined>(
         (best, each) => (best === undefined || each.length > best.length ? each : best),
         undefined,
       );
     if (zone === undefined) return await next(query);
     if (!this.isListed)
-      return { kind: 'rcode', rcode: 2, reason: 'plugin/k8s_gateway: Could not sync required resources' };
+      return { kind: 'servfail', reason: 'plugin/k8s_gateway: Could not sync required resources' };
     const place = new PlacedQuestion(query, zone, this.#options);
     if (place.isOfServer) return await this.#answerServer(place);
     const found = this.#find(place);
-    if (found === undefined && fallthrough.some((each) => isWithin(query.name, each)))
+    if (found === undefined && fallthrough.some((each) => isWithin(query.key, each)))
       return await next(query);
     return await this.#answer(place, found === undefined ? NOTHING : await this.#resolve(found));
   }
 
-  async #waitUntilListed(signal: AbortSignal): Promise<void> {
+  async #waitUntilListed(): Promise<void> {
     if (this.isListed) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, START_WAIT);
@@ -87,7 +109,6 @@ export class Gateway {
         clearTimeout(timer);
         resolve();
       };
-      signal.addEventListener('abort', this.#listed, { once: true });
     });
   }
 
@@ -99,7 +120,7 @@ export class Gateway {
 
   async #resolve({ addresses, hosts, texts }: Found): Promise<Resolved> {
     // A name of ours would lead back to here.
-    const foreign = hosts.filter((host) => !this.#options.zones.some((zone) => isWithin(`${host}.`, zone)));
+    const foreign = hosts.filter((host) => !this.#options.zones.some((zone) => isWithin(toKey(host), zone)));
     const resolved = await Promise.all(foreign.map((host) => this.#hosts.of(host)));
     return {
       addresses: [...new Set([...addresses, ...resolved.flat()])],
@@ -107,13 +128,13 @@ export class Gateway {
     };
   }
 
-  async #answer(place: PlacedQuestion, found: Resolved): Promise<Reply> {
-    const { type } = place.query;
-    const keep = found.isResolved ? 'never' : 'until-changed';
-    if (type === TYPE.SOA) return { kind: 'records', records: [place.soa], keep };
+  async #answer(place: PlacedQuestion, found: Resolved): Promise<Answer> {
+    const { type } = place.query.question;
+    if (found.isResolved) place.query.forbidStoring();
+    if (type === TYPE.SOA) return answerWith([place.soa]);
     if (type === TYPE.NS && place.isApex) return await this.#answerServers(place);
     const records = place.records(found, this.#options.ttl);
-    if (records.length > 0) return { kind: 'records', records, keep };
+    if (records.length > 0) return answerWith(records);
     const hasOther = found.addresses.length + found.texts.length > 0;
     const exists =
       place.isApex ||
@@ -121,33 +142,31 @@ export class Gateway {
       hasOther ||
       !DENIABLE.includes(type) ||
       this.#objects.hasBelow([place.whole, place.below]);
-    return { kind: 'denied', exists, soa: place.soa, keep };
+    return place.deny(exists);
   }
 
   /** The name of this server, below the zone. */
-  async #answerServer(place: PlacedQuestion): Promise<Reply> {
+  async #answerServer(place: PlacedQuestion): Promise<Answer> {
     const { apex } = this.#options;
     const isItself = place.below === apex;
     const found = isItself ? await this.#addressesOf(apex) : NOTHING;
+    if (found.isResolved) place.query.forbidStoring();
     const records = place.records({ ...found, texts: [] }, APEX_TTL);
-    const keep = found.isResolved ? 'never' : 'until-changed';
-    if (records.length > 0) return { kind: 'records', records, keep };
-    return { kind: 'denied', exists: isItself, soa: place.soa, keep };
+    return records.length > 0 ? answerWith(records) : place.deny(isItself);
   }
 
   /** NS of a zone, with the addresses of both servers. */
-  async #answerServers(place: PlacedQuestion): Promise<Reply> {
+  async #answerServers(place: PlacedQuestion): Promise<Answer> {
     const { apex, secondary } = this.#options;
     const names = secondary === undefined ? [apex] : [apex, secondary];
-    const records = names.map((name) => place.record(place.zone, TYPE.NS, APEX_TTL, `${name}.${place.zone}`));
+    const servers = names.map((name) => toName(`${name}.${place.zone}`));
+    const records = servers.map((target) => toRecord(place.zone, APEX_TTL, { kind: 'NS', target }));
     const found = await Promise.all(names.map((name) => this.#addressesOf(name)));
-    const extra = found.flatMap(({ addresses }, index) =>
-      addresses.map((address) =>
-        place.record(`${names[index] ?? apex}.${place.zone}`, typeOf(address), APEX_TTL, address),
-      ),
+    const additionals = found.flatMap(({ addresses }, index) =>
+      addresses.map((address) => toRecord(servers[index] ?? place.zone, APEX_TTL, dataOf(address))),
     );
-    const keep = found.some(({ isResolved }) => isResolved) ? 'never' : 'until-changed';
-    return { kind: 'records', records, extra, keep };
+    if (found.some(({ isResolved }) => isResolved)) place.query.forbidStoring();
+    return answerWith(records, additionals);
   }
 
   async #addressesOf(name: string): Promise<Resolved> {
@@ -160,23 +179,28 @@ export class Gateway {
 class PlacedQuestion {
   readonly query: Query;
   /** With the capitals of the question. */
-  readonly zone: string;
-  readonly soa: Rr;
+  readonly zone: AbsoluteName;
+  readonly soa: ResourceRecord;
   /** The name in lower case, without the dot at its end. */
   readonly whole: string;
   /** The labels before the zone, without the dot at their end. */
   readonly below: string;
   readonly #apex: string;
 
-  constructor(query: Query, zone: string, { apex }: GatewayOptions) {
+  constructor(query: Query, zone: NameKey, { apex }: GatewayOptions) {
+    const { name } = query.question;
     this.query = query;
-    this.zone = query.name.slice(query.name.length - zone.length);
-    this.whole = query.name.toLowerCase().slice(0, -1);
-    this.below = query.name.toLowerCase().slice(0, -zone.length).replace(/\.$/, '');
+    this.zone = toName(name.slice(name.length - zone.length));
+    this.whole = query.key.slice(0, -1);
+    this.below = query.key.slice(0, -zone.length).replace(/\.$/, '');
     this.#apex = apex;
     const rest = this.zone === '.' ? '' : this.zone;
-    const server = `${apex}.${rest}`;
-    this.soa = this.record(this.zone, TYPE.SOA, APEX_TTL, `${server} hostmaster.${server} ${SOA_TIMES}`);
+    this.soa = toRecord(this.zone, APEX_TTL, {
+      kind: 'SOA',
+      primary: toName(`${apex}.${rest}`),
+      mailbox: toName(`hostmaster.${apex}.${rest}`),
+      ...SOA_NUMBERS,
+    });
   }
 
   get isApex(): boolean {
@@ -193,20 +217,32 @@ class PlacedQuestion {
   }
 
   /** The records that the question asks for. */
-  records({ addresses, texts }: Omit<Resolved, 'isResolved'>, ttl: number): readonly Rr[] {
-    const { name, type } = this.query;
-    if (type === TYPE.TXT) return texts.map((text) => this.record(name, type, ttl, quote(text)));
-    if (type !== TYPE.A && type !== TYPE.AAAA) return [];
-    const fitting = addresses.filter((address) => typeOf(address) === type);
-    return fitting.map((address) => this.record(name, type, ttl, address));
+  records({ addresses, texts }: Omit<Resolved, 'isResolved'>, ttl: number): readonly ResourceRecord[] {
+    const { name, type } = this.query.question;
+    if (type === TYPE.TXT)
+      return texts.map((text) => toRecord(name, ttl, { kind: 'TXT', strings: cut(text) }));
+    return addresses
+      .map(dataOf)
+      .filter(({ kind }) => TYPE[kind] === type)
+      .map((data) => toRecord(name, ttl, data));
   }
 
-  record(name: string, type: number, ttl: number, data: string): Rr {
-    return { name, type, ttl, data };
+  deny(exists: boolean): Answer {
+    return { kind: exists ? 'nodata' : 'nxdomain', aliases: [], soa: this.soa, authoritative: true };
   }
 }
 
-const typeOf = (address: string): number => (address.includes(':') ? TYPE.AAAA : TYPE.A);
+function toRecord(name: AbsoluteName, ttl: number, data: RecordData): ResourceRecord {
+  return { name, class: CLASS.IN, ttl, data };
+}
+
+function answerWith(records: readonly ResourceRecord[], additionals: readonly ResourceRecord[] = []): Answer {
+  return { kind: 'records', records, additionals, authoritative: true };
+}
+
+function dataOf(address: string): Extract<RecordData, { kind: 'A' | 'AAAA' }> {
+  return { kind: address.includes(':') ? 'AAAA' : 'A', address };
+}
 
 /** `*` in place of the first label. */
 function asWildcard(name: string): string {
@@ -214,13 +250,11 @@ function asWildcard(name: string): string {
   return dot < 0 ? '*' : `*${name.slice(dot)}`;
 }
 
-/** Strings of a TXT record, as in a zone file: each has 255 octets at most. */
-function quote(text: string): string {
+/** The strings of a TXT record: each has 255 octets at most. */
+function cut(text: string): readonly Uint8Array[] {
   const octets = Buffer.from(text);
-  const pieces: string[] = [];
-  for (let start = 0; start === 0 || start < octets.length; start += MAX_STRING) {
-    const piece = [...octets.subarray(start, start + MAX_STRING)];
-    pieces.push(`"${piece.map((octet) => `\\${String(octet).padStart(3, '0')}`).join('')}"`);
-  }
-  return pieces.join(' ');
+  const pieces: Uint8Array[] = [];
+  for (let start = 0; start === 0 || start < octets.length; start += MAX_STRING)
+    pieces.push(octets.subarray(start, start + MAX_STRING));
+  return pieces;
 }

@@ -1,7 +1,7 @@
 /**
  * The properties of `k8s_gateway`.
  */
-import { absolute, type Block, fault, readLines, type Use, type Word } from '@portolan/plugin';
+import { type Block, fault, type NameKey, readLines, toKey, type Use, type Word } from '@portolan/plugin';
 
 /** The kinds of object that may have names, in the order in which they are looked up unless the Corefile says otherwise. */
 export const RESOURCES = [
@@ -20,7 +20,7 @@ export type ResourceName = (typeof RESOURCES)[number];
 
 export interface GatewayOptions {
   /** Lower case, absolute. */
-  readonly zones: readonly string[];
+  readonly zones: readonly NameKey[];
   /** Looked up in this order. */
   readonly resources: readonly ResourceName[];
   /** Names of resources that do not exist. They are left out, as in the original. */
@@ -39,7 +39,7 @@ export interface GatewayOptions {
   readonly secondary: string | undefined;
   readonly kubeconfig: { readonly file: string; readonly context: string | undefined } | undefined;
   /** The zones whose unknown names are passed on. */
-  readonly fallthrough: readonly string[];
+  readonly fallthrough: readonly NameKey[];
 }
 
 type GatewayDraft = { -readonly [Name in keyof GatewayOptions]: GatewayOptions[Name] };
@@ -55,7 +55,7 @@ export function readOptions(uses: readonly Use[], block: Block): GatewayOptions 
     ...{ secondary: undefined, kubeconfig: undefined, fallthrough: [] },
   };
   for (const use of uses) {
-    draft.zones = use.args.length === 0 ? block.zones : use.args.map(({ text }) => absolute(text));
+    draft.zones = use.args.length === 0 ? block.zones : use.args.map(({ text }) => toKey(text));
     readLines(use, readersOf(draft, block));
   }
   if (draft.resources.length === 0) draft.resources = DEFAULT_RESOURCES;
@@ -83,7 +83,7 @@ function readersOf(
     ['kubeconfig', (args, name) => readKubeconfig(texts(args, name), block)],
     [
       'fallthrough',
-      (args) => ({ fallthrough: args.length === 0 ? ['.'] : args.map(({ text }) => absolute(text)) }),
+      (args) => ({ fallthrough: args.length === 0 ? [toKey('.')] : args.map(({ text }) => toKey(text)) }),
     ],
   ];
   return new Map(

@@ -3,12 +3,11 @@
  *
  * Source: k8s-gateway/k8s_gateway 1.x.
  */
-import { definePlugin, within } from '@portolan/plugin';
+import { definePlugin, namesWithin } from '@portolan/plugin';
 import { Gateway } from './gateway.ts';
 import { type GatewayOptions, readOptions } from './options.ts';
 
-export default definePlugin<GatewayOptions>({
-  api: 1,
+export default definePlugin({
   name: 'k8s_gateway',
   before: 'kubernetes',
   syntax: [
@@ -31,13 +30,19 @@ export default definePlugin<GatewayOptions>({
     'k8s_gateway example.org',
     'k8s_gateway a.test b.test {\n  resources HTTPRoute Ingress Service DNSEndpoint\n  ttl 30\n  secondary dns2.kube-system\n  fallthrough\n}',
   ],
-  parse: readOptions,
+  read: (cursor, block): GatewayOptions => cursor.whole((uses) => readOptions(uses, block)),
   create(options, context) {
     const gateway = new Gateway(options, context);
     return {
-      questions: within(options.zones),
-      handle: (query, next) => gateway.handle(query, next),
-      start: (signal) => gateway.start(signal),
+      handler: {
+        name: 'k8s_gateway',
+        role: 'other',
+        questions: namesWithin(new Set(options.zones)),
+        answers: 'unchanged',
+        handle: (query, next) => gateway.handle(query, next),
+      },
+      start: () => gateway.start(),
+      proceed: () => gateway.proceed(),
       isReady: () => gateway.isListed,
       stop: () => gateway.stop(),
     };

@@ -4,33 +4,32 @@
  * Source: coredns/records.
  */
 import {
-  absolute,
+  type Answer,
   type Block,
   definePlugin,
   fault,
   isWithin,
+  type NameKey,
+  namesWithin,
   type Query,
-  type Reply,
-  type Rr,
+  type ResourceRecord,
+  toKey,
+  typeOfData,
   type Use,
-  within,
 } from '@portolan/plugin';
 
 /** The records of a zone, in the order of the Corefile. */
 interface RecordZone {
   /** Lower case, absolute. */
-  readonly name: string;
+  readonly name: NameKey;
   /** By their names in lower case. */
-  readonly records: ReadonlyMap<string, readonly Rr[]>;
+  readonly records: ReadonlyMap<NameKey, readonly ResourceRecord[]>;
   /** Names above those of records. */
   readonly parents: ReadonlySet<string>;
-  readonly soa: Rr | undefined;
+  readonly soa: ResourceRecord | undefined;
 }
 
-const TYPE = { CNAME: 5, SOA: 6 } as const;
-
-export default definePlugin<readonly RecordZone[]>({
-  api: 1,
+export default definePlugin({
   name: 'records',
   before: 'file',
   syntax: ['records [ZONES…] {\n    NAME [TTL] [IN] TYPE DATA…\n}'],
@@ -38,14 +37,19 @@ export default definePlugin<readonly RecordZone[]>({
     'records {\n  @ 60 IN SOA ns hostmaster 1 7200 1800 86400 60\n  @ IN MX 10 mx1\n  mx1 60 A 192.0.2.1\n  a.b TXT text\n}',
     'records a.test b.test {\n  www CNAME web\n  web AAAA 2001:db8::1\n}',
   ],
-  parse: readZones,
+  read: (cursor, block): readonly RecordZone[] => cursor.whole((uses) => readZones(uses, block)),
   create: (zones) => ({
-    questions: within(zones.map(({ name }) => name)),
-    async handle(query, next) {
-      const zone = zones
-        .filter(({ name }) => isWithin(query.name, name))
-        .toSorted((one, other) => other.name.length - one.name.length)[0];
-      return zone === undefined ? await next(query) : answer(query, zone);
+    handler: {
+      name: 'records',
+      role: 'other',
+      questions: namesWithin(new Set(zones.map(({ name }) => name))),
+      answers: 'unchanged',
+      async handle(query, next) {
+        const zone = zones
+          .filter(({ name }) => isWithin(query.key, name))
+          .toSorted((one, other) => other.name.length - one.name.length)[0];
+        return zone === undefined ? await next(query) : answer(query, zone);
+      },
     },
   }),
 });
@@ -56,15 +60,15 @@ function readZones([use, second]: readonly Use[], block: Block): readonly Record
   if (second !== undefined)
     throw fault(
       'this plugin can only be used once per Server Block',
-      second.name,
+      second.head,
       'Write all records in one use.',
     );
-  const names = use.args.length === 0 ? block.zones : use.args.map(({ text }) => absolute(text));
+  const names = use.args.length === 0 ? block.zones : use.args.map(({ text }) => toKey(text));
   return [...new Set(names)].map((name) => readZone(name, use, block));
 }
 
-function readZone(name: string, { lines }: Use, block: Block): RecordZone {
-  const records = new Map<string, Rr[]>();
+function readZone(name: NameKey, { lines }: Use, block: Block): RecordZone {
+  const records = new Map<NameKey, ResourceRecord[]>();
   const parents = new Set<string>();
   for (const line of lines) {
     const [first] = line;
@@ -72,7 +76,7 @@ function readZone(name: string, { lines }: Use, block: Block): RecordZone {
     try {
       // As in the original, quotation marks of the Corefile end where the record begins.
       const record = block.readRecord(line.map(({ text }) => text).join(' '), name);
-      const owner = absolute(record.name);
+      const owner = toKey(record.name);
       records.set(owner, [...(records.get(owner) ?? []), record]);
       for (let dot = owner.indexOf('.'); dot >= 0; dot = owner.indexOf('.', dot + 1))
         parents.add(owner.slice(dot + 1) || '.');
@@ -81,30 +85,28 @@ function readZone(name: string, { lines }: Use, block: Block): RecordZone {
       throw fault(message, first, 'Write a record as in a zone file, as in www 60 IN A 192.0.2.1.');
     }
   }
-  const soa = [...records.values()].flat().find(({ type }) => type === TYPE.SOA);
+  const soa = [...records.values()].flat().find(({ data }) => data.kind === 'SOA');
   return { name, records, parents, soa };
 }
 
-function answer(query: Query, { records, parents, soa }: RecordZone): Reply {
-  const found: Rr[] = [];
-  const followed = new Set<string>();
-  let name = query.name.toLowerCase();
+function answer({ question, key }: Query, { records, parents, soa }: RecordZone): Answer {
+  const found: ResourceRecord[] = [];
+  const followed = new Set<NameKey>();
+  let name = key;
   for (;;) {
     const own = records.get(name) ?? [];
-    const owner = followed.size === 0 ? query.name : name;
-    const fitting = own.filter(({ type }) => type === query.type);
-    const alias = own.find(({ type }) => type === TYPE.CNAME);
-    found.push(
-      ...(fitting.length === 0 && alias !== undefined ? [alias] : fitting).map((record) => ({
-        ...record,
-        name: owner,
-      })),
-    );
+    const owner = followed.size === 0 ? question.name : name;
+    const fitting = own.filter(({ data }) => typeOfData(data) === question.type);
+    const alias = own.find(({ data }) => data.kind === 'CNAME');
+    const shown = fitting.length === 0 && alias !== undefined ? [alias] : fitting;
+    found.push(...shown.map((record) => ({ ...record, name: owner })));
     followed.add(name);
-    if (fitting.length > 0 || alias === undefined || followed.has(absolute(alias.data))) break;
-    name = absolute(alias.data);
+    if (fitting.length > 0 || alias?.data.kind !== 'CNAME') break;
+    const target = toKey(alias.data.target);
+    if (followed.has(target)) break;
+    name = target;
   }
-  if (found.length > 0) return { kind: 'records', records: found, keep: 'until-changed' };
+  if (found.length > 0) return { kind: 'records', records: found, additionals: [], authoritative: true };
   const exists = records.has(name) || parents.has(name);
-  return { kind: 'denied', exists, soa, keep: 'until-changed' };
+  return { kind: exists ? 'nodata' : 'nxdomain', aliases: [], soa, authoritative: true };
 }

@@ -1,14 +1,14 @@
 /**
  * The properties of `rrl`.
  */
-import { absolute, type Block, fault, readLines, type Use, type Word } from '@portolan/plugin';
+import { type Block, fault, type NameKey, readLines, toKey, type Use, type Word } from '@portolan/plugin';
 
 /** The kinds of response that have rates of their own. */
 export type ResponseKind = 'response' | 'nodata' | 'nxdomain' | 'referral' | 'error';
 
 export interface RrlOptions {
   /** Lower case, absolute. */
-  readonly zones: readonly string[];
+  readonly zones: readonly NameKey[];
   /** Milliseconds. */
   readonly window: number;
   /** Bits of a client's address that count. */
@@ -59,7 +59,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): RrlOpt
   if (second !== undefined)
     throw fault(
       'this plugin can only be used once per Server Block',
-      second.name,
+      second.head,
       'Put all zones into one use.',
     );
   const draft: RrlDraft = {
@@ -71,7 +71,7 @@ export function readOptions([use, second]: readonly Use[], block: Block): RrlOpt
   const { response = 0 } = intervals;
   return {
     ...{ window, requestInterval, slipRatio, maxTableSize, reportsOnly, prefixLengths: { ipv4, ipv6 } },
-    zones: use.args.length === 0 ? block.zones : use.args.map(({ text }) => absolute(text)),
+    zones: use.args.length === 0 ? block.zones : use.args.map(({ text }) => toKey(text)),
     intervals: {
       ...{ response, nodata: response, nxdomain: response, referral: response, error: response },
       ...intervals,

@@ -3,16 +3,22 @@
  *
  * Source: coredns/rrl.
  */
-import { definePlugin, isWithin, type Reply, within } from '@portolan/plugin';
+import {
+  type Answer,
+  COUNTERS,
+  definePlugin,
+  EMPTY_ANSWER,
+  isWithin,
+  namesWithin,
+  toWhole,
+} from '@portolan/plugin';
 import { Limiter } from './limiter.ts';
 import { type RrlOptions, readOptions } from './options.ts';
 
-/** A header of 12 octets: a truncated response without records. */
-const TRUNCATED = [0, 0, 0x82, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-const RCODE_AT = 3;
+/** As many codes fit into a header. */
+const MAX_RCODE = 15;
 
-export default definePlugin<RrlOptions>({
-  api: 1,
+export default definePlugin({
   name: 'rrl',
   before: 'acl',
   syntax: [
@@ -38,39 +44,48 @@ export default definePlugin<RrlOptions>({
     'rrl example.org {\n  window 5\n  ipv4-prefix-length 32\n  requests-per-second 100\n  nxdomains-per-second 0.5\n  slip-ratio 2\n}',
     'rrl',
   ],
-  parse: readOptions,
+  read: (cursor, block): RrlOptions => cursor.whole((uses) => readOptions(uses, block)),
   create(options, context) {
     const { zones, intervals, requestInterval, reportsOnly } = options;
     const isLimited = requestInterval > 0 || Object.values(intervals).some((interval) => interval > 0);
     const limiter = new Limiter(options, () => performance.now());
-    const requests = context.counter('requests_exceeded_total', 'Counter of requests exceeding QPS limit.');
-    const responses = context.counter(
-      'responses_exceeded_total',
-      'Counter of responses exceeding QPS limit.',
-    );
+    const requests = context
+      .use(COUNTERS)
+      .family('coredns_rrl_requests_exceeded_total', 'Counter of requests exceeding QPS limit.')
+      .with();
+    const responses = context
+      .use(COUNTERS)
+      .family('coredns_rrl_responses_exceeded_total', 'Counter of responses exceeding QPS limit.')
+      .with();
     return {
-      questions: within(isLimited ? zones : []),
-      async handle(query, next) {
-        if (!isLimited || !zones.some((zone) => isWithin(query.name, zone))) return next(query);
-        const request = limiter.request(query);
-        if (request === 'exceeded' || request === 'slips') {
-          requests.add(query);
-          if (!reportsOnly) return { kind: 'drop' };
-        }
-        const reply = await next(query);
-        const response = limiter.response(query, reply);
-        if (response === 'within' || response === 'no room') return reply;
-        responses.add(query);
-        if (reportsOnly) return reply;
-        return response === 'slips' ? truncated(reply) : { kind: 'drop' };
+      handler: {
+        name: 'rrl',
+        role: 'other',
+        questions: namesWithin(new Set(isLimited ? zones : [])),
+        answers: 'unchanged',
+        async handle(query, next) {
+          if (!isLimited || !zones.some((zone) => isWithin(query.key, zone))) return await next(query);
+          // Each query counts, so no reader answers one.
+          query.dependOnClient();
+          const request = limiter.request(query);
+          if (request === 'exceeded' || request === 'slips') {
+            query.count(requests);
+            if (!reportsOnly) return { kind: 'drop' };
+          }
+          const answer = await next(query);
+          const response = limiter.response(query, answer);
+          if (response === 'within' || response === 'no room') return answer;
+          query.count(responses);
+          if (reportsOnly) return answer;
+          return response === 'slips' ? truncate(answer) : { kind: 'drop' };
+        },
       },
     };
   },
 });
 
 /** Makes a client that is where it says ask again over TCP. */
-function truncated(reply: Reply): Reply {
-  const wire = Uint8Array.from(TRUNCATED);
-  if (reply.kind === 'opaque') wire[RCODE_AT] = reply.rcode & 15;
-  return { kind: 'message', wire };
+function truncate(answer: Answer): Answer {
+  const rcode = answer.kind === 'drop' ? 0 : toWhole(answer).rcode;
+  return { ...EMPTY_ANSWER, truncated: true, rcode: rcode & MAX_RCODE };
 }

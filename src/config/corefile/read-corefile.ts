@@ -3,7 +3,9 @@
  */
 
 import { createHash } from 'node:crypto';
+import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../../base/environment.ts';
+import { Pattern } from '../../base/pattern.ts';
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
@@ -20,8 +22,9 @@ import type { BlockNode, DirectiveNode } from '../../corefile/syntax/syntax-tree
 import type { Token } from '../../corefile/syntax/token.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import { type CorefilePluginName, type CorefileUse, findDefinition } from '../../plugins/registry.ts';
+import { parseRecord } from '../../sources/zone-files/zone-file.ts';
 import { ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
+import type { AbsoluteName, NameKey, ResourceRecord } from '../../wire/types.ts';
 import { extendPlugins } from './extend-plugins.ts';
 import { joinBlocks } from './join-blocks.ts';
 import { pluginOrder } from './plugin-order.ts';
@@ -163,18 +166,31 @@ function setUp(
     refuseUnbuilt(directive, findings);
     return;
   }
-  const root = plugins.get('root');
+  const use = plugins.get('root');
+  const root = use?.name === 'root' ? use.options.path : undefined;
   const zones = [...new Set(keys.map(({ zone }) => zone))];
   const context: DirectiveContext = {
     // If all keys of a block are wrong, still check its directives.
     zones: zones.length === 0 ? [ROOT] : zones,
     files,
-    root: root?.name === 'root' ? root.options.path : undefined,
+    root,
     interfaces,
+    resolve: (path) => (root === undefined || isAbsolute(path) ? path : join(root, path)),
+    readRecord: readRecordText,
+    readPattern: (text) => new Pattern(text),
   };
   const options = definition.read(new DirectiveCursor(directive, findings), context);
   // The name of a definition determines the type of its options.
   plugins.set(definition.name, { name, definition, options, position: directive.position } as CorefileUse);
+}
+
+/** @throws Error with its fault */
+function readRecordText(text: string, origin: AbsoluteName): ResourceRecord {
+  const record = parseRecord(text, origin);
+  if (!('fault' in record)) return record;
+  throw new Error(
+    `not a record: ${record.word === undefined ? record.fault : `${record.fault}: ${record.word}`}`,
+  );
 }
 
 const OF_A_CLOUD =

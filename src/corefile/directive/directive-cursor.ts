@@ -3,6 +3,7 @@
  *
  * A fault ends the current property or use. Reading continues after it, so that all faults are found.
  */
+import type { Cursor, Use } from '@portolan/plugin';
 import { findNearest } from '../../base/nearest.ts';
 import { type CorefileFindings, parseError, syntaxError } from '../syntax/findings.ts';
 import type { DirectiveNode } from '../syntax/syntax-tree.ts';
@@ -27,14 +28,14 @@ export class DirectiveError extends Error {
 }
 
 /** One use of a directive, as it is written. */
-export interface DirectiveUse {
+interface DirectiveUse extends Use {
   readonly head: Token;
   readonly args: readonly Token[];
-  /** The lines of its block, without the braces around it. */
   readonly lines: readonly (readonly Token[])[];
 }
 
-export class DirectiveCursor {
+/** Plugins from outside see it as a `Cursor`. */
+export class DirectiveCursor implements Cursor {
   readonly #node: DirectiveNode;
   readonly #findings: CorefileFindings;
   #at = -1;
@@ -63,11 +64,20 @@ export class DirectiveCursor {
     return this.#node.tokens[this.#at + 1];
   }
 
-  /** All uses with their words, for plugins that read them by themselves. */
-  uses(): readonly DirectiveUse[] {
+  /** Reads all uses at once; a fault ends it. The result counts only if there are no faults. */
+  whole<Options>(read: (uses: readonly Use[]) => Options): Options {
     const { tokens, heads } = this.#node;
     const starts = tokens.flatMap((token, place) => (heads.has(token) ? [place] : []));
-    return starts.map((start, index) => useOf(tokens.slice(start, starts[index + 1])));
+    try {
+      return read(starts.map((start, index) => useOf(tokens.slice(start, starts[index + 1]))));
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      const { message, remedy } = error;
+      const position = this.#node.tokens.find((token) => token.position === error.position)?.position;
+      const at = position ?? this.position;
+      this.refuse(new DirectiveError(parseError(at, message), at, remedy));
+      return undefined as Options;
+    }
   }
 
   /** Reads each use of the directive. */
@@ -269,6 +279,16 @@ export class DirectiveCursor {
       this.#advance();
     }
   }
+}
+
+/** Made by `fault` of the contract. */
+interface Fault extends Error {
+  readonly position: unknown;
+  readonly remedy: string;
+}
+
+function isFault(error: unknown): error is Fault {
+  return error instanceof Error && error.name === 'Fault' && 'remedy' in error && 'position' in error;
 }
 
 function useOf([head, ...words]: readonly Token[]): DirectiveUse {

@@ -1,7 +1,7 @@
 /**
  * The definition of a directive: how to read its words to the options of a handler.
  */
-import { isAbsolute, join } from 'node:path';
+import type { Block } from '@portolan/plugin';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { parseZones } from '../keys/zone-name.ts';
@@ -20,19 +20,12 @@ export interface Directive<Options> {
 export type Draft<Options> = { -readonly [Name in keyof Options]: Options[Name] };
 
 /** Facts about the block and the machine that a directive may need. */
-export interface DirectiveContext {
-  /** The zones of the block, in the order of its keys; at least one. */
-  readonly zones: readonly NameKey[];
+export interface DirectiveContext extends Block {
   readonly files: CorefileFiles;
   /** The path that `root` names in this block. */
   readonly root: string | undefined;
   /** Addresses by interface name; link-local ones carry their zone. */
   readonly interfaces: ReadonlyMap<string, readonly string[]>;
-}
-
-/** Resolves a path relative to `root`, for plugins that respect `root`. */
-export function resolvePath(path: string, { root }: DirectiveContext): string {
-  return root === undefined || isAbsolute(path) ? path : join(root, path);
 }
 
 /** The zones that arguments name, or those of the block. */

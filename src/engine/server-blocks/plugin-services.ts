@@ -1,8 +1,11 @@
 /**
  * The services that the engine offers to the plugins of a block.
  */
+import { COUNTERS, type Counters, STORED_ANSWERS, type StoredAnswers } from '@portolan/plugin';
 import type { Offer } from '../../base/capability.ts';
+import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
+import { CountFamily } from '../../chain/handler-counts.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
 import type { Plugin } from '../../contract/plugin.ts';
 import {
@@ -35,6 +38,7 @@ export interface ServedBlock {
 
 export interface OfferedServices extends ForwardingService {
   readonly table: TableWriter;
+  readonly metrics: MetricRegistry;
   readonly queryLog: QueryLines;
   readonly countQueries: () => QueryCounts;
   readonly version: string;
@@ -42,10 +46,26 @@ export interface OfferedServices extends ForwardingService {
 
 export function offerServices(
   { plan, isFirst, names, made }: ServedBlock,
-  { table, queryLog, countQueries, version, readerPath, forwardTally, connectUpstream }: OfferedServices,
+  {
+    table,
+    metrics,
+    queryLog,
+    countQueries,
+    version,
+    readerPath,
+    forwardTally,
+    connectUpstream,
+  }: OfferedServices,
 ): readonly Offer[] {
   return [
     ANSWER_TABLE.offer(table),
+    {
+      capability: COUNTERS,
+      value: {
+        family: (name, help, labels = ['server', 'view']) => new CountFamily(metrics, name, help, labels),
+      } satisfies Counters,
+    },
+    { capability: STORED_ANSWERS, value: { drop: () => table.planChanged() } satisfies StoredAnswers },
     BLOCK.offer({
       pluginNames: names,
       handlers: () => made.handlers,

@@ -5,6 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import type { Service } from '@portolan/plugin';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -17,6 +18,7 @@ import type { EnginePlan } from '../../config/server/engine-plan.ts';
 import { type GroupPlan, type ServerBlockPlan, viewOf } from '../../config/server/server-blocks-plan.ts';
 import type { BlockChoice } from '../../contract/block-choice.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
+import { type OwnedService, UsedServices } from '../../contract/owned-service.ts';
 import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contract/plugin.ts';
 import { makePlugin } from '../../contract/plugin-use.ts';
 import type { QueryLines } from '../../contract/services.ts';
@@ -67,6 +69,8 @@ export interface ServerBlocksDependencies {
   /** How upstream servers are reached; undefined: by sockets. */
   readonly connectUpstream: Connect | undefined;
   readonly queryLog: QueryLines;
+  /** What plugins may use in addition to the services of the engine. */
+  readonly services: readonly OwnedService[];
   readonly version: string;
   readonly metrics: MetricRegistry;
   readonly clock: Clock;
@@ -76,6 +80,7 @@ export interface ServerBlocksDependencies {
 interface RunningPlugin {
   readonly name: string;
   readonly plugin: Plugin;
+  readonly services: UsedServices;
 }
 
 interface RunningBlock {
@@ -267,7 +272,10 @@ export class ServerBlocks {
   }
 
   async #stopPlugins(reason: StopReason): Promise<void> {
-    for (const { plugin } of this.#plugins) await plugin.stop?.(reason);
+    for (const { plugin, services } of this.#plugins) {
+      await plugin.stop?.(reason);
+      await services.stop();
+    }
   }
 
   #countInFlight(): ReadonlyMap<string, HandleQuery> {
@@ -326,9 +334,12 @@ export class ServerBlocks {
   ): RunningBlock {
     const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
     const context = this.#contextOf(plan, server, made);
+    const { services: offered, clock, log } = this.#dependencies;
     plan.plugins.forEach((each, place) => {
-      const plugin = makePlugin(each, context, former?.[place]);
-      const running = { name: each.name, plugin };
+      const { name } = each;
+      const services = new UsedServices(offered, { name, clock, log });
+      const plugin = makePlugin(each, withServices(context, services), former?.[place]);
+      const running = { name, plugin, services };
       made.plugins.push(running);
       this.#plugins.push(running);
     });
@@ -364,11 +375,8 @@ export class ServerBlocks {
       metrics,
       changed: () => this.#viewsChanged(),
       find: (kind) => findPlugin(made.plugins, kind),
-      use(service) {
-        const [found] = service.findIn([{ offers }]);
-        if (found === undefined) throw new TypeError(`no service: ${service.name}`);
-        return found;
-      },
+      use: (service) =>
+        findService(service, (name) => offers.find(({ capability }) => capability.name === name)?.value),
     };
   }
 
@@ -494,6 +502,21 @@ function siteOf(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): 
   const accepts = (query: Query) =>
     choice.accepts(sources === undefined ? query : query.describedBy(sources, view));
   return { zone, chain, view, accepts };
+}
+
+/** @throws TypeError where there is none */
+function findService<Value>({ name }: Service<Value>, find: (name: string) => unknown): Value {
+  const found = find(name);
+  if (found === undefined) throw new TypeError(`no service: ${name}`);
+  // A name has one type.
+  return found as Value;
+}
+
+/** The context of the block for one of its plugins. */
+function withServices(context: PluginContext, services: UsedServices): PluginContext {
+  const use: PluginContext['use'] = (service) =>
+    services.has(service.name) ? findService(service, (name) => services.find(name)) : context.use(service);
+  return { ...context, use };
 }
 
 function findPlugin<Made extends Plugin>(

@@ -1,6 +1,7 @@
 /**
  * How to make the response to a client from a raw reply, and which TTLs its records get.
  */
+import type { FlagChange } from '@portolan/plugin';
 import type { CachingRules } from './caching-rules.ts';
 
 export type AnswerForm =
@@ -21,11 +22,7 @@ export type AnswerForm =
       readonly dropsOpt: boolean;
     };
 
-/** Bits of the second word of a header: first those of `clear` are cleared, then those of `set` are set. */
-export interface FlagChange {
-  readonly clear: number;
-  readonly set: number;
-}
+export type { FlagChange } from '@portolan/plugin';
 
 export const NO_FLAG_CHANGE: FlagChange = { clear: 0, set: 0 };
 

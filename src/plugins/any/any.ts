@@ -1,12 +1,17 @@
 /**
  * Answers questions for ANY (RFC 8482).
  */
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler, Next } from '../../chain/handler.ts';
-import type { Query } from '../../chain/query.ts';
-import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import {
+  type Answer,
+  CLASS,
+  EMPTY_ANSWER,
+  type Handler,
+  type NameKey,
+  type Next,
+  type Query,
+  TYPE,
+} from '@portolan/plugin';
 import { minimalAnyRecord } from '../../wire/minimal-any.ts';
-import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 
 /**
  * `obsolete`: any name gets one HINFO record, whether or not it exists, as in plugin/any of CoreDNS 1.14.7. `minimal`: a name of the

@@ -1,8 +1,8 @@
 /**
  * `any`: questions for ANY get a short answer, or are refused.
  */
+import { readBareUse } from '@portolan/plugin';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { readBareUse } from '../../corefile/directive/bare-directive.ts';
 import { isOfCluster } from '../cluster-zone/zone-of-cluster.ts';
 import { type AnyOptions, createAnyHandler } from './any.ts';
 

@@ -4,12 +4,7 @@
 import { Pattern } from '../../base/pattern.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE, PLAN } from '../../contract/services.ts';
-import {
-  type DirectiveContext,
-  type Draft,
-  resolvePath,
-  zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
+import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';
@@ -69,7 +64,7 @@ export const auto = definePlugin({
 function readDirectory(cursor: DirectiveCursor, context: DirectiveContext, draft: Draft<AutoOptions>): void {
   const remedy = 'Write directory DIR, or directory DIR REGEX ORIGIN, as in directory zones db\\.(.*) {1}.';
   const named = cursor.requiredArgument();
-  const directory = resolvePath(named, context);
+  const directory = context.resolve(named);
   draft.directory = directory;
   if (context.files.kindOf(directory) === undefined)
     cursor.warn('Its zones are served as soon as it is there.', `Directory does not exist: ${directory}`);

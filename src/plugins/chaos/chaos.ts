@@ -1,11 +1,15 @@
 /**
  * Answers questions of class CHAOS for TXT, from texts by name.
  */
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { NO_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { CLASS, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import {
+  CLASS,
+  type Handler,
+  type Next,
+  NO_QUESTIONS,
+  type Query,
+  type ResourceRecord,
+  TYPE,
+} from '@portolan/plugin';
 
 /** The records of a name: the strings of each. */
 export type ChaosRecords = readonly (readonly Uint8Array[])[];
@@ -27,7 +31,7 @@ export interface ChaosAnswers {
 /** Passes on other classes. */
 export function createChaosHandler(answers: ChaosAnswers): Handler {
   const { authoritative, further } = answers;
-  const handle = (query: Query, next: (query: Query) => Answer | Promise<Answer>) => {
+  const handle = (query: Query, next: Next) => {
     if (query.question.class !== CLASS.CH) return next(query);
     const records = findRecords(answers, query);
     if (records !== undefined) return { kind: 'records', records, additionals: [], authoritative } as const;

@@ -1,8 +1,8 @@
 /**
  * `debug`: lines of level debug are logged. Source: plugin/debug of CoreDNS 1.14.7.
  */
+import { readBareUse } from '@portolan/plugin';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { readBareUse } from '../../corefile/directive/bare-directive.ts';
 
 export const debug = definePlugin({
   name: 'debug',

@@ -4,12 +4,7 @@
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import { ANSWER_TABLE } from '../../contract/services.ts';
-import {
-  type DirectiveContext,
-  fallthroughZones,
-  resolvePath,
-  zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
+import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { type EtcdEndpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
@@ -156,7 +151,7 @@ function readTls(cursor: DirectiveCursor, context: DirectiveContext): TlsFiles {
       `maximum of three arguments allowed for TLS config, found ${words.length}`,
       'Give a certificate, its key, and the file of the authorities.',
     );
-  return tlsFilesOf(words.map((path) => resolvePath(path, context)));
+  return tlsFilesOf(words.map((path) => context.resolve(path)));
 }
 
 /** Empty, the authorities, a certificate with its key, or all of them. */
@@ -197,5 +192,5 @@ function readSnapshot(cursor: DirectiveCursor, context: DirectiveContext): Snaps
       'snapshot takes a file and a maximum age',
       'Give them as in: snapshot /var/lib/etcd-names 24h',
     );
-  return { file: resolvePath(file, context), maxAge: duration.value, maxAgeName: 'snapshot of plugin/etcd' };
+  return { file: context.resolve(file), maxAge: duration.value, maxAgeName: 'snapshot of plugin/etcd' };
 }

@@ -5,7 +5,7 @@ import { formatGoDuration } from '../../base/duration.ts';
 import { rotateAddresses } from '../../chain/handler.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
-import { fallthroughZones, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { checkZoneFile } from '../../corefile/directive/zone-file-check.ts';
@@ -40,7 +40,7 @@ export const file = definePlugin({
     const zones = new Map<NameKey, FileZone>();
     let openFault: string | undefined;
     cursor.eachUse(() => {
-      const path = resolvePath(cursor.requiredArgument(), context);
+      const path = context.resolve(cursor.requiredArgument());
       const { position } = cursor;
       const origins = zonesOrBlock(cursor.remainingArguments(), context);
       for (const origin of origins) {

@@ -2,7 +2,7 @@
  * The properties in the block of a `forward`.
  */
 import { formatGoDuration } from '../../base/duration.ts';
-import { type DirectiveContext, type Draft, resolvePath } from '../../corefile/directive/directive.ts';
+import type { DirectiveContext, Draft } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import {
   isAddress,
@@ -163,7 +163,7 @@ function readTls(
   cursor: DirectiveCursor,
   context: DirectiveContext,
 ): Omit<ForwardDirective['tls'], 'serverName'> {
-  const paths = cursor.remainingBetween(0, 3).map((path) => resolvePath(path, context));
+  const paths = cursor.remainingBetween(0, 3).map((path) => context.resolve(path));
   const [certificate, key] = paths.length >= 2 ? paths : [];
   const authorities = paths.length === 1 ? paths[0] : paths[2];
   for (const path of [certificate, key])

@@ -1,13 +1,17 @@
 /**
  * Sets and clears flags of queries and responses.
  */
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import type { FlagChange } from '../../forward/caching/answer-form.ts';
-import type { Header } from '../../wire/types.ts';
+import {
+  ALL_QUESTIONS,
+  type Answer,
+  type FlagChange,
+  type Handler,
+  type Header,
+  isResponse,
+  NO_QUESTIONS,
+  type Query,
+  toWhole,
+} from '@portolan/plugin';
 import type { HeaderFlagRule, HeaderOptions } from './options.ts';
 
 const FIELDS = {
@@ -58,5 +62,5 @@ function changeQuery(query: Query, flags: HeaderFlags): Query {
 
 function changeResponse(answer: Answer, flags: HeaderFlags): Answer {
   if (answer.kind === 'drop' || !isResponse(answer)) return answer;
-  return { ...wholeAnswerOf(answer), ...flags };
+  return { ...toWhole(answer), ...flags };
 }

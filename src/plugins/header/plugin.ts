@@ -1,8 +1,7 @@
 /**
  * `header`: flags that are set or cleared.
  */
-import { definePlugin } from '../../contract/define-plugin.ts';
-import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { type Cursor, definePlugin } from '@portolan/plugin';
 import { createHeaderHandler } from './header.ts';
 import type { HeaderFlagRule, HeaderOptions } from './options.ts';
 
@@ -13,6 +12,7 @@ export const header = definePlugin({
   name: 'header',
   joinsBlocks: true,
   syntax: ['header {', '    query|response set|clear aa|ra|rd…', '}'],
+  examples: ['header {\n  response set ra\n  query clear rd\n}'],
   read(cursor): HeaderOptions {
     const query: HeaderFlagRule[] = [];
     const response: HeaderFlagRule[] = [];
@@ -35,7 +35,7 @@ export const header = definePlugin({
   create: (options) => ({ handler: createHeaderHandler(options) }),
 });
 
-function readLine(cursor: DirectiveCursor): {
+function readLine(cursor: Cursor): {
   selector: 'query' | 'response';
   rules: readonly HeaderFlagRule[];
 } {

@@ -7,7 +7,6 @@ import {
   type DirectiveContext,
   type Draft,
   fallthroughZones,
-  resolvePath,
   zonesOrBlock,
 } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
@@ -70,7 +69,7 @@ export const hosts = definePlugin({
 });
 
 function findFile(path: string, cursor: DirectiveCursor, context: DirectiveContext): string {
-  const resolved = resolvePath(path, context);
+  const resolved = context.resolve(path);
   const kind = context.files.kindOf(resolved);
   if (kind === undefined) cursor.warn('It is read as soon as it does.', `File does not exist: ${resolved}`);
   if (kind === 'folder') cursor.warn('Name a file.', `Hosts file ${JSON.stringify(resolved)} is a directory`);

@@ -3,7 +3,7 @@
  */
 import { formatGoDuration } from '../../base/duration.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, resolvePath } from '../../corefile/directive/directive.ts';
+import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration } from '../../corefile/directive/go-values.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
@@ -66,7 +66,7 @@ function readWeighted(
   );
   if (words.length < 2) throw cursor.error('missing weight file argument', remedy);
   if (words.length > 2) throw cursor.error('unexpected argument(s)', remedy);
-  const path = resolvePath(words[1] ?? '', context);
+  const path = context.resolve(words[1] ?? '');
   let reload = DEFAULT_RELOAD;
   cursor.properties({
     reload: () => {

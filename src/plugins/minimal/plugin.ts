@@ -1,17 +1,23 @@
 /**
  * `minimal`: removes the authority and additional sections from positive answers. Source: plugin/minimal of CoreDNS 1.14.7.
  */
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { anyName } from '../../chain/match.ts';
-import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { readBareUse } from '../../corefile/directive/bare-directive.ts';
-import { RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import {
+  type Answer,
+  anyName,
+  definePlugin,
+  type Handler,
+  isResponse,
+  type ResourceRecord,
+  readBareUse,
+  TYPE,
+  toWhole,
+  type WholeAnswer,
+} from '@portolan/plugin';
 
 export const minimal = definePlugin({
   name: 'minimal',
   syntax: ['minimal'],
+  examples: ['minimal'],
   read(cursor): undefined {
     cursor.firstUse(() => readBareUse(cursor));
   },
@@ -39,13 +45,13 @@ const WITH_ADDITIONALS = anyName(new Set([TYPE.NS, TYPE.MX, TYPE.SRV]));
 
 function minimize(answer: Answer): Answer {
   if (answer.kind === 'drop' || !isResponse(answer)) return answer;
-  const { edns: _, ...whole } = wholeAnswerOf(answer);
+  const { edns: _, ...whole } = toWhole(answer);
   return isPositive(whole) ? { ...whole, authorities: [], additionals: [] } : answer;
 }
 
 /** Whether it is not a denial, an error or a delegation. */
 function isPositive({ rcode, answers, authorities }: WholeAnswer): boolean {
-  if (rcode !== RCODE.NOERROR) return false;
+  if (rcode !== 0) return false;
   return answers.length > 0 || !authorities.some(isOfDenialOrDelegation);
 }
 

@@ -3,7 +3,7 @@
  */
 import { dirname } from 'node:path';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { type DirectiveContext, resolvePath } from '../../corefile/directive/directive.ts';
+import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { CLIENT_AUTHENTICATIONS, type ClientAuthentication } from '../../listen/secure/tls-identity.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
@@ -34,7 +34,7 @@ function readUse(cursor: DirectiveCursor, context: DirectiveContext): TlsOptions
     return undefined;
   }
   if (words.length < 2 || words.length > 3) throw twiceNamed(cursor.argumentError());
-  const [certificate = '', key = '', authorities] = words.map((path) => resolvePath(path, context));
+  const [certificate = '', key = '', authorities] = words.map((path) => context.resolve(path));
   const place = cursor.bareError('', 'Name a certificate with its chain and its key, both in PEM form.');
   let clientAuthentication: ClientAuthentication = 'nocert';
   let keyLog: string | undefined;
@@ -44,7 +44,7 @@ function readUse(cursor: DirectiveCursor, context: DirectiveContext): TlsOptions
         clientAuthentication = readAuthentication(cursor);
       },
       keylog: () => {
-        keyLog = resolvePath(cursor.remainingBetween(1, 1)[0] ?? '', context);
+        keyLog = context.resolve(cursor.remainingBetween(1, 1)[0] ?? '');
         if (context.files.kindOf(dirname(keyLog)) !== 'folder')
           throw cursor.error(
             `unable to write TLS Key Log to ${JSON.stringify(keyLog)}: open ${keyLog}: no such file or directory`,

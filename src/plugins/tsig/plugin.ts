@@ -2,12 +2,7 @@
  * `tsig`: signatures of queries and responses by shared secrets.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
-import {
-  type DirectiveContext,
-  type Draft,
-  resolvePath,
-  zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
+import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { exactTypeOf } from '../../corefile/directive/type-names.ts';
 import { tryParseKey } from '../../wire/name.ts';
@@ -63,7 +58,7 @@ function readProperties(cursor: DirectiveCursor, draft: Draft<TsigOptions>, cont
         const words = cursor.remainingArguments();
         const [path] = words;
         if (path === undefined || words.length > 1) throw cursor.argumentError('Name a file of keys.');
-        for (const key of readKeys(cursor, resolvePath(path, context), context)) addKey(cursor, draft, key);
+        for (const key of readKeys(cursor, context.resolve(path), context)) addKey(cursor, draft, key);
       },
       require: () => {
         draft.types = readRequired(cursor, exactTypeOf, 'Give types in capitals, as in require AXFR IXFR.');

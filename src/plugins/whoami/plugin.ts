@@ -1,24 +1,29 @@
 /**
  * `whoami`: the client's own address, and its port in an SRV record. Source: plugin/whoami of CoreDNS 1.14.7.
  */
-import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS } from '../../chain/match.ts';
-import type { Query } from '../../chain/query.ts';
-import { definePlugin } from '../../contract/define-plugin.ts';
-import { readBareUse } from '../../corefile/directive/bare-directive.ts';
-import { parseName, ROOT } from '../../wire/name.ts';
-import type { ResourceRecord } from '../../wire/types.ts';
+import {
+  ALL_QUESTIONS,
+  type Answer,
+  definePlugin,
+  type Handler,
+  type Query,
+  type ResourceRecord,
+  readBareUse,
+  toName,
+} from '@portolan/plugin';
 
 export const whoami = definePlugin({
   name: 'whoami',
   answers: true,
   syntax: ['whoami'],
+  examples: ['whoami'],
   read(cursor): undefined {
     cursor.firstUse(() => readBareUse(cursor));
   },
   create: () => ({ handler: createWhoamiHandler() }),
 });
+
+const ROOT = toName('.');
 
 /** Answers every question, whatever its type. */
 export function createWhoamiHandler(): Handler {
@@ -39,7 +44,7 @@ function tellClient(query: Query): Answer {
   // The name contains the transport protocol; for TLS it is TCP.
   const protocol = transport === 'udp' ? '_udp' : '_tcp';
   const service: ResourceRecord = {
-    name: parseName(question.name === ROOT ? `${protocol}.` : `${protocol}.${question.name}`),
+    name: toName(question.name === ROOT ? `${protocol}.` : `${protocol}.${question.name}`),
     class: question.class,
     ttl: 0,
     data: { kind: 'SRV', priority: 0, weight: 0, port, target: ROOT },

@@ -1,6 +1,7 @@
 /**
  * A server without sockets, to explain what a configuration would answer. Its blocks, plugins and names are those of a running server.
  */
+
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Client } from '../../chain/query.ts';
@@ -16,6 +17,7 @@ import { ManifestSource } from '../../sources/manifests/manifest-source.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { sinksOf } from '../cluster-objects.ts';
 import { type Dependencies, type ObjectSource, openObjectSource } from '../object-source.ts';
+import { PLUGIN_SERVICES } from '../plugin-services/plugin-services.ts';
 import { closestGroup, Explainer } from './explain.ts';
 
 export interface OfflineOptions {
@@ -46,7 +48,7 @@ export class OfflineServer {
     this.#clock = clock;
     this.#log = log;
     const engine = manifests === undefined ? plan.engine : withoutApi(plan.engine);
-    this.#engine = new Engine(engine, { readers: 1, version, clock, log });
+    this.#engine = new Engine(engine, { readers: 1, services: PLUGIN_SERVICES, version, clock, log });
     this.explainer = new Explainer({ engine: this.#engine, plan, missing: () => this.#missing(), clock });
   }
 

@@ -1,7 +1,7 @@
 /**
- * The kinds of object that a plugin of others follows on API servers. They end with the plugin.
+ * The kinds of object that a plugin follows on API servers. They end with the plugin.
  */
-import type { Watch, WatchedKind } from '@portolan/plugin';
+import type { Watch, WatchedKind, Watches } from '@portolan/plugin';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { findCluster } from '../../kube/api/connection/find-cluster.ts';
@@ -20,7 +20,7 @@ export interface PluginWatchesDependencies {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-export class PluginWatches {
+export class PluginWatches implements Watches {
   readonly #dependencies: PluginWatchesDependencies;
   readonly #followers: Follower[] = [];
   readonly #connections = new Map<string, Promise<Connection>>();
@@ -90,7 +90,7 @@ export class PluginWatches {
     try {
       changed();
     } catch (error) {
-      // A plugin of others must not end the watch.
+      // A mistake of the plugin must not end the watch.
       this.#dependencies.log.error('a listener of the cluster watch failed', { reason: String(error) });
     }
   }
@@ -102,10 +102,12 @@ async function openConnectionTo(
   { clock, environment }: PluginWatchesDependencies,
 ): Promise<Connection> {
   const found = await findCluster({
-    ...{ kubecfgFile: kubeconfig?.file, context: kubeconfig?.context },
+    kubecfgFile: kubeconfig?.file,
+    context: kubeconfig?.context,
     // Never use the user's own kubeconfig.
     environment: { ...environment, KUBECONFIG: undefined },
-    ...{ home: undefined, clock },
+    home: undefined,
+    clock,
   });
   if (found.kind === 'connection') return found;
   throw new Error(`no API server: ${found.lookedFor.join('; ')}`);

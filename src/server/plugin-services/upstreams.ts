@@ -1,9 +1,11 @@
 /**
- * The servers that a plugin of others asks. They are closed with the plugin.
+ * The servers that a plugin asks. They are closed with the plugin.
  */
-import type { Query as ShownQuery, Upstream, UpstreamOptions } from '@portolan/plugin';
+import type { Query as PluginQuery, Upstream, UpstreamOptions, Upstreams } from '@portolan/plugin';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { WholeAnswer } from '../../chain/answer.ts';
+import { Query } from '../../chain/query.ts';
 import {
   MAX_SEPARATE,
   NEVER_DOWN,
@@ -17,9 +19,8 @@ import { readTlsTrust } from '../../forward/read-tls-trust.ts';
 import { writeReceived } from '../../forward/transport/query-message.ts';
 import { isEncrypted, parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
+import { wholeRcodeOf } from '../../wire/edns.ts';
 import type { Message } from '../../wire/types.ts';
-import { showMessage } from './replies.ts';
-import { queryOf } from './shown-query.ts';
 
 /** Milliseconds, as `forward` has it. */
 const TIMEOUT = 2_000;
@@ -29,7 +30,7 @@ export interface PluginUpstreamsOptions {
   readonly log: Log;
 }
 
-export class PluginUpstreams {
+export class PluginUpstreams implements Upstreams {
   readonly #options: PluginUpstreamsOptions;
   readonly #opened: Forwarder[] = [];
 
@@ -55,7 +56,7 @@ export class PluginUpstreams {
     const isTcp = options.network === 'tcp' || address.transport !== 'udp';
     return {
       name: formatSocketAddress(peer),
-      ask: async (query) => showMessage(await askServer(forwarder, peer, query, isTcp)),
+      ask: async (query) => toAnswer(await askServer(forwarder, peer, query, isTcp)),
     };
   }
 
@@ -89,10 +90,11 @@ function planOf(
 async function askServer(
   forwarder: Forwarder,
   peer: SocketAddress,
-  shown: ShownQuery,
+  query: PluginQuery,
   isTcp: boolean,
 ): Promise<Message> {
-  const query = queryOf(shown);
+  if (!(query instanceof Query)) throw new TypeError('a query that the host did not make');
+  query.forbidStoring();
   if (query.look !== undefined) {
     // An explanation sends nothing.
     const servers = [formatSocketAddress(peer)];
@@ -107,4 +109,20 @@ async function askServer(
   const code = reply.reason === 'timeout' ? 'timeout' : detail.slice(detail.lastIndexOf(': ') + 2);
   const local = await findLocalAddress(peer);
   throw new Error(describeFailure({ protocol: isTcp ? 'tcp' : 'udp', peer, local, code }));
+}
+
+function toAnswer(message: Message): WholeAnswer {
+  const { header, answers, authorities, additionals } = message;
+  const { authoritative, truncated, recursionAvailable, authenticData } = header;
+  return {
+    kind: 'message',
+    rcode: wholeRcodeOf(message),
+    authoritative,
+    truncated,
+    recursionAvailable,
+    authenticData,
+    answers,
+    authorities,
+    additionals,
+  };
 }

@@ -1,0 +1,152 @@
+import { ALL_QUESTIONS, type Answer, definePlugin, type Handler, type Plugin } from '@portolan/plugin';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
+import { addresses, makeQuery } from '../chain/testing/queries.ts';
+import { checkAnswer, PluginAnswerError } from './checked-answer.ts';
+import { findDefinitionFault, guardPlugin } from './guard-plugin.ts';
+import type { PluginContext } from './plugin.ts';
+
+const FOUND = addresses('a.example.', '192.0.2.1');
+
+function make(handler: Partial<Handler>, more: Partial<Plugin> = {}) {
+  const [clock, log] = [new ManualClock(), new RecordingLog()];
+  const definition = definePlugin({
+    name: 'test',
+    syntax: ['test'],
+    examples: ['test'],
+    read: () => undefined,
+    create: () => ({
+      handler: {
+        name: 'test',
+        role: 'other',
+        answers: 'unchanged',
+        questions: ALL_QUESTIONS,
+        handle: (query, next) => next(query),
+        ...handler,
+      },
+      ...more,
+    }),
+  });
+  // What the fence reads of a context.
+  const context = { clock, log } as unknown as PluginContext;
+  const plugin = guardPlugin(definition, 'hosts').create?.(undefined, context, undefined);
+  if (plugin?.handler === undefined) throw new TypeError('no handler');
+  const own = plugin.handler;
+  return {
+    clock,
+    log,
+    plugin,
+    handler: own,
+    ask: async () => await own.handle(makeQuery('a.example.'), () => FOUND),
+  };
+}
+
+describe('a handler', () => {
+  it('says all that a handler of our own says', () => {
+    const said = {
+      rotates: true,
+      maxUdpSize: 1232,
+      flags: { clear: 0, set: 0x0400 },
+      readsOptions: true,
+    } as const;
+    expect(make(said).handler).toMatchObject(said);
+    expect(() => make({ maxUdpSize: 7 })).toThrow('not a size of a UDP response: 7');
+    expect(() => make({ flags: { clear: -1, set: 0 } })).toThrow('not flags of a header');
+    expect(() => make({ role: 'publisher' } as unknown as Partial<Handler>)).toThrow(
+      "is not 'other': publisher",
+    );
+  });
+
+  it('gets what the plugins behind answer, and may return it as it is', async () => {
+    const forwarded = { ...FOUND, kind: 'forwarded' } as unknown as Answer;
+    const { handler } = make({});
+    expect(await handler.handle(makeQuery('a.example.'), () => forwarded)).toBe(forwarded);
+    await expect(
+      make({ handle: async (query, next) => ({ ...(await next(query)) }) }).ask(),
+    ).resolves.toEqual({
+      ...FOUND,
+      truncated: false,
+    });
+    const changes = make({ handle: async () => ({ ...forwarded }) });
+    await expect(changes.ask()).rejects.toThrow('a changed answer of a server');
+  });
+
+  it('is SERVFAIL, and nothing that readers repeat, after 5 s', async () => {
+    const { clock, handler } = make({ handle: () => new Promise(() => {}) });
+    const query = makeQuery('a.example.');
+    const answer = handler.handle(query, () => FOUND);
+    clock.advance(5_000);
+    expect(await answer).toEqual({ kind: 'servfail', reason: 'plugin/test: no reply within 5 s' });
+    expect(query.isDerived).toBe(false);
+  });
+
+  it('is asked only the questions that it states, and all if it cannot say them', async () => {
+    const handle = () => {
+      throw new Error('asked');
+    };
+    const none = { includes: () => false, matches: () => [] };
+    expect(await make({ questions: none, handle }).ask()).toBe(FOUND);
+    const fail = () => {
+      throw new Error('oh');
+    };
+    const { handler, ask } = make({ questions: { includes: fail, matches: fail }, handle });
+    expect([...handler.questions.matches()]).toEqual([...ALL_QUESTIONS.matches()]);
+    await expect(ask()).rejects.toThrow('asked');
+  });
+});
+
+it('turns errors of a life into lines of the log', async () => {
+  const fail = () => {
+    throw new Error('oh');
+  };
+  const life = { proceed: fail, serving: fail, reload: fail, isReady: fail, stop: fail };
+  const { plugin, log } = make({}, life);
+  plugin.proceed?.();
+  plugin.serving?.();
+  plugin.reload?.();
+  expect(plugin.isReady?.()).toBe(false);
+  await plugin.stop?.('ending');
+  expect(log.records.filter(({ message }) => message.endsWith('failed'))).toHaveLength(5);
+});
+
+it('ends a start after 60 s, and a stop after 10 s', async () => {
+  const never = () => new Promise<void>(() => {});
+  const { plugin, clock, log } = make({}, { start: never, stop: never });
+  const start = plugin.start?.();
+  clock.advance(60_000);
+  await expect(start).rejects.toThrow('plugin/test: not started within 60 s');
+  const stop = plugin.stop?.('replaced');
+  clock.advance(10_000);
+  await stop;
+  expect(log.text).toContain('stop failed');
+});
+
+it.each([
+  [undefined, 'it has no default export'],
+  [{ api: 1, name: 'x' }, 'it is for API 1, and this server has API 2'],
+  [{ api: 2, name: 'y' }, 'its name is y'],
+  [{ api: 2, name: 'x', syntax: ['x'], read() {} }, 'it lacks read or create'],
+])('names the fault of %j', (exported, fault) => {
+  expect(findDefinitionFault(exported, 'x')).toBe(fault);
+});
+
+it('makes a well-formed answer of anything, or an error', () => {
+  fc.assert(
+    fc.property(
+      fc.anything(),
+      fc.constantFrom('records', 'message', 'nodata', 'servfail', 'x'),
+      (junk, kind) => {
+        const shapes = [junk, { kind, records: junk, answers: junk, soa: junk }, { kind, records: [junk] }];
+        for (const shape of shapes)
+          try {
+            expect(typeof checkAnswer(shape as Answer).kind).toBe('string');
+          } catch (error) {
+            // A section that is no list is a TypeError of the language.
+            expect(error instanceof PluginAnswerError || error instanceof TypeError).toBe(true);
+          }
+      },
+    ),
+  );
+});

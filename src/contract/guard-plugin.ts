@@ -1,0 +1,260 @@
+/**
+ * A fence around plugins from outside: they have the form of our own, and whatever they do ends with an answer, an error, or a line in the
+ * log.
+ */
+import type { Context, Handler, Plugin as OutsidePlugin, PluginDefinition } from '@portolan/plugin';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Answer } from '../chain/answer.ts';
+import type { Chain, Handler as HostHandler, Next } from '../chain/handler.ts';
+import { ALL_QUESTIONS, type Match, type Questions } from '../chain/match.ts';
+import { Query } from '../chain/query.ts';
+import type { DirectiveCursor } from '../corefile/directive/directive-cursor.ts';
+import { tryParseKey } from '../wire/name.ts';
+import { checkAnswer, PluginAnswerError } from './checked-answer.ts';
+import type { CorefilePluginDefinition } from './define-plugin.ts';
+import type { Plugin, PluginContext, StopReason } from './plugin.ts';
+
+const API = 2;
+/** Milliseconds: a client asks again after 5 s. */
+const DEADLINE = 5_000;
+const START_DEADLINE = 60_000;
+const STOP_DEADLINE = 10_000;
+/** RFC 1035 section 4.2.1. */
+const MIN_UDP_SIZE = 512;
+const MAX_UINT16 = 0xffff;
+/** The engine compiles each match into a rule of the table. */
+const MAX_MATCHES = 100_000;
+
+/** @returns a fault of what a module exports; undefined: it is a definition for this server */
+export function findDefinitionFault(exported: unknown, name: string): string | undefined {
+  if (typeof exported !== 'object' || exported === null) return 'it has no default export';
+  const { api, name: own, syntax, read, create } = exported as Partial<PluginDefinition> & { api?: unknown };
+  if (api !== API) return `it is for API ${String(api)}, and this server has API ${API}`;
+  if (own !== name) return `its name is ${String(own)}`;
+  if (!Array.isArray(syntax)) return 'it has no syntax';
+  return typeof read === 'function' && typeof create === 'function' ? undefined : 'it lacks read or create';
+}
+
+/** The definition with a fence around it. @param before the plugin that sees queries directly after it */
+export function guardPlugin(
+  definition: PluginDefinition,
+  before: string,
+): CorefilePluginDefinition<string, unknown> {
+  const { name, syntax } = definition;
+  return {
+    name,
+    syntax,
+    before,
+    answers: true,
+    read(cursor, context) {
+      try {
+        return definition.read(cursor, context);
+      } catch (error) {
+        refuse(cursor, error, `Compare the line with its syntax: ${syntax.join(' or ')}`);
+        return undefined;
+      }
+    },
+    create(options, context) {
+      const plugin: unknown = definition.create(options, limitContext(context));
+      if (typeof plugin !== 'object' || plugin === null)
+        throw new TypeError(`plugin/${name}: create returns no plugin`);
+      // Each use of its members is guarded.
+      return new GuardedPlugin(name, plugin as OutsidePlugin, context);
+    },
+  };
+}
+
+function refuse(cursor: DirectiveCursor, error: unknown, remedy: string): void {
+  cursor.refuse(cursor.error(describe(error), remedy));
+}
+
+/** Only what the contract has: the parts of our own plugins, such as `find`, may change at any time. */
+function limitContext(context: PluginContext): Context {
+  const { zones, server, log, clock } = context;
+  return {
+    zones,
+    server,
+    log,
+    clock,
+    chain: (query) => askHost(context.chain, query),
+    lookUp: (query) => askHost(context.lookUp, query),
+    changed: () => context.changed(),
+    use: (service) => context.use(service),
+  };
+}
+
+class GuardedPlugin implements Plugin {
+  readonly handler: HostHandler | undefined;
+  readonly losesReadiness: boolean;
+  readonly #name: string;
+  readonly #plugin: OutsidePlugin;
+  readonly #context: PluginContext;
+
+  /** @throws TypeError for a handler that is not one */
+  constructor(name: string, plugin: OutsidePlugin, context: PluginContext) {
+    this.#name = name;
+    this.#plugin = plugin;
+    this.#context = context;
+    this.losesReadiness = plugin.losesReadiness === true;
+    this.handler = plugin.handler && guardHandler(name, plugin.handler, context.clock);
+  }
+
+  async start(): Promise<void> {
+    const { clock } = this.#context;
+    const isStarted = await inTime(clock, START_DEADLINE, async () => {
+      await this.#plugin.start?.();
+      return true;
+    });
+    if (isStarted === undefined)
+      throw new Error(`plugin/${this.#name}: not started within ${START_DEADLINE / 1000} s`);
+  }
+
+  proceed(): void {
+    this.#try('proceed', () => this.#plugin.proceed?.());
+  }
+
+  serving(): void {
+    this.#try('serving', () => this.#plugin.serving?.());
+  }
+
+  reload(): void {
+    this.#try('reload', () => this.#plugin.reload?.());
+  }
+
+  isReady(): boolean {
+    let isReady = false;
+    this.#try('isReady', () => {
+      isReady = this.#plugin.isReady?.() ?? true;
+    });
+    return isReady;
+  }
+
+  async stop(reason: StopReason): Promise<void> {
+    try {
+      const isStopped = await inTime(this.#context.clock, STOP_DEADLINE, async () => {
+        await this.#plugin.stop?.(reason);
+        return true;
+      });
+      if (isStopped === undefined) this.#complain('stop', `not within ${STOP_DEADLINE / 1000} s`);
+    } catch (error) {
+      this.#complain('stop', describe(error));
+    }
+  }
+
+  #try(method: string, call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#complain(method, describe(error));
+    }
+  }
+
+  #complain(method: string, reason: string): void {
+    this.#context.log.error(`plugin/${this.#name}: ${method} failed`, { reason });
+  }
+}
+
+/** @throws TypeError for what is not a handler, or one that this server cannot ask */
+function guardHandler(name: string, handler: Handler, clock: Clock): HostHandler {
+  const { role, answers, handle, questions, flags, maxUdpSize } = handler;
+  if (role !== 'other')
+    throw new TypeError(`plugin/${name}: the role of its handler is not 'other': ${role}`);
+  if (typeof handle !== 'function') throw new TypeError(`plugin/${name}: handle is not a function`);
+  if (maxUdpSize !== undefined && !isWithinRange(maxUdpSize, MIN_UDP_SIZE, MAX_UINT16))
+    throw new TypeError(`plugin/${name}: not a size of a UDP response: ${maxUdpSize}`);
+  if (flags !== undefined && ![flags.clear, flags.set].every((bits) => isWithinRange(bits, 0, MAX_UINT16)))
+    throw new TypeError(`plugin/${name}: not flags of a header: ${JSON.stringify(flags)}`);
+  const stated = guardQuestions(questions);
+  const isOfOtherClass = (query: Query) => query.question.class !== 1 && handler.answersClasses !== undefined;
+  return {
+    ...handler,
+    name,
+    answers: answers === 'modifiers' || answers === 'chain' ? answers : 'unchanged',
+    questions: stated,
+    handle: (query, next) =>
+      answers !== 'unchanged' || stated.includes(query.key, query.question.type) || isOfOtherClass(query)
+        ? askInTime(name, handler, query, next, clock)
+        : next(query),
+  };
+}
+
+function isWithinRange(value: number, min: number, max: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
+}
+
+/** A mistake in them makes them too wide, which is slow and never wrong. */
+function guardQuestions(questions: Questions): Questions {
+  return {
+    includes(name, type) {
+      try {
+        return questions.includes(name, type) !== false;
+      } catch {
+        return true;
+      }
+    },
+    matches() {
+      try {
+        const matches: Match[] = [];
+        for (const match of questions.matches()) {
+          if (matches.length >= MAX_MATCHES || !isMatch(match)) return ALL_QUESTIONS.matches();
+          matches.push(match);
+        }
+        return matches;
+      } catch {
+        return ALL_QUESTIONS.matches();
+      }
+    },
+  };
+}
+
+function isMatch({ name, types }: Match): boolean {
+  const isName = name.kind === 'any' || tryParseKey(name.name) === name.name;
+  return isName && (types === 'all' || types instanceof Set);
+}
+
+async function askInTime(
+  name: string,
+  handler: Handler,
+  query: Query,
+  next: Next,
+  clock: Clock,
+): Promise<Answer> {
+  const reply = await inTime(clock, DEADLINE, async () => ({
+    answer: await handler.handle(query, (given) => askHost(next, given)),
+  }));
+  if (reply !== undefined) return hostAnswers.has(reply.answer) ? reply.answer : checkAnswer(reply.answer);
+  query.forbidStoring();
+  return { kind: 'servfail', reason: `plugin/${name}: no reply within ${DEADLINE / 1000} s` };
+}
+
+/** Answers that plugins got from the host: they are well-formed, and may hold what only the host can make. */
+const hostAnswers = new WeakSet<Answer>();
+
+/** @throws PluginAnswerError for an object that only looks like a query */
+async function askHost(chain: Chain, given: object): Promise<Answer> {
+  if (!(given instanceof Query)) throw new PluginAnswerError('a query that the host did not make');
+  const answer = await chain(given);
+  hostAnswers.add(answer);
+  return answer;
+}
+
+/** @returns undefined if the time is over first */
+async function inTime<Value>(
+  clock: Clock,
+  milliseconds: number,
+  work: () => Promise<Value>,
+): Promise<Value | undefined> {
+  let timer: Timer | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = clock.after(milliseconds, () => resolve(undefined));
+  });
+  try {
+    return await Promise.race([work(), over]);
+  } finally {
+    timer?.cancel();
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,61 @@
+/**
+ * Services of which each plugin has its own: what it opens ends with the plugin.
+ */
+import type { Service } from '@portolan/plugin';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+
+/** The plugin that uses a service. */
+export interface ServiceUser {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface OpenService {
+  readonly value: unknown;
+  stop(): void | Promise<void>;
+}
+
+export interface OwnedService {
+  readonly name: string;
+  open(user: ServiceUser): OpenService;
+}
+
+export function ownService<Value>(
+  { name }: Service<Value>,
+  open: (user: ServiceUser) => { readonly value: Value; stop(): void | Promise<void> },
+): OwnedService {
+  return { name, open };
+}
+
+/** The services that one plugin uses. */
+export class UsedServices {
+  readonly #offered: readonly OwnedService[];
+  readonly #user: ServiceUser;
+  readonly #open = new Map<string, OpenService>();
+
+  constructor(offered: readonly OwnedService[], user: ServiceUser) {
+    this.#offered = offered;
+    this.#user = user;
+  }
+
+  has(name: string): boolean {
+    return this.#offered.some((service) => service.name === name);
+  }
+
+  /** Undefined: there is none. */
+  find(name: string): unknown {
+    const known = this.#open.get(name);
+    if (known !== undefined) return known.value;
+    const opened = this.#offered.find((service) => service.name === name)?.open(this.#user);
+    if (opened !== undefined) this.#open.set(name, opened);
+    return opened?.value;
+  }
+
+  async stop(): Promise<void> {
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    for (const service of open) await service.stop();
+  }
+}
