@@ -13,6 +13,7 @@ import { measureEtcd } from './etcd.ts';
 import { measureFlood } from './flood.ts';
 import { measureForward } from './forward.ts';
 import { measureHostile } from './hostile.ts';
+import { measureHosts } from './hosts.ts';
 import { measureLoss } from './loss.ts';
 import { describeMachine } from './machine.ts';
 import { measureNodeCache } from './node-cache.ts';
@@ -49,6 +50,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['options', measureOptions],
   ['encrypted', measureEncrypted],
   ['etcd', measureEtcd],
+  ['hosts', measureHosts],
 ]);
 
 const USAGE = `usage: npm run bench -- [MEASUREMENT...] [--rounds N] [--seconds N] [--json]
@@ -72,6 +74,7 @@ measurements, all of them unless named:
   corefile-plugins  the same by view, file, dns64 and autopath
   options    cached and new names by a Corefile: with each kind of EDNS option, against those without
   encrypted  a cached name by TLS and HTTPS, against CoreDNS where COREDNS names its binary, with Unbound beside it
+  hosts      a million names of hosts files: load, memory, reload and cost per query, against CoreDNS where COREDNS names it, and dnsmasq
   etcd       names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes
 
   --rounds N    turns of every server (default: 5)
@@ -79,7 +82,7 @@ measurements, all of them unless named:
   --json        print all stats as JSON
 
 from the environment:
-  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, node-cache-forward, loss, corefile-forward, corefile-plugins, options, encrypted
+  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, node-cache-forward, loss, corefile-forward, corefile-plugins, options, encrypted, hosts
   NODE_CACHE    NodeLocal DNSCache's binary: node-cache, node-cache-forward
   UNBOUND       the Unbound binary, where it is not the installed one: forward, corefile-forward, cached, encrypted, loss
   KUBECONFIG    the cluster to use instead of the API server's double: start, change

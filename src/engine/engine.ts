@@ -18,7 +18,7 @@ import type { QueryLines } from '../contract/services.ts';
 import type { Connect } from '../forward/connect.ts';
 import { ForwardTally } from '../forward/forward-tally.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
-import { composeClusters } from '../records/cluster-composer.ts';
+import { composeRecords } from '../records/cluster-composer.ts';
 import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
@@ -79,7 +79,7 @@ export class Engine {
       cacheEntries,
       maxTtl,
     });
-    this.reader = new TableReader(this.table.memory, dependencies.readers, plan.udpSize, composeClusters);
+    this.reader = new TableReader(this.table.memory, dependencies.readers, plan.udpSize, composeRecords);
     this.#clientViews = new NetworkViews(this.table, dependencies.log);
     this.#sums = new CounterSums(this.table.memory, dependencies.readers + 1);
     this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);

@@ -3,7 +3,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/collect-garbage.ts';
-import { composeClusters } from '../records/cluster-composer.ts';
+import { composeRecords } from '../records/cluster-composer.ts';
 import { TableReader } from '../table/reader.ts';
 import { ReaderLoop } from './reader-loop.ts';
 import { receiveReaderData } from './reader-threads.ts';
@@ -18,7 +18,7 @@ if (parentPort === null) throw new Error('not a thread: reader-thread runs only 
 const data = receiveReaderData(workerData, parentPort);
 const messages = threadMessages(parentPort);
 const { table, reader, udpSize } = data;
-const answers = table === undefined ? CHAIN_ONLY : new TableReader(table, reader, udpSize, composeClusters);
+const answers = table === undefined ? CHAIN_ONLY : new TableReader(table, reader, udpSize, composeRecords);
 const loop = new ReaderLoop(data, answers, messages);
 
 async function run(): Promise<void> {

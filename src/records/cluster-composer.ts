@@ -1,5 +1,6 @@
 /**
- * Composes the answers of a cluster's zone: finds the shape of the name, and passes it to the composer of the dialect.
+ * Composes the answers of a cluster's zone: finds the shape of the name, and passes it to the composer of the dialect. Names of
+ * hosts files have a composer of their own.
  *
  * It allocates nothing, waits for nothing, and writes no more than the response may carry.
  */
@@ -16,6 +17,8 @@ import { ComposerContext, QUESTION_NAME } from './composer-context.ts';
 import { Composition } from './composition.ts';
 import { CoreDnsComposer } from './coredns-composer.ts';
 import { EndpointWriter } from './endpoint-writer.ts';
+import { HostComposer } from './host-composer.ts';
+import { LIST_FLAG } from './hosts/layout.ts';
 import { KubeDnsComposer } from './kube-dns-composer.ts';
 import {
   CLUSTER,
@@ -47,6 +50,7 @@ export class ClusterComposer implements Composer {
   readonly #coreDns: CoreDnsComposer;
   readonly #kubeDns: KubeDnsComposer;
   readonly #reverse: ReverseComposer;
+  readonly #hosts: HostComposer;
   readonly #podKey = new PodKey();
   /** The zone that the answer is from. */
   zone = 0;
@@ -67,10 +71,11 @@ export class ClusterComposer implements Composer {
     this.#coreDns = new CoreDnsComposer(this.#context, endpoints);
     this.#kubeDns = new KubeDnsComposer(this.#context, endpoints);
     this.#reverse = new ReverseComposer(this.#context, endpoints, this.#finder);
+    this.#hosts = new HostComposer(views, keys, this.#context, this.#reverse.address);
   }
 
   /**
-   * @param cluster the octet of the zone of a cluster
+   * @param cluster the octet of the zone of a cluster, or of a list of hosts files
    * @param publication that has the records, and its salt
    * @param origin where the records will lie in the message
    * @param limit octets that they may have
@@ -89,6 +94,8 @@ export class ClusterComposer implements Composer {
     client: number,
   ): number {
     const { atoms } = this.#views;
+    if (((atoms[cluster >> 2] ?? 0) & LIST_FLAG.HOSTS) !== 0)
+      return this.#composeHosts(cluster, salt, sought, origin, limit, rotates);
     const shape = atoms[(cluster + CLUSTER.DOMAIN_SHAPE) >> 2] ?? 0;
     const labels = sought.labels - (shape >>> 16);
     const isOfDomain = labels > 1 && this.#isWithin(sought, cluster + CLUSTER.NAMES + SVC_OCTETS, shape);
@@ -103,6 +110,22 @@ export class ClusterComposer implements Composer {
       ? this.#composeOfDomain(sought, labels)
       : this.#composeReverse(cluster, sought, shape);
     this.outcome = (atoms[(cluster + CLUSTER.OUTCOMES) >> 2] ?? 0) + this.#context.outcome;
+    return said;
+  }
+
+  #composeHosts(
+    list: number,
+    salt: number,
+    sought: Sought,
+    origin: number,
+    limit: number,
+    rotates: boolean,
+  ): number {
+    const hosts = this.#hosts;
+    const said = hosts.compose(list, salt, sought, origin, limit, rotates);
+    this.zone = hosts.zone;
+    this.outcome = hosts.outcome;
+    this.isBelowObject = false;
     return said;
   }
 
@@ -252,6 +275,5 @@ class PodKey implements KeyOctets {
   }
 }
 
-/** The composer of a reader's answers for the names of clusters. */
-export const composeClusters: MakeComposer = (views, keys, sought) =>
-  new ClusterComposer(views, keys, sought);
+/** The composer of a reader's answers for the names of clusters and of hosts files. */
+export const composeRecords: MakeComposer = (views, keys, sought) => new ClusterComposer(views, keys, sought);

@@ -1,16 +1,16 @@
 /**
  * How a reader has answers composed that no node holds: what a composer takes, and what it says.
  *
- * The table knows names in wire form, but not what the records of a publication mean. `records/` has the composer of a
- * Kubernetes cluster.
+ * The table knows names in wire form, but not what the records of a publication mean. `records/` has the composers of a
+ * Kubernetes cluster and of hosts files.
  */
 import type { TableViews } from './memory.ts';
 
 /**
  * NEXT: the records do not have the name, but name nodes and other publications may. MADE: as RECORDS, for a name that is
- * no object's. ASK: only the handler chain can answer.
+ * no object's. ASK: only the handler chain can answer. HELD: as RECORDS, for a name that could have a node as well.
  */
-export const COMPOSED = { NEXT: 0, RECORDS: 1, MADE: 2, NODATA: 3, NXDOMAIN: 4, ASK: 5 } as const;
+export const COMPOSED = { NEXT: 0, RECORDS: 1, MADE: 2, NODATA: 3, NXDOMAIN: 4, ASK: 5, HELD: 6 } as const;
 
 /** A key whose octets can be read four at a time. */
 export interface KeyOctets {
@@ -23,6 +23,8 @@ export interface Sought extends KeyOctets {
   readonly name: Uint8Array;
   /** Octets of the name. */
   readonly nameLength: number;
+  /** The unsalted hash of the name. */
+  readonly hash: number;
   /** Labels of the name, the root's not counted. */
   readonly labels: number;
   /** Where each label starts, from the left; the root's is the last. */
@@ -56,7 +58,7 @@ export interface Composer {
   /** Whether the name lies below an object that exists, such as a service. */
   readonly isBelowObject: boolean;
   /**
-   * @param cluster the octet of the block that `RecordSpace.show` shows
+   * @param block the octet of the block that `RecordSpace.show` shows
    * @param publication that has the records
    * @param salt of the publication
    * @param origin where the records will lie in the message
@@ -66,7 +68,7 @@ export interface Composer {
    * @returns of `COMPOSED`
    */
   compose(
-    cluster: number,
+    block: number,
     publication: number,
     salt: number,
     sought: Sought,

@@ -61,11 +61,12 @@
  *
  *     0   the salt of its nodes
  *     4   its number
- *     8   nodes
+ *     8   nodes, and one for its records
  *     12  the maximum of labels of its nodes
  *     16  the place of its scope, which is replaced with one store
  *     20  its epoch
- *     24  the place of the zone of a cluster, whose names are composed from records (see records/layout.ts); 0: none
+ *     24  the place of the block that says how names are composed from records; 0: none. Either the zone of a cluster
+ *         (records/layout.ts) or a list of hosts files (records/hosts/layout.ts)
  *
  * The scope of a publication tells for which names a closest encloser is looked up:
  *
@@ -250,7 +251,7 @@ export const PUBLICATION = {
   MAX_LABELS: 12,
   SCOPE: 16,
   EPOCH: 20,
-  CLUSTER: 24,
+  RECORDS: 24,
   OCTETS: 32,
 } as const;
 export const SCOPE = { FLAGS: 0, BITS: 4, OCTETS: 32 } as const;

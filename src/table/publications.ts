@@ -59,7 +59,7 @@ export class Publications {
     const publication = this.#get(id);
     publication.isDropped = true;
     this.#setWord(publication, PUBLICATION.NODES, 0);
-    this.#setWord(publication, PUBLICATION.CLUSTER, 0);
+    this.#setWord(publication, PUBLICATION.RECORDS, 0);
   }
 
   /** Ends a publication whose nodes are removed. */
@@ -127,10 +127,15 @@ export class Publications {
     Atomics.add(this.#memory.views.atoms, (this.#get(id).record + PUBLICATION.EPOCH) >> 2, 1);
   }
 
-  /** Sets the zone of a cluster whose names are composed from records. @param place 0 for none */
-  showCluster(id: PublicationId, place: number): void {
+  /** Sets the block that says how names are composed from records. @param place 0 for none */
+  showRecords(id: PublicationId, place: number): void {
     const publication = this.#get(id);
-    if (!publication.isDropped) this.#setWord(publication, PUBLICATION.CLUSTER, place);
+    if (publication.isDropped) return;
+    const had = this.#word(publication, PUBLICATION.RECORDS) !== 0;
+    // Readers skip a publication without nodes: the records count as one.
+    if (place !== 0 && !had) this.countNodes(id, 1);
+    this.#setWord(publication, PUBLICATION.RECORDS, place);
+    if (place === 0 && had) this.countNodes(id, -1);
   }
 
   saltOf(id: PublicationId): number {

@@ -260,9 +260,9 @@ export class TableReader {
       if (index > 0 && this.#outcomes !== NO_OUTCOME) this.#outcomes += NODE_OUTCOMES * VIEW_PATHS;
       const publication = (atoms[record + (VIEW.PUBLICATIONS >> 2) + index] ?? 0) << (UNIT_SHIFT - 2);
       if (atoms[publication + (PUBLICATION.NODES >> 2)] === 0) continue;
-      const cluster = atoms[publication + (PUBLICATION.CLUSTER >> 2)] ?? 0;
-      if (cluster !== 0) {
-        const composed = this.#compose(cluster << UNIT_SHIFT, publication, start, max);
+      const block = atoms[publication + (PUBLICATION.RECORDS >> 2)] ?? 0;
+      if (block !== 0) {
+        const composed = this.#compose(block << UNIT_SHIFT, publication, start, max);
         if (composed !== NEXT) return composed;
       }
       const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
@@ -285,14 +285,14 @@ export class TableReader {
     return !this.#response.repeatsOpt || this.#response.repeatOptions(start, max);
   }
 
-  /** Answers for a name of a cluster from its records. @param cluster the octet of its zone */
-  #compose(cluster: number, publication: number, start: number, max: number): number {
+  /** Answers for a name from records. @param block its octet */
+  #compose(block: number, publication: number, start: number, max: number): number {
     const composer = this.#composer;
     const response = this.#response;
-    const composed = this.#composeName(cluster, publication, start, max);
+    const composed = this.#composeName(block, publication, start, max);
     if (composed === COMPOSED.NEXT) return NEXT;
     this.#outcome = composer.outcome;
-    if (composed === COMPOSED.RECORDS)
+    if (composed === COMPOSED.RECORDS || composed === COMPOSED.HELD)
       return response.writeComposed(start, composer.composition, this.#offersRecursion);
     const settings = this.#settingsOfZone(composer.zone);
     const flags = this.#words[(settings + ZONE.FLAGS) >> 2] ?? 0;
@@ -333,9 +333,9 @@ export class TableReader {
   }
 
   /** @returns of `COMPOSED` */
-  #composeName(cluster: number, publication: number, start: number, max: number): number {
+  #composeName(block: number, publication: number, start: number, max: number): number {
     return this.#composer.compose(
-      cluster,
+      block,
       this.#atoms[publication + (PUBLICATION.ID >> 2)] ?? 0,
       this.#atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0,
       this.#question,

@@ -20,7 +20,7 @@ export interface RecordSpaceParts {
   readonly keys: Int32Array;
   readonly publication: PublicationId;
   readonly salt: number;
-  /** Shows readers the place of the cluster's zone. */
+  /** Shows readers the place of the block that says how answers are composed. */
   readonly show: (place: number) => void;
 }
 
@@ -119,6 +119,11 @@ export class RecordSpace {
     return this.#parts.memory.arena.takeRun(octets);
   }
 
+  /** Counts entries that are not in the table's index. */
+  countEntries(more: number): void {
+    this.entries += more;
+  }
+
   /** Counts a block of a run. */
   count(size: number): void {
     this.octets += size;
@@ -180,7 +185,7 @@ export class RecordSpace {
     Atomics.store(this.views.atoms, at >> 2, value);
   }
 
-  /** Shows readers the block of the zone that is composed from these entries; 0: none. */
+  /** Shows readers the block that says how answers are composed from these entries; 0: none. */
   show(block: number): void {
     this.#parts.show(block >> UNIT_SHIFT);
   }
@@ -191,6 +196,19 @@ export class RecordSpace {
     if (key.length <= MAX_HASHED) return finishHash(hashName(key, keys) ^ salt ^ kind);
     const rest = finishHash(hashName(key.subarray(MAX_HASHED), keys));
     return finishHash(hashName(key.subarray(0, MAX_HASHED), keys) ^ salt ^ kind ^ rest);
+  }
+
+  /** The finished hash of a key of kind 0, as words padded with zeros. */
+  hashOfWords(words: Int32Array, from: number, count: number): number {
+    const { keys, salt } = this.#parts;
+    let one = 0;
+    let other = 0;
+    for (let at = 0; at < count; at++) {
+      const word = words[from + at] ?? 0;
+      one = addWord(one, keys, at * KEYS_PER_WORD, word);
+      other = addWord(other, keys, at * KEYS_PER_WORD + 2, word);
+    }
+    return finishHash(joinSums(one, other) ^ salt);
   }
 
   #shapeOf(kind: number, key: Uint8Array): number {

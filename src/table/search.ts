@@ -241,10 +241,10 @@ export class Search {
   /** @returns of `COMPOSED` */
   #compose({ packet, start, client, max }: Searching, publication: number): number {
     const { atoms } = this.#views;
-    const cluster = atoms[publication + (PUBLICATION.CLUSTER >> 2)] ?? 0;
-    if (cluster === 0) return COMPOSED.NEXT;
+    const block = atoms[publication + (PUBLICATION.RECORDS >> 2)] ?? 0;
+    if (block === 0) return COMPOSED.NEXT;
     return this.#composer.compose(
-      cluster << UNIT_SHIFT,
+      block << UNIT_SHIFT,
       atoms[publication + (PUBLICATION.ID >> 2)] ?? 0,
       atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0,
       this.#name,
@@ -260,7 +260,8 @@ export class Search {
   #judgeComposed(composed: number): number {
     const settings = this.#settingsOf(this.#composer.zone);
     const flags = this.#views.words[(settings + ZONE.FLAGS) >> 2] ?? 0;
-    if (composed === COMPOSED.ASK || (flags & ZONE_FLAG.KNOWN) === 0) return JUDGED.ASK;
+    if (composed === COMPOSED.ASK || composed === COMPOSED.HELD || (flags & ZONE_FLAG.KNOWN) === 0)
+      return JUDGED.ASK;
     if (composed === COMPOSED.RECORDS || composed === COMPOSED.MADE) return JUDGED.COMPOSED;
     this.#settings = settings;
     if (composed === COMPOSED.NODATA) return JUDGED.NODATA;

@@ -164,7 +164,7 @@ export class TableWriter {
       keys: this.#keys,
       publication,
       salt: this.#publications.saltOf(publication),
-      show: (place) => this.#publications.showCluster(publication, place),
+      show: (place) => this.#publications.showRecords(publication, place),
     });
     this.#records.set(publication, space);
     return space;

@@ -65,30 +65,10 @@ export function writeAddresses(set: RecordSet): AnswerBody {
   return finish(start, at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);
 }
 
-/** As `writeAddresses`, from the addresses' octets. @param ttl seconds */
-export function writeAddressOctets(type: number, ttl: number, addresses: readonly Uint8Array[]): AnswerBody {
-  const { start, count, stride } = beginAddresses(type, addresses.length);
-  let at = start;
-  for (let index = 0; index < count; index += 1) {
-    const data = writeFixed(at, HEADER_OCTETS, type, ttl, stride - FIXED_OCTETS);
-    octets.set(addresses[index] ?? NO_OCTETS, data);
-    at += stride;
-  }
-  return finish(start, at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);
-}
-
 function beginAddresses(type: number, all: number) {
   const stride = FIXED_OCTETS + (type === TYPE.A ? 4 : 16);
   const count = Math.min(all, 0xffff);
   return { start: beginBody(count * stride), count, stride };
-}
-
-/** A PTR record. @param ttl seconds */
-export function writePointer(ttl: number, target: WireName): AnswerBody {
-  const start = beginBody(FIXED_OCTETS + target.length);
-  const at = writeFixed(start, HEADER_OCTETS, TYPE.PTR, ttl, target.length);
-  octets.set(target, at);
-  return finish(start, at + target.length, 1, 0, undefined);
 }
 
 /** The maximum octets of records after a question for this name. */

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import type { EndpointsObject } from '../../src/kube/objects/objects.ts';
 import { AskableCluster } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { composeClusters } from '../../src/records/cluster-composer.ts';
+import { composeRecords } from '../../src/records/cluster-composer.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
@@ -86,7 +86,7 @@ it.each(['coredns', 'kube-dns'] as const)(
     } as const;
     const namespace = { kind: 'Namespace', name: 'blue' } as const;
     cluster.list([service, namespace, ...Array.from({ length: SLICES }, (_, number) => slice(number))]);
-    const reader = new TableReader(cluster.table.memory, 0, undefined, composeClusters);
+    const reader = new TableReader(cluster.table.memory, 0, undefined, composeRecords);
     const packet = new Uint8Array(65_535);
     fc.assert(
       fc.property(form, (asked) => {

@@ -4,10 +4,11 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { readHostsFile } from '../../src/config/dnsmasq/hosts-file.ts';
+import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import { goodOf, planOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
+import { HostsReader } from '../../src/sources/hosts/hosts-reader.ts';
 import { typeName } from '../../src/wire/mnemonics.ts';
 import { keyOfWire } from '../../src/wire/name-wire.ts';
 import { presentRecord } from '../../src/wire/present.ts';
@@ -100,7 +101,7 @@ describe('hosts files', () => {
     const { log } = await runDnsmasq([...QUIET, `--addn-hosts=${path('hosts')}`]);
     const names: string[] = [];
     const warnings: string[] = [];
-    readHostsFile(odd, {
+    const reader = new HostsReader(DNSMASQ_HOSTS, {
       host: (_address, name) => names.push(keyOfWire(name)),
       warning({ kind, line, value }) {
         if (kind === 'unaskable') names.push(value);
@@ -108,6 +109,8 @@ describe('hosts files', () => {
       },
       line: (_line, read) => read(),
     });
+    reader.push(odd);
+    reader.end();
     expect(log.filter((line) => line.startsWith('bad '))).toEqual(warnings);
     expect(log).toContain(`read ${path('hosts')} - ${names.length} names`);
   });

@@ -13,7 +13,7 @@ import { addressesAnsweredBefore, type Handler, minLabelsForwarded } from '../..
 import { isWithinAny, type Match } from '../../src/chain/match.ts';
 import type { Query } from '../../src/chain/query.ts';
 import { makeQuery, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
+import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import {
   type LastOptions,
@@ -157,7 +157,7 @@ function planOf(given: Settings): EnginePlan {
   const settings: LocalNamesOptions['settings'] = {
     names: { ...hostsOnly(5), records: given.records.map(localRecord) },
     hostsPaths: [],
-    format: DNSMASQ_HOSTS,
+    manner: DNSMASQ_HOSTS,
     questions: {
       routes: given.routes,
       keepsPlainNames,

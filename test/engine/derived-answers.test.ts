@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
+import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/hosts-manner.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import {
   writeClusterPlugins,
@@ -77,7 +77,7 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
   const settings: LocalNamesOptions['settings'] = {
     names: { ...hostsOnly(5), records: [record] },
     hostsPaths: [],
-    format: DNSMASQ_HOSTS,
+    manner: DNSMASQ_HOSTS,
     questions: {
       routes: [{ scope, action: { kind: 'address', address } }],
       keepsPlainNames: false,

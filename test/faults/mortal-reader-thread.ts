@@ -4,7 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ReaderData, ReaderLoop } from '../../src/listen/reader-loop.ts';
 import { threadMessages } from '../../src/listen/thread-messages.ts';
-import { composeClusters } from '../../src/records/cluster-composer.ts';
+import { composeRecords } from '../../src/records/cluster-composer.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import type { ClientTransport } from '../../src/wire/response-size.ts';
 import { firstLabelOf } from '../listen/scripted-answers.ts';
@@ -29,7 +29,7 @@ const data = workerData as ReaderData;
 const messages = threadMessages(parentPort);
 const { table, reader, udpSize } = data;
 if (table === undefined) throw new Error('no table');
-const answers = new MortalAnswers(table, reader, udpSize, composeClusters);
+const answers = new MortalAnswers(table, reader, udpSize, composeRecords);
 const loop = new ReaderLoop(data, answers, messages);
 messages.ready();
 loop.run();

@@ -4,18 +4,10 @@
 import type { Interfaces } from '../../listen/local-addresses.ts';
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import type { QuestionRules } from '../../plugins/local-names/question-rules.ts';
-import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
 import { boundsOf } from './addresses.ts';
-import { isForReading } from './config-folder.ts';
 import type { DnsmasqPlan, SynthesisedDomain } from './dnsmasq-plan.ts';
-import { HostsFileReader } from './hosts-file.ts';
-
-/** How dnsmasq reads hosts files. */
-export const DNSMASQ_HOSTS: HostsFormat = {
-  open: (visitor) => new HostsFileReader(visitor),
-  isHostsFile: isForReading,
-};
+import { DNSMASQ_HOSTS } from './hosts-manner.ts';
 
 /** @param interfaces of this machine, for the domains of their networks */
 export function makeLocalSettings(plan: DnsmasqPlan, interfaces: Interfaces): LocalSettings {
@@ -24,7 +16,7 @@ export function makeLocalSettings(plan: DnsmasqPlan, interfaces: Interfaces): Lo
     names: localNamesPlan(plan, interfaces),
     // Files first, then watched folders, in dnsmasq's reading order.
     hostsPaths: [...local.hostsFiles, ...local.hostsFolders],
-    format: DNSMASQ_HOSTS,
+    manner: DNSMASQ_HOSTS,
     questions: questionRulesOf(plan),
     replies: filters,
   };

@@ -5,7 +5,8 @@ import type { Interfaces } from '../../listen/local-addresses.ts';
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import { hostsOnly } from '../../sources/local/local-plan.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
-import { DNSMASQ_HOSTS, makeLocalSettings } from '../dnsmasq/local-settings.ts';
+import { DNSMASQ_HOSTS } from '../dnsmasq/hosts-manner.ts';
+import { makeLocalSettings } from '../dnsmasq/local-settings.ts';
 
 /** @param ttl in seconds, if there are no dnsmasq options */
 export function makeServeLocalSettings(
@@ -21,7 +22,7 @@ export function makeServeLocalSettings(
   return {
     names: hostsOnly(ttl),
     hostsPaths: hosts,
-    format: DNSMASQ_HOSTS,
+    manner: DNSMASQ_HOSTS,
     questions: {
       routes: [],
       keepsPlainNames: false,

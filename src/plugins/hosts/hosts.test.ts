@@ -8,6 +8,7 @@ import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { makeQuery, QUERY_HEADER } from '../../chain/testing/queries.ts';
+import { composeRecords } from '../../records/cluster-composer.ts';
 import { TableReader } from '../../table/reader.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
@@ -58,7 +59,7 @@ class Subject {
     const octets = new Uint8Array(4096);
     const packet = encodeMessage({ ...asked, questions: [question] });
     octets.set(packet);
-    const length = new TableReader(this.table.memory, 0).answer(
+    const length = new TableReader(this.table.memory, 0, undefined, composeRecords).answer(
       octets,
       0,
       packet.length,

@@ -1,21 +1,31 @@
 /**
  * Answers names and addresses from a hosts file and from lines in the configuration, and follows changes of the file.
  */
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
+import { TimeSlice } from '../../base/time-slice.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, type Match } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { FileReader } from '../../sources/file-reader.ts';
+import type { HostsVisitor } from '../../sources/hosts/hosts-manner.ts';
+import { HostsReader } from '../../sources/hosts/hosts-reader.ts';
+import { HostsSource } from '../../sources/hosts/hosts-source.ts';
+import { ParseWarningReport } from '../../sources/hosts/parse-warning-report.ts';
+import { readHostsFiles } from '../../sources/hosts/read-hosts-files.ts';
 import { LocalPublication } from '../../sources/local/local-publication.ts';
+import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
+import { TableFullError } from '../../table/arena.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { CLASS, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
-import { HostsNames } from './hosts-names.ts';
+import { formatAddress } from '../../wire/address.ts';
+import { encodeName, ROOT } from '../../wire/name.ts';
+import { CLASS, type NameKey, type RecordData, TYPE, type WireName } from '../../wire/types.ts';
+import { HostLines } from './host-lines.ts';
+import { COREDNS_HOSTS } from './hosts-manner.ts';
 import type { HostsOptions } from './options.ts';
 import { PublishedHosts } from './published-hosts.ts';
 
@@ -28,32 +38,48 @@ export interface HostsDependencies {
   readonly readTtl: number | undefined;
 }
 
+/** Approximate octets of a line, to size the index of names. */
+const LINE_OCTETS = 32;
+
 export class Hosts {
   readonly handler: Handler;
   readonly #options: HostsOptions;
   readonly #fence: ItemFence;
+  readonly #warnings: ParseWarningReport;
   readonly #dependencies: HostsDependencies;
   readonly #zones: ReadonlySet<NameKey>;
+  readonly #zoneNames: readonly WireName[];
   readonly #fallthrough: ReadonlySet<NameKey>;
-  readonly #reader = new FileReader();
+  readonly #source: HostsSource;
   readonly #publication: LocalPublication;
   #published: PublishedHosts;
-  #names: HostsNames;
-  /** Digest of the file as it was read last. */
-  #digest = '';
-  #timer: Timer | undefined;
+  #hosts: HostLines;
+  /** Whether the file has changed since it was read last. */
+  #isStale = true;
+  #reading: Promise<void> | undefined;
   #isStopped = false;
 
   constructor(options: HostsOptions, dependencies: HostsDependencies) {
     this.#options = options;
-    const { clock, log } = dependencies;
+    const { clock, log, table } = dependencies;
     this.#fence = new ItemFence({ source: 'hosts', clock, log });
+    this.#warnings = new ParseWarningReport(log, this.#fence);
     this.#dependencies = dependencies;
     this.#zones = new Set(options.zones);
+    this.#zoneNames = options.zones.map(encodeName);
     this.#fallthrough = new Set(options.fallthrough);
-    this.#names = HostsNames.ofLines(options.inline, options);
-    this.#publication = new LocalPublication(dependencies.table, dependencies.log);
-    this.#published = new PublishedHosts(HostsNames.ofLines([], options), { ...options, zones: [] });
+    this.#publication = new LocalPublication(table, log);
+    this.#hosts = this.#makeLines(0);
+    this.#published = new PublishedHosts(this.#hosts, { ...options, zones: [] });
+    this.#source = new HostsSource({
+      paths: [options.path],
+      isHostsFile: (name) => COREDNS_HOSTS.isHostsFile(name),
+      period: options.reload,
+      isExpected: false,
+      clock,
+      log,
+      onChange: () => void this.#renew(),
+    });
     this.handler = {
       name: 'hosts',
       role: 'publisher',
@@ -76,55 +102,124 @@ export class Hosts {
 
   /** Reads the file. It may be missing, now or later: the names of its last version then stay. */
   async start(): Promise<void> {
-    await this.#publish(this.#names);
-    await this.#read();
-    this.#lookAgain();
+    await this.#source.start();
+    await this.#renew();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#timer?.cancel();
-    await inSteps(this.#dependencies.table.dropPublication(this.#publication.id));
+    this.#source.stop();
+    await this.#reading;
+    await this.#inSlices(this.#dependencies.table.dropPublication(this.#publication.id));
+    this.#hosts.names.retire();
   }
 
-  #lookAgain(): void {
-    const { reload } = this.#options;
-    if (reload === 0 || this.#isStopped) return;
-    this.#timer = this.#dependencies.clock.after(reload, () => {
-      void this.#read().then(() => this.#lookAgain());
+  /** Reads the file, and once more if it changes meanwhile. */
+  async #renew(): Promise<void> {
+    this.#isStale = true;
+    this.#reading ??= this.#readWhileStale().finally(() => {
+      this.#reading = undefined;
     });
+    await this.#reading;
   }
 
-  async #read(): Promise<void> {
-    const { clock } = this.#dependencies;
-    const reading = await this.#reader.read(this.#options.path, clock.now());
-    if (reading?.kind !== 'content' || reading.digest === this.#digest || this.#isStopped) return;
-    this.#digest = reading.digest;
-    const { path } = this.#options;
-    const names = this.#fence.take(
-      () => path,
-      () => this.#names.withFile(reading.octets.toString(), this.#options),
-    );
-    if (names === undefined) return;
-    for (const { line, problem } of names.failures) this.#fence.reject(`${path}:${line}`, 'failed', problem);
-    await this.#publish(names);
-    this.#count();
+  async #readWhileStale(): Promise<void> {
+    while (this.#isStale && !this.#isStopped) {
+      this.#isStale = false;
+      await this.#inSlices(this.#read());
+    }
   }
 
-  async #publish(names: HostsNames): Promise<void> {
-    const { readTtl: ttl = this.#options.ttl } = this.#dependencies;
-    const published = new PublishedHosts(names, { ...this.#options, ttl });
-    await inSteps(this.#publication.replace(this.#published, published));
+  *#read(): Generator<void, void> {
+    const files = this.#source.files();
+    // The names of a file that is gone stay.
+    if (files.length === 0 && this.#hosts.names.size > 0) return;
+    const hosts = this.#makeLines(files.reduce((sum, { size }) => sum + size, 0) / LINE_OCTETS);
+    const isRead = yield* this.#readInto(hosts, files);
+    const published = new PublishedHosts(hosts, { ...this.#options, ttl: this.#ttl });
+    const changed = isRead
+      ? yield* this.#publication.replace(this.#published, published, hosts.names)
+      : undefined;
+    if (changed === undefined) {
+      hosts.names.retire();
+      return;
+    }
+    const { names: former } = this.#hosts;
     this.#published = published;
-    this.#names = names;
+    this.#hosts = hosts;
     this.#dependencies.table.publicationChanged(this.#publication.id);
+    former.retire();
+    if (files.length > 0) this.#count();
+  }
+
+  /** @returns false if there is nothing to show now */
+  *#readInto(hosts: HostLines, files: ReturnType<HostsSource['files']>): Generator<void, boolean> {
+    const { path } = this.#options;
+    const { names } = hosts;
+    this.#warnings.begin(files);
+    try {
+      const isCurrent = yield* readHostsFiles({
+        files,
+        manner: COREDNS_HOSTS,
+        fence: this.#fence,
+        onWarning: (file, warning) => this.#warnings.add(file, warning),
+        begin: () => this.#take(hosts, names.addOrigin({ ttl: this.#ttl, file: path })),
+      });
+      // The change is reported, and the file is read again then.
+      if (!isCurrent && this.#hosts.names.size > 0) return false;
+      this.#warnings.end();
+      this.#readInline(hosts);
+      yield* hosts.finish();
+      return true;
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.#publication.reportFull();
+      return false;
+    }
+  }
+
+  #readInline(hosts: HostLines): void {
+    const origin = hosts.names.addOrigin({ ttl: this.#ttl, file: undefined });
+    const reader = new HostsReader(COREDNS_HOSTS, {
+      host: this.#take(hosts, origin),
+      warning: () => {},
+      line: (_line, read) => read(),
+    });
+    reader.push(Buffer.from(this.#options.inline.join('\n')));
+    reader.end();
+  }
+
+  /** Adds the names that are within the zones. @param text the number of their origin */
+  #take(hosts: HostLines, text: number): HostsVisitor['host'] {
+    const isWhole = this.#zones.has(ROOT);
+    return (address, name) => {
+      if (isWhole || this.#zoneNames.some((zone) => isBelow(name, zone))) hosts.add(name, address, text);
+    };
+  }
+
+  #makeLines(expected: number): HostLines {
+    const { hasReverse } = this.#options;
+    const rules = { outcome: LOCAL_OUTCOME, answersBoth: true, keepsRepeated: true } as const;
+    return new HostLines(
+      this.#publication.makeHostNames({ ...rules, leadsTo: hasReverse ? 'all' : 'none' }, expected),
+    );
+  }
+
+  get #ttl(): number {
+    return this.#dependencies.readTtl ?? this.#options.ttl;
+  }
+
+  /** Pauses between the steps, so that a long file does not delay queries. */
+  async #inSlices(steps: Generator<void, unknown>): Promise<void> {
+    for (const slice = new TimeSlice(this.#dependencies.clock); steps.next().done !== true; )
+      if (slice.isOver) await slice.next();
   }
 
   #count(): void {
     const { metrics, clock } = this.#dependencies;
     metrics
       .gauge('coredns_hosts_entries', 'The combined number of entries in hosts and Corefile.', ['hostsfile'])
-      .set({ hostsfile: this.#options.path }, this.#names.size);
+      .set({ hostsfile: this.#options.path }, this.#hosts.names.entries);
     metrics
       .gauge('coredns_hosts_reload_timestamp_seconds', 'The timestamp of the last reload of hosts file.')
       .set({}, clock.now() / 1000);
@@ -134,7 +229,7 @@ export class Hosts {
     const { key, question } = query;
     const { type } = question;
     if (type === TYPE.PTR) {
-      const names = this.#names.namesOf(key);
+      const names = this.#hosts.namesOf(key);
       if (names.length === 0) return next(query);
       return this.#answer(
         key,
@@ -144,15 +239,19 @@ export class Hosts {
     if (!isWithinAny(key, this.#zones)) return next(query);
     const passesType = this.#options.fallsThroughUnsupported && type !== TYPE.A && type !== TYPE.AAAA;
     if (passesType && isWithinAny(key, this.#fallthrough)) return next(query);
-    if (this.#names.isKnown(key)) return this.#answer(key, this.#addresses(key, type));
+    if (this.#hosts.isKnown(key)) return this.#answer(key, this.#addresses(key, type));
     return isWithinAny(key, this.#fallthrough) ? next(query) : { kind: 'servfail' };
   }
 
   #addresses(name: NameKey, type: number): readonly RecordData[] {
     if (type === TYPE.A)
-      return this.#names.addressesOf(name, 'ipv4').map((address) => ({ kind: 'A', address }));
+      return this.#hosts
+        .addressesOf(name, 'ipv4')
+        .map((octets) => ({ kind: 'A', address: formatAddress(octets) }));
     if (type !== TYPE.AAAA) return [];
-    return this.#names.addressesOf(name, 'ipv6').map((address) => ({ kind: 'AAAA', address }));
+    return this.#hosts
+      .addressesOf(name, 'ipv6')
+      .map((octets) => ({ kind: 'AAAA', address: formatAddress(octets) }));
   }
 
   /** Empty data: the name is known, but has no records of this type. */
@@ -162,15 +261,18 @@ export class Hosts {
   }
 
   #concerns(name: NameKey, type: number): boolean {
-    if (type === TYPE.PTR) return this.#names.namesOf(name).length > 0;
+    if (type === TYPE.PTR) return this.#hosts.namesOf(name).length > 0;
     if (!isWithinAny(name, this.#zones)) return false;
-    return !isWithinAny(name, this.#fallthrough) || this.#names.isKnown(name);
+    return !isWithinAny(name, this.#fallthrough) || this.#hosts.isKnown(name);
   }
 }
 
-/** Pauses between the steps, so that a long file does not delay queries. */
-async function inSteps(steps: Generator<void, unknown>): Promise<void> {
-  while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+/** Whether a name is within a zone. */
+function isBelow(name: WireName, zone: WireName): boolean {
+  const from = name.length - zone.length;
+  let at = 0;
+  while (at < from) at += (name[at] ?? 0) + 1;
+  return at === from && name.every((octet, index) => index < from || octet === zone[index - from]);
 }
 
 /** Any name, because the known names change with the file. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Handler, ReplyChanges } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
-import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
+import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
 import { LocalData } from '../../sources/local/local-data.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
 import type { LocalisedPublication, PublicationId } from '../../table/types.ts';
@@ -25,7 +25,7 @@ export interface LocalSettings {
   readonly names: LocalNamesPlan;
   /** Hosts files and folders of them, in reading order. */
   readonly hostsPaths: readonly string[];
-  readonly format: HostsFormat;
+  readonly manner: HostsManner;
   readonly questions: QuestionRules;
   readonly replies: ReplyRules;
 }
@@ -60,11 +60,11 @@ export class LocalHandlers {
 
   constructor(options: LocalHandlersOptions) {
     const { settings, table, networks, onShow, forget, clock, log } = options;
-    const { names: plan, hostsPaths, format } = settings;
+    const { names: plan, hostsPaths, manner } = settings;
     this.#data = new LocalData({
       plan,
       hostsPaths,
-      format,
+      manner,
       table,
       networks,
       onShow,
@@ -149,6 +149,11 @@ export class LocalHandlers {
 
   stop(): void {
     this.#data.stop();
+  }
+
+  /** Gives the memory of all names back. The publication must be dropped. */
+  release(): void {
+    this.#data.release();
   }
 
   #compileRules(rules: QuestionRules): QuestionRuleBook {

@@ -110,6 +110,7 @@ async function retire(local: LocalHandlers, table: TableWriter): Promise<void> {
     const steps = table.dropPublication(publication);
     while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
   }
+  local.release();
 }
 
 /** Whether local names and rules for replies are the same; rules for questions may differ. */

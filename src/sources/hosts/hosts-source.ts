@@ -31,6 +31,10 @@ export interface HostsSourceOptions {
   readonly paths: readonly string[];
   /** Whether a file of this name in a folder is a hosts file. */
   readonly isHostsFile: (name: string) => boolean;
+  /** Milliseconds between checks without a notification; 0: files are read once. Default: 500. */
+  readonly period?: number;
+  /** Whether a missing file is logged. Default: true. */
+  readonly isExpected?: boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Called when `files` has changed; not for files found by `start`. */
@@ -55,12 +59,12 @@ export class HostsSource {
     this.#options = options;
   }
 
-  /** Reads all files, and follows them from then on. Missing files are logged and awaited. */
+  /** Reads all files, and follows them from then on. Missing files are awaited. */
   async start(): Promise<void> {
     this.#followed = await Promise.all(this.#options.paths.map((path) => this.#follow(resolve(path))));
     await Promise.all(this.#followed.map(({ follower }) => follower.start()));
     this.#started = true;
-    if (this.#stopped) this.stop();
+    if (this.#stopped || this.#options.period === 0) this.stop();
   }
 
   /** All files that can be read now. */
@@ -81,15 +85,15 @@ export class HostsSource {
   }
 
   async #follow(path: string): Promise<FollowedPath> {
-    const { isHostsFile, clock, log } = this.#options;
+    const { isHostsFile, period, isExpected = true, clock, log } = this.#options;
     const kind = await kindOf(path);
-    if (kind === 'missing') log.warn('hosts file missing, it is waited for', { file: path });
+    if (kind === 'missing' && isExpected) log.warn('hosts file missing, it is waited for', { file: path });
     const isFolder = kind === 'folder';
     const files = new Map<string, HostsFile>();
     const follower = new FolderFollower({
       folder: isFolder ? path : dirname(path),
       accepts: isFolder ? isHostsFile : (name) => name === basename(path),
-      period: PERIOD_MILLISECONDS,
+      period: period ?? PERIOD_MILLISECONDS,
       mayBeMissing: true,
       digestsOnly: true,
       clock,

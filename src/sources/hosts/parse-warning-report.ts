@@ -4,7 +4,7 @@
  */
 import type { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
-import type { HostsWarning } from './hosts-format.ts';
+import type { HostsWarning } from './hosts-manner.ts';
 import type { HostsFile } from './hosts-source.ts';
 
 const MAX_LINES = 20;

@@ -9,16 +9,18 @@ import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
+import { TimeSlice } from '../../base/time-slice.ts';
+import type { HostNames } from '../../records/hosts/host-names.ts';
+import { TableFullError } from '../../table/arena.ts';
 import type { LocalisedPublication, PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { HostsFormat, HostsWarning } from '../hosts/hosts-format.ts';
+import type { HostsManner, HostsWarning } from '../hosts/hosts-manner.ts';
 import { type HostsFile, HostsSource } from '../hosts/hosts-source.ts';
 import { ParseWarningReport } from '../hosts/parse-warning-report.ts';
 import { branchesOf } from './changed-branches.ts';
-import { HostNames } from './host-names.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { LocalPublication } from './local-publication.ts';
@@ -30,7 +32,7 @@ export interface LocalDataOptions {
   readonly plan: LocalNamesPlan;
   /** Hosts files and folders of them, in reading order. */
   readonly hostsPaths: readonly string[];
-  readonly format: HostsFormat;
+  readonly manner: HostsManner;
   readonly table: TableWriter;
   /** The networks that distinguish clients, if the plan localises queries. */
   readonly networks: readonly AddressRange[];
@@ -42,6 +44,15 @@ export interface LocalDataOptions {
   readonly log: Log;
 }
 
+/** As dnsmasq has it: an address leads to its first name, and other servers may know what a name lacks. */
+const RULES = {
+  outcome: LOCAL_OUTCOME,
+  answersBoth: false,
+  leadsTo: 'first',
+  keepsRepeated: false,
+} as const;
+/** Approximate octets of a line, to size the index of names. */
+const LINE_OCTETS = 32;
 /** Delay before reading a file again that changed during the read. */
 const RETRY_MILLISECONDS = 200;
 
@@ -54,7 +65,9 @@ export class LocalData {
   readonly #queue: ChangeQueue;
   readonly #fence: ItemFence;
   readonly #warnings: ParseWarningReport;
-  #names = new LocalNames(hostsOnly(0), new HostNames(), LOCAL_OUTCOME);
+  #names: LocalNames;
+  /** Names that are being read. */
+  #building: HostNames | undefined;
   #work: Iterator<void, void> | undefined;
   #isStale = true;
   #hasOtherNetworks = false;
@@ -62,9 +75,10 @@ export class LocalData {
   #retry: Timer | undefined;
 
   constructor(options: LocalDataOptions) {
-    const { hostsPaths, format, table, clock, log } = options;
+    const { hostsPaths, manner, table, clock, log } = options;
     this.#options = options;
     this.#publication = new LocalPublication(table, log);
+    this.#names = new LocalNames(hostsOnly(0), this.#publication.makeHostNames(RULES), LOCAL_OUTCOME);
     this.#localised = new LocalisedPublications(table, log);
     this.#networks = options.networks;
     this.#fence = new ItemFence({ source: 'hosts', clock, log });
@@ -78,7 +92,7 @@ export class LocalData {
       paths: hostsPaths,
       clock,
       log,
-      isHostsFile: (name) => format.isHostsFile(name),
+      isHostsFile: (name) => manner.isHostsFile(name),
       onChange: () => this.#renewSoon(),
     });
   }
@@ -114,7 +128,8 @@ export class LocalData {
   /** Resolves when all files are read and their names published. */
   async start(): Promise<void> {
     await this.#source.start();
-    this.#queue.settle();
+    for (const slice = new TimeSlice(this.#options.clock); this.#step(); )
+      if (slice.isOver) await slice.next();
     this.#isStarted = true;
   }
 
@@ -127,6 +142,13 @@ export class LocalData {
     this.#source.stop();
     this.#retry?.cancel();
     this.#queue.stop();
+  }
+
+  /** Gives the memory of all names back. The publication must be dropped. */
+  release(): void {
+    this.stop();
+    this.#abandon();
+    this.#names.hosts.retire();
   }
 
   /** Schedules another read, of files that changed while they were read. */
@@ -156,27 +178,58 @@ export class LocalData {
   }
 
   *#renew(): Generator<void, void> {
-    const { plan, format, onChange, clock, log } = this.#options;
+    const { plan, onChange, clock, log } = this.#options;
     const began = clock.monotonic();
     const files = this.#source.files();
-    this.#warnings.begin(files);
-    const onWarning = (file: HostsFile, warning: HostsWarning) => this.#warnings.add(file, warning);
-    const hosts = yield* readHosts({ plan, files, format, onWarning, fence: this.#fence });
-    if (hosts === undefined) {
-      this.#renewLater();
-      return;
-    }
-    this.#warnings.end();
+    const hosts = yield* this.#read(files);
+    if (hosts === undefined) return;
     const before = this.#names;
     const after = new LocalNames(plan, hosts, LOCAL_OUTCOME);
-    const changed = yield* this.#publication.replace(before, after);
+    const changed = yield* this.#publication.replace(before.nodes, after.nodes, hosts);
+    if (changed === undefined) {
+      this.#abandon();
+      return;
+    }
+    // The cache is empty before the start.
+    if (this.#isStarted) yield* after.countChanged(before, changed);
+    else changed.count += hosts.size + hosts.reversed;
     this.#names = after;
+    this.#building = undefined;
     this.#options.table.publicationChanged(this.#publication.id);
     yield* this.#localise();
-    // The cache is empty before the start.
+    // Names for networks were compared with the former ones until now.
+    before.hosts.retire();
     if (changed.count > 0 && this.#isStarted) onChange(changed.isListed ? branchesOf(changed.first) : [ROOT]);
     const milliseconds = Math.round(clock.monotonic() - began);
     const fields = { files: files.length, names: hosts.size, changed: changed.count, milliseconds };
     if (changed.count > 0 || files.length > 0) log.info('hosts files read', fields);
+  }
+
+  /** @returns undefined if there is nothing to show now */
+  *#read(files: readonly HostsFile[]): Generator<void, HostNames | undefined> {
+    const { plan, manner } = this.#options;
+    this.#warnings.begin(files);
+    const octets = files.reduce((sum, { size }) => sum + size, 0);
+    const names = this.#publication.makeHostNames(RULES, octets / LINE_OCTETS);
+    this.#building = names;
+    const onWarning = (file: HostsFile, warning: HostsWarning) => this.#warnings.add(file, warning);
+    try {
+      if (yield* readHosts(names, { plan, files, manner, onWarning, fence: this.#fence })) {
+        this.#warnings.end();
+        return names;
+      }
+      this.#renewLater();
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.#publication.reportFull();
+    }
+    this.#abandon();
+    return undefined;
+  }
+
+  /** Gives back the memory of names that are not shown. */
+  #abandon(): void {
+    this.#building?.retire();
+    this.#building = undefined;
   }
 }

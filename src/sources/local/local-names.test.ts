@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NameNode, ZoneId } from '../../table/types.ts';
+import type { ZoneId } from '../../table/types.ts';
 import { encodeName, parseName, toKey } from '../../wire/name.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
 import { presentRecord } from '../../wire/present.ts';
@@ -8,6 +8,7 @@ import { compileNode } from '../../zone/compile.ts';
 import { recordsOf } from '../../zone/record-set.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
+import { CountedNames } from './local-publication.ts';
 import { makeHostNames } from './testing/make-host-names.ts';
 
 const key = (text: string) => toKey(parseName(text));
@@ -133,37 +134,37 @@ describe('local names', () => {
     ]);
   });
 
-  it('tell equal nodes from different ones', () => {
-    const [one, same] = [namesOf(), namesOf()];
-    const of = (changes: Partial<LocalNamesPlan>) => one.hasSameNode(wire('web'), namesOf(changes));
-    const reverse = wire('1.0.0.10.in-addr.arpa');
-    expect([one.hasSameNode(wire('web'), same), one.hasSameNode(reverse, same)]).toEqual([true, true]);
-    expect([of({ cnames: [cname('web', 'x')] }), of({ mxOfHosts: { kind: 'self' } })]).toEqual([
-      false,
-      false,
-    ]);
-    const hosts = makeHostNames([
+  it('have nodes where an option has a say, and for more addresses than readers take', () => {
+    const many = Array.from({ length: 17 }, (_, index) => ['many', `10.0.1.${index}`] as const);
+    const names = new LocalNames(
+      { ...hostsOnly(5), cnames: [cname('one', 'web'), cname('web.lan', 'web')] },
+      makeHostNames([...HOSTS, ...many]),
+      9,
+    );
+    expect(Array.from(names.nodes.names(), keyOfWire).toSorted()).toEqual(['many.', 'one.', 'web.lan.']);
+    expect(names.nodes.has(wire('web'))).toBe(false);
+    const zone = 1 as ZoneId;
+    expect(names.nodes.compile(wire('many'), zone)).toEqual(compileNode(names.node(key('many')), zone));
+  });
+
+  it('count as changed where their addresses, their TTLs or the names of their addresses differ', () => {
+    const changes = (from: LocalNames, to: LocalNames) => {
+      const changed = new CountedNames();
+      for (const _ of to.countChanged(from, changed));
+      return changed.first.toSorted();
+    };
+    const named = (lines: readonly (readonly [string, string])[], ttl = 5) =>
+      new LocalNames(hostsOnly(ttl), makeHostNames(lines), 9);
+    expect(changes(named(HOSTS), named(HOSTS))).toEqual([]);
+    const others = named([
       ['web', '10.0.0.9'],
       ['other', '10.0.0.1'],
     ]);
-    const others = new LocalNames(hostsOnly(5), hosts, 9);
-    expect([one.hasSameNode(wire('web'), others), one.hasSameNode(reverse, others)]).toEqual([false, false]);
-  });
-
-  it('are compiled from octets as from records', () => {
-    const names = namesOf({ cnames: [cname('one', 'web')] });
-    const zone = 1 as ZoneId;
-    const plain = ({ answers, ...node }: NameNode) => ({
-      ...node,
-      name: [...node.name],
-      answers: [...answers].map(([type, body]) => [type, { ...body, bytes: [...body.bytes] }]),
-    });
-    let count = 0;
-    for (const name of names.names()) {
-      const direct = plain(names.compile(name, zone));
-      expect(direct).toEqual(plain(compileNode(names.node(keyOfWire(name)), zone)));
-      count += 1;
-    }
-    expect(count).toBe(7);
+    expect(changes(named([['web', '10.0.0.1']]), others)).toEqual([
+      ...['1.0.0.10.in-addr.arpa.', '9.0.0.10.in-addr.arpa.', 'other.', 'web.'],
+    ]);
+    expect(changes(others, named([]))).toEqual([
+      ...['1.0.0.10.in-addr.arpa.', '9.0.0.10.in-addr.arpa.', 'other.', 'web.'],
+    ]);
   });
 });

@@ -4,7 +4,8 @@
  * Immutable: a change makes another one. Others may know the records that a name lacks here, so it never denies them, except
  * that an alias hides all other records of its name (RFC 1034 section 3.6.2).
  */
-import type { NameNode, ZoneId } from '../../table/types.ts';
+
+import type { HostAddress, HostNames } from '../../records/hosts/host-names.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import type { AddressMatch } from '../../wire/address-range.ts';
 import { encodeName, toKey } from '../../wire/name.ts';
@@ -21,9 +22,8 @@ import {
 import { compileNode } from '../../zone/compile.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import { type NamedSet, type RecordSet, recordSet, recordsOf } from '../../zone/record-set.ts';
-import { HostAnswers } from './host-answers.ts';
-import type { HostAddress, HostNames } from './host-names.ts';
 import type { Cname, LocalNamesPlan } from './local-plan.ts';
+import type { CountedNames, PublishedNames } from './local-publication.ts';
 import { NameSet } from './name-set.ts';
 
 export interface LocalAnswer {
@@ -41,6 +41,8 @@ interface AliasesEnd {
 /** Aliases of aliases that are followed for one question, as in dnsmasq. */
 const MAX_ALIASES = 9;
 const MX_PREFERENCE = 1;
+/** Names compared without a pause: less than a millisecond. */
+const STRETCH = 500;
 /** Others may know names below. */
 const BELOW = { kind: 'ask', labels: 0 } as const;
 
@@ -53,7 +55,6 @@ export class LocalNames {
   readonly #cnames: ReadonlyMap<NameKey, Cname>;
   /** The names of `#sets` and `#cnames`. */
   readonly #ofOptions = new NameSet();
-  readonly #answers: HostAnswers;
   /** The parents of all names. */
   #parents: NameSet | undefined;
 
@@ -65,9 +66,19 @@ export class LocalNames {
     this.#sets = groupRecords(plan.records);
     // Of two with the same alias the first counts.
     this.#cnames = new Map(plan.cnames.toReversed().map((cname) => [cname.alias, cname]));
-    this.#answers = new HostAnswers(hosts);
     for (const names of [this.#sets.keys(), this.#cnames.keys()])
-      for (const name of names) this.#ofOptions.add(encodeName(name));
+      for (const name of names) this.#addOfOptions(encodeName(name));
+  }
+
+  /** Readers compose no answers for names of options: these have nodes. */
+  #addOfOptions(name: WireName): void {
+    this.#ofOptions.add(name);
+    this.#hosts.setApart(name);
+  }
+
+  /** The names of hosts files. */
+  get hosts(): HostNames {
+    return this.#hosts;
   }
 
   /** The local answer; undefined if others must answer. ANY returns all local records. */
@@ -121,27 +132,46 @@ export class LocalNames {
     return this.#isKnown(name) || this.#hosts.pointer(name) !== undefined;
   }
 
-  /** Whether the node of a name is the same here and in `other`. False if only the nodes themselves can show it. */
-  hasSameNode(name: WireName, other: LocalNames): boolean {
-    if (!this.#isOfHosts(name) || !other.#isOfHosts(name)) return false;
-    return this.#hosts.hasSameAddresses(name, other.#hosts) && this.#hosts.hasSamePointer(name, other.#hosts);
+  /** Names that readers compose no answers for. */
+  get nodes(): PublishedNames {
+    return {
+      names: () => this.#namesOfNodes(),
+      has: (name) => this.#ofOptions.find(name) !== 0 || this.#hosts.isApart(name),
+      // Compare the nodes themselves: these names are few.
+      hasSameNode: () => false,
+      compile: (name, zone) => compileNode(this.node(keyOfWire(name)), zone),
+    };
+  }
+
+  *#namesOfNodes(): Generator<WireName, void> {
+    for (const entry of this.#ofOptions.entries()) yield this.#ofOptions.name(entry);
+    for (const name of this.#hosts.namesApart()) if (this.#ofOptions.find(name) === 0) yield name;
+  }
+
+  /** Counts the names of hosts files that `former` has not or knows otherwise, or that only it has. Names with nodes are not counted. */
+  *countChanged(former: LocalNames, changed: CountedNames): Generator<void, void> {
+    const [here, there] = [this.#hosts, former.#hosts];
+    let count = 0;
+    for (const name of namesAndReverse(here)) {
+      if (++count % STRETCH === 0) yield;
+      const isSame = here.hasSameAddresses(name, there) && here.hasSamePointer(name, there);
+      if (!isSame && !here.isApart(name)) changed.add(name);
+    }
+    for (const name of namesAndReverse(there)) {
+      if (++count % STRETCH === 0) yield;
+      const isGone = !here.has(name) && here.pointer(name) === undefined;
+      if (isGone && !there.isApart(name)) changed.add(name);
+    }
   }
 
   /** Whether clients of a network get other addresses than all others. @param isNear whether an address is in the network */
   isLocalisedFor(isNear: AddressMatch, name: WireName): boolean {
-    if (this.#isOfHosts(name) && this.#hosts.countIpv4(name) < 2) return false;
+    if (this.#ofOptions.find(name) === 0 && this.#hosts.countIpv4(name) < 2) return false;
     const key = keyOfWire(name);
     if (!this.isLocalised(key)) return false;
     const addresses = this.#setsAt(this.#followAliases(key).name).find(({ type }) => type === TYPE.A)?.data;
     const near = addresses?.filter(isAddressIn(isNear)).length ?? 0;
     return near > 0 && near < (addresses?.length ?? 0);
-  }
-
-  /** The node of a name for the table, compiled; valid until the next call. */
-  compile(name: WireName, zone: ZoneId): NameNode {
-    if (!this.#isOfHosts(name)) return compileNode(this.node(keyOfWire(name)), zone);
-    const answers = this.#answers.of(name);
-    return { name, zone, below: BELOW, otherTypes: 'ask', outcome: this.#outcome, answers };
   }
 
   /**
@@ -167,11 +197,6 @@ export class LocalNames {
 
   #isKnown(name: WireName): boolean {
     return this.#hosts.has(name) || this.#ofOptions.find(name) !== 0;
-  }
-
-  /** Whether all records of a name come from hosts files. */
-  #isOfHosts(name: WireName): boolean {
-    return this.#plan.mxOfHosts.kind === 'none' && this.#ofOptions.find(name) === 0;
   }
 
   #listParents(): NameSet {
@@ -227,6 +252,11 @@ export class LocalNames {
     );
     return additional.length === 0 ? set : { ...set, additional };
   }
+}
+
+function* namesAndReverse(hosts: HostNames): Generator<WireName, void> {
+  yield* hosts.names();
+  yield* hosts.reverseNames();
 }
 
 const isAddressIn =

@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { composeRecords } from '../../records/cluster-composer.ts';
 import { TableReader } from '../../table/reader.ts';
 import { query } from '../../table/testing/table-answers.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
+import { parseName, toKey } from '../../wire/name.ts';
 import { LocalNames } from './local-names.ts';
-import { hostsOnly } from './local-plan.ts';
+import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { LocalPublication } from './local-publication.ts';
 import { makeHostNames } from './testing/make-host-names.ts';
 
-function namesOf(hosts: Readonly<Record<string, string>>): LocalNames {
-  return new LocalNames(hostsOnly(5), makeHostNames(Object.entries(hosts)), 0);
-}
-
-const NOTHING = namesOf({});
-
 function makePublication(reservation = 2 ** 26) {
   const table = new TableWriter({ reservation, cacheOctets: 2 ** 16, readers: 1 });
-  const reader = new TableReader(table.memory, 0);
+  const reader = new TableReader(table.memory, 0, undefined, composeRecords);
   const log = new RecordingLog();
   const publication = new LocalPublication(table, log);
   const view = table.viewSettings(DEFAULT_VIEW);
@@ -28,51 +24,60 @@ function makePublication(reservation = 2 ** 26) {
     const end = reader.answer(packet, 0, length, packet.length, 'udp');
     return end === VERDICT.ASK ? undefined : packet.subarray(end - 4, end).join('.');
   };
+  const namesOf = (hosts: Readonly<Record<string, string>>, cnames: LocalNamesPlan['cnames'] = []) =>
+    new LocalNames({ ...hostsOnly(5), cnames }, makeHostNames(Object.entries(hosts), publication), 0);
   const replace = (before: LocalNames, after: LocalNames) => {
-    const work = publication.replace(before, after);
+    const work = publication.replace(before.nodes, after.nodes, after.hosts);
     for (let pauses = 0; ; pauses += 1) {
       const step = work.next();
       if (step.done === true) return { changed: step.value, pauses };
     }
   };
-  return { table, publication, log, tell, replace };
+  return { table, publication, log, tell, namesOf, replace };
 }
 
+const key = (text: string) => toKey(parseName(text));
+const aliases = (names: readonly string[]) =>
+  names.map((name) => ({ alias: key(name), target: key('web'), ttl: 3 }));
+
 describe('the publication of local names', () => {
-  it('is the difference between what stands and what is known', () => {
-    const { tell, replace } = makePublication();
+  it('is the list of the names of files, which another replaces', () => {
+    const { tell, namesOf, replace } = makePublication();
     const before = namesOf({ stays: '10.0.0.1', goes: '10.0.0.2', moves: '10.0.0.3' });
-    expect(replace(NOTHING, before).changed.count).toBe(6);
-    const after = namesOf({ stays: '10.0.0.1', moves: '10.0.0.4', comes: '10.0.0.5' });
-    const { changed } = replace(before, after);
+    replace(namesOf({}), before);
+    replace(before, namesOf({ stays: '10.0.0.1', moves: '10.0.0.4', comes: '10.0.0.5' }));
     expect([tell('stays'), tell('goes'), tell('moves'), tell('comes')]).toEqual([
       ...['10.0.0.1', undefined, '10.0.0.4', '10.0.0.5'],
     ]);
-    expect(changed.first.filter((name) => !name.endsWith('arpa.')).toSorted()).toEqual([
-      ...['comes.', 'goes.', 'moves.'],
-    ]);
-    expect(
-      replace(after, namesOf({ moves: '10.0.0.4', stays: '10.0.0.1', comes: '10.0.0.5' })).changed.count,
-    ).toBe(0);
+  });
+
+  it('has nodes for names of options, of which it puts the difference', () => {
+    const { tell, namesOf, replace } = makePublication();
+    const before = namesOf({ web: '10.0.0.1', one: '10.0.0.2' }, aliases(['one', 'two']));
+    expect(replace(namesOf({}), before).changed?.first.toSorted()).toEqual(['one.', 'two.']);
+    expect([tell('web'), tell('one'), tell('two')]).toEqual(['10.0.0.1', '10.0.0.1', '10.0.0.1']);
+    const after = namesOf({ web: '10.0.0.1', one: '10.0.0.2' }, aliases(['two']));
+    expect(replace(before, after).changed?.first).toEqual(['one.']);
+    expect([tell('one'), tell('two')]).toEqual(['10.0.0.2', '10.0.0.1']);
   });
 
   it('pauses now and then, and lists no more names than its limit', () => {
-    const { replace } = makePublication();
-    const many = Array.from({ length: 5000 }, (_, index) => [`n${index}`, '0.0.0.0'] as const);
-    const { changed, pauses } = replace(NOTHING, namesOf(Object.fromEntries(many)));
+    const { namesOf, replace } = makePublication();
+    const many = Array.from({ length: 5000 }, (_, index) => `n${index}`);
+    const { changed, pauses } = replace(namesOf({}), namesOf({ web: '10.0.0.1' }, aliases(many)));
     expect(pauses).toBeGreaterThan(40);
-    expect([changed.count, changed.isListed, changed.first.length]).toEqual([5001, false, 1000]);
+    expect([changed?.count, changed?.isListed, changed?.first.length]).toEqual([5000, false, 1000]);
   });
 
   it('says once that the table is full, and leaves standing what stands', () => {
-    const { publication, log, tell, replace } = makePublication(2 ** 21);
+    const { publication, log, tell, namesOf, replace } = makePublication(2 ** 21);
     const first = namesOf({ first: '10.0.0.1' });
-    replace(NOTHING, first);
+    replace(namesOf({}), first);
     expect(publication.isWhole).toBe(true);
-    const many = Array.from({ length: 20_000 }, (_, index) => [`n${index}`, '0.0.0.0'] as const);
-    replace(first, namesOf({ first: '10.0.0.1', ...Object.fromEntries(many) }));
+    const many = Array.from({ length: 20_000 }, (_, index) => `n${index}`);
+    expect(replace(first, namesOf({ first: '10.0.0.2' }, aliases(many))).changed).toBeUndefined();
     expect(log.records.map(({ level }) => level)).toEqual(['error']);
-    expect(tell('first')).toBe('10.0.0.1');
+    expect([tell('first'), tell('n1')]).toEqual(['10.0.0.1', undefined]);
     // Readers must not forward names that may be among the missing ones.
     expect(publication.isWhole).toBe(false);
   });

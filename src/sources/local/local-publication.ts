@@ -1,8 +1,10 @@
 /**
- * Local names in the answer table. A change publishes the difference between the published and the new names, name by name, so
- * that readers always find a name that is in both.
+ * Local names in the answer table: the names of hosts files as a list that readers compose answers from, and nodes for names whose
+ * answers need more. A change publishes the difference between the nodes, name by name, and the new list with one store, so that
+ * readers always find a name that is in both.
  */
 import type { Log } from '../../base/log.ts';
+import { HostNames, type HostRules } from '../../records/hosts/host-names.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { NameNode, PublicationId, ZoneId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -34,7 +36,7 @@ const ZONE: Zone = {
   authoritativeNxdomain: false,
 };
 
-/** The number of changed names, and the names while they are few. */
+/** The number of changed names, and the first ones while they are few. */
 export class CountedNames {
   count = 0;
   readonly first: NameKey[] = [];
@@ -50,7 +52,7 @@ export class CountedNames {
   }
 }
 
-/** Names to publish: all local names, or some of them as clients of a network see them. */
+/** Names to publish as nodes. */
 export interface PublishedNames {
   /** Without duplicates. Each is valid until the next. */
   names(): Iterable<WireName>;
@@ -80,11 +82,32 @@ export class LocalPublication {
   }
 
   /**
+   * A list for the names of hosts files, empty so far.
+   *
+   * @param expected approximate number of names
+   */
+  makeHostNames(rules: Omit<HostRules, 'zone'>, expected = 0): HostNames {
+    return new HostNames(this.#table.recordsOf(this.id), { ...rules, zone: this.#zone }, expected);
+  }
+
+  /** Says that the table is full. What is published stays, without the names that are missing. */
+  reportFull(first?: WireName): void {
+    this.isWhole = false;
+    const named = first === undefined ? {} : { first: keyOfWire(first) };
+    this.#log.error('local names not published, the answer table is full', named);
+  }
+
+  /**
    * Publishes the differences. The caller may pause at each yield.
    *
-   * @returns the names that changed
+   * @param hosts to show in place of the list that is shown; default: that one stays
+   * @returns the nodes that changed; undefined if the table is full: what is published stays
    */
-  *replace<Names extends PublishedNames>(before: Names, after: Names): Generator<void, CountedNames> {
+  *replace<Names extends PublishedNames>(
+    before: Names,
+    after: Names,
+    hosts?: HostNames,
+  ): Generator<void, CountedNames | undefined> {
     const changed = new CountedNames();
     let count = 0;
     let isWhole = true;
@@ -96,6 +119,10 @@ export class LocalPublication {
       count += 1;
       if (count % STRETCH === 0) yield;
     }
+    if (!isWhole || (hosts !== undefined && !this.#show(hosts))) {
+      yield* this.#withdraw(before, after);
+      return undefined;
+    }
     for (const name of before.names()) {
       if (!after.has(name)) {
         this.#table.remove(name, this.#zone);
@@ -105,8 +132,30 @@ export class LocalPublication {
       if (count % STRETCH === 0) yield;
     }
     this.#table.collect();
-    this.isWhole = isWhole;
+    this.isWhole = true;
     return changed;
+  }
+
+  /** @returns whether the table had room for it */
+  #show(hosts: HostNames): boolean {
+    try {
+      hosts.show();
+      return true;
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.reportFull();
+      return false;
+    }
+  }
+
+  /** Removes the nodes that only `after` has. */
+  *#withdraw(before: PublishedNames, after: PublishedNames): Generator<void, void> {
+    let count = 0;
+    for (const name of after.names()) {
+      if (!before.has(name)) this.#table.remove(name, this.#zone);
+      count += 1;
+      if (count % STRETCH === 0) yield;
+    }
   }
 
   #put<Names extends PublishedNames>(
@@ -122,7 +171,7 @@ export class LocalPublication {
       return now === standing ? 'same' : 'changed';
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
-      this.#log.error('local names not published, the answer table is full', { first: keyOfWire(name) });
+      this.reportFull(name);
       return 'full';
     }
   }

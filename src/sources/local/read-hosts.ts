@@ -1,63 +1,51 @@
 /**
- * Reads hosts files into names, piece by piece, so that a long file does not block the thread.
+ * Reads the names of options and of hosts files, piece by piece.
  */
 import type { ItemFence } from '../../base/item-fence.ts';
+import type { HostNames } from '../../records/hosts/host-names.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { MAX_NAME_OCTETS } from '../../wire/label.ts';
 import { encodeName } from '../../wire/name.ts';
 import type { WireName } from '../../wire/types.ts';
-import type { HostsFormat, HostsWarning } from '../hosts/hosts-format.ts';
+import type { HostsManner, HostsWarning } from '../hosts/hosts-manner.ts';
 import type { HostsFile } from '../hosts/hosts-source.ts';
-import { HostNames } from './host-names.ts';
+import { readHostsFiles } from '../hosts/read-hosts-files.ts';
 import type { LocalNamesPlan, RangeDomain } from './local-plan.ts';
 
 export interface ReadHostsOptions {
   readonly plan: LocalNamesPlan;
   readonly files: readonly HostsFile[];
-  readonly format: HostsFormat;
+  readonly manner: HostsManner;
   readonly onWarning: (file: HostsFile, warning: HostsWarning) => void;
   readonly fence: ItemFence;
 }
 
-/** Approximate octets of a line, to size the index of names. */
-const LINE_OCTETS = 32;
-
 /**
  * Reads records of options and then all files. The caller may pause at each yield.
  *
- * @returns undefined if a file no longer matches its report, because it is changing
+ * @param names without names so far
+ * @returns false if a file no longer matches its report, because it is changing
+ * @throws TableFullError
  */
-export function* readHosts(options: ReadHostsOptions): Generator<void, HostNames | undefined> {
-  const { plan, files, format, onWarning, fence } = options;
-  const octets = files.reduce((sum, { size }) => sum + size, 0);
-  const names = new HostNames(octets / LINE_OCTETS);
+export function* readHosts(names: HostNames, options: ReadHostsOptions): Generator<void, boolean> {
+  const { plan, files, manner, onWarning, fence } = options;
   addHostRecords(names, plan);
   const expander = plan.expandsHosts ? new Expander(plan) : undefined;
-  for (const file of files) {
-    const origin = names.addOrigin({ ttl: plan.ttl, file: file.path });
-    const host = (address: Uint8Array, name: WireName, isPlain: boolean) => {
-      // The longer name first: it gets the PTR record.
-      const expanded = isPlain ? expander?.expand(name, address) : undefined;
-      if (expanded !== undefined) names.add(expanded, address, origin);
-      names.add(name, address, origin);
-    };
-    const reader = format.open({
-      host,
-      warning: (warning) => onWarning(file, warning),
-      line: (line, read) => fence.take(() => `${file.path}:${line}`, read),
-    });
-    const pieces = file.read();
-    for (let piece = pieces.next(); ; piece = pieces.next()) {
-      if (piece.done === true) {
-        if (!piece.value) return undefined;
-        break;
-      }
-      reader.push(piece.value);
-      yield;
-    }
-    reader.end();
-  }
-  return names;
+  return yield* readHostsFiles({
+    files,
+    manner,
+    fence,
+    onWarning,
+    begin: (file) => {
+      const origin = names.addOrigin({ ttl: plan.ttl, file: file.path });
+      return (address, name, isPlain) => {
+        // The longer name first: it gets the PTR record.
+        const expanded = isPlain ? expander?.expand(name, address) : undefined;
+        if (expanded !== undefined) names.add(expanded, address, origin);
+        names.add(name, address, origin);
+      };
+    },
+  });
 }
 
 function addHostRecords(names: HostNames, { hostRecords }: LocalNamesPlan): void {

@@ -10,14 +10,16 @@ import { CONFIG_KEYS, readKubeDnsConfig } from '../../../src/config/config-map/c
 import { readControlOrder } from '../../../src/config/control/control-order.ts';
 import { convertKubeDnsConfig } from '../../../src/config/corefile/from-kube-dns.ts';
 import { readCorefile } from '../../../src/config/corefile/read-corefile.ts';
-import { readHostsFile } from '../../../src/config/dnsmasq/hosts-file.ts';
+import { DNSMASQ_HOSTS } from '../../../src/config/dnsmasq/hosts-manner.ts';
 import { readDnsmasqOptions } from '../../../src/config/dnsmasq/read-configuration.ts';
 import { readServersFile } from '../../../src/config/dnsmasq/servers-file.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
 import { describeCorefileProblem, describeCorefileWarning } from '../../../src/corefile/syntax/findings.ts';
 import { parseResolvConf } from '../../../src/forward/resolv-conf.ts';
 import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
+import { COREDNS_HOSTS } from '../../../src/plugins/hosts/hosts-manner.ts';
 import { KeyFileError, readKeyFile } from '../../../src/plugins/tsig/key-file.ts';
+import { HostsReader } from '../../../src/sources/hosts/hosts-reader.ts';
 import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
 import { describeZoneFileProblem, readZoneFile } from '../../../src/sources/zone-files/zone-file.ts';
 import { parseName } from '../../../src/wire/name.ts';
@@ -118,11 +120,15 @@ it('files of options of dnsmasq, and of its servers', async () => {
 
 it('hosts files and resolv.conf', async () => {
   const run: FuzzTarget['run'] = (input) => {
-    readHostsFile(input, {
-      host: (_address, name) => expect(name.at(-1)).toBe(0),
-      warning: ({ line }) => expect(line).toBeGreaterThan(0),
-      line: (_line, read) => read(),
-    });
+    for (const manner of [DNSMASQ_HOSTS, COREDNS_HOSTS]) {
+      const reader = new HostsReader(manner, {
+        host: (_address, name) => expect(name.at(-1)).toBe(0),
+        warning: ({ line }) => expect(line).toBeGreaterThan(0),
+        line: (_line, read) => read(),
+      });
+      reader.push(input);
+      reader.end();
+    }
     for (const { line } of parseResolvConf(textOf(input)).problems) expect(line).toBeGreaterThan(0);
   };
   const seeds = [

@@ -8,7 +8,7 @@ import { Outstanding, type OutstandingQuery } from '../../../src/forward/transpo
 import { type QueryMessage, writeQuery } from '../../../src/forward/transport/query-message.ts';
 import type { ClusterObject, ServicePort } from '../../../src/kube/objects/objects.ts';
 import { AskableCluster, type DialectName } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
-import { composeClusters } from '../../../src/records/cluster-composer.ts';
+import { composeRecords } from '../../../src/records/cluster-composer.ts';
 import { TableReader } from '../../../src/table/reader.ts';
 import {
   addressNode,
@@ -123,7 +123,7 @@ const CLUSTER_QUERIES = [
 function readRecords(dialect: DialectName): TableReader {
   const askable = new AskableCluster(dialect);
   askable.list(CLUSTER);
-  return new TableReader(askable.table.memory, 0, undefined, composeClusters);
+  return new TableReader(askable.table.memory, 0, undefined, composeRecords);
 }
 
 it.each(['names', 'records of CoreDNS', 'records of kube-dns'] as const)(

@@ -13,7 +13,7 @@ import type { Dialect } from '../../../kube/dialects/dialect.ts';
 import type { ClusterObject } from '../../../kube/objects/objects.ts';
 import { Cluster, type ClusterOptions } from '../../../kube/publish/cluster.ts';
 import { findDialect } from '../../../kube/publish/find-dialect.ts';
-import { composeClusters } from '../../../records/cluster-composer.ts';
+import { composeRecords } from '../../../records/cluster-composer.ts';
 import { encodeSocketAddress } from '../../../socket/addresses.ts';
 import { TableReader } from '../../../table/reader.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../../table/types.ts';
@@ -55,7 +55,7 @@ export class AskableCluster {
     const ownAddresses = ['192.0.2.2', 'fd00::2'];
     const all: ClusterOptions = { domain, dialect, pods: 'insecure', ttl: 30, ownAddresses, ...options };
     this.cluster = new Cluster(all, this.table, this.clock, silentLog);
-    this.#reader = new TableReader(this.table.memory, 0, undefined, composeClusters);
+    this.#reader = new TableReader(this.table.memory, 0, undefined, composeRecords);
     const view = this.table.viewSettings(DEFAULT_VIEW);
     this.table.changeView(DEFAULT_VIEW, {
       ...view,

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { makeUnseenNames } from '../../sources/local/testing/make-host-names.ts';
 import { formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
 import { encodeName, parseName, toKey } from '../../wire/name.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
-import { HostNames } from './host-names.ts';
+import type { HostNames } from './host-names.ts';
 
 const wire = (text: string) => encodeName(toKey(parseName(text)));
 const NAMES = ['a', 'b', 'c.example', '1.0.0.10.in-addr.arpa', 'x.1.0.0.10.in-addr.arpa'];
@@ -31,7 +32,7 @@ function expected(lines: readonly Line[]) {
 }
 
 function hostsOf(lines: readonly Line[]): HostNames {
-  const hosts = new HostNames();
+  const hosts = makeUnseenNames();
   for (const { name, address, ttl } of lines)
     hosts.add(
       wire(name),
@@ -76,7 +77,7 @@ describe('the names of hosts files', () => {
   });
 
   it('grow beyond what was expected, and beyond one chunk of memory', () => {
-    const hosts = new HostNames(10);
+    const hosts = makeUnseenNames(10);
     const origin = hosts.addOrigin({ ttl: 5, file: undefined });
     const count = 60_000;
     for (let index = 0; index < count; index += 1)

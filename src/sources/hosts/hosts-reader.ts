@@ -4,13 +4,10 @@
  * Files can have a million names, so they are parsed in pieces, octet by octet, and only an incomplete line is buffered. A wrong line
  * is reported and skipped.
  */
-import type { HostsReader, HostsVisitor, HostsWarning } from '../../sources/hosts/hosts-format.ts';
-import { parseAddress } from '../../wire/address.ts';
+import { isMapped, readUsualAddress } from '../../wire/address-octets.ts';
 import { MAX_LABEL_OCTETS } from '../../wire/label.ts';
-import { encodeName } from '../../wire/name.ts';
 import type { WireName } from '../../wire/types.ts';
-import { readName } from './names.ts';
-import { octetsOf, textOfOctets } from './octets.ts';
+import type { HostsManner, HostsVisitor, HostsWarning } from './hosts-manner.ts';
 
 /** The maximum length of a line in octets. Longer lines are skipped, so that a file without newlines does not fill the memory. */
 const MAX_IN_LINE = 1 << 20;
@@ -32,12 +29,13 @@ const isBlank = (octet: number | undefined): boolean =>
   octet === SPACE || (octet !== undefined && octet >= 0x09 && octet <= 0x0d && octet !== NEWLINE);
 
 /** Parses a file piece by piece: call `push` for each piece, then `end`. */
-export class HostsFileReader implements HostsReader {
+export class HostsReader {
+  readonly #manner: HostsManner;
   readonly #visitor: HostsVisitor;
   #unfinished: Uint8Array = new Uint8Array();
   #isSkipping = false;
   #line = 1;
-  /** The previous address: blocklists repeat the same one. */
+  /** The previous address that was not of a usual form. */
   #lastText: Uint8Array = new Uint8Array();
   #lastAddress: Uint8Array | undefined;
   /** The current line: the octets and where it starts and ends in them. */
@@ -48,8 +46,14 @@ export class HostsFileReader implements HostsReader {
   readonly #readNow = () => this.#readLine(this.#octets, this.#start, this.#end);
   /** Reused for each plain name. */
   readonly #name = new Uint8Array(MAX_PLAIN + 2);
+  /** Views of it, by their length: making a view costs more than reading the name. */
+  readonly #nameViews: Uint8Array[] = [];
+  /** Reused for each address of a usual form. */
+  readonly #address = new Uint8Array(16);
+  readonly #ipv4 = this.#address.subarray(0, 4);
 
-  constructor(visitor: HostsVisitor) {
+  constructor(manner: HostsManner, visitor: HostsVisitor) {
+    this.#manner = manner;
     this.#visitor = visitor;
   }
 
@@ -86,6 +90,10 @@ export class HostsFileReader implements HostsReader {
   }
 
   #readLine(octets: Uint8Array, start: number, end: number): void {
+    if (this.#manner.words === 'text' && !isAscii(octets, start, end)) {
+      this.#readText(toText(octets.subarray(start, end)));
+      return;
+    }
     let address: Uint8Array | undefined;
     for (let at = start; at < end; ) {
       const octet = octets[at];
@@ -105,12 +113,27 @@ export class HostsFileReader implements HostsReader {
 
   /** @returns undefined if it is not an address, which is reported */
   #addressOf(octets: Uint8Array, start: number, end: number): Uint8Array | undefined {
+    const length = readUsualAddress(octets, start, end, this.#address);
+    if (length === 4) return this.#ipv4;
+    if (length === 16 && !isMapped(this.#address)) return this.#address;
     if (!isEqual(octets, start, end, this.#lastText)) {
       this.#lastText = octets.slice(start, end);
-      this.#lastAddress = parseAddress(octetsOf(this.#lastText));
+      this.#lastAddress = this.#manner.readAddress(toCharacters(this.#lastText));
     }
-    if (this.#lastAddress === undefined) this.#report('address', octetsOf(octets.subarray(start, end)));
+    if (this.#lastAddress === undefined && this.#manner.reportsAddresses)
+      this.#report('address', toCharacters(octets.subarray(start, end)));
     return this.#lastAddress;
+  }
+
+  /** Reads a line whose words are text. */
+  #readText(line: string): void {
+    const [first = '', ...words] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/);
+    const address = this.#manner.readAddress(first);
+    if (address === undefined) {
+      if (this.#manner.reportsAddresses) this.#report('address', first);
+      return;
+    }
+    for (const word of words) this.#readWord(address, word);
   }
 
   #readName(address: Uint8Array, octets: Uint8Array, start: number, end: number): void {
@@ -120,10 +143,13 @@ export class HostsFileReader implements HostsReader {
       this.#visitor.host(address, plain, firstLabel === end - start);
       return;
     }
-    const word = octetsOf(octets.subarray(start, end));
-    const reading = readName(word);
-    if (reading.kind === 'name') this.#visitor.host(address, encodeName(reading.name), !word.includes('.'));
-    else this.#report(reading.kind === 'bad' ? 'name' : 'unaskable', word);
+    this.#readWord(address, toCharacters(octets.subarray(start, end)));
+  }
+
+  #readWord(address: Uint8Array, word: string): void {
+    const reading = this.#manner.readName(word);
+    if (reading.kind === 'name') this.#visitor.host(address, reading.name, !word.includes('.'));
+    else if (reading.warning !== undefined) this.#report(reading.warning, word);
   }
 
   /** The name in wire form if all its octets are plain, as in nearly all names. */
@@ -146,15 +172,20 @@ export class HostsFileReader implements HostsReader {
       }
     }
     name[last - start + 1] = 0;
-    return name.subarray(0, last - start + 2) as WireName; // Labels with length octets, up to the root.
+    const size = last - start + 2;
+    const view = this.#nameViews[size] ?? name.subarray(0, size);
+    this.#nameViews[size] = view;
+    return view as WireName; // Labels with length octets, up to the root.
   }
 
   #reportOverlong(octets: Uint8Array): void {
-    this.#report('overlong', `${octetsOf(octets.subarray(0, 100))}...`);
+    this.#report('overlong', `${toCharacters(octets.subarray(0, 100))}...`);
   }
 
-  #report(kind: 'address' | 'name' | 'unaskable' | 'overlong', value: string): void {
-    const warning: HostsWarning = { line: this.#line, kind, value: textOfOctets(value) };
+  /** @param word as the manner has words */
+  #report(kind: string, word: string): void {
+    const value = this.#manner.words === 'text' ? word : toText(Buffer.from(word, 'latin1'));
+    const warning: HostsWarning = { line: this.#line, kind, value };
     this.#visitor.warning(warning);
   }
 }
@@ -174,9 +205,16 @@ function isEqual(octets: Uint8Array, start: number, end: number, other: Uint8Arr
   return true;
 }
 
-/** Reads a whole file at once. */
-export function readHostsFile(bytes: Uint8Array, visitor: HostsVisitor): void {
-  const reader = new HostsFileReader(visitor);
-  reader.push(bytes);
-  reader.end();
+function isAscii(octets: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if ((octets[at] ?? 0) > 0x7f) return false;
+  return true;
+}
+
+/** One character for each octet. */
+function toCharacters(octets: Uint8Array): string {
+  return Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('latin1');
+}
+
+function toText(octets: Uint8Array): string {
+  return Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('utf8');
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { HostsVisitor } from '../../sources/hosts/hosts-format.ts';
+import type { HostsVisitor } from '../../sources/hosts/hosts-manner.ts';
+import { HostsReader } from '../../sources/hosts/hosts-reader.ts';
 import { formatAddress } from '../../wire/address.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
-import { HostsFileReader, readHostsFile } from './hosts-file.ts';
+import { DNSMASQ_HOSTS } from './hosts-manner.ts';
 
 /** Records each call of the visitor as one line of text. */
 function recorder(): { readonly seen: string[]; readonly visitor: HostsVisitor } {
@@ -19,7 +20,9 @@ function recorder(): { readonly seen: string[]; readonly visitor: HostsVisitor }
 
 function read(text: string | Uint8Array): readonly string[] {
   const { seen, visitor } = recorder();
-  readHostsFile(Buffer.from(text), visitor);
+  const reader = new HostsReader(DNSMASQ_HOSTS, visitor);
+  reader.push(Buffer.from(text));
+  reader.end();
   return seen;
 }
 
@@ -70,7 +73,7 @@ describe('a hosts file', () => {
 describe('in pieces', () => {
   function readInPieces(bytes: Uint8Array, size: number): readonly string[] {
     const { seen, visitor } = recorder();
-    const reader = new HostsFileReader(visitor);
+    const reader = new HostsReader(DNSMASQ_HOSTS, visitor);
     for (let start = 0; start < bytes.length; start += size) reader.push(bytes.subarray(start, start + size));
     reader.end();
     return seen;

@@ -1,5 +1,5 @@
 /**
- * Interfaces for parsers of hosts files. Front ends define the format: the rules of dnsmasq differ from others'.
+ * What differs between programs that read hosts files: which words are addresses and names, and what is said of others.
  */
 import type { WireName } from '../../wire/types.ts';
 
@@ -29,15 +29,20 @@ export interface HostsVisitor {
   line(line: number, read: () => void): void;
 }
 
-/** Takes a file in consecutive pieces, then `end`. */
-export interface HostsReader {
-  push(octets: Uint8Array): void;
-  end(): void;
-}
+export type HostWord =
+  | { readonly kind: 'name'; readonly name: WireName }
+  /** It is skipped. @property warning the kind of its warning; undefined: it is not worth one */
+  | { readonly kind: 'other'; readonly warning: string | undefined };
 
-export interface HostsFormat {
-  /** Starts reading a file. */
-  open(visitor: HostsVisitor): HostsReader;
+export interface HostsManner {
+  /** The octets of an address, 4 or 16; undefined if the word is none. */
+  readAddress(word: string): Uint8Array | undefined;
+  /** Not called for names of lower-case letters, digits, hyphens and underscores, which all programs take alike. */
+  readName(word: string): HostWord;
+  /** What words are: a character for each octet, or text in UTF-8, in which more characters are blank. */
+  readonly words: 'octets' | 'text';
+  /** Whether lines whose first word is no address are reported. */
+  readonly reportsAddresses: boolean;
   /** Whether a file with this name in a folder of hosts files is a hosts file. */
   isHostsFile(name: string): boolean;
 }

@@ -1,0 +1,27 @@
+/**
+ * How CoreDNS reads hosts files. Lines without an address and a name, and words that are no names, are ignored without a word.
+ */
+import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
+import { parseAddress } from '../../wire/address.ts';
+import { isMapped } from '../../wire/address-octets.ts';
+import { encodeName, tryParseKey } from '../../wire/name.ts';
+
+export const COREDNS_HOSTS: HostsManner = {
+  readAddress,
+  readName(word) {
+    const name = tryParseKey(word);
+    return name === undefined
+      ? { kind: 'other', warning: undefined }
+      : { kind: 'name', name: encodeName(name) };
+  },
+  words: 'text',
+  reportsAddresses: false,
+  // A folder has no names.
+  isHostsFile: () => false,
+};
+
+/** Converts an IPv4-mapped IPv6 address to IPv4, and drops the zone of an interface. */
+function readAddress(word: string): Uint8Array | undefined {
+  const octets = parseAddress(word.split('%', 1)[0] ?? word);
+  return octets !== undefined && isMapped(octets) ? octets.subarray(12) : octets;
+}
