@@ -25,6 +25,7 @@ import {
 } from './client-rules.ts';
 import { Faults, failQuery } from './faults.ts';
 import { FillPoll } from './fill-poll.ts';
+import type { AnswerLarge } from './large-answers.ts';
 import { type MainTurns, mainTurns, type WorkSource } from './main-turns.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import type { QueryTimeouts } from './query-timeouts.ts';
@@ -77,6 +78,8 @@ interface Source {
 
 export interface SlowQuestionOptions {
   readonly handleQuery: HandleQuery;
+  /** Answers from the table what readers have no room for, and writes the event of it. Default: `handleQuery` answers. */
+  readonly answerLarge?: AnswerLarge | undefined;
   /** The main thread's part, if readers forward questions by themselves. */
   readonly forwarding?: ReaderForwarding | undefined;
   /** Maximum of questions that wait for their answers, or their turn. */
@@ -100,6 +103,7 @@ const MAX_SPARE = 2048;
 export class SlowPathQueue implements WorkSource {
   readonly #sources: Source[];
   readonly #handleQuery: HandleQuery;
+  readonly #answerLarge: AnswerLarge | undefined;
   readonly #forwarding: ReaderForwarding | undefined;
   readonly #fills: FillPoll | undefined;
   readonly #maxUnanswered: number;
@@ -135,6 +139,7 @@ export class SlowPathQueue implements WorkSource {
     const { handleQuery, forwarding, maxUnanswered, timeouts, udpSize, events, clock, log } = options;
     this.#sources = sources.map(makeSource);
     this.#handleQuery = handleQuery;
+    this.#answerLarge = options.answerLarge;
     this.#forwarding = forwarding;
     this.#fills = forwarding && new FillPoll(forwarding, clock);
     this.#maxUnanswered = maxUnanswered;
@@ -189,16 +194,21 @@ export class SlowPathQueue implements WorkSource {
   }
 
   /** Answers of one turn of the event loop are sent together. */
-  #answered(question: SlowPathQuery, response: Uint8Array, answerLength: number): void {
+  #answered(
+    question: SlowPathQuery,
+    response: Uint8Array,
+    answerLength: number,
+    source: 'chain' | 'table' = 'chain',
+  ): void {
     const isLate = answerLength > 0 && this.#clock.monotonic() >= question.arrived + this.#timeouts.discard;
     if (isLate) this.#late++;
     const length = answerLength === 0 || isLate ? 0 : this.#limit(question, response, answerLength);
     if (length > 0 && !this.#isClosed) {
       const { fd, octets, received } = question;
-      if (this.#events?.isOn === true)
+      if (source === 'chain' && this.#events?.isOn === true)
         this.#events.addPacket(question.packet(), response.subarray(0, length), octets, {
           received,
-          source: 'chain',
+          source,
           transport: 'udp',
         });
       if (!this.#batch.fits(length)) {
@@ -340,7 +350,14 @@ export class SlowPathQueue implements WorkSource {
   async #answer(question: SlowPathQuery): Promise<void> {
     const client = { ...clientOf(question.octets), transport: 'udp' as const, ...question.origin };
     try {
-      const response = await this.#handleQuery(question.query(), client);
+      const query = question.query();
+      // A ticket is of a question that the table had no answer for.
+      const large = question.about.ticket === 0 ? this.#answerLarge?.(query, client) : undefined;
+      if (large !== undefined) {
+        this.#answered(question, large, large.length, 'table');
+        return;
+      }
+      const response = await this.#handleQuery(query, client);
       this.#answered(question, response ?? NO_RESPONSE, response?.length ?? 0);
     } catch (error) {
       this.#fail(question, error);

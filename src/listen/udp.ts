@@ -18,6 +18,7 @@ import {
   rejoinPortGroup,
 } from '../socket/udp-socket.ts';
 import { reasonOf } from './faults.ts';
+import type { AnswerLarge } from './large-answers.ts';
 import { PacketSteering } from './packet-steering.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
 import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
@@ -48,6 +49,8 @@ export interface UdpOptions extends UdpBasics {
   readonly ringOctets?: number;
   /** Lets readers forward questions by themselves. */
   readonly forwarding?: ReaderForwarding | undefined;
+  /** Answers from the table what readers have no room for, and writes the event of it. Default: the chain answers. */
+  readonly answerLarge?: AnswerLarge | undefined;
   /** Maximum of unanswered slow questions; 10,000 by default. */
   readonly maxUnanswered?: number;
   /** Starts a reader's thread; see `startThreadOf`. */
@@ -144,6 +147,7 @@ export class BatchListener implements UdpListener {
     });
     this.#slow = new SlowPathQueue(this.#readers.map(questionSourceOf), {
       handleQuery: options.handleQuery,
+      answerLarge: options.answerLarge,
       forwarding: options.forwarding,
       maxUnanswered: options.maxUnanswered ?? MAX_UNANSWERED,
       timeouts: options.timeouts ?? DEFAULT_QUERY_TIMEOUTS,

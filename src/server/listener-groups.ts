@@ -14,6 +14,7 @@ import type { Engine } from '../engine/engine.ts';
 import { type ClientRules, type SharedClientRules, shareClientRules } from '../listen/client-rules.ts';
 import { listenByDatagrams } from '../listen/datagram.ts';
 import { GroupReader } from '../listen/group-reader.ts';
+import { LargeAnswers } from '../listen/large-answers.ts';
 import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -103,6 +104,7 @@ export class ListenerGroups {
   readonly #reader: GroupReader | undefined;
   /** Unused reader numbers, ascending. */
   #free: readonly number[];
+  readonly #largeAnswers = new WeakMap<ListenerGroupPlan, LargeAnswers>();
   readonly #certificates: ListenerCertificates<TcpListener>;
   /** Counts of listeners that are closed. */
   #endedTcp: readonly TcpCounts[] = [];
@@ -309,6 +311,7 @@ export class ListenerGroups {
       udpSize,
       timeouts,
       handleQuery: wrap((packet, client) => this.#answer(this.#planOf(client.group), packet, client)),
+      answerLarge: (packet, client) => this.#answerLarge(this.#planOf(client.group), packet, client),
       onReaderDead: (dead) => engine.table.readerDied(dead),
       startThread: startReader,
       grace: GRACE_MILLISECONDS,
@@ -330,6 +333,7 @@ export class ListenerGroups {
     const { engine, forwarding, startReader } = this.#dependencies;
     return await listenByBatches({
       ...this.#shared(plan),
+      answerLarge: (packet, client) => this.#answerLarge(plan, packet, client),
       addresses,
       forwarding,
       readers: readers.length,
@@ -419,6 +423,19 @@ export class ListenerGroups {
     // The plugin `log` notes what the chain answers; the rings of a group show what the table answers.
     const tableEvents = groupEvents?.ringsOf(plan.server);
     return { handleQuery, answers: engine.reader, udpSize, timeouts, events, tableEvents, log, clock };
+  }
+
+  #answerLarge(
+    plan: ListenerGroupPlan | undefined,
+    ...query: Parameters<LargeAnswers['answer']>
+  ): Uint8Array | undefined {
+    if (plan === undefined) return undefined;
+    const known = this.#largeAnswers.get(plan);
+    if (known !== undefined) return known.answer(...query);
+    const { answers, handleQuery: _, ...dependencies } = this.#shared(plan);
+    const made = new LargeAnswers(answers, dependencies);
+    this.#largeAnswers.set(plan, made);
+    return made.answer(...query);
   }
 
   async #answer(

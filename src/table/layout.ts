@@ -302,7 +302,7 @@ export const VIEW_FLAG = {
   REFUSES_OTHERS: 4 << 16,
   ASKS_CHAOS: 8 << 16,
   REPEATS_OPT: 16 << 16,
-  ASKS_TO_CUT: 32 << 16,
+  GIVES_OFFERED_SIZE: 32 << 16,
   EXTENDED_ERRORS: 64 << 16,
   ASKS_WITH_OPTIONS: 128 << 16,
 } as const;

@@ -8,7 +8,12 @@
 import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
 import { EXTENDED_ERROR, extendedErrorOfCached } from '../wire/extended-error.ts';
 import { codeOfMetaType } from '../wire/meta-types.ts';
-import { type ClientTransport, DEFAULT_UDP_SIZE, maxResponseOctets } from '../wire/response-size.ts';
+import {
+  type ClientTransport,
+  DEFAULT_UDP_SIZE,
+  MAX_MESSAGE_OCTETS,
+  maxResponseOctets,
+} from '../wire/response-size.ts';
 import { CLASS, RCODE, TYPE } from '../wire/types.ts';
 import { ASKED, matchAskRules } from './ask-rules.ts';
 import { COMPOSED, type Composer, type MakeComposer } from './composer.ts';
@@ -200,7 +205,10 @@ export class TableReader {
     const view = this.#viewFinder.find();
     if (view < 0) return view === NO_VIEW ? this.#refuseAll(start, length, type) : VERDICT.ASK;
     this.#useView(view);
-    const max = Math.min(capacity, maxResponseOctets(transport, question.udpSize, this.#udpSize));
+    const limit = this.#response.cuts ? this.#udpSize : MAX_MESSAGE_OCTETS;
+    const wished = maxResponseOctets(transport, question.udpSize, limit);
+    const max = Math.min(capacity, wished);
+    this.#response.cuts ||= wished <= capacity;
     this.#searching.client = client;
     const isOfRecords =
       dnsClass === CLASS.IN && (type < FIRST_META_TYPE || type === TYPE.ANY || type > LAST_META_TYPE);
@@ -231,7 +239,7 @@ export class TableReader {
     this.#flags = atoms[this.#record + (VIEW.CACHE >> 2)] ?? 0;
     this.#outcomes = atoms[this.#record + (VIEW.OUTCOMES >> 2)] ?? NO_OUTCOME;
     this.#response.repeatsOpt = (this.#flags & VIEW_FLAG.REPEATS_OPT) !== 0;
-    this.#response.cuts = (this.#flags & VIEW_FLAG.ASKS_TO_CUT) === 0;
+    this.#response.cuts = (this.#flags & VIEW_FLAG.GIVES_OFFERED_SIZE) === 0;
     this.#response.rotates = (this.#flags & VIEW_FLAG.ROTATES) !== 0;
     this.#question.boundUdpSize(this.#words[this.#record + (VIEW.UDP_SIZE >> 2)] ?? 0);
   }

@@ -53,7 +53,7 @@ export class ResponseWriter {
   #optionsLength = 0;
   /** Whether to return the client's own UDP size. */
   repeatsOpt = false;
-  /** Whether responses of such a view are cut here; if not, those that do not fit are left to the chain. */
+  /** Whether responses of such a view are cut here; if not, there is less room than the client takes, and the chain answers. */
   cuts = true;
 
   constructor(views: TableViews, question: QuestionReader, udpSize: number) {

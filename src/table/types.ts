@@ -171,8 +171,8 @@ export interface ViewSettings {
   readonly repeatsOpt?: boolean;
   /** Whether queries with EDNS options go to the chain. Default: only those that an ask rule names. */
   readonly asksWithOptions?: boolean;
-  /** Whether the chain cuts all responses of such a view that do not fit. Default: no. */
-  readonly asksToCut?: boolean;
+  /** Whether clients get any UDP size that they offer; where a reader has less room, the chain answers. Default: no. */
+  readonly givesOfferedSize?: boolean;
   readonly outcomes?: ViewOutcomes;
   /** Cap on the UDP size of clients, in octets. Default: unbounded. */
   readonly maxUdpSize?: number | undefined;

@@ -142,7 +142,7 @@ export class ViewRecords {
       (settings.rotatesAddresses ? VIEW_FLAG.ROTATES : 0) |
       (settings.repeatsOpt === true ? VIEW_FLAG.REPEATS_OPT : 0) |
       (settings.sendsExtendedErrors === true ? VIEW_FLAG.EXTENDED_ERRORS : 0) |
-      (settings.asksToCut === true ? VIEW_FLAG.ASKS_TO_CUT : 0) |
+      (settings.givesOfferedSize === true ? VIEW_FLAG.GIVES_OFFERED_SIZE : 0) |
       (settings.asksWithOptions === true ? VIEW_FLAG.ASKS_WITH_OPTIONS : 0) |
       ((settings.otherQuestions ?? 'ask') === 'ask' ? 0 : VIEW_FLAG.REFUSES_OTHERS) |
       (settings.otherQuestions === 'refused-but-chaos' ? VIEW_FLAG.ASKS_CHAOS : 0);

@@ -103,16 +103,17 @@ export async function startKubeDns(upstream: string): Promise<Answering> {
   return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(health) };
 }
 
-/** @param lines of its only server block */
+/** @param lines of its only server block @param flags besides `-conf` */
 export async function startCoredns(
   lines: string,
+  ...flags: readonly string[]
 ): Promise<Answering & { readonly change: (lines: string) => Promise<void> }> {
   const [port, metrics] = [await findFreePort(), await findFreePort()];
   const textOf = (own: string) =>
     `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n${own}\n}\n`;
   const folder = await makeTemporaryFolder();
   const conf = await folder.write('Corefile', textOf(lines));
-  const program = runPortolan(['coredns', '-conf', conf]);
+  const program = runPortolan(['coredns', '-conf', conf, ...flags]);
   await waitUntil('the banner', () => program.output.includes('linux/'));
   const change = async (own: string) => {
     const { length } = program.output;

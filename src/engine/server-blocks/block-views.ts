@@ -119,8 +119,7 @@ export class BlockViews {
       repeatsOpt: true,
       asksWithOptions: handlers.some(({ readsOptions }) => readsOptions === true),
       sendsExtendedErrors: rules.sendsExtendedErrors,
-      // The chain takes any UDP size that a client offers, as CoreDNS does.
-      asksToCut: !rules.boundsUdpSize,
+      givesOfferedSize: !rules.boundsUdpSize,
       maxUdpSize: handlers.find(({ maxUdpSize }) => maxUdpSize !== undefined)?.maxUdpSize,
       ...(outcomes && { outcomes }),
       ...(search !== undefined && { searchLists: search.lists }),

@@ -1,0 +1,103 @@
+/**
+ * Cached answers that are larger than what readers send over UDP: with `-compat` a client gets the size that it offers.
+ */
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { exchange, makeQuery } from '../../src/chain/testing/ask.ts';
+import { ALL_RESTORED, NOTHING_RESTORED } from '../../src/deviations/table.ts';
+import { LargeAnswers } from '../../src/listen/large-answers.ts';
+import { decodeMessage } from '../../src/wire/message.ts';
+import type { Message } from '../../src/wire/types.ts';
+import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { startCoredns } from '../resolver/forwarding-programs.ts';
+import { endAllPrograms } from '../support/portolan.ts';
+import { CLIENT, contentOf, packetOf, ReaderSubject, SERVER, withOpt } from './reader-subject.ts';
+
+afterEach(endAllPrograms);
+
+const UDP_SIZE = 4096;
+/** Some 60 KB as addresses. */
+const RECORDS = 3700;
+
+async function startUpstream(): Promise<LoopbackUpstream> {
+  const upstream = await LoopbackUpstream.start(({ query, over, send }) => {
+    const [question] = query.questions;
+    if (question === undefined) return;
+    const of = (index: number) => ({ kind: 'A', address: `10.0.${index >> 8}.${index & 255}` }) as const;
+    const answers = Array.from({ length: over === 'udp' ? 0 : RECORDS }, (_, index) => ({
+      ...{ name: question.name, class: 1, ttl: 60 },
+      data: of(index),
+    }));
+    const header = { ...query.header, response: true, recursionAvailable: true, truncated: over === 'udp' };
+    send(reply(query, { header, answers }));
+  });
+  onTestFinished(() => upstream.stop());
+  return upstream;
+}
+
+async function startSubject(restored: typeof ALL_RESTORED, lines: string) {
+  const upstream = await startUpstream();
+  const clock = new ManualClock();
+  const subject = new ReaderSubject(
+    `.:53 {\n ${lines}\n forward . ${upstream.address}\n}\n`,
+    clock,
+    restored,
+  );
+  await subject.engine.start();
+  await subject.askChain(packetOf('large.test', 'A'), 'tcp');
+  const { reader } = subject.engine;
+  const large = new LargeAnswers(reader, { clock, log: silentLog, udpSize: UDP_SIZE });
+  const group = subject.engine.listenerGroupOf(SERVER);
+  return {
+    subject,
+    ask: (packet: Uint8Array) => large.answer(packet, { ...CLIENT, transport: 'udp', group }),
+  };
+}
+
+/** A set that is cut begins anywhere where addresses rotate. */
+const contentOfCut = (message: Message) => {
+  const { answers, ...others } = contentOf(message);
+  return { ...others, answers: others.header.truncated ? answers.length : answers };
+};
+
+describe('a large cached answer', () => {
+  it.each(['cache', 'cache\n loadbalance'])('comes from its octets as from the chain: %s', async (lines) => {
+    const { subject, ask } = await startSubject(ALL_RESTORED, lines);
+    for (const size of [undefined, 512, UDP_SIZE])
+      expect(ask(packetOf('large.test', 'A', withOpt(size)))).toBeUndefined();
+    for (const size of [undefined, 512, 1232, UDP_SIZE, UDP_SIZE + 1, 16_384, 65_535]) {
+      const packet = packetOf('large.test', 'A', withOpt(size));
+      const small = subject.askTable(packet);
+      const large = ask(packet);
+      const read = small ?? (large && decodeMessage(large));
+      const chained = await subject.askChain(packet);
+      expect(small === undefined).toBe(size !== undefined && size > UDP_SIZE);
+      expect(read && contentOfCut(read)).toEqual(chained && contentOfCut(chained));
+      if (size === 65_535) expect(read?.answers).toHaveLength(RECORDS);
+    }
+    expect(ask(packetOf('other.test', 'A', withOpt(65_535)))).toBeUndefined();
+  });
+
+  it('has our own limit without -compat', async () => {
+    const { ask } = await startSubject(NOTHING_RESTORED, 'cache');
+    const response = ask(packetOf('large.test', 'A', withOpt(65_535)));
+    expect(response?.length).toBeLessThanOrEqual(UDP_SIZE);
+    expect(response && decodeMessage(response).header.truncated).toBe(true);
+  });
+
+  it('is sent and logged as all others', async () => {
+    const upstream = await startUpstream();
+    const lines = `log\n cache\n forward . ${upstream.address} {\n prefer_udp\n }`;
+    const { program, server } = await startCoredns(lines, '-compat=1.14');
+    const edns = { version: 0, udpSize: 65_535, dnssecOk: false, extendedRcode: 0, options: [] };
+    for (let asked = 1; asked <= 3; asked += 1) {
+      const { answers } = decodeMessage(await exchange(server, { ...makeQuery('large.test', 'A'), edns }));
+      expect(answers).toHaveLength(RECORDS);
+      const logged = () => program.output.split('\n').filter((line) => line.includes('large.test.'));
+      await waitUntil('the line', () => logged().length >= asked);
+      expect(logged()).toHaveLength(asked);
+    }
+  });
+});
