@@ -254,9 +254,9 @@ const KUBERNETES_ROWS = [
   {
     id: 'owners-as-asked',
     plugins: ['file', 'auto'],
-    original: 'a set of several records has the owner in lower case',
+    original: 'a set of addresses beyond 512 octets has the owner in lower case',
     portolan: 'from a reader, in the letters of the question',
-    why: 'only records of one length can rotate',
+    why: 'only records of one length can rotate, and with the whole owner in each of them the answer would be too long for many clients',
     inCompat: 'stays',
   },
   {

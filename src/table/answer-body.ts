@@ -6,7 +6,7 @@ import { toKey } from '../wire/name.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
 import { RecordDataError } from '../wire/record-codec.ts';
 import { typeOfData } from '../wire/record-data.ts';
-import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
+import { MAX_MESSAGE_OCTETS, MIN_UDP_SIZE } from '../wire/response-size.ts';
 import { type Question, type ResourceRecord, TYPE } from '../wire/types.ts';
 import type { AnswerBody, CachedAnswer, Rotation } from './types.ts';
 
@@ -28,26 +28,52 @@ const MAX_OCTETS = MAX_MESSAGE_OCTETS - OPT_OCTETS;
 const writer = new MessageWriter();
 
 /**
- * @param keepsLetters whether names keep their letters. Several records of the question's name have those of the client, since only
- *   records of one length can rotate
+ * How the names of records are written. `compressed`: against the question, whose letters they take. `own-letters`: against each other.
+ * `whole-owners`: the same, but each owner of an answer in full. `owners-as-asked`: the owners of answers as pointers to the question.
+ */
+type Names = 'compressed' | 'own-letters' | 'whole-owners' | 'owners-as-asked';
+
+/**
+ * @param keepsLetters whether names keep their letters, whatever the client writes in its question. A set of addresses beyond the size that
+ *   every client takes has those of the question: only records of one length can rotate, and whole owners would make it longer
  * @returns undefined if the records do not fit into a message or have no wire form
  */
 export function writeAnswerBody(
   question: Question,
-  { rcode, authoritative, authenticData = false, answers, authorities, additionals }: AnswerRecords,
+  records: AnswerRecords,
   keepsLetters = false,
-): Pick<CachedAnswer, 'body' | 'ttlOffsets'> | undefined {
-  writer.start(MAX_OCTETS);
-  const key = toKey(question.name);
-  const ofQuestion = keepsLetters ? answers.filter(({ name }) => toKey(name) === key).length : 0;
-  writer.question({ name: key, type: question.type, class: question.class });
-  if (keepsLetters) writer.forgetNames();
+): WrittenBody | undefined {
+  if (!keepsLetters) return writeBody(question, records, 'compressed');
+  if (!isAddressSet(question, records.answers)) return writeBody(question, records, 'own-letters');
+  const whole = writeBody(question, records, 'whole-owners');
+  const isSmall = whole !== undefined && writer.length + OPT_OCTETS <= MIN_UDP_SIZE;
+  return isSmall ? whole : writeBody(question, records, 'owners-as-asked');
+}
+
+type WrittenBody = Pick<CachedAnswer, 'body' | 'ttlOffsets'>;
+
+/** Whether the answers are several addresses of the question's name. */
+function isAddressSet({ name }: Question, answers: readonly ResourceRecord[]): boolean {
+  const key = toKey(name);
+  return answers.length > 1 && answers.every((record) => isAddress(record) && toKey(record.name) === key);
+}
+
+function writeBody(
+  question: Question,
+  { rcode, authoritative, authenticData = false, answers, authorities, additionals }: AnswerRecords,
+  names: Names,
+): WrittenBody | undefined {
+  writer.start(MAX_OCTETS, true, names !== 'compressed');
+  writer.question({ name: toKey(question.name), type: question.type, class: question.class });
+  if (names !== 'compressed') writer.forgetNames();
   const start = writer.length;
   const ttlOffsets: number[] = [];
   const ends: number[] = [];
   const write = (section: Section, records: readonly ResourceRecord[]): boolean =>
     records.every((record) => {
-      if (!writer.record(section, record, ofQuestion > 1 && toKey(record.name) === key)) return false;
+      const isAnswer = section === 'answers';
+      if (names === 'whole-owners' && isAnswer) writer.forgetNames();
+      if (!writer.record(section, record, names === 'owners-as-asked' && isAnswer)) return false;
       ttlOffsets.push(writer.ttlOffset - start);
       ends.push(writer.length - start);
       return true;

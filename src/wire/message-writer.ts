@@ -48,10 +48,12 @@ export class MessageWriter {
    *
    * @param limit Its maximum of octets.
    * @param compresses Whether to compress names.
+   * @param keepsLetters Whether only against names in the same letters.
    */
-  start(limit: number = MAX_MESSAGE_OCTETS, compresses = true): void {
+  start(limit: number = MAX_MESSAGE_OCTETS, compresses = true, keepsLetters = false): void {
     this.limit(limit);
     this.#out.compresses = compresses;
+    this.#out.keepsLetters = keepsLetters;
     this.#out.rewind(HEADER_OCTETS, 0);
     this.#count = { questions: 0, answers: 0, authorities: 0, additionals: 0 };
   }

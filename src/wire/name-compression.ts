@@ -15,6 +15,8 @@ const CHAINS = 1024;
 const MAX_CHAIN_STEPS = 32;
 
 export class NameCompression {
+  /** Whether only names in the same letters are the same, as in CoreDNS. */
+  keepsLetters = false;
   readonly #octets: Uint8Array;
   readonly #offsets = new Uint16Array(MAX_ENTRIES + 1);
   readonly #parents = new Uint16Array(MAX_ENTRIES + 1);
@@ -133,7 +135,9 @@ export class NameCompression {
     const length = octets[one] ?? 0;
     if (octets[other] !== length) return false;
     for (let place = 1; place <= length; place += 1) {
-      if (LOWER_CASE[octets[one + place] ?? 0] !== LOWER_CASE[octets[other + place] ?? 0]) return false;
+      const left = octets[one + place] ?? 0;
+      const right = octets[other + place] ?? 0;
+      if (left !== right && (this.keepsLetters || LOWER_CASE[left] !== LOWER_CASE[right])) return false;
     }
     return true;
   }

@@ -20,6 +20,11 @@ export class OctetWriter {
   #lastName: AbsoluteName | undefined;
   #lastNameAt = 0;
 
+  /** Whether names are compressed only against those in the same letters. */
+  set keepsLetters(keeps: boolean) {
+    this.#names.keepsLetters = keeps;
+  }
+
   /** The number of names that the compression knows, for a rewind. */
   get nameCount(): number {
     return this.#names.count;
