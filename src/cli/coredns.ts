@@ -30,12 +30,12 @@ export function printAbout(subject: 'version' | 'plugins'): number {
 }
 
 async function serve(flags: Extract<CoreDnsCommand, { kind: 'run' }>): Promise<number> {
-  const { autoscaler, events } = flags;
+  const { autoscaler, events, dashboard } = flags;
   return await serveCorefile(flags, {
     role: 'coredns',
     adapt: (blocks) => blocks,
     takeover: false,
     drain: findDefaultDrain(process.env),
-    companionPlans: { ...NO_COMPANIONS, autoscaler, events },
+    companionPlans: { ...NO_COMPANIONS, autoscaler, events, dashboard },
   });
 }

@@ -51,7 +51,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
       { ...plan, conf: plan.corefile, port: String(plan.port) },
       {
         role: 'node-cache',
-        companionPlans: NO_COMPANIONS,
+        companionPlans: { ...NO_COMPANIONS, dashboard: plan.dashboard, takeover: plan.takeover },
         prepare: () => setup.prepare(),
         adapt: adaptBlocks,
         settingsProblems: () => setup.problems,

@@ -46,7 +46,7 @@ export async function runDnsmasqServer(run: DnsmasqRun): Promise<number> {
   }
   return await runServerProcess({
     manner,
-    companions: NO_COMPANIONS,
+    companions: { ...NO_COMPANIONS, dashboard: plan.process.dashboard },
     open: (context) => openFrontEnd(run, manner, context),
   });
 }

@@ -48,7 +48,7 @@ async function serve(flags: SkyDnsSettings): Promise<number> {
       noteStop() {},
       fail,
     },
-    companions: NO_COMPANIONS,
+    companions: { ...NO_COMPANIONS, dashboard: flags.dashboard },
     async open({ dependencies }) {
       // It may wait for etcd.
       const settings = await readConfig(flags, log);

@@ -17,6 +17,7 @@ import type { NameKey } from '../wire/types.ts';
 import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
 import type { EventsPlan } from './events/events-plan.ts';
+import type { OwnDashboardPlan } from './own-dashboard/own-dashboard.ts';
 import type { LogFormat, QueryLogPlan } from './server/query-log-plan.ts';
 import type { HealthPlan, ListenPlan, ObjectsPlan, SkyDnsMetricsPlan } from './server/server-plan.ts';
 import type { SidecarPlan } from './sidecar/sidecar-plan.ts';
@@ -74,14 +75,6 @@ export interface IdentityPlan {
   readonly hidesHost: boolean;
   /** The answer to NSID (RFC 5001); undefined: none. */
   readonly nsid: NsidOptions | undefined;
-}
-
-export interface OwnDashboardPlan {
-  readonly address: string;
-  /** 0: any free port. */
-  readonly port: number;
-  /** By which browsers may open it, beside loopback; in lower case. */
-  readonly hosts: readonly string[];
 }
 
 /** The zone of a Kubernetes cluster. */

@@ -156,3 +156,19 @@ async function holdPort(port: number): Promise<void> {
     tcp.close();
   });
 }
+
+/** The address of the page that a server shows of itself, with its token. */
+const PAGE = /http:\/\/127\.0\.0\.1:(\d+)\/#token=[\w-]+/;
+
+describe('a server shows its own dashboard until it has stopped', () => {
+  for (const role of ALL_ROLES)
+    itWithTool(toolsOf(role), role, async () => {
+      const flags = [`--dashboard=${HOST}:0`, ...(ENDS_AT_ONCE[role] ?? [])];
+      const { program } = await startRole(role, { upstream: NO_UPSTREAM }, { flags });
+      const [page = '', port] = PAGE.exec(`${program.output}${program.errors}`) ?? [];
+      expect((await fetch(page)).status).toBe(200);
+      program.signal('SIGTERM');
+      expect(await program.exit).toEqual({ code: 0, signal: null });
+      expect(await canConnect({ host: HOST, port: Number(port) })).toBe(false);
+    });
+});

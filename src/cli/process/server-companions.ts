@@ -5,7 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import type { EventsPlan } from '../../config/events/events-plan.ts';
-import type { OwnDashboardPlan } from '../../config/plan.ts';
+import type { OwnDashboardPlan } from '../../config/own-dashboard/own-dashboard.ts';
 import type { SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
 import type { CarryOut, ControlSocket } from '../../observe/control/control-socket.ts';
 import { createServerControl } from '../../server/control/server-control.ts';

@@ -1,7 +1,7 @@
 /**
  * The command line of CoreDNS, parsed as by Go's package flag: one dash or two, values after `=` or as the next word. Parsing ends at
- * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`,
- * `-events`, `-metrics-compat`, `-plugin`, and the flags of the autoscaler and of the query log.
+ * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`, `-events`, `-metrics-compat`, `-plugin`, and the flags of the
+ * autoscaler, of the dashboard and of the query log.
  */
 
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
@@ -13,6 +13,11 @@ import { choicesOf, type Flag } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { formatRows, rowOf } from '../flags/flag-text.ts';
 import { parseGoBoolean } from '../flags/go-flags.ts';
+import {
+  OWN_DASHBOARD_FLAGS,
+  type OwnDashboardPlan,
+  readOwnDashboard,
+} from '../own-dashboard/own-dashboard.ts';
 import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { readCorefileQueryLog } from '../query-log/read-settings.ts';
 import { AUTOSCALE_FLAGS } from '../serve/autoscale-flags.ts';
@@ -44,6 +49,8 @@ export type CoreDnsCommand =
       readonly autoscaler: AutoscalerPlan | undefined;
       /** Undefined: no Kubernetes Events. */
       readonly events: EventsPlan | undefined;
+      /** Undefined: the server shows no dashboard. */
+      readonly dashboard: OwnDashboardPlan | undefined;
       /** Undefined: queries are not logged, unless the Corefile says so. */
       readonly queryLog: QueryLogPlan | undefined;
     }
@@ -83,6 +90,7 @@ export const COREDNS_FLAGS: readonly Flag[] = [
   ...SERVER_FLAGS,
   ...AUTOSCALE_FLAGS,
   ...EVENT_FLAGS,
+  ...OWN_DASHBOARD_FLAGS,
   ...QUERY_LOG_FLAGS,
 ];
 
@@ -90,6 +98,7 @@ type FlagName =
   | (typeof SERVER_FLAGS)[number]['name']
   | (typeof AUTOSCALE_FLAGS)[number]['name']
   | (typeof EVENT_FLAGS)[number]['name']
+  | (typeof OWN_DASHBOARD_FLAGS)[number]['name']
   | (typeof QUERY_LOG_FLAGS)[number]['name'];
 
 /** The flags given: the last value of each (`true` or `false` for a switch; all values of one that repeats, as lines), with its dashes. */
@@ -126,12 +135,13 @@ function readRun(given: Given): CoreDnsCommand {
   const metricsCompat = choose('metrics-compat', textOf(given, 'metrics-compat'), FORMER_NAMES);
   if (typeof metricsCompat === 'object') return metricsCompat;
   const read = new FlagReader(
-    [...AUTOSCALE_FLAGS, ...EVENT_FLAGS, ...QUERY_LOG_FLAGS],
+    [...AUTOSCALE_FLAGS, ...EVENT_FLAGS, ...OWN_DASHBOARD_FLAGS, ...QUERY_LOG_FLAGS],
     (name) => given.get(name)?.value.split('\n') ?? [],
     (name) => given.get(name)?.dashes ?? '-',
   );
   const autoscaler = readAutoscale(read, true);
   const events = readEvents(read, undefined, compat === undefined ? undefined : NO_FINDINGS);
+  const dashboard = readOwnDashboard(read);
   const queryLog = readCorefileQueryLog(read, compat === undefined ? NOTHING_RESTORED : ALL_RESTORED);
   if (read.problems.length > 0) {
     const text = read.problems.map((problem) => `${describeProblem(problem)}\n`).join('');
@@ -151,6 +161,7 @@ function readRun(given: Given): CoreDnsCommand {
       .filter((each) => each !== ''),
     autoscaler,
     events,
+    dashboard,
     queryLog,
   };
 }
@@ -202,7 +213,7 @@ function helpText(): string {
 
 function fullHelpText(): string {
   const list = (flags: readonly Flag[]) => formatRows(flags.map((flag) => rowOf(flag, '-')));
-  return `${helpText()}\nAutoscaling:\n${list(AUTOSCALE_FLAGS)}\nEvents:\n${list(EVENT_FLAGS)}\nQuery log:\n${list(QUERY_LOG_FLAGS)}`;
+  return `${helpText()}\nAutoscaling:\n${list(AUTOSCALE_FLAGS)}\nEvents:\n${list(EVENT_FLAGS)}\nDashboard:\n${list(OWN_DASHBOARD_FLAGS)}\nQuery log:\n${list(QUERY_LOG_FLAGS)}`;
 }
 
 function goLines(flag: Flag): string {

@@ -10,6 +10,7 @@ import type { ReplyRules } from '../../plugins/local-names/reply-rules.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
+import type { OwnDashboardPlan } from '../own-dashboard/own-dashboard.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { InterfaceListenPlan } from '../server/server-plan.ts';
 
@@ -140,6 +141,8 @@ export interface ProcessPlan {
   readonly blocksExtra: string | undefined;
   /** Whether queries are always counted for `portolan top` (`--stats`, a Portolan option). */
   readonly keepsStatistics: boolean;
+  /** The dashboard that the server shows of itself (`--dashboard`, a Portolan option); undefined: none. */
+  readonly dashboard: OwnDashboardPlan | undefined;
   /** Portolan's own query log (`--query-log`, a Portolan option); undefined: queries are not in it. */
   readonly queryLog: QueryLogPlan | undefined;
   /** `background` detaches a child process; `debug` is `-d`. */

@@ -44,10 +44,12 @@ export interface DnsmasqDraft {
     bindsDynamic: boolean;
     localService: 'off' | 'network' | 'host';
   };
-  readonly process: Open<Omit<ProcessPlan, 'queryLog'>>;
+  readonly process: Open<Omit<ProcessPlan, 'queryLog' | 'dashboard'>>;
   readonly log: Omit<Open<DnsmasqLogPlan>, 'to'> & { to: DnsmasqLogPlan['to'] | undefined };
   /** Settings of Portolan's own query log, as words. */
   readonly queryLog: string[];
+  /** The values of the options of the dashboard, by name. */
+  readonly dashboard: Readonly<Record<'dashboard' | 'dashboard-host', string[]>>;
   /** `--test`. */
   test: boolean;
 }
@@ -133,6 +135,7 @@ export function newDraft(): DnsmasqDraft {
     },
     log: { to: undefined, queries: 'off', debug: false },
     queryLog: [],
+    dashboard: { dashboard: [], 'dashboard-host': [] },
     test: false,
   };
 }

@@ -3,6 +3,7 @@
  */
 import { findNearest } from '../../base/nearest.ts';
 import { cacheOptions } from './cache-options.ts';
+import { dashboardOptions } from './dashboard-options.ts';
 import { fileOptions } from './file-options.ts';
 import { filterOptions } from './filter-options.ts';
 import { hostsOptions } from './hosts-options.ts';
@@ -25,6 +26,7 @@ export const allOptions: readonly Option[] = [
   ...hostsOptions,
   ...recordOptions,
   ...processOptions,
+  ...dashboardOptions,
   ...queryLogOptions,
   ...idleOptions,
   ...unsupportedOptions,
@@ -34,6 +36,7 @@ export const allOptions: readonly Option[] = [
 export const ownOptions: ReadonlySet<string> = new Set([
   'blocks-extra',
   'stats',
+  ...dashboardOptions.map(({ name }) => name),
   ...queryLogOptions.map(({ name }) => name),
 ]);
 

@@ -3,6 +3,7 @@
  */
 import { countLabels, ROOT, tryParseKey } from '../../wire/name.ts';
 import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '../../wire/types.ts';
+import { finishDashboard } from './dashboard-options.ts';
 import type {
   DnsmasqListenPlan,
   DnsmasqPlan,
@@ -40,7 +41,11 @@ export function finishPlan(
     cache,
     local: finishLocalData(draft, host, domain, findings),
     listen: finishListen(draft),
-    process: { ...process, queryLog: finishQueryLog(draft, findings) },
+    process: {
+      ...process,
+      dashboard: finishDashboard(draft, findings),
+      queryLog: finishQueryLog(draft, findings),
+    },
     log: { ...log, to: log.to ?? { kind: 'syslog', facility } },
   };
 }

@@ -11,6 +11,7 @@ import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
 import { readLogLevel } from '../flags/klog-flags.ts';
+import { OWN_DASHBOARD_FLAGS, readOwnDashboard } from '../own-dashboard/own-dashboard.ts';
 import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { readCorefileQueryLog } from '../query-log/read-settings.ts';
 import type { Problem } from '../values/problem.ts';
@@ -128,6 +129,7 @@ export const NODE_CACHE_FLAGS = [
   BLOCKS_EXTRA_FLAG,
   ...COMPAT_FLAGS,
   PLUGIN_FLAG,
+  ...OWN_DASHBOARD_FLAGS,
   ...QUERY_LOG_FLAGS,
   { name: 'pidfile', valueName: 'path', value: { kind: 'file' }, help: 'file to write the process ID to' },
   { name: 'quiet', value: 'none', help: 'print neither zones nor version at the start' },
@@ -190,6 +192,7 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     compat: read.value('compat'),
     metricsCompat: read.value('metrics-compat'),
     plugins: given.all('plugin'),
+    dashboard: readOwnDashboard(read),
     queryLog: readCorefileQueryLog(read, read.isGiven('compat') ? ALL_RESTORED : NOTHING_RESTORED),
     pidFile: read.value('pidfile'),
     isQuiet: given.switch('quiet') ?? false,

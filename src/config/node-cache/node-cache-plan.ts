@@ -2,6 +2,7 @@
  * The settings of `portolan node-cache` beside its Corefile.
  */
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
+import type { OwnDashboardPlan } from '../own-dashboard/own-dashboard.ts';
 import type { FormerNames } from '../server/former-names.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 
@@ -40,6 +41,8 @@ export interface NodeCachePlan {
   readonly metricsCompat: FormerNames | undefined;
   /** Plugins of others: `NAME=MODULE[:before=WORD]`. */
   readonly plugins: readonly string[];
+  /** Undefined: the server shows no dashboard. */
+  readonly dashboard: OwnDashboardPlan | undefined;
   /** Undefined: queries are not logged, unless the Corefile says so. */
   readonly queryLog: QueryLogPlan | undefined;
   readonly pidFile: string | undefined;

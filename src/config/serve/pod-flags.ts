@@ -3,9 +3,10 @@
  * the pod's names.
  */
 import type { ClusterPlan, DynamicPlan, ServePlan } from '../plan.ts';
-import type { HealthPlan, ListenPlan, SkyDnsMetricsPlan } from '../server/server-plan.ts';
+import type { ListenPlan, SkyDnsMetricsPlan } from '../server/server-plan.ts';
 import { podSidecarPlan, type SidecarPlan } from '../sidecar/sidecar-plan.ts';
 import { readFederations } from '../values/federations.ts';
+import { type Place, readPlace } from '../values/place.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
@@ -24,7 +25,6 @@ export function defaultDialect(shape: Shape): ClusterPlan['dialect'] {
   return shape === 'server' ? 'coredns' : 'kube-dns';
 }
 
-const PORT = { min: 0, max: 65_535, of: 'a port' };
 /** The metrics ports of the two containers, which dashboards expect. */
 const SKYDNS_PORT = '10055';
 const SIDECAR_PORT = '10054';
@@ -99,17 +99,8 @@ function addressToProbe(addresses: ListenPlan['addresses']): string {
   return first === undefined || first === '::' ? '::1' : first;
 }
 
-type HealthPlace = Pick<HealthPlan, 'address' | 'port'>;
-
-function readPlaceOrNone(read: ValueReader, flag: string, text: string | undefined): HealthPlace | undefined {
+function readPlaceOrNone(read: ValueReader, flag: string, text: string | undefined): Place | undefined {
   return text === undefined || text === 'none' ? undefined : readPlace(read, flag, text);
-}
-
-/** `PORT`, or `ADDRESS:PORT` to listen on one address only. */
-export function readPlace(read: ValueReader, flag: string, text: string): HealthPlace {
-  const parts = /^(.*):([^:\]]*)$/.exec(text);
-  const address = parts?.[1] === undefined ? undefined : read.address(flag, parts[1]);
-  return { address, port: read.integer(flag, parts === null ? text : parts[2], PORT, 0) };
 }
 
 function readPath(read: ValueReader, path: string): string {

@@ -2,11 +2,13 @@
  * The flags of `portolan serve`: the table behind the parser, `--help`, `docs/reference/flags.md`, the man page and shell
  * completions. Flags of kube-dns keep their names.
  */
+
 import { LOG_LEVELS } from '../../base/log.ts';
 import { MAX_READERS } from '../../table/writer.ts';
 import { IMPLIED_EVENT_FLAGS } from '../events/event-flags.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { type FlagReader, readerOf } from '../flags/flag-reader.ts';
+import { OWN_DASHBOARD_FLAGS } from '../own-dashboard/own-dashboard.ts';
 import { DIALECTS, POD_MODES, POLICIES } from '../plan.ts';
 import { CONTROL_FLAGS, LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { LOG_FORMATS } from '../server/query-log-plan.ts';
@@ -36,30 +38,6 @@ const READER_FLAGS = [
     details:
       'As `100us`, up to 10ms: fewer wake-ups take less processor time, and answers come that much later.',
     group: LISTEN,
-  },
-] as const satisfies readonly Flag[];
-
-const DASHBOARD = 'Dashboard';
-
-const OWN_DASHBOARD_FLAGS = [
-  {
-    name: 'dashboard',
-    valueName: 'place',
-    value: { kind: 'text', of: 'a port, or an address and a port' },
-    help: 'show the dashboard of this server at a port of 127.0.0.1, or at this address and port',
-    details:
-      'The log has the address to open, with its token. Only addresses of loopback, unless `--dashboard-host` is given; port 0 takes a free one. See [the dashboard](../how-to/dashboard.md#one-server).',
-    group: DASHBOARD,
-  },
-  {
-    name: 'dashboard-host',
-    valueName: 'host',
-    value: { kind: 'text', of: 'a host' },
-    repeats: true,
-    help: 'name by which browsers may open the dashboard from elsewhere',
-    details:
-      'As in `dns.example`, without a port. With it `--dashboard` may be an address of the network. The page and its token are then sent without encryption.',
-    group: DASHBOARD,
   },
 ] as const satisfies readonly Flag[];
 

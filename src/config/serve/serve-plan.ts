@@ -6,10 +6,12 @@ import type { Environment } from '../../base/environment.ts';
 import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import { readEvents } from '../events/event-flags.ts';
+import { readOwnDashboard } from '../own-dashboard/own-dashboard.ts';
 import type { IdentityPlan, LogPlan, ServePlan } from '../plan.ts';
 import { readQueryLog } from '../query-log/read-settings.ts';
 import { findDefaultDrain } from '../server/drain.ts';
 import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
+import { readPlace } from '../values/place.ts';
 import type { Checked } from '../values/problem.ts';
 import { readClientRules } from './client-rules.ts';
 import { readClusterRanges } from './endpoint-ranges.ts';
@@ -18,13 +20,11 @@ import {
   defaultDialect,
   readDynamic,
   readFederationsFlag,
-  readPlace,
   readSidecar,
   readSkyDnsMetrics,
   shapeOf,
 } from './pod-flags.ts';
 import { readAutoscale } from './read-autoscale.ts';
-import { readOwnDashboard } from './read-own-dashboard.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
 
@@ -85,7 +85,7 @@ export function planFromFlags(
     queryLog: readQueryLog(read, log.format) ?? resolver.dnsmasq?.process.queryLog,
     controlSocket: read.value('control-socket'),
     keepsStatistics: read.isOn('stats') || resolver.dnsmasq?.process.keepsStatistics === true,
-    dashboard: readOwnDashboard(read),
+    dashboard: readOwnDashboard(read) ?? resolver.dnsmasq?.process.dashboard,
     blocksExtra: read.value('blocks-extra') ?? resolver.dnsmasq?.process.blocksExtra,
     dynamic,
     federations: readFederationsFlag(read),

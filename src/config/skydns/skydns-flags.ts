@@ -5,6 +5,7 @@ import { type Environment, readVariable } from '../../base/environment.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { parseGoBoolean, readGoFlags } from '../flags/go-flags.ts';
+import { OWN_DASHBOARD_FLAGS } from '../own-dashboard/own-dashboard.ts';
 import { QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import type { Problem } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
@@ -42,6 +43,7 @@ export const SKYDNS_FLAGS = [
     value: FILE,
     help: 'further plugins, in the syntax of a Corefile',
   },
+  ...OWN_DASHBOARD_FLAGS,
   ...QUERY_LOG_FLAGS,
   { name: 'stats', value: 'none', help: 'always count queries, for the command top' },
   { name: 'no-rec', value: 'none', help: 'forward nothing: names outside the domain get SERVFAIL' },

@@ -10,6 +10,7 @@ import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts
 import { parseAddress } from '../../wire/address.ts';
 import { parseName, toKey, tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { type OwnDashboardPlan, readOwnDashboard } from '../own-dashboard/own-dashboard.ts';
 import { readQueryLog } from '../query-log/read-settings.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { SkyDnsMetricsPlan } from '../server/server-plan.ts';
@@ -50,6 +51,8 @@ export interface SkyDnsSettings {
   readonly keepsStatistics: boolean;
   /** Undefined: queries are not logged. */
   readonly queryLog: QueryLogPlan | undefined;
+  /** Undefined: the server shows no dashboard. */
+  readonly dashboard: OwnDashboardPlan | undefined;
 }
 
 export type SettingsReading =
@@ -89,6 +92,7 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
     isVerbose: read.isOn('verbose'),
     blocksExtra: read.value('blocks-extra'),
     keepsStatistics: read.isOn('stats'),
+    dashboard: readOwnDashboard(read),
     queryLog: readQueryLog(read, 'json'),
   };
   const { problems } = read;

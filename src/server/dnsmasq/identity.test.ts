@@ -18,6 +18,7 @@ const find = (
       group,
       blocksExtra: undefined,
       keepsStatistics: false,
+      dashboard: undefined,
       queryLog: undefined,
     },
     (path) => `${FILES[path] ?? ''}${path === '/etc/group' ? more : ''}`,

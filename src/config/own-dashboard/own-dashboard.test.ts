@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readOwnDashboard } from './read-own-dashboard.ts';
-import { createServeFlagReader, type ServeFlags } from './serve-flags.ts';
+import type { FlagsOf } from '../flags/flag.ts';
+import { readerOf } from '../flags/flag-reader.ts';
+import { OWN_DASHBOARD_FLAGS, readOwnDashboard } from './own-dashboard.ts';
 
-function read(flags: ServeFlags) {
-  const reader = createServeFlagReader(flags);
+function read(flags: FlagsOf<typeof OWN_DASHBOARD_FLAGS>) {
+  const reader = readerOf(OWN_DASHBOARD_FLAGS, flags);
   const plan = readOwnDashboard(reader);
   return reader.problems.length === 0
     ? plan
