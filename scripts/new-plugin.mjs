@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const [name = '', root = fileURLToPath(new URL('..', import.meta.url))] = process.argv.slice(2);
 const plugins = join(root, 'src', 'plugins');
-const list = join(plugins, 'corefile-plugins.ts');
+const list = join(plugins, 'plugins.ts');
 const folder = join(plugins, name);
 
 function fail(message) {

@@ -4,7 +4,7 @@
 import type { Directive } from '../corefile/directive/directive.ts';
 import type { PluginDefinition } from './plugin-use.ts';
 
-/** A plugin that a Corefile may name. */
+/** A plugin that a Corefile may name, since it has a directive. */
 export interface CorefilePluginDefinition<Name extends string, Options>
   extends PluginDefinition<Name, Options>,
     Directive<Options> {
@@ -19,13 +19,11 @@ export interface CorefilePluginDefinition<Name extends string, Options>
 /** Keeps the name and the options of a definition as its type, from which the registry derives its own. */
 export function definePlugin<const Name extends string, Options>(
   definition: CorefilePluginDefinition<Name, Options>,
-): CorefilePluginDefinition<Name, Options> {
+): CorefilePluginDefinition<Name, Options>;
+/** The same for a plugin without a directive, which only our own front ends write. */
+export function definePlugin<const Name extends string, Options>(
+  definition: PluginDefinition<Name, Options>,
+): PluginDefinition<Name, Options>;
+export function definePlugin<Definition>(definition: Definition): Definition {
   return definition;
-}
-
-/** The same for a plugin of our own front ends, which Corefiles cannot name. Its data outlives plans. */
-export function definePlainPlugin<const Name extends string, Options>(
-  definition: Omit<PluginDefinition<Name, Options>, 'outlivesPlans'>,
-): PluginDefinition<Name, Options> {
-  return { ...definition, outlivesPlans: () => true };
 }

@@ -37,6 +37,8 @@ export type { StopReason } from '@portolan/plugin';
 export interface Plugin extends Omit<OutsidePlugin, 'handler'> {
   /** Undefined: it does not answer queries. */
   readonly handler: Handler | undefined;
+  /** Handlers that stand elsewhere in the block, by the names of their places: `usePlace`. */
+  readonly further?: Readonly<Record<string, Handler>>;
   /** Its block answers from now on: applies its options to everything that outlives plans. */
   follow?(): void;
   /** From now on, readers answer for its block. */

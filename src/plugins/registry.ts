@@ -1,10 +1,10 @@
 /**
- * Derived from the lists of plugins: their names, the types of their options, their definitions by name.
+ * Derived from the list of plugins: those that a Corefile may name, the types of their options, their definitions by name.
  */
 import type { CorefilePluginDefinition } from '../contract/define-plugin.ts';
 import { findPluginOptions, type PluginDefinition, type PluginUse } from '../contract/plugin-use.ts';
 import type { Position } from '../corefile/syntax/token.ts';
-import * as definitions from './corefile-plugins.ts';
+import * as definitions from './plugins.ts';
 
 type OptionsOf<Each> = Each extends PluginDefinition<string, infer Options> ? Options : never;
 
@@ -12,8 +12,10 @@ type OptionsByName<Each extends PluginDefinition<string, unknown>> = {
   readonly [One in Each as One['name']]: OptionsOf<One>;
 };
 
+type ListedPlugin = (typeof definitions)[keyof typeof definitions];
+
 /** The options of each plugin that a Corefile may name. */
-export type CorefilePluginOptions = OptionsByName<(typeof definitions)[keyof typeof definitions]>;
+export type CorefilePluginOptions = OptionsByName<Extract<ListedPlugin, { readonly syntax: unknown }>>;
 
 export type CorefilePluginName = keyof CorefilePluginOptions;
 
@@ -35,7 +37,12 @@ export function findOptions<Name extends CorefilePluginName>(
   return findPluginOptions<CorefilePluginOptions[Name]>(plugins, { name });
 }
 
-const all: CorefilePluginDefinition<CorefilePluginName, unknown>[] = Object.values(definitions);
+/** All plugins. */
+export const PLUGINS: readonly PluginDefinition<string, unknown>[] = Object.values(definitions);
+
+const all: CorefilePluginDefinition<CorefilePluginName, unknown>[] = Object.values(definitions).filter(
+  (definition) => 'syntax' in definition,
+);
 
 /** All plugins that a Corefile may name, with those of others that were registered. */
 export const COREFILE_PLUGINS: readonly CorefilePluginDefinition<CorefilePluginName, unknown>[] = all;

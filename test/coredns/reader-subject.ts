@@ -6,28 +6,15 @@ import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { NOTHING_RESTORED } from '../../src/deviations/table.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { autopath } from '../../src/plugins/autopath/plugin.ts';
-import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { kubernetai } from '../../src/plugins/kubernetai/plugin.ts';
-import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
 import type { ClientTransport } from '../../src/wire/response-size.ts';
 import type { Message } from '../../src/wire/types.ts';
-
-// A constructor cannot wait.
-await loadPlugins([
-  { definition: autopath },
-  { definition: etcd },
-
-  { definition: kubernetai },
-  { definition: kubernetes },
-]);
+import '../support/load-all-plugins.ts';
 
 const AT = 8192;
 export const CLIENT = { address: '192.0.2.77', port: 5353 };

@@ -7,19 +7,14 @@ import { silentLog } from '../../src/base/log.ts';
 import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { PLAIN_GROUP } from '../../src/config/server/server-blocks-plan.ts';
-import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { YesUpstream } from '../engine/yes-upstream.ts';
 import { serveInProcess } from '../faults/in-process-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { bundleServerThreads } from '../support/bundle-thread.ts';
 import type { Compared } from './comparison.ts';
-
-// A constructor cannot wait.
-await loadPlugins([{ definition: etcd }, { definition: kubernetes }]);
+import '../support/load-all-plugins.ts';
 
 const OUTSIDE = ['www.example.com', 'a.b.c.example.org', 'localhost', 'version.bind', '.', 'arpa'];
 const NAMES = [

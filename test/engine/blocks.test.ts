@@ -18,7 +18,8 @@ import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import { ORDER_PROFILES } from '../../src/corefile/coredns-version.ts';
-import { COREFILE_PLUGINS } from '../../src/plugins/registry.ts';
+import { LOCAL_PLACES } from '../../src/plugins/local-names/options.ts';
+import { COREFILE_PLUGINS, PLUGINS } from '../../src/plugins/registry.ts';
 
 function planOfServe(command: 'serve' | 'kube-dns'): ServerPlan {
   const given = { upstream: ['192.0.2.53'] };
@@ -61,6 +62,8 @@ const DEFINED: ReadonlyMap<string, string> = new Map(
     .map(({ name }) => [name, readFileSync(`src/plugins/${name}/plugin.ts`, 'utf8')]),
 );
 
+const PLACES: ReadonlySet<string> = new Set(Object.values(LOCAL_PLACES));
+
 describe.each(Object.entries(PLANS))('%s', (_, make) => {
   const { engine } = make();
 
@@ -83,23 +86,22 @@ describe.each(Object.entries(PLANS))('%s', (_, make) => {
 
   it('has plugins that are folders', () => {
     for (const { name, definition } of pluginUses(engine))
-      expect([name, DEFINED.has(name)]).toEqual([definition.name, true]);
+      expect([name, DEFINED.has(name) || PLACES.has(name)]).toEqual([definition.name, true]);
   });
 });
 
 describe('the folders of plugins', () => {
   it('define a plugin of their name each', () => {
     for (const [folder, text] of DEFINED)
-      expect([folder, /= define(?:Plain)?Plugin\(\{\s*name: '([^']+)'/.exec(text)?.[1]]).toEqual([
-        folder,
-        folder,
-      ]);
+      expect([folder, /= definePlugin\(\{\s*name: '([^']+)'/.exec(text)?.[1]]).toEqual([folder, folder]);
   });
 
-  it('are in the list of Corefiles if Corefiles may name them', () => {
-    const named = [...DEFINED]
-      .filter(([, text]) => text.includes('= definePlugin('))
-      .map(([folder]) => folder);
+  it('are in the one list', () => {
+    expect(PLUGINS.map(({ name }) => name).toSorted()).toEqual([...DEFINED.keys()].toSorted());
+  });
+
+  it('may be named by a Corefile if they have a directive', () => {
+    const named = [...DEFINED].filter(([, text]) => /^ {2}syntax: /m.test(text)).map(([folder]) => folder);
     expect(COREFILE_PLUGINS.map(({ name }) => name).toSorted()).toEqual(named.toSorted());
   });
 
@@ -117,15 +119,14 @@ describe('the folders of plugins', () => {
   });
 
   it('load what is large only where a block has it', () => {
-    const large = {
-      'plugins/corefile-plugins.ts': /^kube\/(?:api|publish)\/|^sources\/etcd\/etcd-source/,
-      'config/server/plain-block.ts': /^sources\/etcd\/etcd-source/,
-    };
-    expect([...loadedWith('config/server/plain-block.ts')]).toContain('kube/publish/cluster.ts');
-    for (const [list, late] of Object.entries(large)) {
-      const loaded = [...loadedWith(list)];
-      expect(loaded.filter((path) => late.test(path))).toEqual([]);
-    }
+    const late = /^kube\/api\/|^kube\/publish\/cluster|^sources\/(?:etcd\/etcd-source|local\/local-data)/;
+    const all = ['plugins/kubernetes/kubernetes-plugin.ts', 'plugins/etcd/etcd-plugin.ts'];
+    expect(all.map((path) => [...loadedWith(path)].some((loaded) => late.test(loaded)))).toEqual([
+      true,
+      true,
+    ]);
+    for (const list of ['plugins/plugins.ts', 'config/server/plain-block.ts'])
+      expect([...loadedWith(list)].filter((path) => late.test(path))).toEqual([]);
   });
 });
 

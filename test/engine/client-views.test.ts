@@ -15,6 +15,7 @@ import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
+import '../support/load-all-plugins.ts';
 
 const AT = 4096;
 

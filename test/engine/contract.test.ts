@@ -39,6 +39,7 @@ import { typeName } from '../../src/wire/mnemonics.ts';
 import { countLabels, isWithin, parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS, type Message, type NameKey, TYPE } from '../../src/wire/types.ts';
 import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
+import '../support/load-all-plugins.ts';
 
 const key = (text: string): NameKey => toKey(parseName(text));
 const DOMAIN = key('cluster.local.');

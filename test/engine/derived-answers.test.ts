@@ -27,6 +27,7 @@ import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS, type Message, TYPE } from '../../src/wire/types.ts';
+import '../support/load-all-plugins.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));
 const CLIENT = { address: '192.0.2.77', port: 5353, transport: 'tcp' } as const;

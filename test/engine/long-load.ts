@@ -9,16 +9,13 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
-import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine, type EngineDependencies } from '../../src/engine/engine.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { cache as cachePlugin } from '../../src/plugins/cache/plugin.ts';
-import { etcd } from '../../src/plugins/etcd/plugin.ts';
 import { planIn, planRoute } from '../../src/plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
-import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
@@ -26,9 +23,7 @@ import { typeOf } from '../../src/wire/mnemonics.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS, type Message, type NameKey } from '../../src/wire/types.ts';
 import { isUpstreams, YesUpstream } from './yes-upstream.ts';
-
-// A constructor cannot wait.
-await loadPlugins([{ definition: etcd }, { definition: kubernetes }]);
+import '../support/load-all-plugins.ts';
 
 export interface LoadSettings {
   readonly plan: EnginePlan;

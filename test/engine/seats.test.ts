@@ -20,10 +20,7 @@ import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import {
   cacheHostileSets,
   hostileSets,
@@ -32,9 +29,7 @@ import {
 import { expectOtherSeatsUntouched, type SeatCounts } from '../../src/table/testing/packet-seats.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { decodeName } from '../../src/wire/name-wire.ts';
-
-// A constructor cannot wait.
-await loadPlugins([{ definition: etcd }, { definition: kubernetes }]);
+import '../support/load-all-plugins.ts';
 
 // Of whatever Corefile: a constructor cannot wait.
 

@@ -12,6 +12,7 @@ import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../src/server/server.ts';
+import '../support/load-all-plugins.ts';
 
 export interface InProcessServer {
   readonly server: Server;

@@ -9,11 +9,8 @@ import { silentLog } from '../../src/base/log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
-import { loadPlugins } from '../../src/contract/plugin-use.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
-import { etcd } from '../../src/plugins/etcd/plugin.ts';
-import { kubernetes } from '../../src/plugins/kubernetes/plugin.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { localNames as localNamesPlugin } from '../../src/plugins/local-names/plugin.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
@@ -27,9 +24,7 @@ import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { namespace, pod, service, slice } from '../list-watch/harness.ts';
 import { DoubleProcess } from '../support/double-process.ts';
 import { ObservedFrontEnd } from './observed-front-end.ts';
-
-// A constructor cannot wait.
-await loadPlugins([{ definition: etcd }, { definition: kubernetes }]);
+import '../support/load-all-plugins.ts';
 
 /** What the servers of all front ends share. */
 export interface Surroundings {

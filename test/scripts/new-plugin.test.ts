@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 
 const run = promisify(execFile);
-const LIST = 'src/plugins/corefile-plugins.ts';
+const LIST = 'src/plugins/plugins.ts';
 
 it('makes the folder of a plugin, and its line in the list, once', async () => {
   const { path } = await makeTemporaryFolder();

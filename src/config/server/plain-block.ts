@@ -3,6 +3,7 @@
  */
 
 import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
+import { usePlace } from '../../contract/use-place.ts';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { ForwardPlan, ForwardRule } from '../../forward/forward-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
@@ -20,14 +21,12 @@ import { filteredTypes as filteredTypesPlugin } from '../../plugins/filtered-typ
 import type { FilteredTypes } from '../../plugins/forward/filtered-types.ts';
 import { planRoute } from '../../plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
-import { hostsNodata } from '../../plugins/hosts-nodata/plugin.ts';
-import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
+import { LOCAL_PLACES, type LocalNamesOptions } from '../../plugins/local-names/options.ts';
 import { localNames } from '../../plugins/local-names/plugin.ts';
 import { metaTypes } from '../../plugins/meta-types/plugin.ts';
 import type { NsidOptions } from '../../plugins/nsid/plugin.ts';
 import { nsid as nsidPlugin } from '../../plugins/nsid/plugin.ts';
 import { probes } from '../../plugins/probes/plugin.ts';
-import { questionRules } from '../../plugins/question-rules/plugin.ts';
 import { stubZones } from '../../plugins/stub-zones/plugin.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -156,7 +155,7 @@ export function writeLastPlugins(
   between: readonly PluginUse[] = [],
 ): readonly PluginUse[] {
   return [
-    usePlugin(questionRules, undefined),
+    usePlace(localNames, LOCAL_PLACES.rules),
     ...between,
     usePlugin(cachePlugin, cache),
     usePlugin(forwardPlugin, { routes: [planRoute(forward, filteredTypes)] }),
@@ -180,10 +179,10 @@ export function writeClusterPlugins({ zone, federations, local, last }: ClusterP
     ...(types.size === 0 ? [] : [usePlugin(filteredTypesPlugin, { types })]),
     usePlugin(aliases, undefined),
     local,
-    usePlugin(stubZones, { zones, to: 'hosts-nodata' }),
+    usePlugin(stubZones, { zones, to: LOCAL_PLACES.nodata }),
     usePlugin(federationsPlugin, { domain, federations }),
     usePlugin(clusterZone, { ...zone, filteredTypes: types }),
-    usePlugin(hostsNodata, undefined),
+    usePlace(localNames, LOCAL_PLACES.nodata),
     ...writeLastPlugins(last),
   ];
 }

@@ -15,6 +15,7 @@ import type { SkyDnsEtcdOptions } from '../../plugins/etcd/options.ts';
 import { etcd } from '../../plugins/etcd/plugin.ts';
 import { forwardLimit } from '../../plugins/forward-limit/plugin.ts';
 import { localName as localNamePlugin } from '../../plugins/local-name/plugin.ts';
+import { LOCAL_PLACES } from '../../plugins/local-names/options.ts';
 import { stubZones } from '../../plugins/stub-zones/plugin.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { joinName, parseName, toKey } from '../../wire/name.ts';
@@ -104,7 +105,7 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
     plugins: [
       ...writeFirstPlugins({ identifies: true, ttl: 0, cacheSize: cacheEntries }),
       writeLocalNames(makeServeLocalSettings([], undefined, 0, {}), undefined),
-      usePlugin(stubZones, { zones, to: 'question-rules' }),
+      usePlugin(stubZones, { zones, to: LOCAL_PLACES.rules }),
       ...(localName === undefined ? [] : [usePlugin(localNamePlugin, localName)]),
       usePlugin(etcd, compileZones(settings, now)),
       ...writeLastPlugins(last, [usePlugin(forwardLimit, { minLabels })]),

@@ -70,6 +70,8 @@ export function offerServices(
       pluginNames: names,
       handlers: () => made.handlers,
       handlerNames: () => made.handlers.map(({ name }) => name),
+      furtherHandler: (name, place) =>
+        made.plugins.find((each) => each.name === name)?.plugin.further?.[place],
       chainFrom: (name) => composeFrom(made, name, 0),
       chainBehind: (name) => composeFrom(made, name, 1),
     }),

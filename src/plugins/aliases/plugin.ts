@@ -1,10 +1,10 @@
 /**
  * `aliases`: follows aliases to names of other plugins.
  */
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { createAliasFollower } from './alias.ts';
 
-export const aliases = definePlainPlugin({
+export const aliases = definePlugin({
   name: 'aliases',
   create: (_: undefined, { log, clock }) => ({ handler: createAliasFollower(log, clock) }),
 });

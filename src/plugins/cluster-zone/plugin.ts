@@ -1,13 +1,19 @@
 /**
  * `cluster-zone`: the zone of the cluster.
  */
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
-import { ClusterZonePlugin } from './cluster-zone.ts';
+import type { PluginModule } from '../../contract/plugin-use.ts';
 import type { ClusterZoneOptions } from './options.ts';
 
-export const clusterZone = definePlainPlugin({
+export const clusterZone = definePlugin({
   name: 'cluster-zone',
-  create: (options: ClusterZoneOptions, context, former) =>
-    new ClusterZonePlugin(options, context, ofKind(ClusterZonePlugin, former)),
+  outlivesPlans: () => true,
+  async load(): Promise<PluginModule<ClusterZoneOptions>> {
+    const { ClusterZonePlugin } = await import('./cluster-zone.ts');
+    return {
+      create: (options, context, former) =>
+        new ClusterZonePlugin(options, context, ofKind(ClusterZonePlugin, former)),
+    };
+  },
 });

@@ -1,13 +1,19 @@
 /**
  * `federations`: the federations that the cluster belongs to.
  */
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
-import { FederationZones } from './federation-zones.ts';
+import type { PluginModule } from '../../contract/plugin-use.ts';
 import type { FederationsOptions } from './options.ts';
 
-export const federations = definePlainPlugin({
+export const federations = definePlugin({
   name: 'federations',
-  create: (options: FederationsOptions, context, former) =>
-    new FederationZones(options, context, ofKind(FederationZones, former)),
+  outlivesPlans: () => true,
+  async load(): Promise<PluginModule<FederationsOptions>> {
+    const { FederationZones } = await import('./federation-zones.ts');
+    return {
+      create: (options, context, former) =>
+        new FederationZones(options, context, ofKind(FederationZones, former)),
+    };
+  },
 });

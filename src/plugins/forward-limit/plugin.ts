@@ -2,7 +2,7 @@
  * `forward-limit`: SkyDNS's `-ndots` and `-no-rec`. Names with too few labels are not forwarded.
  */
 import type { Handler } from '../../chain/handler.ts';
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { countLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
@@ -11,7 +11,7 @@ export interface ForwardLimitOptions {
   readonly minLabels: number;
 }
 
-export const forwardLimit = definePlainPlugin({
+export const forwardLimit = definePlugin({
   name: 'forward-limit',
   create: ({ minLabels }: ForwardLimitOptions) => ({ handler: createForwardLimit(minLabels) }),
 });

@@ -3,7 +3,7 @@
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { toKey } from '../../wire/name.ts';
 import type { AbsoluteName, NameKey } from '../../wire/types.ts';
 
@@ -12,7 +12,7 @@ export interface LocalNameOptions {
   readonly name: NameKey;
 }
 
-export const localName = definePlainPlugin({
+export const localName = definePlugin({
   name: 'local-name',
   create: (options: LocalNameOptions) => ({ handler: createLocalNameHandler(options) }),
 });

@@ -14,7 +14,7 @@ import type { NameKey } from '../../wire/types.ts';
 import { Cache } from '../cache/cache.ts';
 import { Forward } from '../forward/forward.ts';
 import { LocalHandlers, type LocalSettings } from './local-handlers.ts';
-import type { LocalNamesOptions } from './options.ts';
+import { LOCAL_PLACES, type LocalNamesOptions } from './options.ts';
 
 /** The names, and the plugin of the current plan. */
 interface FollowedNames {
@@ -49,6 +49,11 @@ export class LocalNamesPlugin implements Plugin {
 
   get handlers(): LocalHandlers {
     return this.#lasting.value.handlers;
+  }
+
+  get further(): Readonly<Record<string, Handler>> {
+    const { denyRefused, questionRules } = this.handlers;
+    return { [LOCAL_PLACES.nodata]: denyRefused, [LOCAL_PLACES.rules]: questionRules };
   }
 
   get localised(): readonly LocalisedPublication[] {

@@ -9,3 +9,11 @@ export interface LocalNamesOptions {
   /** Networks whose clients get the local addresses of their own network. */
   readonly networks: readonly AddressRange[];
 }
+
+/** Places of its further handlers. */
+export const LOCAL_PLACES = {
+  /** NODATA in place of REFUSED for names that `local-names` knows. */
+  nodata: 'hosts-nodata',
+  /** Its rules for questions that no earlier plugin answers. */
+  rules: 'question-rules',
+} as const;

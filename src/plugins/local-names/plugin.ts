@@ -1,13 +1,19 @@
 /**
- * `local-names`: hosts files and records of options.
+ * `local-names`: hosts files and records of options. Two more handlers have places of their own in the block.
  */
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
-import { LocalNamesPlugin } from './local-names.ts';
+import type { PluginModule } from '../../contract/plugin-use.ts';
 import type { LocalNamesOptions } from './options.ts';
 
-export const localNames = definePlainPlugin({
+export const localNames = definePlugin({
   name: 'local-names',
-  create: (options: LocalNamesOptions, context, former) =>
-    new LocalNamesPlugin(options, context, ofKind(LocalNamesPlugin, former)),
+  outlivesPlans: () => true,
+  async load(): Promise<PluginModule<LocalNamesOptions>> {
+    const { LocalNamesPlugin } = await import('./local-names.ts');
+    return {
+      create: (options, context, former) =>
+        new LocalNamesPlugin(options, context, ofKind(LocalNamesPlugin, former)),
+    };
+  },
 });

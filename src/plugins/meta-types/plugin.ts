@@ -5,11 +5,11 @@
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { anyName } from '../../chain/match.ts';
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { codeOfMetaType, META_TYPES } from '../../wire/meta-types.ts';
 import { CLASS, RCODE } from '../../wire/types.ts';
 
-export const metaTypes = definePlainPlugin({
+export const metaTypes = definePlugin({
   name: 'meta-types',
   create: (_: undefined) => ({ handler: metaTypesHandler }),
 });

@@ -3,11 +3,11 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { CLASS, type Question, TYPE } from '../../wire/types.ts';
 import { Forward } from '../forward/forward.ts';
 
-export const probes = definePlainPlugin({
+export const probes = definePlugin({
   name: 'probes',
   create: (_: undefined, { find }) => ({
     handler: createProbesHandler((question) => find(Forward)?.isOwnProbe(question) === true),

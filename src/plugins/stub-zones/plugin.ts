@@ -3,7 +3,7 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import { namesWithin, type Questions } from '../../chain/match.ts';
-import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { BLOCK } from '../../contract/services.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
@@ -14,7 +14,7 @@ export interface StubZonesOptions {
   readonly to: string;
 }
 
-export const stubZones = definePlainPlugin({
+export const stubZones = definePlugin({
   name: 'stub-zones',
   create: (options: StubZonesOptions, context) => new StubZones(options, context),
 });

@@ -22,6 +22,7 @@ import { parseName, toKey } from '../../../src/wire/name.ts';
 import { CLASS } from '../../../src/wire/types.ts';
 import { bundleBurstLoad, bundleServerThreads } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
+import '../../support/load-all-plugins.ts';
 
 const CHANGES = 200;
 /** Names of each plan beside those that all plans have. */

@@ -1,7 +1,8 @@
 /**
- * The list of the plugins that a Corefile may name, by name: one line for each folder.
+ * The list of all plugins: one line for each folder. A Corefile may name those that have a directive.
  */
 export { acl } from './acl/plugin.ts';
+export { aliases } from './aliases/plugin.ts';
 export { any } from './any/plugin.ts';
 export { auto } from './auto/plugin.ts';
 export { autopath } from './autopath/plugin.ts';
@@ -10,14 +11,18 @@ export { bufsize } from './bufsize/plugin.ts';
 export { cache } from './cache/plugin.ts';
 export { cancel } from './cancel/plugin.ts';
 export { chaos } from './chaos/plugin.ts';
+export { clusterZone } from './cluster-zone/plugin.ts';
 export { debug } from './debug/plugin.ts';
 export { dns64 } from './dns64/plugin.ts';
 export { dnstap } from './dnstap/plugin.ts';
 export { erratic } from './erratic/plugin.ts';
 export { errors } from './errors/plugin.ts';
 export { etcd } from './etcd/plugin.ts';
+export { federations } from './federations/plugin.ts';
 export { file } from './file/plugin.ts';
+export { filteredTypes } from './filtered-types/plugin.ts';
 export { forward } from './forward/plugin.ts';
+export { forwardLimit } from './forward-limit/plugin.ts';
 export { header } from './header/plugin.ts';
 export { health } from './health/plugin.ts';
 export { hosts } from './hosts/plugin.ts';
@@ -27,20 +32,25 @@ export { kubernetai } from './kubernetai/plugin.ts';
 export { kubernetes } from './kubernetes/plugin.ts';
 export { loadbalance } from './loadbalance/plugin.ts';
 export { local } from './local/plugin.ts';
+export { localName } from './local-name/plugin.ts';
+export { localNames } from './local-names/plugin.ts';
 export { log } from './log/plugin.ts';
 export { loop } from './loop/plugin.ts';
+export { metaTypes } from './meta-types/plugin.ts';
 export { metadata } from './metadata/plugin.ts';
 export { minimal } from './minimal/plugin.ts';
 export { multisocket } from './multisocket/plugin.ts';
 export { nsid } from './nsid/plugin.ts';
 export { portolan } from './portolan/plugin.ts';
 export { pprof } from './pprof/plugin.ts';
+export { probes } from './probes/plugin.ts';
 export { prometheus } from './prometheus/plugin.ts';
 export { ready } from './ready/plugin.ts';
 export { reload } from './reload/plugin.ts';
 export { rewrite } from './rewrite/plugin.ts';
 export { root } from './root/plugin.ts';
 export { secondary } from './secondary/plugin.ts';
+export { stubZones } from './stub-zones/plugin.ts';
 export { template } from './template/plugin.ts';
 export { timeouts } from './timeouts/plugin.ts';
 export { tls } from './tls/plugin.ts';
