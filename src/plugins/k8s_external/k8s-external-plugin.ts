@@ -7,13 +7,12 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { replyOf } from '../../chain/response.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import { addressOfReverseName } from '../../wire/address.ts';
 import { isWithin } from '../../wire/name.ts';
-import type { Reply } from '../../wire/query.ts';
-import { type NameKey, type Question, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { type NameKey, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { askOutside } from '../kubernetes/ask-outside.ts';
 import { type ExposedCluster, Kubernetes } from '../kubernetes/kubernetes-plugin.ts';
 import { ChangeNotices } from '../transfer/change-notices.ts';
 import type { TransferableZone, TransferSource } from '../transfer/transfer-source.ts';
@@ -47,9 +46,6 @@ interface RunningZones {
   /** The longest first. */
   readonly zones: readonly ExternalZone[];
 }
-
-/** Queries that lead to one another at most. */
-const MAX_DEPTH = 8;
 
 export class K8sExternal implements Plugin, TransferSource {
   readonly handler: Handler;
@@ -158,6 +154,7 @@ export class K8sExternal implements Plugin, TransferSource {
 
   async #answer({ finder, ttls }: RunningZones, zone: ExternalZone, query: Query): Promise<Answer> {
     const { question } = query;
+    const { chain } = this.#dependencies;
     const found = finder.find(zone.labelsOf(query.key));
     if (found.kind !== 'found') return zone.denial(found.kind === 'empty' ? 'nodata' : 'nxdomain');
     const { ports } = found;
@@ -171,7 +168,7 @@ export class K8sExternal implements Plugin, TransferSource {
         const made = serviceRecords(question.name, zone.origin, ports, ttls);
         if (made.records.length === 0) return zone.denial('nodata');
         const outside = made.outside.flatMap((name) =>
-          [TYPE.A, TYPE.AAAA].map((type) => this.#askOthers(query, { ...question, name, type })),
+          [TYPE.A, TYPE.AAAA].map((type) => askOutside(chain, query, { ...question, name, type })),
         );
         const addresses = (await Promise.all(outside)).flatMap(({ answers = [] }) => answers);
         return answerWith(made.records, [...made.additionals, ...addresses]);
@@ -187,21 +184,16 @@ export class K8sExternal implements Plugin, TransferSource {
     ttls: ExternalTtls,
   ): Promise<{ readonly records: readonly ResourceRecord[]; readonly truncated: boolean }> {
     const { question } = query;
+    const { chain } = this.#dependencies;
     const kind = question.type === TYPE.A ? 'A' : 'AAAA';
     const aliases = aliasRecords(question.name, ports, ttls, this.#showsAllAliases);
     const replies = await Promise.all(
-      aliases.map(({ data }) => this.#askOthers(query, { ...question, name: data.target })),
+      aliases.map(({ data }) => askOutside(chain, query, { ...question, name: data.target })),
     );
     const own = addressRecords(question.name, ports, kind, ttls);
     return {
       records: [...own, ...aliases, ...replies.flatMap(({ answers = [] }) => answers)],
       truncated: replies.some(({ truncated }) => truncated === true),
     };
-  }
-
-  async #askOthers(query: Query, question: Question): Promise<Pick<Reply, 'answers' | 'truncated'>> {
-    if (query.depth > MAX_DEPTH) return {};
-    const answer = await this.#dependencies.chain(query.about(question));
-    return answer.kind === 'drop' ? {} : replyOf(answer);
   }
 }

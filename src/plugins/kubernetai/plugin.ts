@@ -12,6 +12,7 @@ export const kubernetai = definePlugin({
   name: 'kubernetai',
   before: 'kubernetes',
   answers: true,
+  followsApiServer: true,
   outlivesPlans: () => true,
   syntax: ['kubernetai [ZONES…] {', ...kubernetes.syntax.slice(1, -1), '}'],
   read(cursor, context): readonly KubernetesOptions[] {

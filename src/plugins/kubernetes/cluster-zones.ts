@@ -7,16 +7,15 @@ import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Next } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { replyOf } from '../../chain/response.ts';
 import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { isWithin, splitLabels, toKey } from '../../wire/name.ts';
-import type { Reply } from '../../wire/query.ts';
 import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
 import type { NameSource } from '../../zone/node.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
 import type { TransferableZone } from '../transfer/transfer-source.ts';
+import { askOutside } from './ask-outside.ts';
 import { denyWhileUnknown, type ExistenceRules, toExistingAnswer } from './existence.ts';
 import { isReverse } from './followed-cluster.ts';
 import { answerWhileUnknown, namesOf, toAnswer } from './kubernetes.ts';
@@ -190,7 +189,7 @@ export class ClusterZones {
     const own = zone.fromCluster(records);
     const further = { ...question, name: target };
     if (!isWithin(toKey(target), zone.apex)) {
-      const { answers = [], truncated = false } = await this.#askOthers(query.about(further));
+      const { answers = [], truncated = false } = await askOutside(this.#chain, query, further);
       const records = [...own, ...answers];
       return { kind: 'records', records, additionals: [], authoritative: true, truncated };
     }
@@ -198,12 +197,6 @@ export class ClusterZones {
     if (end?.kind === 'records') return { ...end, records: [...own, ...end.records] };
     // Inside the zone an alias is shown only together with an answer.
     return this.#present(zone, { kind: 'nodata', aliases: [], soa, authoritative: true });
-  }
-
-  async #askOthers(query: Query): Promise<Pick<Reply, 'answers' | 'truncated'>> {
-    if (query.depth > MAX_ALIASES) return {};
-    const answer = await this.#chain(query);
-    return answer.kind === 'drop' ? {} : replyOf(answer);
   }
 
   #present({ fromCluster }: TranslatedZone, answer: Answer): Answer {

@@ -39,6 +39,7 @@ type KubernetesDraft = Omit<Draft<KubernetesOptions>, 'api'> & { api: Draft<Kube
 export const kubernetes = definePlugin({
   name: 'kubernetes',
   answers: true,
+  followsApiServer: true,
   outlivesPlans: () => true,
   syntax: [
     'kubernetes [ZONES…] {',

@@ -1,0 +1,23 @@
+/**
+ * Asks the whole server for a name that an answer about a cluster leads to.
+ */
+import type { Chain } from '../../chain/handler.ts';
+import type { Query } from '../../chain/query.ts';
+import { replyOf } from '../../chain/response.ts';
+import type { Reply } from '../../wire/query.ts';
+import type { Question } from '../../wire/types.ts';
+
+/** Maximum depth of queries that lead to one another. */
+const MAX_DEPTH = 8;
+
+/** @returns nothing for a query that too many others have led to, and for one without a response */
+export async function askOutside(
+  chain: Chain,
+  query: Query,
+  question: Question,
+): Promise<Pick<Reply, 'answers' | 'truncated'>> {
+  const asked = query.about(question);
+  if (asked.depth > MAX_DEPTH) return {};
+  const answer = await chain(asked);
+  return answer.kind === 'drop' ? {} : replyOf(answer);
+}
