@@ -4,8 +4,7 @@
 import { readFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
-import { ExtendedFrontEnd } from '../server/extended-front-end.ts';
-import type { FrontEnd } from '../server/front-end.ts';
+import { type ExtraPlugins, followExtraPlugins, NO_EXTRA_PLUGINS } from '../server/extra-plugins.ts';
 
 /** The file is unreadable or faulty. The message lists all faults with position and remedy. */
 export class BlocksExtraError extends Error {
@@ -13,17 +12,13 @@ export class BlocksExtraError extends Error {
 }
 
 /**
- * Adds the plugins of the file to the block of the front end.
+ * Reads the plugins that join the block of a front end.
  *
  * @param path undefined if the flag is not given
  * @throws BlocksExtraError
  */
-export async function extendBlocks(
-  frontEnd: FrontEnd,
-  path: string | undefined,
-  log: Log,
-): Promise<FrontEnd> {
-  if (path === undefined) return frontEnd;
+export async function openExtraPlugins(path: string | undefined, log: Log): Promise<ExtraPlugins> {
+  if (path === undefined) return NO_EXTRA_PLUGINS;
   const { readExtraPlugins } = await import('../config/blocks-extra/extra-plugins.ts');
   const { DISK_FILES } = await import('../corefile/syntax/corefile-files.ts');
   const read = (): ExtraReading => {
@@ -37,5 +32,5 @@ export async function extendBlocks(
   };
   const reading = read();
   if (reading.kind === 'bad') throw new BlocksExtraError(reading.problems.join('\n'));
-  return new ExtendedFrontEnd(frontEnd, { plugins: reading.plugins, read, log });
+  return followExtraPlugins(reading.plugins, read, log);
 }

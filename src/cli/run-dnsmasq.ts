@@ -9,7 +9,7 @@ import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
 import { LocalNamesPlugin } from '../plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
-import { extendBlocks } from './blocks-extra.ts';
+import { openExtraPlugins } from './blocks-extra.ts';
 import { type DnsmasqManner, failAsDnsmasq, openDnsmasqManner } from './dnsmasq-manner.ts';
 import type { Companion } from './process/life-cycle.ts';
 import { NO_COMPANIONS } from './process/server-companions.ts';
@@ -56,7 +56,9 @@ async function openFrontEnd(
   { log, report }: DnsmasqManner,
   { server }: RoleContext,
 ): Promise<OpenRole> {
+  const extra = await openExtraPlugins(plan.process.blocksExtra, log);
   const frontEnd = new DnsmasqFrontEnd(plan, {
+    extra,
     interfaces: networkInterfaces,
     udpReaders: readersAtOnceFor(countCores()),
     version: VERSION,
@@ -66,7 +68,7 @@ async function openFrontEnd(
     log,
   });
   return {
-    frontEnd: await extendBlocks(frontEnd, plan.process.blocksExtra, log),
+    frontEnd,
     accompany: (made) =>
       accompany === undefined ? [] : [accompany({ frontEnd, report: () => report(made), log })],
   };

@@ -5,7 +5,7 @@ import { formatDuration } from '../base/duration.ts';
 import type { ServePlan } from '../config/plan.ts';
 import { placeOfServer } from '../observe/control/control-place.ts';
 import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
-import { extendBlocks } from './blocks-extra.ts';
+import { openExtraPlugins } from './blocks-extra.ts';
 import { createErrorLog } from './process/error-log.ts';
 import type { Manner } from './process/manner.ts';
 import { type CompanionPlans, NO_COMPANIONS } from './process/server-companions.ts';
@@ -17,9 +17,10 @@ export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'):
   return await runServerProcess({
     manner: createManner(plan, command),
     companions: planCompanions(plan),
-    open: async ({ dependencies }) => ({
-      frontEnd: await extendBlocks(new ServeFrontEnd(plan, dependencies), plan.blocksExtra, dependencies.log),
-    }),
+    async open({ dependencies }) {
+      const extra = await openExtraPlugins(plan.blocksExtra, dependencies.log);
+      return { frontEnd: new ServeFrontEnd(plan, { ...dependencies, extra }) };
+    },
   });
 }
 

@@ -13,7 +13,7 @@ import { placeOfServer } from '../observe/control/control-place.ts';
 import { EtcdPlugin } from '../plugins/etcd/etcd-plugin.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
 import { readKey } from '../sources/etcd/read-key.ts';
-import { extendBlocks } from './blocks-extra.ts';
+import { openExtraPlugins } from './blocks-extra.ts';
 import type { RunCommand } from './command.ts';
 import { helpText } from './help-text.ts';
 import { createErrorLog } from './process/error-log.ts';
@@ -54,9 +54,10 @@ async function serve(flags: SkyDnsSettings): Promise<number> {
       const settings = await readConfig(flags, log);
       const udpReaders = readersFor(countCores());
       const drain = findDefaultDrain(process.env);
-      const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, drain, ...dependencies });
+      const extra = await openExtraPlugins(settings.blocksExtra, log);
+      const frontEnd = new SkyDnsFrontEnd(flags, settings, { extra, udpReaders, drain, ...dependencies });
       return {
-        frontEnd: await extendBlocks(frontEnd, settings.blocksExtra, log),
+        frontEnd,
         accompany({ engine }) {
           const etcd = engine.find(EtcdPlugin);
           if (etcd !== undefined) frontEnd.follow(etcd.source);

@@ -78,7 +78,10 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
   return writePlainEngine({
     clients,
     plugins: [
-      ...writeFirstPlugins({ identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size }),
+      ...writeFirstPlugins(
+        { identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size },
+        changing.extra,
+      ),
       writeLocalNames(compileLocal(plan, changing, interfaces), clients),
       ...writeLastPlugins({ cache: rules, forward, filteredTypes: new Set(filters.types) }),
     ],

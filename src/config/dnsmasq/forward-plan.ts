@@ -1,6 +1,7 @@
 /**
  * Compiles dnsmasq's servers and routes to a plan of the forwarder.
  */
+import type { PluginUse } from '../../contract/plugin-use.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   defaultRule,
@@ -27,6 +28,8 @@ export interface DnsmasqInputs {
   readonly nanny?: NannyServers;
   /** Whether the address belongs to this server; such servers are left out. */
   readonly isOurselves?: (server: UpstreamAddress) => boolean;
+  /** Plugins of `--blocks-extra`. Default: none. */
+  readonly extra?: readonly PluginUse[];
 }
 
 /** Servers from the ConfigMap folder of dnsmasq-nanny. */

@@ -68,7 +68,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
   return writePlainEngine({
     clients,
     plugins: [
-      ...writeFirstPlugins(identityOf(plan), plan.identity.nsid),
+      ...writeFirstPlugins(identityOf(plan), changing.extra, plan.identity.nsid),
       ...writeClusterPlugins({
         zone: { domain, dialect, pods, ttl, endpointRanges, nodes, ownAddresses: machine.ownAddresses },
         federations: federationsOf(plan, changing.config),

@@ -1,6 +1,7 @@
 /**
  * Compiles a plan for names outside the cluster to the options of the last plugins: `cache` and `forward`.
  */
+import type { PluginUse } from '../../contract/plugin-use.ts';
 import { type CachingRules, SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import {
   DEFAULT_FORWARD_PLAN,
@@ -24,6 +25,8 @@ export interface ServeInputs {
   readonly fromFile: readonly UpstreamAddress[];
   /** The current ConfigMap. */
   readonly config: KubeDnsConfig;
+  /** Plugins of `--blocks-extra`. Default: none. */
+  readonly extra?: readonly PluginUse[];
 }
 
 export const NO_SERVERS: ServeInputs = { fromFile: [], config: EMPTY_CONFIG };

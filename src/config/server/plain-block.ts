@@ -104,24 +104,16 @@ export function writePlainEngine({
   };
 }
 
-/** Inserts further plugins before all plugins that answer names. */
-export function joinPlugins(plan: EnginePlan, further: readonly PluginUse[]): EnginePlan {
-  const blocks = plan.blocks.map((block) => {
-    const place = block.plugins.findIndex(({ name }) => name === 'meta-types') + 1;
-    const plugins = block.plugins.toSpliced(place, 0, ...further);
-    return { ...block, plugins, formerUses: writeFormerUses(plugins) };
-  });
-  return { ...plan, blocks };
-}
-
 /**
  * The first plugins of each block.
  *
  * @param identity undefined: class CHAOS is refused
+ * @param extra of `--blocks-extra`; they stand before all plugins that answer names
  * @param nsid undefined: clients that ask for it get none
  */
 export function writeFirstPlugins(
   identity: Omit<DnsmasqIdentity, 'kind'> | undefined,
+  extra: readonly PluginUse[] = [],
   nsid?: NsidOptions,
 ): readonly PluginUse[] {
   return [
@@ -129,6 +121,7 @@ export function writeFirstPlugins(
     ...(nsid === undefined ? [] : [usePlugin(nsidPlugin, nsid)]),
     ...(identity === undefined ? [] : [usePlugin(chaos, { kind: 'dnsmasq', ...identity })]),
     usePlugin(metaTypes, undefined),
+    ...extra,
   ];
 }
 

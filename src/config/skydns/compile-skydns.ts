@@ -1,7 +1,7 @@
 /**
  * Compiles the settings of SkyDNS, with the current data of etcd, to the plan of a server.
  */
-import { usePlugin } from '../../contract/plugin-use.ts';
+import { type PluginUse, usePlugin } from '../../contract/plugin-use.ts';
 import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import {
   DEFAULT_FORWARD_PLAN,
@@ -40,6 +40,8 @@ export interface SkyDnsInputs {
   /** The nameservers of resolv.conf. */
   readonly systemServers: readonly UpstreamAddress[];
   readonly stubZones: readonly StubZone[];
+  /** Plugins of `--blocks-extra`. Default: none. */
+  readonly extra?: readonly PluginUse[];
 }
 
 export interface StubZone {
@@ -103,7 +105,7 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
   return writePlainEngine({
     clients: undefined,
     plugins: [
-      ...writeFirstPlugins({ identifies: true, ttl: 0, cacheSize: cacheEntries }),
+      ...writeFirstPlugins({ identifies: true, ttl: 0, cacheSize: cacheEntries }, inputs.extra),
       writeLocalNames(makeServeLocalSettings([], undefined, 0, {}), undefined),
       usePlugin(stubZones, { zones, to: LOCAL_PLACES.rules }),
       ...(localName === undefined ? [] : [usePlugin(localNamePlugin, localName)]),

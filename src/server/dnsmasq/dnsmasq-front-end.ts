@@ -12,6 +12,7 @@ import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { type Interfaces, isListeningAt } from '../../listen/local-addresses.ts';
 import type { ResourceRecord } from '../../wire/types.ts';
 import { chooseAddresses } from '../chosen-addresses.ts';
+import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,
   type FrontEndStats,
@@ -31,6 +32,8 @@ export interface DnsmasqFrontEndDependencies {
   readonly drain?: number;
   /** The hosts file of a local record, for the query log; undefined if an option defines it. */
   readonly fileOf: (record: ResourceRecord) => string | undefined;
+  /** Plugins of `--blocks-extra`. Default: none. */
+  readonly extra?: ExtraPlugins;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -43,6 +46,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
   readonly #settings: DnsmasqPlan;
   readonly #dependencies: DnsmasqFrontEndDependencies;
   readonly #upstreams: UpstreamSources;
+  readonly #extra: ExtraPlugins;
   #servers: DnsmasqInputs;
   #onChange: PlanListener = async () => {};
 
@@ -50,6 +54,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
     const { interfaces, clock, log } = dependencies;
     this.#settings = settings;
     this.#dependencies = dependencies;
+    this.#extra = dependencies.extra ?? NO_EXTRA_PLUGINS;
     const isOurselves = ({ host, port }: UpstreamAddress) => {
       if (host.kind !== 'address') return false;
       const machine = interfaces();
@@ -70,7 +75,8 @@ export class DnsmasqFrontEnd implements FrontEnd {
 
   get plan(): ServerPlan {
     const { interfaces, udpReaders, drain = 0 } = this.#dependencies;
-    const plan = compileDnsmasq(this.#settings, this.#servers, { interfaces: interfaces(), udpReaders });
+    const changing = { ...this.#servers, extra: this.#extra.uses };
+    const plan = compileDnsmasq(this.#settings, changing, { interfaces: interfaces(), udpReaders });
     return { ...plan, drain };
   }
 
@@ -85,6 +91,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
   }
 
   async reload(): Promise<void> {
+    if (this.#extra.reload()) await this.#onChange(this.plan, false);
     await this.#upstreams.reload();
   }
 

@@ -20,6 +20,7 @@ import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,
   type FrontEndStats,
@@ -32,6 +33,8 @@ import { DynamicConfig } from './dynamic-config.ts';
 
 export interface ServeFrontEndDependencies {
   readonly version: string;
+  /** Plugins of `--blocks-extra`. Default: none. */
+  readonly extra?: ExtraPlugins;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -43,6 +46,7 @@ export class ServeFrontEnd implements FrontEnd {
   readonly #dependencies: ServeFrontEndDependencies;
   readonly #resolvFiles: ResolvFiles;
   readonly #dynamic: DynamicConfig;
+  readonly #extra: ExtraPlugins;
   #changing: ServeInputs = NO_SERVERS;
   #onChange: PlanListener = async () => {};
 
@@ -50,6 +54,7 @@ export class ServeFrontEnd implements FrontEnd {
     const { clock, log } = dependencies;
     this.#settings = settings;
     this.#dependencies = dependencies;
+    this.#extra = dependencies.extra ?? NO_EXTRA_PLUGINS;
     this.#resolvFiles = this.#makeResolvFiles();
     const { dynamic, snapshotFile, cluster } = settings;
     this.#dynamic = new DynamicConfig({
@@ -66,7 +71,7 @@ export class ServeFrontEnd implements FrontEnd {
     const settings = this.#settings;
     const interfaces = networkInterfaces();
     const machine = { interfaces, ownAddresses: listOwnAddresses(settings.listen.addresses, interfaces) };
-    return compileServe(settings, this.#changing, machine);
+    return compileServe(settings, { ...this.#changing, extra: this.#extra.uses }, machine);
   }
 
   get isSettled(): boolean {
@@ -84,8 +89,9 @@ export class ServeFrontEnd implements FrontEnd {
     await this.#dynamic.start(source);
   }
 
-  /** Rereads the resolv file; changes of the ConfigMap are followed anyway. */
+  /** Rereads the resolv file and the extra plugins; changes of the ConfigMap are followed anyway. */
   async reload(): Promise<void> {
+    if (this.#extra.reload()) await this.#onChange(this.plan, false);
     await this.#resolvFiles.reload();
     this.#takeServers();
   }

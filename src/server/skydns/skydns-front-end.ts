@@ -13,6 +13,7 @@ import { ValueReader } from '../../config/values/value-reader.ts';
 import type { EtcdSource } from '../../sources/etcd/etcd-source.ts';
 import { pathOfName } from '../../sources/etcd/names/services.ts';
 import { ResolvFiles } from '../../sources/resolv/resolv-files.ts';
+import { type ExtraPlugins, NO_EXTRA_PLUGINS } from '../extra-plugins.ts';
 import {
   type FrontEnd,
   type FrontEndStats,
@@ -26,6 +27,8 @@ export interface SkyDnsFrontEndDependencies {
   readonly udpReaders: number;
   /** Until when after the stop signal to answer on while queries arrive: milliseconds. Default: 0. */
   readonly drain?: number;
+  /** Plugins of `--blocks-extra`. Default: none. */
+  readonly extra?: ExtraPlugins;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,6 +48,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
   readonly #resolvFiles: ResolvFiles;
   readonly #fence: ItemFence;
   readonly #startedAt: number;
+  readonly #extra: ExtraPlugins;
   #settings: SkyDnsSettings;
   #inputs: SkyDnsInputs = { systemServers: [], stubZones: [] };
   /** Whether keys have changed the plan before `start`: the server reads etcd before it starts its front end. */
@@ -59,6 +63,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
     this.#flags = flags;
     this.#settings = settings;
     this.#dependencies = dependencies;
+    this.#extra = dependencies.extra ?? NO_EXTRA_PLUGINS;
     this.#startedAt = Math.floor(clock.now() / 1000);
     this.#fence = new ItemFence({ source: 'etcd', clock, log });
     this.#resolvFiles = new ResolvFiles({
@@ -78,7 +83,8 @@ export class SkyDnsFrontEnd implements FrontEnd {
 
   get plan(): ServerPlan {
     const { udpReaders, drain = 0 } = this.#dependencies;
-    return { ...compileSkyDns(this.#settings, this.#inputs, { udpReaders, now: this.#startedAt }), drain };
+    const inputs = { ...this.#inputs, extra: this.#extra.uses };
+    return { ...compileSkyDns(this.#settings, inputs, { udpReaders, now: this.#startedAt }), drain };
   }
 
   /** Follows the keys that are not name records. Call it before `start`. */
@@ -100,6 +106,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
   }
 
   async reload(): Promise<void> {
+    if (this.#extra.reload()) await this.#onChange(this.plan, false);
     if (this.#flags.nameservers === undefined) await this.#resolvFiles.reload();
   }
 
