@@ -96,6 +96,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
 
   /** Waits until a socket has packets, or a timeout is due. @returns how many sockets have packets; -1 if the wait was interrupted */
   wait(now: number, max: number): number {
+    this.#forwarder.rest();
     return this.#epoll.wait(this.#forwarder.untilDue(now, max));
   }
 

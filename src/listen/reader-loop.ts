@@ -218,13 +218,16 @@ export class ReaderLoop {
     const events = forwarding.wait(this.#now, WAIT_MILLISECONDS);
     this.#now = this.#clock.monotonic();
     if (events <= 0) return this.#endWait(events);
-    let replies = 0;
+    // Replies first: queries of clients then acknowledge them on the same connection.
+    for (let event = 0; event < events; event++)
+      if (forwarding.clientSocketOf(event) < 0) {
+        this.#receiveReplies(forwarding, events);
+        break;
+      }
     for (let event = 0; event < events; event++) {
       const socket = forwarding.clientSocketOf(event);
-      if (socket < 0) replies++;
-      else this.#serve(socket, MSG_DONTWAIT);
+      if (socket >= 0) this.#serve(socket, MSG_DONTWAIT);
     }
-    if (replies > 0) this.#receiveReplies(forwarding, events);
     return true;
   }
 

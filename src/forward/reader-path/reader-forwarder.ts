@@ -228,7 +228,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   }
 
   #receiveStream(socket: number, stream: UpstreamStream): void {
-    const errno = stream.receive(this.#now);
+    const errno = this.#streams.receive(socket, stream, this.#now);
     this.#octets = stream.octets;
     while (stream.next()) {
       this.#judge(socket, stream.start, stream.length, false);
@@ -474,6 +474,11 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     if (coupled !== 0) this.#trains.noteOverdue(this.#serverOf(slot), coupled, this.#now);
     this.#takeOver(slot);
     this.#streams.overdue(socket[slot] ?? 0, askedAt[slot] ?? 0);
+  }
+
+  /** Call it before the thread waits. */
+  rest(): void {
+    this.#streams.rest();
   }
 
   /** Milliseconds until the next timeout, at most `max`. @param now by the clock's monotonic time */

@@ -24,6 +24,8 @@ export class UpstreamStream {
   isOpen = false;
   /** Accepts no more queries, and is closed once none is in flight. */
   isLeaving = false;
+  /** Whether data was received since the last octets were sent: those carry its acknowledgement. */
+  owesAcknowledgement = false;
   /** Queries in flight, and all that it got. */
   pending = 0;
   sent = 0;
@@ -72,6 +74,7 @@ export class UpstreamStream {
     const length = this.#outputEnd;
     if (length === 0) return 0;
     this.#outputEnd = 0;
+    this.owesAcknowledgement = false;
     const sent = libc().send(this.fd, this.#output, length, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent === length) return 0;
     return sent < 0 ? libc().errno() : EAGAIN;
@@ -85,12 +88,18 @@ export class UpstreamStream {
     if (count > 0) {
       this.#end += count;
       this.heardAt = now;
-      if (this.pending > 1) acknowledge(this.fd);
+      this.owesAcknowledgement = true;
       return 0;
     }
     if (count === 0) return ECONNRESET;
     const errno = libc().errno();
     return errno === EAGAIN || errno === EINTR ? 0 : errno;
+  }
+
+  /** Acknowledges what was received, if a reply may wait for that. See `acknowledge`. */
+  acknowledgeIfOwed(): void {
+    if (this.owesAcknowledgement && this.pending > 0) acknowledge(this.fd);
+    this.owesAcknowledgement = false;
   }
 
   /** Finds the next complete message. @returns whether there is one */

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { batchesAvailable } from '../../socket/libc.ts';
+import { QuestionReader } from '../../table/question.ts';
 import { SocketTable } from './socket-table.ts';
 import { UpstreamStreams } from './upstream-streams.ts';
 
@@ -57,6 +58,57 @@ it.runIf(batchesAvailable() === true)('has at most 64 queries on each of 4 conne
   expect(streams.pick(SERVER, 0)).toBe(-1);
   expect(table.open).toBe(4);
 });
+
+const FORM = { udpSize: 0, trustsAd: false };
+
+it.runIf(batchesAvailable() === true)('sends the queries of a batch on one connection', async () => {
+  const server = await listen();
+  const { streams, pick } = streamsTo(server);
+  // Each has so many that the next query opens another one.
+  const sockets = new Set<number>();
+  while (sockets.size < 2) sockets.add(await pick(0));
+  const batch = () => {
+    const used = new Set<number>();
+    for (let query = 0; query < 16; query += 1) {
+      const socket = streams.pick(SERVER, 0);
+      streams.add(socket, query, new QuestionReader(), FORM, 0);
+      used.add(socket);
+    }
+    streams.flush();
+    return [...used];
+  };
+  const [first, second] = [batch(), batch()];
+  expect([first.length, second.length]).toEqual([1, 1]);
+  expect(second).not.toEqual(first);
+});
+
+it.runIf(batchesAvailable() === true)(
+  'acknowledges replies by the next queries, or before the thread waits',
+  async () => {
+    const server = await listen();
+    const peers: Socket[] = [];
+    server.on('connection', (peer) => peers.push(peer));
+    const { streams, pick } = streamsTo(server);
+    const socket = await pick(0);
+    const stream = streams.find(socket);
+    if (stream === undefined) throw new TypeError('no connection');
+    while (peers.length === 0) await setImmediate();
+    const hear = async () => {
+      peers[0]?.write('x');
+      while (!stream.owesAcknowledgement) {
+        expect(streams.receive(socket, stream, 0)).toBe(0);
+        await setImmediate();
+      }
+    };
+    await hear();
+    streams.add(socket, 1, new QuestionReader(), FORM, 0);
+    streams.flush();
+    expect(stream.owesAcknowledgement).toBe(false);
+    await hear();
+    streams.rest();
+    expect(stream.owesAcknowledgement).toBe(false);
+  },
+);
 
 it.runIf(batchesAvailable() === true)('keeps a quiet connection for its time', async () => {
   const server = await listen();

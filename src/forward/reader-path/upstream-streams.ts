@@ -26,12 +26,16 @@ const OPEN_TIMEOUT = 2000;
 const RETRY_INTERVAL = 1000;
 /** Queries that open connections still take, with a bound on each, until another one is opened: those that come while it opens. */
 const FEW_LEFT = 4;
+/** Milliseconds for which a connection that the server has just sent data on is believed to be open: a look costs a system call. */
+const RECENT = 100;
 const NONE = -1;
 
 /** A server queried over TCP, with its socket numbers. */
 class StreamServer {
   server: StreamRouteServer;
   sockets: number[] = [];
+  /** The connection of the last query. */
+  last = NONE;
   readonly bound = new QueryBound();
   /** The earliest time to open a connection. */
   retryAt = Number.NEGATIVE_INFINITY;
@@ -62,6 +66,8 @@ export class UpstreamStreams {
   readonly #servers = new Map<number, StreamServer>();
   /** Sockets with octets to send. */
   readonly #dirty: number[] = [];
+  /** Sockets that have received data since the last `rest`. */
+  readonly #heard: number[] = [];
 
   constructor(table: SocketTable, onBroken: (socket: number, errno: number) => void) {
     this.#table = table;
@@ -97,6 +103,7 @@ export class UpstreamStreams {
     const known = this.#servers.get(server);
     if (known === undefined) return NONE;
     const maxQueries = known.maxQueries(now);
+    if (this.#takesMore(known, maxQueries)) return this.#take(known, known.last, now);
     let [best, load, left] = [NONE, Math.min(MAX_QUERIES, known.server.stream.depth), 0];
     // A connection that is closed or left gets a list without it: this one stays as it is.
     for (const socket of known.sockets) {
@@ -109,22 +116,35 @@ export class UpstreamStreams {
     }
     const isNearEnd = left <= Math.min(FEW_LEFT, maxQueries);
     if (this.#wantsAnother(known, load, isNearEnd, now)) this.#open(known, now);
-    const stream = this.#streams[best];
+    return this.#take(known, best, now);
+  }
+
+  #take(known: StreamServer, socket: number, now: number): number {
+    const stream = this.#streams[socket];
     if (stream === undefined) return NONE;
     stream.pending += 1;
     stream.sent += 1;
     stream.usedAt = now;
-    return best;
+    known.last = socket;
+    return socket;
   }
 
-  /** Checks for a silent end of a connection that is opening, or that has no queries in flight. */
+  /** Whether the connection of the last query has not sent it yet and takes another: those of a batch leave, and return, together. */
+  #takesMore({ server, last }: StreamServer, maxQueries: number): boolean {
+    const stream = this.#streams[last];
+    if (stream === undefined || !stream.isDirty || stream.isLeaving) return false;
+    const { minConnections, depth } = server.stream;
+    return minConnections === 1 && stream.pending < Math.min(MAX_QUERIES, depth) && stream.sent < maxQueries;
+  }
+
+  /** Checks for a silent end of a connection that is opening, or that has been without queries in flight. */
   #isUsable(known: StreamServer, socket: number, stream: UpstreamStream, now: number): boolean {
     const { maxAge } = known.server.stream;
     if ((maxAge > 0 && now - stream.openedAt > maxAge) || stream.sent >= known.maxQueries(now)) {
       this.leave(socket);
       return false;
     }
-    if (stream.isOpen && stream.pending > 0) return true;
+    if (stream.isOpen && (stream.pending > 0 || now - stream.heardAt < RECENT)) return true;
     const state = stateOfConnection(stream.fd);
     if (state === 'open') {
       stream.isOpen = true;
@@ -195,6 +215,18 @@ export class UpstreamStreams {
   #flush(socket: number, stream: UpstreamStream): void {
     const errno = stream.flush();
     if (errno !== 0) this.#onBroken(socket, errno);
+  }
+
+  /** Receives pending octets of a connection. @returns 0, or the error number: the connection has ended */
+  receive(socket: number, stream: UpstreamStream, now: number): number {
+    if (!stream.owesAcknowledgement) this.#heard.push(socket);
+    return stream.receive(now);
+  }
+
+  /** Call it before the thread waits: acknowledges what no query has acknowledged. */
+  rest(): void {
+    if (this.#heard.length === 0) return;
+    for (const socket of this.#heard.splice(0)) this.#streams[socket]?.acknowledgeIfOwed();
   }
 
   /** Call it when a query is finished. */
