@@ -85,6 +85,7 @@ export const soakFiles = [
   'test/resolver/hidden-types.test.ts',
   'test/resolver/reader-forwarding.test.ts',
   'test/resolver/reader-path.test.ts',
+  'test/resolver/odd-streams.test.ts',
   'test/resolver/reader-streams.test.ts',
   'test/search-lists/libraries.test.ts',
   'test/server/api-server.test.ts',

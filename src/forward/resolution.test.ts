@@ -309,6 +309,13 @@ const ROWS: readonly Row[] = [
     [100, waited, 'ask 0'],
   ],
   [
+    'and the next server is asked at once, in a strict order too',
+    { servers: 'E+', failover: 400 },
+    [0, start, 'ask 0'],
+    [9, failed(0, 'lost'), 'ask 1'],
+    [20, replied(1, 'answer'), 'reply'],
+  ],
+  [
     'with dnsmasq it is the client that asks again: all servers then; others are asked before it does',
     { ...known, retry: BY_CLIENT },
     [0, start, 'ask 0'],

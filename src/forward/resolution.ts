@@ -291,7 +291,15 @@ function whenFailed(state: Asking, event: Event<'failed'>, context: ResolutionCo
   }
   const isRefused = failure === 'refused';
   const nextAt = isRefused ? context.now + context.retry.refusedInterval : (settled[server]?.nextAt ?? 0);
-  const servers = changeUse(settled, server, { isSpent: failure === 'final', isRefused, nextAt });
+  const { pending = 0, failoverAt = 0 } = settled[server] ?? {};
+  // No reply is awaited from it any more.
+  const isLost = failure === 'lost' && pending === 0;
+  const servers = changeUse(settled, server, {
+    isSpent: failure === 'final',
+    isRefused,
+    nextAt,
+    failoverAt: isLost ? context.now : failoverAt,
+  });
   const after = { ...state, servers };
   return context.failFast && isRefused && isRefusedForLong(servers, context)
     ? giveUp(after)
