@@ -69,6 +69,8 @@ export class LocalData {
   /** Names that are being read. */
   #building: HostNames | undefined;
   #work: Iterator<void, void> | undefined;
+  /** The listing of the parents of names. */
+  #parents: { readonly of: LocalNames; readonly steps: Iterator<void, void> } | undefined;
   #isStale = true;
   #hasOtherNetworks = false;
   #isStarted = false;
@@ -131,6 +133,7 @@ export class LocalData {
     for (const slice = new TimeSlice(this.#options.clock); this.#step(); )
       if (slice.isOver) await slice.next();
     this.#isStarted = true;
+    this.#queue.schedule();
   }
 
   /** Checks for changed files at once. */
@@ -164,13 +167,21 @@ export class LocalData {
   /** Does one step of the work. @returns false when the work is done */
   #step(): boolean {
     if (this.#work === undefined) {
-      if (!this.#isStale && !this.#hasOtherNetworks) return false;
+      if (!this.#isStale && !this.#hasOtherNetworks) return this.#stepParents();
       this.#work = this.#isStale ? this.#renew() : this.#localise();
       this.#isStale = false;
       this.#hasOtherNetworks = false;
     }
     if (this.#work.next().done === true) this.#work = undefined;
     return true;
+  }
+
+  /** Lists what only some answers need, once all names are answered: it takes a million names half a second. */
+  #stepParents(): boolean {
+    if (!this.#isStarted) return false;
+    if (this.#parents?.of !== this.#names)
+      this.#parents = { of: this.#names, steps: this.#names.listParents() };
+    return this.#parents.steps.next().done !== true;
   }
 
   *#localise(): Generator<void, void> {

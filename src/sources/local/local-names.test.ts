@@ -56,6 +56,17 @@ describe('local names', () => {
     expect(unknown).toEqual([false, false, false]);
   });
 
+  it('list their parents in steps, and know them before the last step too', () => {
+    const many = Array.from({ length: 2000 }, (_, index) => [`n${index}.d${index}.lan`, '0.0.0.0'] as const);
+    const names = new LocalNames(hostsOnly(5), makeHostNames(many), 9);
+    const steps = names.listParents();
+    expect(steps.next().done).toBe(false);
+    const exist = () => ['d1999.lan', 'd2000.lan'].map((name) => names.exists(key(name)));
+    expect(exist()).toEqual([true, false]);
+    while (steps.next().done !== true);
+    expect(exist()).toEqual([true, false]);
+  });
+
   it('may be aliases, which hide all else', () => {
     const cnames = [
       cname('one', 'two'),

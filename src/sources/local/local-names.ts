@@ -97,9 +97,22 @@ export class LocalNames {
   exists(name: NameKey): boolean {
     const wire = encodeName(name);
     if (this.#isKnown(wire)) return true;
-    // Made on demand: most servers never need it.
-    this.#parents ??= this.#listParents();
+    // Whoever asks before they are listed waits for it.
+    for (const steps = this.listParents(); this.#parents === undefined; ) steps.next();
     return this.#parents.find(wire) !== 0;
+  }
+
+  /** Lists the parents of all names, for `exists`. The caller may pause at each yield. */
+  *listParents(): Generator<void, void> {
+    if (this.#parents !== undefined) return;
+    const parents = new NameSet();
+    let count = 0;
+    for (const name of this.#hosts.names()) {
+      if (++count % STRETCH === 0) yield;
+      addParents(parents, name);
+    }
+    for (const entry of this.#ofOptions.entries()) addParents(parents, this.#ofOptions.name(entry));
+    this.#parents = parents;
   }
 
   /** Whether the addresses in an answer depend on the client. */
@@ -197,13 +210,6 @@ export class LocalNames {
 
   #isKnown(name: WireName): boolean {
     return this.#hosts.has(name) || this.#ofOptions.find(name) !== 0;
-  }
-
-  #listParents(): NameSet {
-    const parents = new NameSet();
-    for (const name of this.#hosts.names()) addParents(parents, name);
-    for (const entry of this.#ofOptions.entries()) addParents(parents, this.#ofOptions.name(entry));
-    return parents;
   }
 
   #followAliases(name: NameKey): AliasesEnd {
