@@ -12,8 +12,13 @@ interface CheckedRoutes {
 }
 
 interface CheckedRoute {
-  readonly maxFails?: number;
-  readonly healthCheck?: { readonly interval: number };
+  readonly sources?:
+    | {
+        readonly coreDns: {
+          readonly health: { readonly maxFails: number; readonly check: { readonly interval: number } };
+        };
+      }
+    | undefined;
 }
 
 export const FORWARD_ROWS = [
@@ -168,5 +173,8 @@ const isOfOwnQuery = (part: string) => part === 'flags' || part === 'edns';
 const isForwarded = (one: ReplyText, other: ReplyText) => !hasFlag(one, 'aa') && !hasFlag(other, 'aa');
 
 /** Other than by default. */
-const setsHealthChecks = ({ maxFails = 2, healthCheck }: CheckedRoute): boolean =>
-  maxFails !== 2 || (healthCheck?.interval ?? 500) !== 500;
+function setsHealthChecks({ sources }: CheckedRoute): boolean {
+  if (sources === undefined) return false;
+  const { maxFails, check } = sources.coreDns.health;
+  return maxFails !== 2 || check.interval !== 500;
+}

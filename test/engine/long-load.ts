@@ -14,7 +14,7 @@ import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-pla
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { RFC_8767 } from '../../src/plugins/cache/options.ts';
 import { cache as cachePlugin } from '../../src/plugins/cache/plugin.ts';
-import { planIn, planRoute } from '../../src/plugins/forward/options.ts';
+import { planRoute } from '../../src/plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { VERDICT } from '../../src/table/types.ts';
@@ -58,7 +58,9 @@ export function withRefreshing(plan: EnginePlan): EnginePlan {
     rules: [defaultRule([parseUpstream('192.0.2.53')])],
   };
   const forwarding = withOptions(plan, forwardPlugin, (options) =>
-    planIn(options) === undefined ? options : { routes: [planRoute(forward, new Set())] },
+    options.routes.some(({ sources }) => sources !== undefined)
+      ? options
+      : { routes: [planRoute(forward, new Set())] },
   );
   return withOptions(forwarding, cachePlugin, (rules) => ({
     ...rules,

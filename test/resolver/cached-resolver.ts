@@ -15,8 +15,9 @@ import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { Cache } from '../../src/plugins/cache/cache.ts';
 import type { OwnRules } from '../../src/plugins/cache/options.ts';
 import type { FilteredTypes } from '../../src/plugins/forward/filtered-types.ts';
-import { Forward, type ForwardDependencies } from '../../src/plugins/forward/forward.ts';
+import { Forward } from '../../src/plugins/forward/forward.ts';
 import { planRoute } from '../../src/plugins/forward/options.ts';
+import type { RouteDependencies } from '../../src/plugins/forward/route.ts';
 import type { TableWriter } from '../../src/table/writer.ts';
 import { ROOT } from '../../src/wire/name.ts';
 
@@ -29,7 +30,7 @@ export interface CachedResolverSettings {
 }
 
 export interface CachedResolverDependencies
-  extends Pick<ForwardDependencies, 'clock' | 'log' | 'resolveName' | 'connect' | 'random'> {
+  extends Pick<RouteDependencies, 'clock' | 'log' | 'resolveName' | 'connect' | 'random'> {
   readonly table: TableWriter;
 }
 

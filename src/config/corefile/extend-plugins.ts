@@ -4,7 +4,7 @@
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
 import { nodesUseOf } from '../../kube/publish/nodes-use.ts';
 import type { CacheRules } from '../../plugins/cache/options.ts';
-import { directivesOf, type ForwardOptions } from '../../plugins/forward/options.ts';
+import { boundRoute, hedgeRoute } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import type { PortolanOptions } from '../../plugins/portolan/options.ts';
 import type { CorefilePluginName, CorefileUse } from '../../plugins/registry.ts';
@@ -101,18 +101,15 @@ function extendForward({ admission, hedges }: PortolanOptions, plugins: Plugins,
   if (!hasLimits && hedges === undefined) return;
   const use = requireUse(plugins, 'forward', hasLimits ? 'admission' : 'hedge', refuse);
   if (use === undefined) return;
-  const directives = directivesOf(use.options);
-  const isBounded = directives.some(({ maxConcurrent }) => maxConcurrent > 0);
+  const isBounded = use.options.routes.some(
+    ({ replies }) => replies.kind === 'as-sent' && replies.maxConcurrent > 0,
+  );
   if (isBounded && (admission.inFlight ?? admission.queued) !== undefined)
     refuse('admission: forward has max_concurrent already', 'Take one of the two out.');
-  const options: ForwardOptions = {
-    routes: directives.map((directive) => ({
-      ...directive,
-      ...(hasLimits && { admission }),
-      ...(hedges !== undefined && { hedges }),
-    })),
-  };
-  plugins.set('forward', { ...use, options });
+  const routes = use.options.routes
+    .map((route) => boundRoute(route, admission))
+    .map((route) => (hedges === undefined ? route : hedgeRoute(route, hedges)));
+  plugins.set('forward', { ...use, options: { routes } });
 }
 
 function requireUse<Name extends CorefilePluginName>(

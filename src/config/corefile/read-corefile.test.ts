@@ -175,18 +175,34 @@ describe('the options of a directive', () => {
       routes: [
         {
           from: '.',
-          upstreams: [
-            { kind: 'file', path: '/etc/resolv.conf' },
-            { kind: 'address', scheme: 'dns', address: '192.0.2.1', port: 53, serverName: undefined },
-          ],
-          ...{
+          plan: {
+            rules: [],
             policy: 'random',
-            expire: 10_000,
-            readTimeout: 2000,
-            maxFails: 2,
-            maxConnectAttempts: undefined,
+            retry: { trigger: 'timeout' },
+            health: { kind: 'passive' },
+            hedging: true,
+            streams: { idle: 10_000, maxAge: 0, minConnections: 1 },
+            limits: { inFlight: 1500, perClient: 100, queued: 500 },
           },
-          healthCheck: { interval: 500, recursionDesired: true, domain: '.' },
+          sources: {
+            upstreams: [
+              { kind: 'file', path: '/etc/resolv.conf' },
+              { kind: 'address', scheme: 'dns', address: '192.0.2.1', port: 53, serverName: undefined },
+            ],
+            forceTcp: false,
+            coreDns: {
+              readTimeout: 2000,
+              attempts: undefined,
+              health: {
+                kind: 'checks',
+                maxFails: 2,
+                check: { interval: 500, recursionDesired: true, domain: '.' },
+              },
+              failsFast: false,
+              limits: {},
+            },
+          },
+          replies: { kind: 'as-sent', prefersUdp: false, maxConcurrent: 0 },
         },
       ],
     });
@@ -195,43 +211,56 @@ describe('the options of a directive', () => {
         'forward',
         'forward a.test tls://9.9.9.9%dns.test [2001:db8::1]:5353 fe80::1%eth0 https://dns.test:444 tls://[2001:db8::2%x.test]:853 {\nexcept b.a.test\nforce_tcp\nprefer_udp\nexpire 5s\nmax_age 1m\nmax_idle_conns 3\nread_timeout 1s\nmax_fails 0\nmax_connect_attempts 0\ntls /tls/cert.pem /tls/key.pem /ca\npolicy sequential\nhealth_check 1s no_rec domain x.test\nmax_concurrent 9\nnext nxdomain REFUSED\nnext_on_nodata\nfailover SERVFAIL\nfailfast_all_unhealthy_upstreams\ndoh_method GET\nsource_address 192.0.2.9\nresolver 192.0.2.8:53\n}',
       ),
-    ).toEqual({
+    ).toMatchObject({
       routes: [
         {
-          kind: 'directive',
           from: 'a.test.',
-          upstreams: [
-            { kind: 'address', scheme: 'tls', address: '9.9.9.9', port: 853, serverName: 'dns.test' },
-            { kind: 'address', scheme: 'dns', address: '2001:db8::1', port: 5353, serverName: undefined },
-            { kind: 'address', scheme: 'dns', address: 'fe80::1%eth0', port: 53, serverName: undefined },
-            { kind: 'name', scheme: 'https', name: 'dns.test', port: 444, serverName: undefined },
-            { kind: 'address', scheme: 'tls', address: '2001:db8::2', port: 853, serverName: 'x.test' },
-          ],
           except: ['b.a.test.'],
-          forceTcp: true,
-          preferUdp: true,
-          expire: 5000,
-          maxAge: 60_000,
-          maxIdleConnections: 3,
-          readTimeout: 1000,
-          maxFails: 0,
-          maxConnectAttempts: 0,
-          tls: {
-            certificate: '/tls/cert.pem',
-            key: '/tls/key.pem',
-            authorities: '/ca',
-            serverName: undefined,
-          },
-          policy: 'sequential',
-          healthCheck: { interval: 1000, recursionDesired: false, domain: 'x.test.' },
-          maxConcurrent: 9,
           nextRcodes: [3, 5],
           nextOnNoData: true,
-          failoverRcodes: [2],
-          failsFast: true,
-          dohMethod: 'GET',
-          sourceAddress: '192.0.2.9',
-          resolvers: ['192.0.2.8:53'],
+          plan: {
+            policy: 'sequential',
+            tryNextOn: [2],
+            streams: { idle: 5000, maxAge: 60_000, minConnections: 1, maxConnections: 3 },
+            httpsMethod: 'GET',
+            // max_connect_attempts asks as CoreDNS does.
+            timing: { minTimeout: 1000, firstTimeout: 1000 },
+            retry: { trigger: 'failure', attempts: Number.POSITIVE_INFINITY },
+            health: { kind: 'checks', maxFails: 0 },
+            failFast: true,
+            hedging: false,
+            limits: { inFlight: 9, perClient: 100, queued: 0 },
+          },
+          sources: {
+            upstreams: [
+              { kind: 'address', scheme: 'tls', address: '9.9.9.9', port: 853, serverName: 'dns.test' },
+              { kind: 'address', scheme: 'dns', address: '2001:db8::1', port: 5353, serverName: undefined },
+              { kind: 'address', scheme: 'dns', address: 'fe80::1%eth0', port: 53, serverName: undefined },
+              { kind: 'name', scheme: 'https', name: 'dns.test', port: 444, serverName: undefined },
+              { kind: 'address', scheme: 'tls', address: '2001:db8::2', port: 853, serverName: 'x.test' },
+            ],
+            forceTcp: true,
+            tls: {
+              certificate: '/tls/cert.pem',
+              key: '/tls/key.pem',
+              authorities: '/ca',
+              serverName: undefined,
+            },
+            sourceAddress: '192.0.2.9',
+            resolvers: ['192.0.2.8:53'],
+            coreDns: {
+              readTimeout: 1000,
+              attempts: 0,
+              health: {
+                kind: 'checks',
+                maxFails: 0,
+                check: { interval: 1000, recursionDesired: false, domain: 'x.test.' },
+              },
+              failsFast: true,
+              limits: { inFlight: 9, queued: 0 },
+            },
+          },
+          replies: { kind: 'as-sent', prefersUdp: true, maxConcurrent: 9 },
         },
       ],
     });

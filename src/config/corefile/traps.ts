@@ -5,7 +5,7 @@ import type { ServerKey } from '../../corefile/keys/server-key.ts';
 import { isReverseZone } from '../../corefile/keys/zone-name.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
-import { directivesOf, type ForwardDirective, type ForwardUpstream } from '../../plugins/forward/options.ts';
+import type { ForwardRoute, ForwardUpstream } from '../../plugins/forward/options.ts';
 import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
 import { type CorefileUse, findDefinition, findOptions } from '../../plugins/registry.ts';
 import type { TemplateRule } from '../../plugins/template/options.ts';
@@ -202,17 +202,18 @@ function findForwardTraps(
   files: CorefileFiles,
   findings: CorefileFindings,
 ): void {
-  const directives = directivesOf(options);
-  for (const [index, rule] of directives.entries()) {
-    const before = directives.slice(0, index).find((other) => takesAll(other, rule.from));
+  const { routes } = options;
+  for (const [index, rule] of routes.entries()) {
+    const upstreams = rule.sources?.upstreams ?? [];
+    const before = routes.slice(0, index).find((other) => takesAll(other, rule.from));
     if (before !== undefined)
       findings.warn(
         position,
         `The forward for ${rule.from} is never asked, since that for ${before.from} takes all its questions. Put it first, or give the other one next.`,
       );
-    for (const upstream of rule.upstreams)
+    for (const upstream of upstreams)
       if (upstream.kind === 'file') findLoopbackServers(upstream.path, position, files, findings);
-    const own = rule.upstreams.flatMap((upstream) => (isOwnAddress(upstream, block) ? upstream.address : []));
+    const own = upstreams.flatMap((upstream) => (isOwnAddress(upstream, block) ? upstream.address : []));
     if (own.length > 0)
       findings.warn(
         position,
@@ -232,7 +233,7 @@ function isOwnAddress(
   return bound.length === 0 || [upstream.address, '0.0.0.0', '::'].some((address) => bound.includes(address));
 }
 
-function takesAll(rule: ForwardDirective, zone: NameKey): boolean {
+function takesAll(rule: ForwardRoute, zone: NameKey): boolean {
   const handsOn = rule.nextRcodes.length > 0 || rule.nextOnNoData;
   return !handsOn && isWithin(zone, rule.from) && !rule.except.some((name) => isWithin(zone, name));
 }

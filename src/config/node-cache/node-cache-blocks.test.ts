@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { directivesOf } from '../../plugins/forward/options.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import { readCorefile } from '../corefile/read-corefile.ts';
 import { adaptBlocks } from './node-cache-blocks.ts';
@@ -14,7 +13,7 @@ function read(text: string) {
   if (block === undefined) throw new Error('no block');
   return {
     cache: findOptions(block, 'cache'),
-    rule: directivesOf(findOptions(block, 'forward') ?? { routes: [] })[0],
+    plan: findOptions(block, 'forward')?.routes[0]?.plan,
   };
 }
 
@@ -28,13 +27,15 @@ it('serves expired answers while servers are away, unless the Corefile says how'
 });
 
 it('spreads forced TCP over connections that are renewed, and falls back to UDP', () => {
-  const { rule } = read('. {\n forward . 192.0.2.1 {\n force_tcp\n }\n}');
-  expect(rule).toMatchObject({ maxAge: 60_000, streams: { fallsBackToUdp: true, minConnections: 2 } });
+  const { plan } = read('. {\n forward . 192.0.2.1 {\n force_tcp\n }\n}');
+  expect(plan).toMatchObject({
+    fallsBackToUdp: true,
+    streams: { idle: 10_000, maxAge: 60_000, minConnections: 2 },
+  });
   const own = read('. {\n forward . 192.0.2.1 {\n force_tcp\n max_age 5m\n }\n}');
-  expect(own.rule?.maxAge).toBe(300_000);
+  expect(own.plan?.streams?.maxAge).toBe(300_000);
   const late = read('. {\n forward . 192.0.2.1 {\n force_tcp\n expire 5m\n }\n}');
-  expect(late.rule?.maxAge).toBe(300_000);
+  expect(late.plan?.streams?.maxAge).toBe(300_000);
   const plain = read('. {\n forward . 192.0.2.1\n}');
-  expect(plain.rule).toMatchObject({ maxAge: 0 });
-  expect(plain.rule).not.toHaveProperty('streams');
+  expect(plain.plan).toMatchObject({ fallsBackToUdp: false, streams: { maxAge: 0, minConnections: 1 } });
 });

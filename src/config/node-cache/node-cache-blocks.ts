@@ -2,7 +2,7 @@
  * Improves the server blocks of a node cache, whose Corefile is written for CoreDNS: DNS survives an outage of the upstream servers.
  */
 import { type CacheServeStale, RFC_8767 } from '../../plugins/cache/options.ts';
-import { directivesOf, type ForwardDirective } from '../../plugins/forward/options.ts';
+import type { ForwardRoute } from '../../plugins/forward/options.ts';
 import type { CorefileUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from '../corefile/read-corefile.ts';
 
@@ -27,15 +27,17 @@ function adaptPlugin(use: CorefileUse): CorefileUse {
       return { ...use, options: { ...use.options, serveStale } };
     }
     case 'forward':
-      return { ...use, options: { routes: directivesOf(use.options).map(adaptDirective) } };
+      return { ...use, options: { routes: use.options.routes.map(adaptRoute) } };
     default:
       return use;
   }
 }
 
-function adaptDirective(directive: ForwardDirective): ForwardDirective {
-  if (!directive.forceTcp) return directive;
-  const { expire } = directive;
-  const maxAge = directive.maxAge === 0 ? Math.max(MAX_AGE, expire) : directive.maxAge;
-  return { ...directive, maxAge, streams: { fallsBackToUdp: true, minConnections: MIN_CONNECTIONS } };
+function adaptRoute(route: ForwardRoute): ForwardRoute {
+  if (route.sources?.forceTcp !== true) return route;
+  const { plan } = route;
+  const { idle = 0, maxAge: given = 0 } = plan.streams ?? {};
+  const maxAge = given === 0 ? Math.max(MAX_AGE, idle) : given;
+  const streams = { ...plan.streams, maxAge, minConnections: MIN_CONNECTIONS };
+  return { ...route, plan: { ...plan, streams, fallsBackToUdp: true } };
 }

@@ -12,13 +12,13 @@ import type { Transport } from '../../forward/transport/transport.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { type Message, OPCODE, RCODE } from '../../wire/types.ts';
+import { compileDirective, type ForwardDirective } from './directive.ts';
 import { Forward } from './forward.ts';
-import type { ForwardDirective } from './options.ts';
+import { hedgeRoute } from './options.ts';
 
 const key = (name: string) => toKey(parseName(name));
 
 const RULE: ForwardDirective = {
-  kind: 'directive',
   from: ROOT,
   upstreams: [],
   except: [],
@@ -54,7 +54,7 @@ interface Seen {
 
 /** Servers by their addresses. `seen` holds queries of clients, without health checks. */
 async function forwardTo(
-  rules: readonly Partial<ForwardDirective>[],
+  rules: readonly (Partial<ForwardDirective> & { readonly hedges?: boolean })[],
   servers: Readonly<Record<string, Script>>,
   restored = NOTHING_RESTORED,
 ) {
@@ -76,7 +76,10 @@ async function forwardTo(
       return { overdue() {}, cancel() {} };
     },
   });
-  const routes = rules.map((rule) => ({ ...RULE, ...rule }));
+  const routes = rules.map(({ hedges, ...rule }) => {
+    const route = compileDirective({ ...RULE, ...rule });
+    return hedges === undefined ? route : hedgeRoute(route, hedges);
+  });
   const forward = new Forward(
     { routes },
     {

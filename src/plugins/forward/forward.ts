@@ -8,28 +8,11 @@ import type { Query } from '../../chain/query.ts';
 import { DIRECT_SERVERS, type DirectServers } from '../../chain/reader-forwarding.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import type { Plugin } from '../../contract/plugin.ts';
-import type { Connect } from '../../forward/connect.ts';
-import type { ResolveName } from '../../forward/named-servers.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type NameKey, type Question, RCODE } from '../../wire/types.ts';
-import type { OwnAnswers } from '../cache/own-answers.ts';
-import { DirectiveRoute, type DirectiveRouteOptions } from './directive-route.ts';
 import { inspectForwarders } from './inspected-forwarders.ts';
 import type { ForwardOptions, ForwardRoute } from './options.ts';
-import { PlannedRoute, type PlannedRouteOptions } from './planned-route.ts';
-import { type RouteDependencies, type RouteMethods, ServingRoute } from './route.ts';
-
-export interface ForwardDependencies
-  extends RouteDependencies,
-    Pick<DirectiveRouteOptions, 'restored' | 'isOurselves' | 'tap'>,
-    Partial<Pick<PlannedRouteOptions, 'replies'>> {
-  /** The cache before it, if its rules are our own. */
-  readonly cache?: OwnAnswers | undefined;
-  /** Resolves servers of plans that are given by name. */
-  readonly resolveName: ResolveName;
-  /** How the servers of plans are reached. Default: by sockets. */
-  readonly connect?: Connect | undefined;
-}
+import { type RouteDependencies, ServingRoute } from './route.ts';
 
 export class Forward implements Plugin {
   readonly handler: Handler;
@@ -37,13 +20,13 @@ export class Forward implements Plugin {
   readonly #readerPath: RouteDependencies['readerPath'];
 
   /** @param former its routes with the same zones hand over their servers */
-  constructor({ routes }: ForwardOptions, dependencies: ForwardDependencies, former?: Forward) {
+  constructor({ routes }: ForwardOptions, dependencies: RouteDependencies, former?: Forward) {
     this.#readerPath = dependencies.readerPath;
     const left = former === undefined ? [] : [...former.#routes];
     this.#routes = routes.map((route) => {
-      const place = left.findIndex(({ scope }) => scope.kind === route.kind && scope.from === route.from);
+      const place = left.findIndex(({ scope }) => isSameRoute(scope, route));
       const [same] = place < 0 ? [] : left.splice(place, 1);
-      return new ServingRoute(route, methodsOf(route, dependencies), dependencies, same);
+      return new ServingRoute(route, dependencies, same);
     });
     this.handler = {
       name: 'forward',
@@ -120,32 +103,9 @@ export class Forward implements Plugin {
   }
 }
 
-function methodsOf(route: ForwardRoute, dependencies: ForwardDependencies): RouteMethods {
-  const {
-    forwardTally: tally,
-    restored,
-    isOurselves,
-    tap,
-    cache,
-    replies,
-    resolveName,
-    connect,
-  } = dependencies;
-  const { clock, log } = dependencies;
-  if (route.kind === 'directive')
-    return new DirectiveRoute({ directive: route, restored, isOurselves, tap, tally, clock, log });
-  if (cache === undefined) throw new TypeError('a plan without a cache before it');
-  const noReplies = () => undefined;
-  return new PlannedRoute({
-    route,
-    cache,
-    replies: replies ?? noReplies,
-    tally,
-    resolveName,
-    connect,
-    clock,
-    log,
-  });
+/** Whether one takes over the servers of the other. */
+function isSameRoute(former: ForwardRoute, route: ForwardRoute): boolean {
+  return former.replies.kind === route.replies.kind && former.from === route.from;
 }
 
 /** Whether some answers lead to the next route. */

@@ -1,5 +1,5 @@
 /**
- * Finds and opens the servers of a directive: by address, by a name that is looked up once, or from a file like resolv.conf.
+ * Finds and opens the servers of a route: by address, by a name that is looked up once, or from a file like resolv.conf.
  */
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ import type { Transport, TransportProtocol } from '../../forward/transport/trans
 import { formatSocketAddress } from '../../socket/addresses.ts';
 import { CountedTransport } from './counted-transport.ts';
 import type { ServerEvents } from './forward-metrics.ts';
-import type { ForwardDirective, ForwardUpstream } from './options.ts';
+import type { ForwardRoute, ForwardUpstream, ServerSources } from './options.ts';
 
-/** A server of a directive cannot be used. The start fails with the message. */
+/** A server of a route cannot be used. The start fails with the message. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
 }
 
-/** A server of a directive, by its address. */
+/** A server that was found, by its address. */
 export type UpstreamPlace = Extract<ForwardUpstream, { kind: 'address' }> & {
   /** The name that it was looked up by. */
   readonly host?: string;
@@ -27,7 +27,7 @@ export type UpstreamPlace = Extract<ForwardUpstream, { kind: 'address' }> & {
 
 export interface OpenServerOptions {
   readonly place: UpstreamPlace;
-  readonly directive: ForwardDirective;
+  readonly route: ForwardRoute;
   readonly counts: Pick<ServerEvents, 'asked' | 'replied'>;
   readonly tap?: TapServer | undefined;
   readonly clock: Clock;
@@ -51,14 +51,14 @@ export type TapServer = (
 
 export type IsOurselves = (address: string, port: number) => boolean;
 
-/** The servers of a directive. @throws UpstreamError if a name has no address */
+/** @throws UpstreamError if a name has no address */
 export async function findServers(
-  directive: ForwardDirective,
+  sources: ServerSources,
   { isOurselves = () => false, log }: FindServersOptions,
 ): Promise<readonly UpstreamPlace[]> {
   const found = await Promise.all(
-    directive.upstreams.map(async (upstream) => {
-      const places = await findPlaces(upstream, directive);
+    sources.upstreams.map(async (upstream) => {
+      const places = await findPlaces(upstream, sources);
       return upstream.kind === 'file' ? withoutOurselves(upstream.path, places, isOurselves, log) : places;
     }),
   );
@@ -67,18 +67,20 @@ export async function findServers(
 
 /** The transport to a server, counted and shown. */
 export function openServer(
-  { place, directive, counts, tap, clock, log, onSwitch }: OpenServerOptions,
+  { place, route, counts, tap, clock, log, onSwitch }: OpenServerOptions,
   ...[address, ...terms]: Parameters<Connect>
 ): Transport {
   const server = formatSocketAddress(place);
+  const { plan, sources } = route;
+  const expire = plan.streams?.idle ?? Number.POSITIVE_INFINITY;
   const warnings = new RateLimitedWarnings(log, clock);
   const show = (transport: Transport, protocol: TransportProtocol) =>
     tap?.(transport, place, protocol) ?? transport;
   const count = (transport: Transport, protocol: TransportProtocol) =>
-    new CountedTransport(transport, { server, protocol, expire: directive.expire, counts, clock });
+    new CountedTransport(transport, { server, protocol, expire, counts, clock });
   // A query counts once, though it may go over both protocols.
-  const countsWhole = address.transport === 'tcp' && directive.streams?.fallsBackToUdp === true;
-  const opened = connectBySockets({ ...address, serverName: serverNameOf(place, directive) }, ...terms, {
+  const countsWhole = address.transport === 'tcp' && plan.fallsBackToUdp === true;
+  const opened = connectBySockets({ ...address, serverName: serverNameOf(place, sources) }, ...terms, {
     wrap: (transport, protocol) =>
       countsWhole ? show(transport, protocol) : count(show(transport, protocol), protocol),
     onSwitch(protocol) {
@@ -92,13 +94,16 @@ export function openServer(
 }
 
 /** Logs and metrics do not show it, because it need not be a part of the address. */
-function serverNameOf({ serverName, host }: UpstreamPlace, { tls }: ForwardDirective): string | undefined {
-  return serverName ?? tls.serverName ?? host;
+function serverNameOf(
+  { serverName, host }: UpstreamPlace,
+  sources: ServerSources | undefined,
+): string | undefined {
+  return serverName ?? sources?.tls.serverName ?? host;
 }
 
 async function findPlaces(
   upstream: ForwardUpstream,
-  directive: ForwardDirective,
+  { resolvers }: ServerSources,
 ): Promise<readonly UpstreamPlace[]> {
   switch (upstream.kind) {
     case 'address':
@@ -107,7 +112,7 @@ async function findPlaces(
       return readPlaces(upstream.path);
     case 'name': {
       const { scheme, name, port, serverName } = upstream;
-      const addresses = await lookUp(name, directive.resolvers);
+      const addresses = await lookUp(name, resolvers);
       return addresses.map((address) => ({ kind: 'address', scheme, address, port, serverName, host: name }));
     }
   }

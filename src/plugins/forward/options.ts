@@ -2,7 +2,9 @@
  * Questions that go to other servers: routes as data.
  */
 import type { AdmissionLimits } from '../../forward/admission/admission.ts';
+import type { CoreDnsTerms } from '../../forward/coredns-profile.ts';
 import type { ForwardPlan } from '../../forward/forward-plan.ts';
+import type { HealthPolicy } from '../../forward/upstream/health-checks.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { FilteredTypes } from './filtered-types.ts';
@@ -12,10 +14,7 @@ export interface ForwardOptions {
   readonly routes: readonly ForwardRoute[];
 }
 
-export type ForwardRoute = ForwardDirective | PlannedForward;
-
-/** The names of a route, and the answers with which the next one is asked. */
-interface ForwardScope {
+export interface ForwardRoute {
   /** Names below it are forwarded. */
   readonly from: NameKey;
   /** Names below these are not forwarded. */
@@ -24,79 +23,84 @@ interface ForwardScope {
   readonly nextRcodes: readonly number[];
   /** An answer without data asks the next route too. */
   readonly nextOnNoData: boolean;
-}
-
-/** The route of our own front ends: one plan for all names. Replies are changed, bounded and cached by our own rules. */
-export interface PlannedForward extends ForwardScope {
-  readonly kind: 'plan';
+  /** How servers are asked. Its rules are empty, and its trust in certificates is the default, if its servers are found at the start. */
   readonly plan: ForwardPlan;
-  /** Types that clients do not get. The same for the life of the process: the names of a cluster lack them too. */
-  readonly filteredTypes: FilteredTypes;
+  /** Servers that are found at the start; undefined: those of the plan. */
+  readonly sources: ServerSources | undefined;
+  readonly replies: ReplyForm;
 }
 
-/** The route of a Corefile's directive. Clients get replies as servers send them. */
-export interface ForwardDirective extends ForwardScope {
-  readonly kind: 'directive';
+/** What clients get, and what asks servers. */
+export type ReplyForm =
+  /** Replies are changed, bounded and cached by our own rules, and have our own flags. */
+  | {
+      readonly kind: 'own';
+      /** Types that clients do not get. The same for the life of the process: the names of a cluster lack them too. */
+      readonly filteredTypes: FilteredTypes;
+    }
+  /** Clients get replies as servers send them, as with CoreDNS. */
+  | {
+      readonly kind: 'as-sent';
+      /** Queries that go on as they came go over UDP first, whatever the client uses. */
+      readonly prefersUdp: boolean;
+      /** Maximum number of queries in flight, beyond which the answer is REFUSED; 0: that of the plan. */
+      readonly maxConcurrent: number;
+    };
+
+/** Where the servers of a route are found, and how CoreDNS would ask them. */
+export interface ServerSources {
   /** 1 to 15, in the order given. */
   readonly upstreams: readonly ForwardUpstream[];
   /** Queries go over TCP, whatever the client uses. */
   readonly forceTcp: boolean;
-  /** Queries go over UDP first, and over TCP when the answer is truncated. */
-  readonly preferUdp: boolean;
-  /** Use of TCP that a Corefile cannot configure. Undefined: as in CoreDNS. */
-  readonly streams?: ForwardStreams;
-  /** How long an idle connection is kept: milliseconds. */
-  readonly expire: number;
-  /** Maximum age of a connection: milliseconds; 0: any age. */
-  readonly maxAge: number;
-  /** Idle connections to one upstream; 0: any number. */
-  readonly maxIdleConnections: number;
-  /** Milliseconds. */
-  readonly readTimeout: number;
-  /** An upstream is taken out after more consecutive failures than this; 0: it is never checked. */
-  readonly maxFails: number;
-  /** Connections tried for one query; 0: any number. Undefined: twice as many as upstreams. */
-  readonly maxConnectAttempts: number | undefined;
   readonly tls: ForwardTls;
-  readonly policy: 'random' | 'round_robin' | 'sequential';
-  readonly healthCheck: ForwardHealthCheck;
-  /** Maximum number of queries in flight, beyond which the answer is REFUSED; 0: any number. */
-  readonly maxConcurrent: number;
-  /** Response codes with which the next upstream is asked. */
-  readonly failoverRcodes: readonly number[];
-  /** Whether to answer SERVFAIL at once while no upstream is healthy, rather than to ask one anyway. */
-  readonly failsFast: boolean;
-  readonly dohMethod: 'POST' | 'GET';
   /** The address that queries are sent from. */
   readonly sourceAddress: string | undefined;
-  /** Bounds in place of the default ones, from `portolan`. */
-  readonly admission?: Partial<AdmissionLimits>;
-  /** Whether to ask a second server before the first is overdue, from `portolan`. Undefined: unless the policy is `sequential`. */
-  readonly hedges?: boolean;
   /** Servers that resolve upstreams given by name, as `address` or `address:port`; empty: those of the system. */
   readonly resolvers: readonly string[];
+  /** In place of the terms of the plan with `-compat`. */
+  readonly coreDns: Omit<CoreDnsTerms, 'attempts' | 'health'> & {
+    readonly health: Extract<HealthPolicy, { readonly kind: 'checks' }>;
+    /** Connections tried for one query; 0: any number. Undefined: twice as many as servers. */
+    readonly attempts: number | undefined;
+    /** Bounds in place of those of CoreDNS. */
+    readonly limits: Partial<AdmissionLimits>;
+  };
 }
 
 /** A plan for all names, as a route. */
-export function planRoute(plan: ForwardPlan, filteredTypes: FilteredTypes): PlannedForward {
-  return { kind: 'plan', from: ROOT, except: [], nextRcodes: [], nextOnNoData: false, plan, filteredTypes };
+export function planRoute(plan: ForwardPlan, filteredTypes: FilteredTypes): ForwardRoute {
+  return {
+    from: ROOT,
+    except: [],
+    nextRcodes: [],
+    nextOnNoData: false,
+    plan,
+    sources: undefined,
+    replies: { kind: 'own', filteredTypes },
+  };
 }
 
-/** The routes of directives, in order. */
-export function directivesOf({ routes }: ForwardOptions): readonly ForwardDirective[] {
-  return routes.filter((route) => route.kind === 'directive');
+/** The route with other bounds of questions in flight. */
+export function boundRoute(route: ForwardRoute, limits: Partial<AdmissionLimits>): ForwardRoute {
+  const { plan, sources } = route;
+  const coreDns = sources && { ...sources.coreDns, limits: { ...sources.coreDns.limits, ...limits } };
+  return {
+    ...route,
+    plan: { ...plan, limits: { ...plan.limits, ...limits } },
+    sources: sources && coreDns && { ...sources, coreDns },
+  };
 }
 
-/** The plan of our own front ends; undefined: the routes are those of directives. */
-export function planIn({ routes }: ForwardOptions): ForwardPlan | undefined {
-  return routes.find((route) => route.kind === 'plan')?.plan;
-}
-
-export interface ForwardStreams {
-  /** Whether to use UDP for queries that must go over TCP while TCP does not work. */
-  readonly fallsBackToUdp: boolean;
-  /** Number of connections over which concurrent queries are spread, 1 to 4. */
-  readonly minConnections: number;
+/**
+ * The route that asks a second server before the first is overdue, or never does. Default: unless its order is binding. A query that ends
+ * with a failure, as in CoreDNS, has no second server.
+ */
+export function hedgeRoute(route: ForwardRoute, hedges: boolean): ForwardRoute {
+  const { plan } = route;
+  if (plan.retry.trigger === 'failure') return route;
+  const timing = hedges ? { ...plan.timing, failover: 0 } : plan.timing;
+  return { ...route, plan: { ...plan, timing, hedging: hedges, hedgesAlways: hedges } };
 }
 
 export type ForwardScheme = 'dns' | 'tls' | 'https';
@@ -129,12 +133,4 @@ export interface ForwardTls {
   readonly authorities: string | undefined;
   /** The name that certificates of all upstreams must have. */
   readonly serverName: string | undefined;
-}
-
-export interface ForwardHealthCheck {
-  /** Milliseconds between checks of an upstream that failed; 0: no checks. */
-  readonly interval: number;
-  readonly recursionDesired: boolean;
-  /** The name asked for, with the type NS. */
-  readonly domain: NameKey;
 }

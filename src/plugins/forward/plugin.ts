@@ -11,10 +11,11 @@ import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
 import { Cache } from '../cache/cache.ts';
 import { Dnstap } from '../dnstap/dnstap.ts';
+import { compileDirective, type ForwardDirective } from './directive.ts';
 import { Forward } from './forward.ts';
 import { createNameResolver } from './name-resolver.ts';
 import type { TapServer } from './open-upstreams.ts';
-import type { ForwardDirective, ForwardOptions, ForwardTls, ForwardUpstream } from './options.ts';
+import type { ForwardOptions, ForwardRoute, ForwardTls, ForwardUpstream } from './options.ts';
 import { readForwardProperties } from './read-properties.ts';
 import { readUpstreams } from './read-upstreams.ts';
 
@@ -56,9 +57,9 @@ export const forward = definePlugin({
     '}',
   ],
   read(cursor, context): ForwardOptions {
-    const routes: ForwardDirective[] = [];
+    const routes: ForwardRoute[] = [];
     cursor.eachUse(() => {
-      routes.push(readDirective(cursor, context));
+      routes.push(compileDirective(readDirective(cursor, context)));
     });
     return { routes };
   },
@@ -116,7 +117,6 @@ function readDirective(cursor: DirectiveCursor, context: DirectiveContext): Forw
 }
 
 const DEFAULTS: Omit<ForwardDirective, 'from' | 'upstreams'> = {
-  kind: 'directive',
   except: [],
   forceTcp: false,
   preferUdp: false,

@@ -14,7 +14,7 @@ import {
 import { exactRcodeOf } from '../../corefile/directive/type-names.ts';
 import { parseZone, parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
-import type { ForwardDirective } from './options.ts';
+import type { ForwardDirective } from './directive.ts';
 
 const DURATION_REMEDY = 'Give a duration such as 10s.';
 const POLICIES: readonly ForwardDirective['policy'][] = ['random', 'round_robin', 'sequential'];

@@ -75,13 +75,24 @@ describe('a feature of portolan', () => {
     [
       'admission client 5\n admission total 50\n admission queued 0',
       'forward',
-      { routes: [{ admission: { perClient: 5, inFlight: 50, queued: 0 } }] },
+      {
+        routes: [
+          {
+            plan: { limits: { perClient: 5, inFlight: 50, queued: 0 } },
+            sources: { coreDns: { limits: { perClient: 5, inFlight: 50, queued: 0 } } },
+          },
+        ],
+      },
     ],
-    ['hedge on', 'forward', { routes: [{ hedges: true }] }],
+    [
+      'hedge on',
+      'forward',
+      { routes: [{ plan: { hedging: true, hedgesAlways: true, timing: { failover: 0 } } }] },
+    ],
     ['stats', 'portolan', { stats: true }],
     ['query_log zone=a.test', 'portolan', { queryLog: ['zone=a.test'] }],
     ['prefetch', 'portolan', { stats: false }],
-    ['hedge off', 'forward', { routes: [{ hedges: false }] }],
+    ['hedge off', 'forward', { routes: [{ plan: { hedging: false, hedgesAlways: false } }] }],
     [
       'clients allow 10.0.0.0/8 fd00::1\n clients drop 0.0.0.0/0\n rate queries 9\n rate slip 0\n rate prefix 24 56',
       'portolan',

@@ -66,9 +66,9 @@ function firstOf(routes: readonly FindServers[], key: NameKey): readonly string[
 }
 
 function serversOfRoute(route: ForwardRoute): FindServers {
-  if (route.kind === 'plan') return serversOfPlan(route.plan);
-  const { from, except, upstreams } = route;
-  const servers = upstreams.map(textOfUpstream);
+  const { plan, sources, from, except } = route;
+  if (sources === undefined) return serversOfPlan(plan);
+  const servers = sources.upstreams.map(textOfUpstream);
   return (key) => (isWithin(key, from) && !isWithinAny(key, new Set(except)) ? servers : undefined);
 }
 

@@ -30,7 +30,7 @@ it('names options with both values, plugins, blocks and endpoints', () => {
     'dns://:53 .: loadbalance added',
     'dns://:53 .: cache.success.maxTtl: 30 -> 60',
     'dns://:53 .: cache.denial.maxTtl: 30 -> 60',
-    "dns://:53 .: forward.routes[0].policy: 'random' -> 'sequential'",
+    "dns://:53 .: forward.routes[0].plan.policy: 'random' -> 'sequential'",
     'dns://:53 example.org.: added: whoami',
   ]);
   expect(changes(next, PLAIN)).toContain('dns://:53 example.org.: removed');

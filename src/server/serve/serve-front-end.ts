@@ -15,7 +15,6 @@ import { findPluginOptions } from '../../contract/plugin-use.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { isListeningAt, listOwnAddresses } from '../../listen/local-addresses.ts';
-import { planIn } from '../../plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 import { ROOT } from '../../wire/name.ts';
@@ -201,8 +200,8 @@ export class ServeFrontEnd implements FrontEnd {
 
 /** Whether there are default servers, for names without a rule. */
 function hasDefaultServers({ blocks }: EnginePlan): boolean {
-  const forward = findPluginOptions(blocks[0]?.plugins, forwardPlugin);
-  const rules = (forward && planIn(forward))?.rules ?? [];
+  const { routes = [] } = findPluginOptions(blocks[0]?.plugins, forwardPlugin) ?? {};
+  const rules = routes.flatMap(({ plan }) => plan.rules);
   return rules.some(({ names, target }) => {
     const isForAll = names.some((match) => match.kind === 'domain' && match.name === ROOT);
     return isForAll && target.kind === 'servers' && target.servers.length > 0;

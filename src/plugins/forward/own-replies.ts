@@ -1,5 +1,5 @@
 /**
- * The route of our own front ends. Replies are changed and judged before clients and the cache get them, and have our own flags.
+ * RouteReplies as clients of our own front ends get them: changed and judged before clients and the cache get them, with our own flags.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -9,17 +9,12 @@ import type { ReplyChanges } from '../../chain/handler.ts';
 import { RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
 import type { Query } from '../../chain/query.ts';
 import { cacheReply } from '../../forward/caching/cached-answer.ts';
-import { type Connect, connectBySockets } from '../../forward/connect.ts';
-import { type ForwardPlan, listServers } from '../../forward/forward-plan.ts';
 import {
   extendedErrorOfFailure,
   type FailureReason,
   type ForwardFailure,
 } from '../../forward/forward-reply.ts';
-import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
-import type { ResolveName } from '../../forward/named-servers.ts';
-import type { Transport } from '../../forward/transport/transport.ts';
 import type { CachedAnswer } from '../../table/types.ts';
 import { wholeRcodeOf } from '../../wire/edns.ts';
 import { EXTENDED_ERROR, passedErrorsOf } from '../../wire/extended-error.ts';
@@ -28,22 +23,17 @@ import type { Message } from '../../wire/types.ts';
 import type { OwnAnswers } from '../cache/own-answers.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { type FilteredTypes, hideTypes } from './filtered-types.ts';
-import type { PlannedForward } from './options.ts';
+import type { ForwardRoute } from './options.ts';
 import { PassedOn, sharedAnswer } from './passed-on.ts';
-import type { ConnectEvents, RouteMethods, RouteServers } from './route.ts';
+import type { RouteReplies } from './route-replies.ts';
 
-export interface PlannedRouteOptions {
-  readonly route: PlannedForward;
+export interface OwnRepliesOptions {
+  readonly rules: ForwardRoute['plan']['rules'];
+  readonly filteredTypes: FilteredTypes;
   /** The cache before it. */
   readonly cache: OwnAnswers;
   /** What other handlers of the block do to replies; undefined: nothing. */
   readonly replies: () => ReplyChanges | undefined;
-  /** Counts replies and failures. */
-  readonly tally: ForwardTally;
-  /** Resolves servers that are given by name, through our own chain. */
-  readonly resolveName: ResolveName;
-  /** How servers are reached. Default: by sockets. */
-  readonly connect?: Connect | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -56,61 +46,38 @@ const SILENCE_TTL = 1;
 
 const NO_CHANGES: ReplyChanges['changes'] = [];
 
-export class PlannedRoute implements RouteMethods {
-  readonly keepsServers = true;
-  readonly countsByServer = false;
-  readonly direct: RouteMethods['direct'];
-  readonly resolveName: ResolveName;
-  readonly #options: PlannedRouteOptions;
+export class OwnReplies implements RouteReplies {
+  readonly direct: RouteReplies['direct'];
+  readonly #options: OwnRepliesOptions;
   readonly #warnings: RateLimitedWarnings;
   readonly #passedOn: PassedOn;
   #filteredTypes: FilteredTypes;
 
-  constructor(options: PlannedRouteOptions) {
-    const { route, replies, tally, resolveName, clock, log } = options;
+  constructor(options: OwnRepliesOptions) {
+    const { filteredTypes, replies, clock, log } = options;
     this.#options = options;
-    this.#filteredTypes = route.filteredTypes;
-    this.resolveName = resolveName;
+    this.#filteredTypes = filteredTypes;
     this.#warnings = new RateLimitedWarnings(log, clock);
     this.#passedOn = new PassedOn(clock);
     this.direct = {
       isUsable: () => this.#leavesPlainReplies(),
       believesDenials: () => replies()?.mayKnowNames() !== true,
-      observe({ clients, microseconds }) {
-        for (let client = 0; client < clients; client += 1) tally.observe(microseconds / 1000);
-      },
     };
   }
 
-  findPlan(): ForwardPlan {
-    return this.#options.route.plan;
-  }
-
-  connect(_: ConnectEvents, ...server: Parameters<Connect>): Transport {
-    return (this.#options.connect ?? connectBySockets)(...server);
-  }
-
-  labelOf(server: string): string {
-    return server;
-  }
-
-  listServers(): readonly string[] {
-    return listServers(this.#options.route.plan);
-  }
-
-  begin({ forwarder }: RouteServers): void {
+  begin({ forwarder }: Parameters<RouteReplies['begin']>[0]): void {
     this.#options.cache.waited = (question) => forwarder.tried.waited(question);
   }
 
   /** Drops the cached answers that the change affects. Answers on their way are not cached. */
-  leave(before: RouteMethods): void {
-    if (!(before instanceof PlannedRoute)) return;
+  follow(before: RouteReplies): void {
+    if (!(before instanceof OwnReplies)) return;
     this.#filteredTypes = before.#filteredTypes;
-    const { cache, route, replies } = this.#options;
+    const { cache, rules, replies } = this.#options;
     cache.noteChange();
     const former = before.#options;
     const isSame = (former.replies()?.changes ?? NO_CHANGES) === (replies()?.changes ?? NO_CHANGES);
-    const domains = isSame ? listChangedDomains(former.route.plan.rules, route.plan.rules) : [ROOT];
+    const domains = isSame ? listChangedDomains(former.rules, rules) : [ROOT];
     for (const domain of domains) cache.forget(domain);
   }
 
@@ -121,7 +88,6 @@ export class PlannedRoute implements RouteMethods {
 
   answerOf(query: Query, question: ForwardQuestion, reply: ForwardReply): Answer {
     if (reply.kind === 'failed') return this.#fail(question, reply);
-    this.#options.tally.observe(reply.milliseconds);
     const answer = this.#present(question, reply.message);
     if (question.passedOnBy === 'udp' && reply.message.header.truncated)
       this.#passedOn.noteTruncated({ ...question, name: query.key });
@@ -168,14 +134,12 @@ export class PlannedRoute implements RouteMethods {
   }
 
   #fail(question: ForwardQuestion, failure: ForwardFailure): Answer {
-    const { tally, cache } = this.#options;
     const { reason, detail } = failure;
-    tally.noteFailure(reason);
     const answer = answerOfFailure(failure);
     if (!WARNED.has(reason)) return answer;
     this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
     if (answer.kind !== 'servfail') return answer;
-    return { ...answer, lifetime: Math.min(SILENCE_TTL, cache.rules.caching.failureTtl) };
+    return { ...answer, lifetime: Math.min(SILENCE_TTL, this.#options.cache.rules.caching.failureTtl) };
   }
 
   /** Whether clients get addresses as servers send them, except for the bounds of the cache. */
