@@ -2,7 +2,15 @@ import { request } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
-import { type HealthAnswers, HealthServer, type HealthServerOptions, type Readiness } from './health.ts';
+import {
+  HEALTH_PORT,
+  type HealthAnswers,
+  type HealthPortOptions,
+  healthPorts,
+  METRICS_PORT,
+  type Readiness,
+} from './health.ts';
+import { HttpHost } from './http-host.ts';
 
 let readiness: Readiness = { ready: true };
 let metrics = () => 'a 1\n';
@@ -19,12 +27,13 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-async function start(changes: Partial<HealthServerOptions> = {}, from = answers): Promise<HealthServer> {
+async function start(changes: Partial<HealthPortOptions> = {}, from = answers) {
   const options = { address: '127.0.0.1', port: 0, waitForPort: false, ...changes };
-  const server = new HealthServer(options, from, new ManualClock(), log);
-  cleanUps.push(() => server.stop());
-  await server.start();
-  return server;
+  const clock = new ManualClock();
+  const host = new HttpHost(clock, log);
+  cleanUps.push(() => host.stop());
+  for (const port of healthPorts(options, from, clock)) await host.open(port);
+  return { port: host.portOf(HEALTH_PORT), metricsPort: host.portOf(METRICS_PORT) };
 }
 
 async function get(port: number | undefined, path: string): Promise<readonly [number, string]> {

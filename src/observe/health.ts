@@ -7,11 +7,9 @@
  */
 
 import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import { METRICS_TEXT } from '../base/metrics/text-format.ts';
 import { FirstReadiness } from './first-readiness.ts';
-import type { DropCounts } from './http-connections.ts';
-import { HttpHost } from './http-host.ts';
+import type { HttpPort } from './http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import type { HttpServerOptions } from './http-server.ts';
 import { inSlices } from './slices.ts';
@@ -35,13 +33,7 @@ export interface HealthAnswers {
   readonly cache?: (() => Iterable<string>) | undefined;
 }
 
-export interface HealthServerOptions {
-  /** Undefined: all addresses of all families of the machine. */
-  readonly address: string | undefined;
-  /** 0: any free port. */
-  readonly port: number;
-  /** Whether to retry while another process holds the port, instead of failing. */
-  readonly waitForPort: boolean;
+export interface HealthPortOptions extends Pick<HttpServerOptions, 'address' | 'port' | 'waitForPort'> {
   /** A second port, which serves the metrics under a configurable path too. */
   readonly metrics?:
     | { readonly address: string | undefined; readonly port: number; readonly path: string }
@@ -49,54 +41,23 @@ export interface HealthServerOptions {
 }
 
 /** The names of the ports. */
-const [HEALTH, METRICS] = ['health', 'metrics'] as const;
-
-export class HealthServer {
-  readonly #host: HttpHost;
-  readonly #routes: ReadonlyMap<string, HttpRoute>;
-  readonly #ports: readonly (readonly [name: string, options: HttpServerOptions])[];
-
-  constructor(options: HealthServerOptions, answers: HealthAnswers, clock: Clock, log: Log) {
-    const { address, port, waitForPort, metrics } = options;
-    this.#host = new HttpHost(clock, log);
-    this.#routes = routesOf(answers, metrics?.path ?? METRICS_PATH, clock);
-    this.#ports = [
-      [HEALTH, { address, port, waitForPort, flag: '--healthz-port' }],
-      ...(metrics === undefined ? [] : [[METRICS, { ...metrics, waitForPort, flag: METRICS_FLAG }] as const]),
-    ];
-  }
-
-  /**
-   * Listens, or starts to wait for the ports.
-   *
-   * @throws HttpServerError
-   */
-  async start(): Promise<void> {
-    for (const [name, options] of this.#ports) await this.#host.open(name, options, this.#routes);
-  }
-
-  /** The open port; undefined while waiting for it. */
-  get port(): number | undefined {
-    return this.#host.portOf(HEALTH);
-  }
-
-  /** The open metrics port; undefined while waiting for it. */
-  get metricsPort(): number | undefined {
-    return this.#host.portOf(METRICS);
-  }
-
-  /** Connections of both ports that were closed before their requests were answered. */
-  get drops(): DropCounts {
-    return this.#host.drops;
-  }
-
-  async stop(): Promise<void> {
-    await this.#host.stop();
-  }
-}
+export const [HEALTH_PORT, METRICS_PORT] = ['health', 'metrics'] as const;
 
 const METRICS_PATH = '/metrics';
-const METRICS_FLAG = '--prometheus-port or PROMETHEUS_PORT';
+
+/** The ports, which serve the same paths. */
+export function healthPorts(
+  { metrics, ...place }: HealthPortOptions,
+  answers: HealthAnswers,
+  clock: Clock,
+): readonly HttpPort[] {
+  const routes = routesOf(answers, metrics?.path ?? METRICS_PATH, clock);
+  const health = { name: HEALTH_PORT, options: { ...place, flag: '--healthz-port' }, routes };
+  if (metrics === undefined) return [health];
+  const { address, port } = metrics;
+  const flag = '--prometheus-port or PROMETHEUS_PORT';
+  return [health, { name: METRICS_PORT, options: { ...place, address, port, flag }, routes }];
+}
 
 function routesOf(answers: HealthAnswers, metricsPath: string, clock: Clock): Map<string, HttpRoute> {
   const first = new FirstReadiness(() => answers.readiness().ready || answers.isEnding?.() === true, clock);

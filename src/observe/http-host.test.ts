@@ -13,13 +13,13 @@ const options = { address: '127.0.0.1', port: 0, waitForPort: false, flag: '--po
 async function makeHost(): Promise<HttpHost> {
   const host = new HttpHost(systemClock, silentLog);
   onTestFinished(() => host.stop());
-  await host.open('one', options, routes);
+  await host.open({ name: 'one', options, routes });
   return host;
 }
 
 it('opens and closes ports by their names', async () => {
   const host = await makeHost();
-  await host.open('other', options, routes);
+  await host.open({ name: 'other', options, routes });
   const [one, other] = [host.portOf('one'), host.portOf('other')];
   for (const port of [one, other]) expect(await (await fetch(`http://127.0.0.1:${port}/a`)).text()).toBe('a');
   await host.close(['one', 'unknown']);
@@ -31,7 +31,9 @@ it('opens and closes ports by their names', async () => {
 it('has nothing of a port that is taken', async () => {
   const host = await makeHost();
   const port = host.portOf('one') ?? 0;
-  await expect(host.open('other', { ...options, port }, routes)).rejects.toThrow(HttpServerError);
+  await expect(host.open({ name: 'other', options: { ...options, port }, routes })).rejects.toThrow(
+    HttpServerError,
+  );
   expect(host.portOf('other')).toBeUndefined();
 });
 

@@ -7,6 +7,15 @@ import { type DropCounts, NO_DROPS, sumDrops } from './http-connections.ts';
 import type { HttpRoute } from './http-route.ts';
 import { HttpServer, type HttpServerOptions } from './http-server.ts';
 
+/** A port, and what it serves. */
+export interface HttpPort {
+  /** Of no other open port of the host. */
+  readonly name: string;
+  readonly options: HttpServerOptions;
+  /** By path; they may change at run time. */
+  readonly routes: ReadonlyMap<string, HttpRoute>;
+}
+
 export class HttpHost {
   readonly #clock: Clock;
   readonly #log: Log;
@@ -21,16 +30,10 @@ export class HttpHost {
   /**
    * Listens, or starts to wait for the port.
    *
-   * @param name not open yet
-   * @param routes by path; they may change at run time
    * @throws HttpServerError
    * @throws Error if its certificate cannot be used
    */
-  async open(
-    name: string,
-    options: HttpServerOptions,
-    routes: ReadonlyMap<string, HttpRoute>,
-  ): Promise<HttpServer> {
+  async open({ name, options, routes }: HttpPort): Promise<HttpServer> {
     const server = new HttpServer(options, routes, this.#clock, this.#log);
     await server.start();
     this.#servers.set(name, server);

@@ -20,8 +20,9 @@ import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { EventTap } from '../listen/query-events/event-tap.ts';
 import { isServed } from '../listen/udp.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
-import { HealthServer, type Readiness } from '../observe/health.ts';
-import { NO_DROPS } from '../observe/http-connections.ts';
+import { HEALTH_PORT, healthPorts, METRICS_PORT, type Readiness } from '../observe/health.ts';
+import { NO_DROPS, sumDrops } from '../observe/http-connections.ts';
+import { HttpHost, type HttpPort } from '../observe/http-host.ts';
 import { Metrics } from '../observe/metrics/render.ts';
 import { ERROR_NOTE } from '../observe/query-events/coredns-lines.ts';
 import { completeLine } from '../observe/query-events/dnsmasq-lines.ts';
@@ -91,7 +92,8 @@ export class Server {
   readonly #engine: Engine;
   readonly #foreignDomains: ForeignDomains;
   readonly #objects: ClusterObjects | undefined;
-  readonly #health: HealthServer | undefined;
+  /** The HTTP ports that stay for the life of the process. */
+  readonly #http: HttpHost;
   readonly #events: QueryEventRings;
   /** Under a Corefile, groups have rings of their own. */
   readonly #groupEvents: GroupEvents | undefined;
@@ -144,7 +146,7 @@ export class Server {
     const threadEntry = dependencies.queryLogEntry;
     const say = (lines: readonly QueryLine[]) => this.#say(lines);
     this.#queryLog = new QueryLog(this.#events, { threadEntry, say, clock, log });
-    this.#health = plan.http && this.#makeHealth(plan);
+    this.#http = new HttpHost(clock, log);
     const endpoints = listEndpoints(plan);
     const keepers = () => this.#engine.keepers;
     this.#handover =
@@ -258,7 +260,7 @@ export class Server {
       forwarded: this.#engine.readerPath.countForwarded(),
       udp: this.#groups?.udp(),
       tcp: this.#groups?.tcp(),
-      httpDrops: this.#health?.drops ?? httpDrops,
+      httpDrops: sumDrops([this.#http.drops, httpDrops]),
       queryLog: { dropped: this.#queryLog.dropped, failures: this.#queryLog.failures },
       snapshot: objects?.snapshot ?? etcd?.snapshot,
       manifests: objects?.manifests,
@@ -314,12 +316,12 @@ export class Server {
     // Its last lines are explained by the engine.
     await this.#queryLog.stop();
     this.#engine.stop();
-    await this.#health?.stop();
+    await this.#http.stop();
     this.#state = moveServer(this.#state, 'stopped');
   }
 
   async #start(): Promise<void> {
-    await this.#health?.start();
+    for (const port of this.#listHttpPorts()) await this.#http.open(port);
     await this.#frontEnd.open?.();
     await this.#startQueryLog();
     const source = await this.#objects?.open();
@@ -472,9 +474,10 @@ export class Server {
     };
   }
 
-  #makeHealth({ http, takeover: waitForPort }: ServerPlan): HealthServer | undefined {
-    if (http === undefined) return undefined;
-    const { clock, log, version, furtherMetrics = () => [] } = this.#dependencies;
+  #listHttpPorts(): readonly HttpPort[] {
+    const { http, takeover: waitForPort } = this.#plan;
+    if (http === undefined) return [];
+    const { clock, version, furtherMetrics = () => [] } = this.#dependencies;
     const { health, skyDnsMetrics } = http;
     const metrics = new Metrics({ version, skyDns: skyDnsMetrics }, () => this.stats());
     const objects = this.#objects;
@@ -484,7 +487,9 @@ export class Server {
       metrics: () => metrics.render() + writeSortedFamilies(furtherMetrics()),
       cache: health.cache && objects !== undefined ? () => objects.cacheTree() : undefined,
     };
-    return new HealthServer({ ...health, waitForPort, metrics: skyDnsMetrics }, answers, clock, log);
+    const { address, port } = health;
+    // It is not shared in a takeover: a probe would reach the process that is not ready yet.
+    return healthPorts({ address, port, waitForPort, metrics: skyDnsMetrics }, answers, clock);
   }
 
   async #listen(): Promise<void> {
@@ -586,8 +591,8 @@ export class Server {
       manifests: source?.status().manifests,
       addresses: this.#groups?.addresses.join(',') ?? '',
       udpReaders: this.#groups?.udp().readers.length ?? 0,
-      healthPort: this.#health?.port,
-      metricsPort: this.#health?.metricsPort,
+      healthPort: this.#http.portOf(HEALTH_PORT),
+      metricsPort: this.#http.portOf(METRICS_PORT),
     });
   }
 }

@@ -139,7 +139,7 @@ export class Endpoints {
     this.#route(endpoint, kinds, plans);
     try {
       await this.#certificates.open(address, await readTlsOf(address, plans), (encryption) =>
-        this.#host.open(address, { ...options, encryption }, routes),
+        this.#host.open({ name: address, options: { ...options, encryption }, routes }),
       );
     } catch (error) {
       throw error instanceof HttpServerError ? bindError(address, error) : error;
