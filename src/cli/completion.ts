@@ -1,7 +1,7 @@
 /**
  * Shell completions: commands, their flags, and the values of flags if they can be listed.
  */
-import { choicesOf, type Flag } from '../config/flags/flag.ts';
+import { type Flag, suggestionsOf } from '../config/flags/flag.ts';
 import { type DescribedCommand, shownFlagsOf, wordsOf } from './described-command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -75,7 +75,7 @@ complete -o default -F _portolan portolan
 }
 
 function bashReply(flag: Flag): string {
-  const choices = choicesOf(flag);
+  const choices = suggestionsOf(flag);
   if (choices.length > 0) return `COMPREPLY=($(compgen -W ${quote(choices.join(' '))} -- "$current"));`;
   // Without a reply for other values, bash offers files.
   return pathsOf(flag) === 'folders' ? 'COMPREPLY=($(compgen -d -- "$current"));' : '';
@@ -119,7 +119,7 @@ function zshFlag({ dashes }: DescribedCommand, flag: Flag): string {
   const repeats = flag.repeats === true ? '*' : '';
   // In zsh, a dash after `=` keeps the value in the same word; two colons make it optional.
   const [joint, colon] = flag.impliedValue === undefined ? ['=', ':'] : ['=-', '::'];
-  const choices = choicesOf(flag);
+  const choices = suggestionsOf(flag);
   const paths = { files: '_files', folders: '_files -/', none: ' ' }[pathsOf(flag)];
   const values = choices.length > 0 ? `(${choices.join(' ')})` : paths;
   const message = flag.valueName.replaceAll(/[:\\]/g, '\\$&');
@@ -150,7 +150,7 @@ ${summaries.join('')}${flags.join('')}complete -c portolan -s h -l help -d 'prin
 
 function fishValue(flag: Flag): string {
   if (flag.value === 'none' || flag.impliedValue !== undefined) return '';
-  const choices = choicesOf(flag);
+  const choices = suggestionsOf(flag);
   if (choices.length > 0) return ` -x -a ${fishQuote(choices.join(' '))}`;
   const paths = { files: ' -r -F', folders: " -x -a '(__fish_complete_directories)'", none: ' -x' };
   return paths[pathsOf(flag)];

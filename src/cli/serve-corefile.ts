@@ -13,7 +13,6 @@ import {
 import { COREDNS_VERSION } from '../corefile/coredns-version.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
-import { ALL_RESTORED, NOTHING_RESTORED } from '../deviations/table.ts';
 import type { ServerEvidence } from '../reasons/finding.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
@@ -83,7 +82,7 @@ function openFrontEnd(
 ): OpenRole {
   const { conf, compat, metricsCompat, queryLog } = flags;
   const { settingsProblems, missingRules, takeover, drain, accompany } = program;
-  const restored = findRestored(compat);
+  const { restored } = compat;
   let metrics: CoreDnsMetrics | undefined;
   const frontEnd = new CoreDnsFrontEnd({
     ...dependencies,
@@ -111,9 +110,6 @@ function openFrontEnd(
     },
   };
 }
-
-const findRestored = (compat: CorefileFlags['compat']) =>
-  compat === undefined ? NOTHING_RESTORED : ALL_RESTORED;
 
 /** A Corefile cannot be served. The message lists all problems. */
 class CorefileError extends Error {
@@ -149,8 +145,7 @@ function readText(
   return readCorefile(text, {
     file,
     extra: blocksExtra === undefined ? undefined : loadExtra(blocksExtra),
-    profile: compat ?? '1.14',
-    restored: findRestored(compat),
+    ...compat,
     defaultPort: Number(port),
     environment: process.env,
     files: DISK_FILES,

@@ -51,8 +51,14 @@ export function isRestorable(row: Deviation): row is RestoredDeviation & { reado
 }
 
 /** Whether a deviation is restored with another one only. */
-export function isDependent(row: DeviationRow): row is DependentDeviation {
+function isDependent(row: DeviationRow): row is DependentDeviation {
   return 'with' in row;
+}
+
+/** The id that restores a deviation: its own, or that of the one that it goes with; undefined: it has no switch. */
+export function findSwitch(row: Deviation): string | undefined {
+  if (row.inCompat === 'stays') return undefined;
+  return isDependent(row) ? row.with : row.id;
 }
 
 /** Whether readers leave some work to the chain, since they know Portolan's way only. */

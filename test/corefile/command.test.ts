@@ -79,6 +79,10 @@ describe('portolan corefile check', () => {
     expect(output).toMatch(/^ {2}own-authors +stays +authors\.bind names Portolan's authors\.$/m);
     expect(output).toContain('extended-errors');
     expect(output).not.toContain('forward-equal-questions');
+    const kept = await run('check', '--compat=1.14,-generated-ttl', file);
+    expect(kept.output).toMatch(/^ {2}generated-ttl +kept /m);
+    const wrong = await run('check', '--compat=generated-tt', file);
+    expect([wrong.code, wrong.errors]).toEqual([2, expect.stringContaining('Did you mean generated-ttl?')]);
     expect((await run('check', file)).output).not.toContain('generated-ttl');
   });
 

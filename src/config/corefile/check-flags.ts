@@ -2,20 +2,19 @@
  * The flags of `portolan corefile check`.
  */
 
-import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
-import { ALL_RESTORED, NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import type { Flag, FlagsOf } from '../flags/flag.ts';
 import { readerOf } from '../flags/flag-reader.ts';
 import type { Checked } from '../values/problem.ts';
-import { PLUGIN_FLAG } from './compat-flags.ts';
+import { type Compat, readCompat } from './compat.ts';
+import { COMPAT_VALUE, PLUGIN_FLAG } from './compat-flags.ts';
 
 export const CHECK_FLAGS = [
   {
     name: 'compat',
-    valueName: 'version',
-    value: { kind: 'choice', choices: ORDER_PROFILES },
+    valueName: 'version,-id,…',
+    value: COMPAT_VALUE,
     default: '1.14',
-    help: 'version of CoreDNS whose plugins and whose order of plugins count',
+    help: 'as -compat of coredns; lists the deviations that the Corefile meets, too',
   },
   {
     name: 'dns-port',
@@ -29,20 +28,16 @@ export const CHECK_FLAGS = [
 
 export type CheckFlags = FlagsOf<typeof CHECK_FLAGS>;
 
-export interface CheckPlan {
-  readonly profile: OrderProfile;
-  /** The deviations in which a server would do as CoreDNS does. */
-  readonly restored: RestoredDeviations;
+export interface CheckPlan extends Compat {
   readonly defaultPort: number;
 }
 
 export function planFromCheckFlags(flags: CheckFlags): Checked<CheckPlan> {
   const read = readerOf(CHECK_FLAGS, flags);
-  const profile = read.value('compat');
+  const compat = readCompat(read, read.shown('compat'), flags.compat);
   const defaultPort = read.value('dns-port');
-  const restored = flags.compat === undefined ? NOTHING_RESTORED : ALL_RESTORED;
   const { problems } = read;
   return problems.length === 0
-    ? { kind: 'good', value: { profile, restored, defaultPort } }
+    ? { kind: 'good', value: { ...compat, defaultPort } }
     : { kind: 'bad', problems };
 }

@@ -24,13 +24,22 @@ export const PLUGIN_FLAG = {
     'A path, or a package in `/plugins` or the working directory; `:before=WORD` behind it sets its place.',
 } as const satisfies Flag;
 
+/** Of `-compat`, which `compat.ts` reads. */
+export const COMPAT_VALUE = {
+  kind: 'text',
+  of: 'a version, or ids of deviations',
+  suggests: ORDER_PROFILES,
+} as const;
+
 export const COMPAT_FLAGS = [
   {
     name: 'compat',
-    valueName: 'version',
-    value: { kind: 'choice', choices: ORDER_PROFILES },
-    defaultNote: '1.14, with the differences that are meant',
-    help: 'version of CoreDNS to keep to without a difference',
+    valueName: 'version,-id,…',
+    value: COMPAT_VALUE,
+    defaultNote: '1.14, with all deviations',
+    help: 'version of CoreDNS to keep to, 1.13 or 1.14, or ids of deviations to restore',
+    details:
+      'A version restores all [deviations](../explanation/dialects.md#against-the-plugins-of-coredns) that have a switch, and `1.14,-own-query` all but one. Ids without a version restore those alone, as in `own-query,negative-ttl`.',
   },
   {
     name: 'metrics-compat',

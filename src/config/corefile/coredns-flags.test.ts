@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ALL_RESTORED } from '../../deviations/table.ts';
 import { readCoreDnsFlags } from './coredns-flags.ts';
 
 const read = (line: string) => readCoreDnsFlags(line === '' ? [] : line.split(' '));
@@ -9,7 +10,7 @@ const run = {
   port: '53',
   pidFile: undefined,
   isQuiet: false,
-  compat: undefined,
+  compat: { profile: '1.14', restored: new Set() },
   metricsCompat: undefined,
   plugins: [],
   autoscaler: undefined,
@@ -25,7 +26,11 @@ describe('readCoreDnsFlags', () => {
     ['-dns.port 1053', { ...run, port: '1053' }],
     ['-dns.port=1 -p 2', { ...run, port: '2' }],
     ['-pidfile /run/pid -quiet=false --', { ...run, pidFile: '/run/pid' }],
-    ['-compat 1.13 --metrics-compat=1.6', { ...run, compat: '1.13', metricsCompat: '1.6' }],
+    [
+      '-compat 1.13 --metrics-compat=1.6',
+      { ...run, compat: { profile: '1.13', restored: ALL_RESTORED }, metricsCompat: '1.6' },
+    ],
+    ['-compat=own-query', { ...run, compat: { profile: '1.14', restored: new Set(['own-query']) } }],
     ['-compat= -metrics-compat=', run],
     ['-plugin=a=/a.js --plugin b=b:before=file', { ...run, plugins: ['a=/a.js', 'b=b:before=file'] }],
     [
@@ -69,7 +74,7 @@ describe('readCoreDnsFlags', () => {
     '  -blocks-extra string',
     '    \tFile with further directives, for server blocks of the Corefile',
     '  -compat string',
-    '    \tVersion of CoreDNS to keep to without a difference: 1.13, 1.14',
+    '    \tVersion of CoreDNS to keep to, 1.13 or 1.14, or ids of deviations to restore',
     '  -conf string',
     '    \tCorefile to load (default "Corefile")',
     '  -dns.port string',
@@ -94,7 +99,10 @@ describe('readCoreDnsFlags', () => {
     ['-nosuchflag', 'flag provided but not defined: -nosuchflag'],
     ['-pidfile', 'flag needs an argument: -pidfile'],
     ['-quiet=maybe', 'invalid boolean value "maybe" for -quiet: parse error'],
-    ['-compat 1.12', 'invalid value "1.12" for flag -compat: one of 1.13, 1.14'],
+    [
+      '-compat 1.12',
+      'invalid value "1.12" for flag -compat: not a version of CoreDNS that is known: "1.12". Name 1.13 or 1.14.',
+    ],
     ['-metrics-compat=2', 'invalid value "2" for flag -metrics-compat: one of 1.6, 1.10, 1.14'],
     ['-=x', 'bad flag syntax: -=x'],
   ];

@@ -4,8 +4,6 @@
  * autoscaler, of the dashboard and of the query log.
  */
 
-import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
-import { ALL_RESTORED, NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
 import { EVENT_FLAGS, readEvents } from '../events/event-flags.ts';
 import type { EventsPlan } from '../events/events-plan.ts';
@@ -25,6 +23,7 @@ import { readAutoscale } from '../serve/read-autoscale.ts';
 import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import { describeProblem } from '../values/problem.ts';
+import { type Compat, DEFAULT_COMPAT, parseCompat } from './compat.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from './compat-flags.ts';
 
 export type CoreDnsCommand =
@@ -39,8 +38,7 @@ export type CoreDnsCommand =
       readonly pidFile: string | undefined;
       /** Whether to omit zones and version from the start-up output. */
       readonly isQuiet: boolean;
-      /** The CoreDNS version to match even where Portolan deliberately differs. */
-      readonly compat: OrderProfile | undefined;
+      readonly compat: Compat;
       /** The CoreDNS version whose former metric names are shown beside the current ones. */
       readonly metricsCompat: FormerNames | undefined;
       /** Plugins of others: `NAME=MODULE[:before=WORD]`. */
@@ -57,6 +55,8 @@ export type CoreDnsCommand =
   | { readonly kind: 'version' | 'plugins' }
   /** Print the text to standard error and exit. */
   | { readonly kind: 'end'; readonly text: string; readonly exitCode: 0 | 1 | 2 };
+
+type EndedCommand = Extract<CoreDnsCommand, { readonly kind: 'end' }>;
 
 const DEFAULT_PORT = '53';
 const NO_FINDINGS = {
@@ -130,8 +130,8 @@ export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
 }
 
 function readRun(given: Given): CoreDnsCommand {
-  const compat = choose('compat', textOf(given, 'compat'), ORDER_PROFILES);
-  if (typeof compat === 'object') return compat;
+  const compat = chooseCompat(textOf(given, 'compat'));
+  if ('exitCode' in compat) return compat;
   const metricsCompat = choose('metrics-compat', textOf(given, 'metrics-compat'), FORMER_NAMES);
   if (typeof metricsCompat === 'object') return metricsCompat;
   const read = new FlagReader(
@@ -140,9 +140,9 @@ function readRun(given: Given): CoreDnsCommand {
     (name) => given.get(name)?.dashes ?? '-',
   );
   const autoscaler = readAutoscale(read, true);
-  const events = readEvents(read, undefined, compat === undefined ? undefined : NO_FINDINGS);
+  const events = readEvents(read, undefined, compat.restored.has('findings') ? NO_FINDINGS : undefined);
   const dashboard = readOwnDashboard(read);
-  const queryLog = readCorefileQueryLog(read, compat === undefined ? NOTHING_RESTORED : ALL_RESTORED);
+  const queryLog = readCorefileQueryLog(read, compat.restored);
   if (read.problems.length > 0) {
     const text = read.problems.map((problem) => `${describeProblem(problem)}\n`).join('');
     return { kind: 'end', text, exitCode: 1 };
@@ -164,6 +164,14 @@ function readRun(given: Given): CoreDnsCommand {
     dashboard,
     queryLog,
   };
+}
+
+/** @returns how the program ends for a wrong value */
+function chooseCompat(text: string): Compat | EndedCommand {
+  if (text === '') return DEFAULT_COMPAT;
+  const reading = parseCompat(text);
+  if (reading.kind === 'good') return reading.value;
+  return usage(`invalid value ${JSON.stringify(text)} for flag -compat: ${reading.fault}. ${reading.remedy}`);
 }
 
 /** @returns the chosen value, undefined if the flag is not given, or how the program ends */
@@ -202,7 +210,7 @@ function takeFlag(word: string, following: string | undefined, given: Given): 1 
   return inline === undefined && flag.impliedValue === undefined ? 2 : 1;
 }
 
-function usage(fault: string): CoreDnsCommand {
+function usage(fault: string): EndedCommand {
   return { kind: 'end', text: `${fault}\n${helpText()}`, exitCode: 2 };
 }
 

@@ -7,7 +7,7 @@ import {
   type Deviation,
   type DeviationId,
   describeDeviation,
-  isDependent,
+  findSwitch,
   type RestoredDeviations,
 } from '../../deviations/table.ts';
 import type { CorefileUse } from '../../plugins/registry.ts';
@@ -21,17 +21,19 @@ export interface Difference {
   readonly text: string;
   /** `always`: also with `-compat`. */
   readonly remains: 'without -compat' | 'always';
+  /** The value of `-compat` that turns it off; left out: nothing does. */
+  readonly compat?: string;
 }
 
 /** Those whose test of options a plugin of the block passes: a survey leaves out those without a test. */
 export function findDifferences(plugins: readonly CorefileUse[]): readonly Difference[] {
   return plugins.flatMap((use) =>
-    DEVIATIONS.filter((row) => row.appliesTo !== undefined && isMetBy(row, use)).map((row) => ({
-      plugin: use.name,
-      id: row.id,
-      text: describeDeviation(row),
-      remains: row.inCompat === 'restored' ? 'without -compat' : 'always',
-    })),
+    DEVIATIONS.filter((row) => row.appliesTo !== undefined && isMetBy(row, use)).map((row) => {
+      const compat = findSwitch(row);
+      const remains = compat === undefined ? 'always' : 'without -compat';
+      const text = describeDeviation(row);
+      return { plugin: use.name, id: row.id, text, remains, ...(compat !== undefined && { compat }) };
+    }),
   );
 }
 
@@ -48,7 +50,9 @@ const OF_KUBE_DNS: ReadonlySet<DeviationId> = new Set(
   DEVIATION_SECTIONS['against-kube-dns'].map(({ id }) => id),
 );
 
-/** In the order of the table: those of the server, and those of the plugins of a Corefile. */
+const STATES: readonly MetDeviation['state'][] = ['restored', 'kept', 'stays'];
+
+/** Those of the server, and those of the plugins of a Corefile: those that `-compat` decides on come first. */
 export function findMetDeviations(
   blocks: readonly ServerBlock[],
   restored: RestoredDeviations,
@@ -56,13 +60,16 @@ export function findMetDeviations(
   const uses = blocks.flatMap(({ plugins }) => plugins);
   return DEVIATIONS.filter(
     (row) => !OF_KUBE_DNS.has(row.id) && (row.plugins.length === 0 || uses.some((use) => isMetBy(row, use))),
-  ).map((row) => ({ id: row.id, state: stateOf(row, restored), text: describeDeviation(row) }));
+  )
+    .map((row) => ({ id: row.id, state: stateOf(row, restored), text: describeDeviation(row) }))
+    .toSorted((one, other) => STATES.indexOf(one.state) - STATES.indexOf(other.state));
 }
 
 function stateOf(row: Deviation, restored: RestoredDeviations): MetDeviation['state'] {
-  if (row.inCompat === 'stays') return 'stays';
+  const id = findSwitch(row);
   const ids: ReadonlySet<string> = restored;
-  return ids.has(isDependent(row) ? row.with : row.id) ? 'restored' : 'kept';
+  if (id === undefined) return 'stays';
+  return ids.has(id) ? 'restored' : 'kept';
 }
 
 function isMetBy(row: Deviation, { name, options }: CorefileUse): boolean {

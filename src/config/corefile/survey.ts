@@ -151,8 +151,8 @@ function describeSurveyed(surveyed: SurveyedCorefile): readonly string[] {
     ),
     ...warnings.map((warning) => `  [WARNING] ${warning}`),
     ...differences.map(
-      ({ plugin, text, remains }) =>
-        `  ${plugin}: ${text}${remains === 'always' ? '' : ' (-compat=1.14 turns this off)'}`,
+      ({ plugin, text, compat }) =>
+        `  ${plugin}: ${text}${compat === undefined ? '' : ` (-compat=${compat} turns this off)`}`,
     ),
     '',
   ];

@@ -53,8 +53,8 @@ type GivenValue<Of> = Of extends { readonly value: 'none' }
     : string;
 
 export type ValueKind =
-  /** Any text that is not empty. `of`: its meaning, as in "a namespace". */
-  | { readonly kind: 'text'; readonly of: string }
+  /** Any text that is not empty. `of`: its meaning, as in "a namespace"; `suggests`: what completions offer. */
+  | { readonly kind: 'text'; readonly of: string; readonly suggests?: readonly string[] }
   /** Paths; `path` is a file or a folder. */
   | { readonly kind: 'file' | 'folder' | 'path' }
   /** `of`: the unit, as in "a number of seconds". */
@@ -104,4 +104,10 @@ export function defaultOf(flag: Flag): string | undefined {
 /** The possible values, if they can be listed. */
 export function choicesOf(flag: Flag): readonly string[] {
   return flag.value !== 'none' && flag.value.kind === 'choice' ? flag.value.choices : [];
+}
+
+/** The values that completions offer. */
+export function suggestionsOf(flag: Flag): readonly string[] {
+  if (flag.value === 'none' || flag.value.kind !== 'text') return choicesOf(flag);
+  return flag.value.suggests ?? [];
 }

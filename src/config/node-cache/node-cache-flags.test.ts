@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
+import { ALL_RESTORED } from '../../deviations/table.ts';
+import { DEFAULT_COMPAT } from '../corefile/compat.ts';
 import { readNodeCacheFlags } from './node-cache-flags.ts';
 
 it.each([
-  [[], { compat: undefined, metricsCompat: undefined }],
-  [['-compat=1.13'], { compat: '1.13' }],
-  [['--metrics-compat', '1.10', '-compat', '1.14'], { compat: '1.14', metricsCompat: '1.10' }],
+  [[], { compat: DEFAULT_COMPAT, metricsCompat: undefined }],
+  [['-compat=1.13'], { compat: { profile: '1.13', restored: ALL_RESTORED } }],
+  [['--metrics-compat', '1.10', '-compat', '1.14'], { compat: { profile: '1.14' }, metricsCompat: '1.10' }],
 ])('keeps to the version of CoreDNS that is given: %j', (words, plan) => {
   expect(readNodeCacheFlags(['-localip', '169.254.20.10', ...words])).toMatchObject({ kind: 'good', plan });
 });

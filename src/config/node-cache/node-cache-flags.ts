@@ -4,8 +4,8 @@
 
 import { parseDuration } from '../../base/duration.ts';
 import type { LogLevel } from '../../base/log.ts';
-import { ALL_RESTORED, NOTHING_RESTORED } from '../../deviations/table.ts';
 import { parseAddress } from '../../wire/address.ts';
+import { readCompat } from '../corefile/compat.ts';
 import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS, PLUGIN_FLAG } from '../corefile/compat-flags.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
@@ -172,6 +172,7 @@ export function readNodeCacheFlags(words: readonly string[]): NodeCacheReading {
 }
 
 function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
+  const compat = readCompat(read, read.shown('compat'), given.last('compat'));
   return {
     localAddresses: readLocalAddresses(given.last('localip') ?? '', read),
     port: read.value('p') ?? read.value('dns.port'),
@@ -189,11 +190,11 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     setsUpOnly: given.switch('setuponly') ?? false,
     skipsTeardown: given.switch('skipteardown') ?? false,
     blocksExtra: read.value('blocks-extra'),
-    compat: read.value('compat'),
+    compat,
     metricsCompat: read.value('metrics-compat'),
     plugins: given.all('plugin'),
     dashboard: readOwnDashboard(read),
-    queryLog: readCorefileQueryLog(read, read.isGiven('compat') ? ALL_RESTORED : NOTHING_RESTORED),
+    queryLog: readCorefileQueryLog(read, compat.restored),
     pidFile: read.value('pidfile'),
     isQuiet: given.switch('quiet') ?? false,
     takeover: given.switch('takeover') ?? false,

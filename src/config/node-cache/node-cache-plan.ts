@@ -1,7 +1,7 @@
 /**
  * The settings of `portolan node-cache` beside its Corefile.
  */
-import type { OrderProfile } from '../../corefile/coredns-version.ts';
+import type { Compat } from '../corefile/compat.ts';
 import type { OwnDashboardPlan } from '../own-dashboard/own-dashboard.ts';
 import type { FormerNames } from '../server/former-names.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
@@ -35,8 +35,7 @@ export interface NodeCachePlan {
   readonly skipsTeardown: boolean;
   /** A file whose directives join server blocks of the Corefile; undefined: no file. */
   readonly blocksExtra: string | undefined;
-  /** The CoreDNS version to match even where Portolan deliberately differs. */
-  readonly compat: OrderProfile | undefined;
+  readonly compat: Compat;
   /** The CoreDNS version whose former metric names are shown beside the current ones. */
   readonly metricsCompat: FormerNames | undefined;
   /** Plugins of others: `NAME=MODULE[:before=WORD]`. */

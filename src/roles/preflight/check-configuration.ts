@@ -183,10 +183,10 @@ class ConfigurationChecks {
         { sentence: withoutFullStop(remedy) },
       );
     for (const warning of warnings) this.configuration.add('note', withoutFullStop(warning));
-    for (const { plugin, text, remains } of differences)
+    for (const { plugin, text, compat } of differences)
       this.configuration.add(
         'note',
-        `${plugin}: ${withoutFullStop(text)}${remains === 'always' ? '' : ' (-compat=1.14 turns this off)'}`,
+        `${plugin}: ${withoutFullStop(text)}${compat === undefined ? '' : ` (-compat=${compat} turns this off)`}`,
       );
   }
 

@@ -1,0 +1,99 @@
+/**
+ * The value of `-compat`: which CoreDNS a server follows, and in which deviations it does as CoreDNS does.
+ *
+ * A version restores all deviations that have a switch, and `-ID` behind it keeps one. Ids without a version restore those alone.
+ */
+import { findNearest } from '../../base/nearest.ts';
+import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
+import {
+  ALL_RESTORED,
+  DEVIATIONS,
+  findSwitch,
+  isRestorable,
+  NOTHING_RESTORED,
+  type RestorableId,
+  type RestoredDeviations,
+} from '../../deviations/table.ts';
+import type { ValueReader } from '../values/value-reader.ts';
+
+export interface Compat {
+  /** The version whose plugins and whose order of plugins count. */
+  readonly profile: OrderProfile;
+  readonly restored: RestoredDeviations;
+}
+
+/** Without the flag. */
+export const DEFAULT_COMPAT: Compat = { profile: '1.14', restored: NOTHING_RESTORED };
+
+export type CompatReading =
+  | { readonly kind: 'good'; readonly value: Compat }
+  | { readonly kind: 'bad'; readonly fault: string; readonly remedy: string };
+
+const RESTORABLE: ReadonlyMap<string, RestorableId> = new Map(
+  DEVIATIONS.filter(isRestorable).map(({ id }) => [id, id]),
+);
+const VERSIONS = ORDER_PROFILES.join(' or ');
+const LISTED = 'portolan corefile check --compat=1.14 lists those that a Corefile meets.';
+
+/** @param text `1.14`, `1.14,-forward-equal-questions`, or `forward-equal-questions,own-query` */
+export function parseCompat(text: string): CompatReading {
+  const words = text.split(',');
+  const [profile, another] = words.flatMap((word) => ORDER_PROFILES.find((each) => each === word) ?? []);
+  if (another !== undefined) return bad(`names two versions: ${profile}, ${another}`, 'Name one.');
+  const restored = new Set(profile === undefined ? NOTHING_RESTORED : ALL_RESTORED);
+  for (const word of words) {
+    if (word === profile) continue;
+    const fault = takeWord(word, profile, restored);
+    if (fault !== undefined) return fault;
+  }
+  return { kind: 'good', value: { profile: profile ?? DEFAULT_COMPAT.profile, restored } };
+}
+
+/** Adds or removes the deviation that a word names. */
+function takeWord(
+  word: string,
+  profile: OrderProfile | undefined,
+  restored: Set<RestorableId>,
+): CompatReading | undefined {
+  const isKept = word.startsWith('-');
+  const named = isKept ? word.slice(1) : word;
+  const id = RESTORABLE.get(named);
+  if (id === undefined) return refuseWord(named, isKept);
+  if (isKept && profile === undefined)
+    return bad(`keeps a deviation that nothing restores: ${word}`, `Name a version too, as in 1.14,${word}.`);
+  if (!isKept && profile !== undefined)
+    return bad(`names a deviation that ${profile} restores: ${word}`, `Write -${word} to keep it.`);
+  if (isKept) restored.delete(id);
+  else restored.add(id);
+  return undefined;
+}
+
+function refuseWord(word: string, isKept: boolean): CompatReading {
+  const row = DEVIATIONS.find(({ id }) => id === word);
+  const other = row && findSwitch(row);
+  if (other !== undefined)
+    return bad(
+      `${word} has no switch of its own`,
+      `It goes with ${other}: write ${isKept ? '-' : ''}${other}.`,
+    );
+  if (row !== undefined)
+    return bad(`${word} has no switch`, 'CoreDNS violates a standard or does harm there. Take it out.');
+  if (/^\d|^$/.test(word))
+    return bad(`not a version of CoreDNS that is known: ${JSON.stringify(word)}`, `Name ${VERSIONS}.`);
+  const nearest = findNearest(word, RESTORABLE.keys());
+  const remedy = nearest === undefined ? LISTED : `Did you mean ${nearest}? ${LISTED}`;
+  return bad(`not a deviation: ${word}`, remedy);
+}
+
+function bad(fault: string, remedy: string): CompatReading {
+  return { kind: 'bad', fault, remedy };
+}
+
+/** Reads the flag of a command. A wrong value adds a problem. @param text undefined: the flag is not given */
+export function readCompat(read: ValueReader, where: string, text: string | undefined): Compat {
+  if (text === undefined) return DEFAULT_COMPAT;
+  const reading = parseCompat(text);
+  if (reading.kind === 'good') return reading.value;
+  read.addProblem(where, reading.fault, text, reading.remedy);
+  return DEFAULT_COMPAT;
+}
