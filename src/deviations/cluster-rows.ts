@@ -29,7 +29,7 @@ export const CLUSTER_ROWS = [
     why: 'a name with records of other types, or with names below it, exists (RFC 2308, RFC 8020)',
     text: 'A name with names below it, or with records of other types, exists: NODATA (RFC 2308, RFC 8020).',
     inCompat: 'restored',
-    leavesToChain: 'names',
+    leavesToChain: ['names'],
     appliesTo: () => true,
     shownBy: (replies: DifferingReplies) =>
       isNoData(replies.other) &&
@@ -43,7 +43,7 @@ export const CLUSTER_ROWS = [
     why: 'existence does not depend on the type (RFC 2308)',
     text: 'Whether a name exists does not depend on the type of the question: NXDOMAIN for SOA and NS too (RFC 2308).',
     inCompat: 'restored',
-    leavesToChain: 'names',
+    leavesToChain: ['names'],
     shownBy: ({ question: { type }, one, other }: DifferingReplies) =>
       (type === TYPE.SOA || type === TYPE.NS) && isNoData(one) && other.rcode === 'NXDOMAIN',
   },

@@ -36,7 +36,7 @@ export interface RestoredDeviation extends DescribedDeviation {
   /** `-compat` makes the server do as the original does. */
   readonly inCompat: 'restored';
   /** What readers must leave to the chain while it is restored. Default: nothing. */
-  readonly leavesToChain?: ReaderWork;
+  readonly leavesToChain?: readonly ReaderWork[];
 }
 
 /** A deviation that is restored only together with another one. */

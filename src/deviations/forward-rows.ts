@@ -31,7 +31,7 @@ export const FORWARD_ROWS = [
     why: 'popular names cost the server less, and a forger has fewer queries to guess',
     text: 'Equal questions in flight are asked once.',
     inCompat: 'restored',
-    leavesToChain: 'forwarding',
+    leavesToChain: ['forwarding'],
     appliesTo: () => true,
   },
   {
@@ -43,7 +43,7 @@ export const FORWARD_ROWS = [
     why: 'a lost packet, or a server that is away, must not cost a client its own time-out',
     text: 'A lost query is sent again at once.',
     inCompat: 'restored',
-    leavesToChain: 'forwarding',
+    leavesToChain: ['forwarding'],
     appliesTo: () => true,
   },
   {
@@ -86,7 +86,7 @@ export const FORWARD_ROWS = [
     why: 'one reply serves all clients, and needs no fragments',
     text: 'Portolan asks upstream servers with an OPT record of its own and AD set, so that one reply serves all clients.',
     inCompat: 'restored',
-    leavesToChain: 'forwarding',
+    leavesToChain: ['forwarding'],
     shownBy: ({ one, other, parts }: DifferingReplies) =>
       isForwarded(one, other) &&
       parts.every(isOfOwnQuery) &&
@@ -165,7 +165,7 @@ export const FORWARD_ROWS = [
       'the same, but equal questions count once, and the last quarter is for clients with fewer than 100. Without it, 1,500 in flight and 1,500 that wait, for a second at most',
     why: 'one client must not take the places of all others',
     inCompat: 'restored',
-    leavesToChain: 'forwarding',
+    leavesToChain: ['forwarding'],
   },
 ] as const satisfies readonly DeviationRow[];
 

@@ -29,6 +29,7 @@ const SERVER_ROWS = [
     portolan: 'it has 4096 at most, once it was cached or if it comes from a zone',
     why: 'larger responses serve attacks by amplification',
     inCompat: 'restored',
+    leavesToChain: ['forwarding'],
   },
   {
     id: 'findings',
@@ -97,6 +98,7 @@ const COUNT_ROWS = [
     portolan: 'only queries of clients count',
     why: 'one query counts once, whether a reader or the chain answers it',
     inCompat: 'restored',
+    leavesToChain: ['names', 'searches'],
   },
   {
     id: 'plugin-label',
@@ -133,7 +135,7 @@ const CLUSTER_PLUGIN_ROWS = [
     why: "another server would deny the cluster's name, and the denial would be cached",
     text: 'Until the cluster is listed, its names are SERVFAIL where CoreDNS passes them on.',
     inCompat: 'restored',
-    leavesToChain: 'names',
+    leavesToChain: ['names'],
     appliesTo: ({ fallthrough = [] }: Partial<WithFallthrough>) => fallthrough.length > 0,
   },
   {
@@ -144,7 +146,7 @@ const CLUSTER_PLUGIN_ROWS = [
     why: 'a failure says nothing about the zone',
     text: 'While the cluster is not listed, SERVFAIL has neither AA nor an SOA record: a failure says nothing about the zone.',
     inCompat: 'restored',
-    leavesToChain: 'names',
+    leavesToChain: ['names'],
     shownBy: ({ one, other }: DifferingReplies) =>
       one.rcode === 'SERVFAIL' &&
       other.rcode === 'SERVFAIL' &&
@@ -167,6 +169,7 @@ const CLUSTER_PLUGIN_ROWS = [
     portolan: 'exists (NODATA) while the cluster has endpoints',
     why: 'there are names below it (RFC 8020)',
     inCompat: 'restored',
+    leavesToChain: ['names'],
   },
   {
     id: 'transferred-ttls',
@@ -219,7 +222,7 @@ const CLUSTER_PLUGIN_ROWS = [
     portolan: 'they are denied, and the client walks its list',
     why: 'the search could find an unrelated name',
     inCompat: 'restored',
-    leavesToChain: 'searches',
+    leavesToChain: ['searches'],
   },
   {
     id: 'search-elsewhere',
@@ -228,7 +231,7 @@ const CLUSTER_PLUGIN_ROWS = [
     portolan: 'the other server blocks are asked',
     why: "the client's own walk would ask them",
     inCompat: 'restored',
-    leavesToChain: 'searches',
+    leavesToChain: ['searches'],
   },
   {
     id: 'search-counts',
@@ -237,7 +240,7 @@ const CLUSTER_PLUGIN_ROWS = [
     portolan: 'answers with another name',
     why: 'readers answer these without `autopath`',
     inCompat: 'restored',
-    leavesToChain: 'searches',
+    leavesToChain: ['names', 'searches'],
   },
 ] as const satisfies readonly DeviationRow[];
 
@@ -250,7 +253,7 @@ const CACHE_ROWS = [
     why: 'a new service is not denied for the rest of the TTL',
     text: 'Answers about the cluster are dropped when its objects change; CoreDNS keeps them for their TTL.',
     inCompat: 'restored',
-    leavesToChain: 'names',
+    leavesToChain: ['names'],
     appliesTo: () => true,
   },
   {
@@ -263,6 +266,7 @@ const CACHE_ROWS = [
     why: 'RFC 2308 section 5: the zone says how soon a new name may be seen',
     text: 'Negative answers are kept for the minimum in their SOA record at most, and MINTTL raises that only if it is given.',
     inCompat: 'restored',
+    leavesToChain: ['names'],
     appliesTo: () => true,
   },
 ] as const satisfies readonly DeviationRow[];

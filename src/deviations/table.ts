@@ -63,7 +63,9 @@ export function findSwitch(row: Deviation): string | undefined {
 
 /** Whether readers leave some work to the chain, since they know Portolan's way only. */
 export function isLeftToChain(work: ReaderWork, restored: RestoredDeviations): boolean {
-  return DEVIATIONS.some((row) => isRestorable(row) && row.leavesToChain === work && restored.has(row.id));
+  return DEVIATIONS.some(
+    (row) => isRestorable(row) && row.leavesToChain?.includes(work) === true && restored.has(row.id),
+  );
 }
 
 /** What Portolan does there, as a sentence. */

@@ -91,15 +91,18 @@ it('coredns fetches the whole answer, or sends TC', async () => {
       expect([name, await outcomeOf(server, name, 'udp')]).toEqual([name, 'TC CNAME A']);
 });
 
-it('coredns -compat sends TC, and keeps nothing of it, but for zone files, as CoreDNS', async () => {
-  const server = await startCorefile('-compat=1.14');
-  for (const name of WHOLE.slice(0, 2)) {
-    for (let turn = 0; turn < 2; turn += 1)
-      expect([name, await outcomeOf(server, name, 'udp')]).toEqual([name, 'TC CNAME A']);
-    expect([name, await outcomeOf(server, name, 'tcp')]).toEqual([name, 'CNAME A A']);
-  }
-  expect(await outcomeOf(server, WHOLE[2] ?? '', 'udp')).toBe('CNAME A');
-});
+it.each(['-compat=1.14', '-compat=own-query,truncated-target'])(
+  'coredns %s sends TC, and keeps nothing of it, but for zone files, as CoreDNS',
+  async (flag) => {
+    const server = await startCorefile(flag);
+    for (const name of WHOLE.slice(0, 2)) {
+      for (let turn = 0; turn < 2; turn += 1)
+        expect([name, await outcomeOf(server, name, 'udp')]).toEqual([name, 'TC CNAME A']);
+      expect([name, await outcomeOf(server, name, 'tcp')]).toEqual([name, 'CNAME A A']);
+    }
+    expect(await outcomeOf(server, WHOLE[2] ?? '', 'udp')).toBe('CNAME A');
+  },
+);
 
 itWithTool(['etcd'], 'coredns sends TC for a host name in etcd', async () => {
   const upstream = await LoopbackUpstream.start(answerInParts);

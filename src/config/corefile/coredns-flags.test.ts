@@ -52,6 +52,14 @@ describe('readCoreDnsFlags', () => {
       },
     ],
     [
+      '-compat=findings -events=dns/dns',
+      {
+        kind: 'end',
+        text: expect.stringContaining('has no effect with -compat, which turns findings off'),
+        exitCode: 1,
+      },
+    ],
+    [
       '-query-log-sample=5',
       {
         kind: 'end',

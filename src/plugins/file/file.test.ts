@@ -223,6 +223,13 @@ it('restores each deviation by itself', async () => {
   expect(await ask('www.example.', 'TXT')).toEqual(['0 aa', 'www.example. 60 IN CNAME web.example.', NS, '']);
   expect((await ask('loop1.example.'))[1]?.split(', ')).not.toHaveLength(10);
   expect((await ask('outside.example.'))[2]).not.toBe(NS);
+  const judged = await serve(JUDGED, [], { kind: 'refused' }, new Set(['service-bindings']));
+  expect(await judged.ask('bound.example.', 'HTTPS')).toEqual([
+    '0 aa',
+    'bound.example. 60 IN HTTPS 1 . alpn="h2"',
+    NS,
+    '',
+  ]);
 });
 
 it('passes on names that do not exist, where it is told to', async () => {
@@ -276,6 +283,13 @@ it('fails while there is no file, and looks for it again', async () => {
   expect((await ask())[0]).toBe('0 aa');
 });
 
+/** The query with the UDP size that its client offers. */
+function offering(query: Query, size: number | undefined): Query {
+  if (size === undefined) return query;
+  const edns = { udpSize: size, dnssecOk: false, extendedRcode: 0, version: 0, options: [] };
+  return new Query(query.question, { header: query.header, question: query.question, edns }, CLIENT);
+}
+
 it('gives only records that a response has room for, from a random address with loadbalance', async () => {
   const folder = await makeTemporaryFolder();
   const many = Array.from(
@@ -284,20 +298,20 @@ it('gives only records that a response has room for, from a random address with 
   );
   const path = await folder.write('db', ZONE + many.join(''));
   const zone = { origin: key('example.'), path, reload: 0, reloadByMtime: false };
-  const make = (rotates: boolean) => {
+  const make = (rotates: boolean, restored = NOTHING_RESTORED) => {
     const file = new File(
       { zones: [zone], fallthrough: [] },
       {
         clock: new ManualClock(),
         log: silentLog,
         chain: behind,
-        restored: NOTHING_RESTORED,
+        restored,
         rotates: () => rotates,
       },
     );
     file.start();
-    return async (type: string) => {
-      const answer = await file.handler.handle(makeQuery('many.example.', type), behind);
+    return async (type: string, size?: number) => {
+      const answer = await file.handler.handle(offering(makeQuery('many.example.', type), size), behind);
       if (answer.kind !== 'message') throw new Error(answer.kind);
       return answer;
     };
@@ -308,6 +322,9 @@ it('gives only records that a response has room for, from a random address with 
   expect(one.answers.length).toBeLessThan(60);
   expect(other.answers).toEqual(one.answers);
   expect(await ask('SRV')).toMatchObject({ truncated: true, additionals: [] });
+  const bound = await ask('A', 60_000);
+  const whole = await make(false, new Set(['udp-size-bound']))('A', 60_000);
+  expect([bound.answers.length, whole.answers.length]).toEqual([253, 1000]);
   const askAny = make(true);
   const firsts = await Promise.all(Array.from({ length: 20 }, async () => (await askAny('A')).answers[0]));
   expect(new Set(firsts.map((first) => first && presentRecord(first))).size).toBeGreaterThan(5);

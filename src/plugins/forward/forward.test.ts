@@ -117,6 +117,23 @@ it('sends each query on as it came, and its reply back as it is, where that is r
 });
 
 it.each([
+  [NOTHING_RESTORED, true],
+  [new Set(['shares-of-clients'] as const), false],
+])(
+  'refuses one client thousands of questions in flight, unless any number is restored',
+  async (restored, refuses) => {
+    const { ask } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], {}, restored);
+    let refused = 0;
+    for (let count = 0; count < 4000; count += 1)
+      void ask(`${count}.example.`).then(({ kind }) => {
+        refused += kind === 'overloaded' ? 1 : 0;
+      });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(refused > 0).toBe(refuses);
+  },
+);
+
+it.each([
   ['forward-equal-questions', ['www.example.', 'www.example.']],
   ['own-query', ['WwW.example.']],
 ] as const)('restores %s alone', async (id, names) => {

@@ -1,13 +1,15 @@
 /**
  * The names of a cluster set: sections of the Multicluster DNS specification of Kubernetes, and what CoreDNS does.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import type { EndpointsObject, ServiceObject } from '../../kube/objects/objects.ts';
-import type { ClusterLabels } from '../../kube/publish/model-options.ts';
 import { arbitraryObjects, LIKELY_NAMES } from '../../kube/testing/arbitrary-objects.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { RCODE, TYPE } from '../../wire/types.ts';
+import { findClusterLabels } from './cluster-set.ts';
 import { AskableCluster, question } from './testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
@@ -27,7 +29,8 @@ function slice(service: string, cluster: string | undefined, hostnames: Readonly
   return object;
 }
 
-function clusterSet(clusterLabels: ClusterLabels = 'exist'): AskableCluster {
+function clusterSet(restored = NOTHING_RESTORED): AskableCluster {
+  const clusterLabels = findClusterLabels(restored);
   const cluster = new AskableCluster('coredns', { clusterLabels, reverseZones: [] });
   cluster.list([
     { kind: 'Namespace', name: 'shop' },
@@ -92,7 +95,7 @@ describe('a cluster set', () => {
   });
 
   it('denies the label of a cluster where CoreDNS does', async () => {
-    expect(await ask(clusterSet('denied'), 'west.db.shop', TYPE.A)).toBe(RCODE.NXDOMAIN);
+    expect(await ask(clusterSet(new Set(['cluster-labels'])), 'west.db.shop', TYPE.A)).toBe(RCODE.NXDOMAIN);
   });
 
   it('is composed as the chain says, for any objects', { timeout: 60_000 }, async () => {

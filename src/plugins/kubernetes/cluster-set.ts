@@ -7,6 +7,7 @@ import type { PluginContext } from '../../contract/plugin.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
+import type { ClusterLabels } from '../../kube/publish/model-options.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -36,8 +37,13 @@ export class ClusterSet {
       ...{ domain, dialect: coreDns, pods, ttl, ownAddresses, hasEndpoints, publication: this.publication },
       ignoresEmptyServices: ignoresEmptyService,
       reverseZones: [],
-      clusterLabels: restored.has('cluster-labels') ? 'denied' : 'exist',
+      clusterLabels: findClusterLabels(restored),
     } as const;
     this.cluster = new Cluster(settings, table, clock, log);
   }
+}
+
+/** Whether labels of clusters exist, which have names below them. */
+export function findClusterLabels(restored: RestoredDeviations): ClusterLabels {
+  return restored.has('cluster-labels') ? 'denied' : 'exist';
 }

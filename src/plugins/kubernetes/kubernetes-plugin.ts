@@ -74,12 +74,7 @@ export class Kubernetes implements Plugin, TransferSource {
         ? known.share()
         : new FollowedCluster(options, withoutPlan(dependencies));
     const { domain, reverseZones, publication, clusterSet } = this.#followed;
-    this.facts = new QueryFacts(
-      options.zones,
-      this.#followed.identities,
-      restored.has('client-of-address'),
-      options.zonal,
-    );
+    this.facts = new QueryFacts(options.zones, this.#followed.identities, restored, options.zonal);
     const own = options.zones.filter((zone) => !options.multicluster.includes(zone));
     const zonesOf = (zones: readonly NameKey[], followed: FollowedCluster | ClusterSet) =>
       new ClusterZones({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Query } from '../../chain/query.ts';
 import { CLIENT, makeQuery } from '../../chain/testing/queries.ts';
+import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { PodIdentities } from '../../kube/names/pod-identities.ts';
 import type { PodObject } from '../../kube/objects/objects.ts';
 import { parseName, toKey } from '../../wire/name.ts';
@@ -14,12 +15,12 @@ function pod(name: string, address: string, labels: Record<string, string> = {})
   return { kind: 'Pod', ...identity, addresses: [address] };
 }
 
-function factsOf(pods: readonly PodObject[] = [], choosesOfSeveral = false) {
+function factsOf(pods: readonly PodObject[] = [], restored = NOTHING_RESTORED) {
   const identities = new PodIdentities();
   identities.listStarted();
   for (const each of pods) identities.upsert(each);
   identities.listCompleted();
-  return new QueryFacts(ZONES, identities, choosesOfSeveral);
+  return new QueryFacts(ZONES, identities, restored);
 }
 
 function ask(facts: QueryFacts, label: string, address: string): { fact: string | undefined; query: Query } {
@@ -34,7 +35,7 @@ function ask(facts: QueryFacts, label: string, address: string): { fact: string 
 
 describe('a name by zone', () => {
   const parts = (name: string, isZonal: boolean) => {
-    const facts = new QueryFacts(ZONES, undefined, false, isZonal);
+    const facts = new QueryFacts(ZONES, undefined, NOTHING_RESTORED, isZonal);
     const query = makeQuery(name);
     return ['zone', 'service', 'namespace', 'kind', 'parse-error'].map((part) =>
       facts.fact(query, `kubernetes/${part}`),
@@ -99,8 +100,10 @@ describe('a client', () => {
     expect(labels.map((label) => ask(facts, `kubernetes/${label}`, address).fact)).toEqual(expected);
   });
 
-  it('is one of several pods, as in CoreDNS, with -compat', () => {
-    expect(ask(factsOf(pods, true), 'kubernetes/client-pod-name', '10.0.0.2').fact).toBe('one');
+  it('is one of several pods, as in CoreDNS, where that is restored', () => {
+    expect(
+      ask(factsOf(pods, new Set(['client-of-address'])), 'kubernetes/client-pod-name', '10.0.0.2').fact,
+    ).toBe('one');
   });
 
   it('makes answers that depend on it those of this client alone', () => {

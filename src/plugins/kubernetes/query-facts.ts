@@ -1,7 +1,9 @@
 /**
  * Facts about queries under CoreDNS's labels: which pod asks, and what the name is in the cluster.
  */
+
 import type { FactSource, Query } from '../../chain/query.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { ZONE_LABEL } from '../../kube/dialects/coredns/zonal-names.ts';
 import { canonicalAddress } from '../../kube/names/endpoints.ts';
 import type { PodIdentities, PodIdentity } from '../../kube/names/pod-identities.ts';
@@ -38,18 +40,18 @@ export class QueryFacts implements FactSource {
 
   /**
    * @param identities undefined: pods are not followed
-   * @param choosesOfSeveral whether one of several pods with an address is taken for the client, as in CoreDNS
+   * @param restored may take one of several pods with an address for the client, as in CoreDNS
    * @param isZonal whether names select endpoints by zone
    */
   constructor(
     zones: readonly NameKey[],
     identities: PodIdentities | undefined,
-    choosesOfSeveral: boolean,
+    restored: RestoredDeviations,
     isZonal = false,
   ) {
     this.#zones = [...zones].sort((one, other) => other.length - one.length);
     this.#identities = identities;
-    this.#choosesOfSeveral = choosesOfSeveral;
+    this.#choosesOfSeveral = restored.has('client-of-address');
     this.#isZonal = isZonal;
   }
 

@@ -5,7 +5,7 @@
  * One group: `npx vitest run --config vitest.soak.config.ts test/soak/coredns -t 'group metrics'`.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DEVIATIONS, type DeviationId } from '../../../src/deviations/table.ts';
+import { DEVIATIONS, type DeviationId, type RestorableId } from '../../../src/deviations/table.ts';
 import { CaseCluster } from '../../coredns/runner/case-cluster.ts';
 import { compareResults, type Difference } from '../../coredns/runner/compare.ts';
 import { listGroups, type RecordedPair, read, readGroup } from '../../coredns/runner/recorded-case.ts';
@@ -24,8 +24,19 @@ interface KnownDifference {
 
 const KNOWN = read<readonly KnownDifference[]>('../known-differences.json');
 /** Cases of what we do otherwise on purpose unless a version is named with `-compat`. */
-const STRICT = new Set(
-  read<readonly Pick<KnownDifference, 'case' | 'why'>[]>('../strict-cases.json').map((strict) => strict.case),
+interface StrictCase {
+  readonly case: string;
+  /** The deviations that the case shows: they alone are restored. Left out: all are, and `why` says what shows. */
+  readonly deviations?: readonly RestorableId[];
+  readonly why?: string;
+}
+
+/** The value of `-compat`, by the name of the case. */
+const STRICT: ReadonlyMap<string, string> = new Map(
+  read<readonly StrictCase[]>('../strict-cases.json').map(({ case: name, deviations }) => [
+    name,
+    deviations?.join() ?? '1.14',
+  ]),
 );
 /** Names of cases by the plugin that they need and that is not built. */
 const LATER = read<Readonly<Record<string, readonly string[]>>>('../later-cases.json');
@@ -50,16 +61,17 @@ function describeDifference({ step, what, expected, got }: Difference): string {
   return `[${step ?? 'start'}] ${what}\n  expected ${JSON.stringify(expected)}\n  got      ${JSON.stringify(got)}`;
 }
 
-function strict(spec: RecordedPair['spec']): RecordedPair['spec'] {
-  return { ...spec, flags: ['-compat=1.14', ...(spec.flags ?? [])] };
+function strict(spec: RecordedPair['spec'], compat = '1.14'): RecordedPair['spec'] {
+  return { ...spec, flags: [`-compat=${compat}`, ...(spec.flags ?? [])] };
 }
 
 function isStrict({ flags = [] }: RecordedPair['spec']): boolean {
-  return flags.some((flag) => flag.startsWith('-compat'));
+  return flags.includes('-compat=1.14') || flags.some((flag) => flag.startsWith('-compat=1.13'));
 }
 
 function withFlags(spec: RecordedPair['spec']): RecordedPair['spec'] {
-  return STRICT.has(spec.name) ? strict(spec) : spec;
+  const compat = STRICT.get(spec.name);
+  return compat === undefined ? spec : strict(spec, compat);
 }
 
 /**
@@ -136,7 +148,7 @@ describe('the lists of cases', () => {
   const names = new Set(all.map(({ spec }) => spec.name));
 
   it('name cases that there are', () => {
-    const listed = [...later, ...STRICT, ...KNOWN.map((known) => known.case)].filter(
+    const listed = [...later, ...STRICT.keys(), ...KNOWN.map((known) => known.case)].filter(
       (name) => !name.endsWith('*'),
     );
     expect(listed.filter((name) => !names.has(name))).toEqual([]);

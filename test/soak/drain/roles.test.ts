@@ -97,8 +97,8 @@ describe('a stopped server in a pod', () => {
       expect(await program.exit).toEqual({ code: 0, signal: null });
     });
 
-  it('ends with its lameduck time as CoreDNS does: coredns -compat', async () => {
-    const { program, port } = await startCoreDns(IN_POD, '-compat=1.14');
+  it('ends with its lameduck time as CoreDNS does: coredns -compat=drain', async () => {
+    const { program, port } = await startCoreDns(IN_POD, '-compat=drain');
     program.signal('SIGTERM');
     // Queries do not prolong it.
     while (program.ended === undefined) await isAnswered(port);
