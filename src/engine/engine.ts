@@ -24,8 +24,8 @@ import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { ROOT } from '../wire/name.ts';
 import type { FoundKeepers } from './server-blocks/answer-keepers.ts';
-import { NetworkViews } from './server-blocks/network-views.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
+import { ServedNetworks } from './server-blocks/served-networks.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
 
 export interface EngineDependencies {
@@ -59,7 +59,7 @@ export class Engine {
   readonly forwardTally = new ForwardTally();
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
-  readonly #clientViews: NetworkViews;
+  readonly #networks: ServedNetworks;
   readonly #groupNumbers = new Map<string, number>();
   readonly #readerCounts: ReaderCounts;
   #blocks: ServerBlocks;
@@ -80,7 +80,7 @@ export class Engine {
       maxTtl,
     });
     this.reader = new TableReader(this.table.memory, dependencies.readers, plan.udpSize, composeRecords);
-    this.#clientViews = new NetworkViews(this.table, dependencies.log);
+    this.#networks = new ServedNetworks(dependencies.log);
     this.#sums = new CounterSums(this.table.memory, dependencies.readers + 1);
     this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);
     this.metrics.collectBy(() => this.readerPath.catchUp());
@@ -203,7 +203,7 @@ export class Engine {
 
   /** Whether a client gets an answer. */
   admits({ address }: Pick<Client, 'address'>): boolean {
-    return this.#clientViews.admits(address);
+    return this.#networks.admits(address);
   }
 
   clearCache(): void {
@@ -232,8 +232,10 @@ export class Engine {
     const { table, metrics, readerPath, forwardTally } = this;
     return new ServerBlocks(plan, {
       ...{ table, metrics, readerPath, forwardTally, former, mainReader, version, clock, log },
-      ...{ connectUpstream: connect, queryLog, services },
-      clientViews: this.#clientViews,
+      connectUpstream: connect,
+      queryLog,
+      services,
+      networks: this.#networks,
       counts: this.#readerCounts,
       countQueries: () => this.#sums.read(),
       numberOf: (server) => this.listenerGroupOf(server),

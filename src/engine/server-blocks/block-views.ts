@@ -1,21 +1,35 @@
 /**
- * Server blocks in the table: the questions that readers may answer, for every zone of every listener group. The chain answers
- * all others.
+ * Server blocks in the table: the questions that readers may answer, for every class of clients and every zone of every listener group.
+ * The chain answers all others.
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import { type Handler, type HandlerSearch, publicationsOf, rotateAddresses } from '../../chain/handler.ts';
-import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
-import { type GroupPlan, type SitePlan, viewOf } from '../../config/server/server-blocks-plan.ts';
+import { CACHE_OUTCOMES, CHAIN_OUTCOME, RESOLVER_OUTCOME } from '../../chain/outcomes.ts';
+import {
+  type GroupPlan,
+  type ResponsePlan,
+  type SitePlan,
+  viewOf,
+} from '../../config/server/server-blocks-plan.ts';
 import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
-import type { AskRule, ListenerGroupViews, ViewId, ViewOutcomes, ViewSettings } from '../../table/types.ts';
-import { NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
+import { NO_OUTCOME } from '../../table/outcomes.ts';
+import type {
+  AskRule,
+  ListenerGroupViews,
+  PublicationId,
+  ViewId,
+  ViewOutcomes,
+  ViewSettings,
+} from '../../table/types.ts';
+import { DEFAULT_VIEW, NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { type NameKey, TYPE } from '../../wire/types.ts';
+import { TYPE } from '../../wire/types.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
-import { BlockRoutes, namesNotForwarded, type RoutedZone } from './block-route.ts';
+import { BlockRoutes, namesNotForwarded } from './block-route.ts';
 import type { BlockRules } from './block-rules.ts';
-import { type ChosenBlock, classesOf, showClasses } from './client-classes.ts';
+import { type ChosenBlock, type ChosenSite, classesOf, showClasses } from './client-classes.ts';
 import { MAX_PUBLICATIONS } from './kept-answers.ts';
+import type { ServedNetworks } from './served-networks.ts';
 
 /** A block, as far as its views depend on it. */
 export interface ViewedBlock extends ChosenBlock {
@@ -24,10 +38,27 @@ export interface ViewedBlock extends ChosenBlock {
 
 export interface BlockViewsDependencies {
   readonly table: TableWriter;
+  readonly responses: ResponsePlan;
   /** The number of a listener group. */
   readonly numberOf: (server: string) => number;
-  /** The outcomes that readers count. */
+  /** The outcomes that readers count, for answers that count by site. */
   readonly outcomes: BlockOutcomes;
+  readonly networks: Pick<ServedNetworks, 'strangers'>;
+}
+
+/** A zone of a listener group in the table. */
+interface ViewedZone extends ZoneOfBlock {
+  readonly block: ViewedBlock;
+  /** Whether readers answer from the names of publishers. */
+  readonly readsNodes: boolean;
+  /** Shown before the publications of the block. */
+  readonly first: PublicationId | undefined;
+  readonly routes: BlockRoutes;
+}
+
+interface MadeViews {
+  readonly views: ViewId[];
+  readonly routes: BlockRoutes;
 }
 
 const NOTHING: ViewSettings = {
@@ -52,39 +83,32 @@ export class BlockViews {
   #views: readonly ViewId[] = [];
   /** By the handlers of a block, then by server and zone. */
   readonly #derived = new Map<readonly Handler[], Map<string, ViewId>>();
-  #routes = new BlockRoutes();
+  /** Those of the views; more than one after a change that failed. */
+  #routes: readonly BlockRoutes[] = [];
 
   constructor(dependencies: BlockViewsDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Shows these groups in place of all former ones, with one store. @throws TableFullError; the views then stay as they were */
+  /** Shows these groups in place of all former ones, with one store. @throws TableFullError; `remove` then removes what was made */
   show(groups: readonly GroupPlan[], blocks: readonly ViewedBlock[]): void {
     const { table, numberOf, outcomes } = this.#dependencies;
     outcomes.begin();
-    const chain = table.defineView(NOTHING);
-    const views: ViewId[] = [chain];
-    // Set before they are shown: if the table is full, `remove` must find these.
-    this.#views = views;
-    const before = this.#routes;
-    this.#routes = new BlockRoutes();
+    const made: MadeViews = { views: [], routes: new BlockRoutes() };
+    const before = { views: this.#views, routes: this.#routes };
+    // Set before they are shown: if the table is full, `remove` must find these too.
+    this.#routes = [...before.routes, made.routes];
     const shown: ListenerGroupViews[] = [];
-    for (const group of groups) {
-      const { server } = group;
-      const defined = new Map<SitePlan, ViewId>();
-      const viewOf = (site: SitePlan | 'asked'): ViewId => {
-        const viewed = site === 'asked' ? undefined : blocks[site.block];
-        if (site === 'asked' || viewed === undefined) return chain;
-        const known = defined.get(site);
-        const view = known ?? this.#define(server, site.zone, viewed) ?? chain;
-        if (known === undefined && view !== chain) views.push(view);
-        defined.set(site, view);
-        return view;
-      };
-      shown[numberOf(server)] = showClasses(classesOf(group, blocks), chain, viewOf);
+    try {
+      for (const group of groups) shown[numberOf(group.server)] = this.#showGroup(group, blocks, made);
+    } finally {
+      this.#views = [...before.views, ...made.views];
     }
-    table.showViews(Array.from(shown, (each) => each ?? NO_GROUP));
-    before.close();
+    table.showViews(isDefaultView(shown) ? undefined : Array.from(shown, (each) => each ?? NO_GROUP));
+    this.#views = made.views;
+    this.#routes = [made.routes];
+    for (const view of before.views) table.removeView(view);
+    for (const routes of before.routes) routes.close();
   }
 
   /** Call it once other views are shown. */
@@ -92,7 +116,8 @@ export class BlockViews {
     for (const view of this.#views) this.#dependencies.table.removeView(view);
     this.#views = [];
     this.#derived.clear();
-    this.#routes.close();
+    for (const routes of this.#routes) routes.close();
+    this.#routes = [];
   }
 
   /** The view with the derived answers of a zone; undefined: they are not stored, or these views are not shown. */
@@ -100,30 +125,58 @@ export class BlockViews {
     return this.#derived.get(handlers)?.get(`${server} ${zone}`);
   }
 
-  #define(server: string, zone: NameKey, block: ViewedBlock): ViewId | undefined {
-    const { table } = this.#dependencies;
+  #showGroup(group: GroupPlan, blocks: readonly ViewedBlock[], made: MadeViews): ListenerGroupViews {
+    const { table, networks, responses } = this.#dependencies;
+    const isLenient = responses.form.acceptance === 'lenient';
+    const chain = isLenient ? table.defineView(NOTHING) : DEFAULT_VIEW;
+    if (chain !== DEFAULT_VIEW) made.views.push(chain);
+    const known = new Map<PublicationId | undefined, Map<SitePlan, ViewId>>();
+    const viewFor = (chosen: ChosenSite | 'asked'): ViewId => {
+      const block = chosen === 'asked' ? undefined : blocks[chosen.site.block];
+      if (chosen === 'asked' || block === undefined) return chain;
+      const { site, first } = chosen;
+      const ofFirst = known.get(first) ?? new Map<SitePlan, ViewId>();
+      known.set(first, ofFirst);
+      const view = ofFirst.get(site) ?? this.#defineSite(made.routes, group.server, chosen, block) ?? chain;
+      if (!ofFirst.has(site) && view !== chain && view !== DEFAULT_VIEW) made.views.push(view);
+      ofFirst.set(site, view);
+      return view;
+    };
+    return showClasses(classesOf(group, blocks), {
+      viewFor,
+      outside: isLenient ? chain : undefined,
+      asksOdd: isLenient,
+      strangers: servesOnlyNetworks(group, blocks) ? networks.strangers : undefined,
+    });
+  }
+
+  #defineSite(
+    routes: BlockRoutes,
+    server: string,
+    { site: { zone }, first }: ChosenSite,
+    block: ViewedBlock,
+  ): ViewId | undefined {
     const { plan, handlers, rules } = block;
-    const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
-    const of = { server, zone, view: viewOf(plan), handlers, rules };
-    const search = hasNodes ? readSearchOf(handlers) : undefined;
-    const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes, search);
+    const readsNodes = hasReadNodes(block);
+    const viewed = { server, zone, view: viewOf(plan), handlers, rules, block, readsNodes, first, routes };
+    return this.#dependencies.responses.counting.by === 'site'
+      ? this.#defineCountedBySite(viewed)
+      : this.#defineCountedByDomain(viewed);
+  }
+
+  #defineCountedBySite(viewed: ViewedZone): ViewId | undefined {
+    const { table } = this.#dependencies;
+    const { server, zone, handlers, readsNodes } = viewed;
+    const cache = readCacheOf(viewed.block);
+    const search = readsNodes ? readSearchOf(handlers) : undefined;
+    const outcomes = this.#dependencies.outcomes.ofView(viewed, readsNodes, search);
     const derives = mayDerive(handlers) && outcomes !== undefined;
-    const route =
-      outcomes === undefined ? NO_ROUTE : this.#openRoute({ ...of, readsNodes: hasNodes }, outcomes);
-    if (!hasNodes && cache === undefined && !derives && route === NO_ROUTE) return undefined;
+    const route = outcomes === undefined ? NO_ROUTE : this.#openCountedRoute(viewed, outcomes);
+    if (!readsNodes && cache === undefined && !derives && route === NO_ROUTE) return undefined;
     const settings: ViewSettings = {
-      publications: hasNodes ? publicationsOf(handlers) : [],
-      askRules: [...askRulesOf(handlers), RARE_TYPES],
-      recursionAvailable: false,
-      rotatesAddresses: rotateAddresses(handlers),
-      repeatsOpt: true,
-      asksWithOptions: handlers.some(({ readsOptions }) => readsOptions === true),
-      sendsExtendedErrors: rules.sendsExtendedErrors,
-      givesOfferedSize: !rules.boundsUdpSize,
-      maxUdpSize: handlers.find(({ maxUdpSize }) => maxUdpSize !== undefined)?.maxUdpSize,
+      ...this.#makeSettings(viewed, route),
       ...(outcomes && { outcomes }),
       ...(search !== undefined && { searchLists: search.lists }),
-      route,
     };
     const view = table.defineView(settings, cache);
     if (derives) {
@@ -133,15 +186,73 @@ export class BlockViews {
     return view;
   }
 
-  #openRoute(
-    of: ZoneOfBlock & Pick<RoutedZone, 'readsNodes'> & Pick<ViewedBlock, 'rules'>,
-    { cached }: ViewOutcomes,
-  ): number {
-    if (!of.rules.readersForward || namesNotForwarded(of) === undefined) return NO_ROUTE;
+  /** All views share the cache of the process, since answers from upstream do not depend on the client. It outlives plans. */
+  #defineCountedByDomain(viewed: ViewedZone): ViewId {
+    const { table, responses } = this.#dependencies;
+    const { counting } = responses;
+    const hasDomain = counting.by === 'domain' && counting.domain !== undefined;
+    const { answered } = RESOLVER_OUTCOME;
+    const outcomes: RouteOutcomes = {
+      forwarded: hasDomain ? CHAIN_OUTCOME.others : NO_OUTCOME,
+      byPath: false,
+      kept: { positive: answered, negative: answered },
+      repeated: { positive: answered, negative: answered },
+    };
+    const settings: ViewSettings = {
+      ...this.#makeSettings(viewed, viewed.routes.open({ ...viewed, outcomes })),
+      // Answers about the server count with names of the domain.
+      ...(hasDomain && { refusalOutcomes: { chaos: CHAIN_OUTCOME.ours, others: CHAIN_OUTCOME.others } }),
+    };
+    if (viewed.first !== undefined) return table.defineView(settings, DEFAULT_VIEW);
+    table.changeView(DEFAULT_VIEW, settings);
+    return DEFAULT_VIEW;
+  }
+
+  #makeSettings({ block, handlers, readsNodes, first }: ViewedZone, route: number): ViewSettings {
+    const { form, rotatesAddresses } = this.#dependencies.responses;
+    const isLenient = form.acceptance === 'lenient';
+    return {
+      publications: [
+        ...(first === undefined ? [] : [first]),
+        ...(readsNodes ? publicationsOf(handlers) : []),
+      ],
+      askRules: [...askRulesOf(handlers), ...(isLenient ? [RARE_TYPES] : [])],
+      recursionAvailable: form.recursionAvailable === true,
+      rotatesAddresses: rotatesAddresses === 'as-handlers-say' ? rotateAddresses(handlers) : rotatesAddresses,
+      ...(!isLenient && { otherQuestions: refuseOthers(handlers) }),
+      repeatsOpt: form.opt.kind === 'repeated',
+      asksWithOptions: handlers.some(({ readsOptions }) => readsOptions === true),
+      sendsExtendedErrors: form.extendedErrors === 'all',
+      givesOfferedSize: !block.rules.boundsUdpSize,
+      maxUdpSize: handlers.find(({ maxUdpSize }) => maxUdpSize !== undefined)?.maxUdpSize,
+      route,
+    };
+  }
+
+  #openCountedRoute(of: ViewedZone, { cached }: ViewOutcomes): number {
+    if (!of.block.rules.readersForward || namesNotForwarded(of) === undefined) return NO_ROUTE;
     const forwarded = this.#dependencies.outcomes.ofForwarded(of);
     if (forwarded === undefined) return NO_ROUTE;
-    return this.#routes.open({ ...of, outcomes: routeOutcomesOf(forwarded, cached) });
+    return of.routes.open({ ...of, outcomes: routeOutcomesOf(forwarded, cached) });
   }
+}
+
+/** Readers answer questions of other classes as the first handlers do. */
+function refuseOthers(handlers: readonly Handler[]): 'refused' | 'refused-but-chaos' {
+  return handlers.some(({ answersClasses }) => answersClasses === 'chaos') ? 'refused-but-chaos' : 'refused';
+}
+
+function servesOnlyNetworks({ sites }: GroupPlan, blocks: readonly ViewedBlock[]): boolean {
+  return sites.some(({ block }) => blocks[block]?.plan.clients?.servesOnlyNetworks === true);
+}
+
+/** Whether all clients and names have the view that every table has: readers then need not choose. */
+function isDefaultView(groups: readonly ListenerGroupViews[]): boolean {
+  const [only] = groups;
+  if (groups.length !== 1 || only === undefined || only.prefixes.length > 0) return false;
+  const { others } = only;
+  if (others.kind !== 'views' || others.asksOdd === true || others.zones.length !== 1) return false;
+  return others.zones[0]?.view === DEFAULT_VIEW;
 }
 
 /** @param forwarded the first outcome of forwarded questions @param cached that of cached answers */

@@ -1,5 +1,6 @@
 /**
- * The classes of clients of a listener group: by `view`, server blocks may be for some addresses only.
+ * The classes of clients of a listener group. By `view`, server blocks may be for some addresses only; by their network, clients may see
+ * names of their own, or get no answer.
  *
  * A class sees the first block of each zone that is for it. If that depends on more than the address, the handler chain decides.
  */
@@ -11,7 +12,13 @@ import {
   viewOf,
 } from '../../config/server/server-blocks-plan.ts';
 import type { BlockChoice, Truth } from '../../contract/block-choice.ts';
-import type { ClientViews, ListenerGroupViews, ViewId } from '../../table/types.ts';
+import type {
+  ClientViews,
+  ListenerGroupViews,
+  LocalisedPublication,
+  PublicationId,
+  ViewId,
+} from '../../table/types.ts';
 import { type AddressRange, matchRange } from '../../wire/address-range.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -21,10 +28,18 @@ export interface ChosenBlock {
   readonly handlers: readonly Handler[];
   /** Undefined: it is for all queries. */
   readonly choice: BlockChoice | undefined;
+  /** The names that only clients of a network see, now. */
+  localised(): readonly LocalisedPublication[];
+}
+
+export interface ChosenSite {
+  readonly site: SitePlan;
+  /** Shown before the publications of the block; undefined: only these are shown. */
+  readonly first: PublicationId | undefined;
 }
 
 /** `asked`: the handler chain decides. */
-export type ZoneChoice = ReadonlyMap<NameKey, SitePlan | 'asked'>;
+export type ZoneChoice = ReadonlyMap<NameKey, ChosenSite | 'asked'>;
 
 export interface ClientClass {
   /** Undefined: the clients outside all ranges. */
@@ -37,29 +52,49 @@ const MAX_RANGES = 256;
 
 /** The longest range counts for a client. The class of all other clients is the last. */
 export function classesOf(group: GroupPlan, blocks: readonly ChosenBlock[]): readonly ClientClass[] {
-  const all = group.sites.flatMap(({ block }) => blocks[block]?.choice?.ranges ?? []);
-  const ranges = [...new Map(all.map((range) => [`${range.address}/${range.prefix}`, range])).values()];
-  const isTooMany = ranges.length > MAX_RANGES;
-  return [...(isTooMany ? [] : ranges), undefined].map((range) => ({
+  const all = group.sites.flatMap(({ block }) => blocks[block] ?? []);
+  const chosen = uniteRanges(all.flatMap(({ choice }) => choice?.ranges ?? []));
+  const isTooMany = chosen.length > MAX_RANGES;
+  const networks = all.flatMap(({ plan, localised }) => [
+    ...(plan.clients?.networks ?? []),
+    ...localised().map(({ network }) => network),
+  ]);
+  const ranges = uniteRanges([...(isTooMany ? [] : chosen), ...networks]);
+  return [...ranges, undefined].map((range) => ({
     range,
-    zones: chooseZones(group, blocks, isTooMany ? 'none' : range),
+    zones: chooseZones(group, blocks, range, isTooMany),
   }));
 }
 
+function uniteRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  return [...new Map(ranges.map((range) => [keyOf(range), range])).values()];
+}
+
+function keyOf({ address, prefix }: AddressRange): string {
+  return `${address}/${prefix}`;
+}
+
+/** @param isUnjudged whether the chain judges which of several blocks is for a client */
 function chooseZones(
   { sites }: GroupPlan,
   blocks: readonly ChosenBlock[],
-  range: AddressRange | undefined | 'none',
+  range: AddressRange | undefined,
+  isUnjudged: boolean,
 ): ZoneChoice {
-  const truthOf = judgeSites(sites, blocks, range);
-  const zones = new Map<NameKey, SitePlan | 'asked'>();
+  const truthOf = judgeSites(sites, blocks, isUnjudged ? 'none' : range);
+  const zones = new Map<NameKey, ChosenSite | 'asked'>();
   for (const site of sites) {
     const truth = truthOf(site);
     // The first one that may be for the client decides.
     if (truth === false || zones.has(site.zone)) continue;
-    zones.set(site.zone, truth === true ? site : 'asked');
+    const first = range && findLocalised(blocks[site.block], range);
+    zones.set(site.zone, truth === true ? { site, first } : 'asked');
   }
   return zones;
+}
+
+function findLocalised(block: ChosenBlock | undefined, range: AddressRange): PublicationId | undefined {
+  return block?.localised().findLast(({ network }) => keyOf(network) === keyOf(range))?.publication;
 }
 
 function judgeSites(
@@ -93,23 +128,30 @@ export function areChosenByReaders(
   return own?.zones.get(zone) !== 'asked';
 }
 
-/** @param chain the view of questions for the handler chain */
+export interface ShownClasses {
+  readonly viewFor: (chosen: ChosenSite | 'asked') => ViewId;
+  /** The view of names outside all zones; undefined: there are no such names. */
+  readonly outside: ViewId | undefined;
+  /** Whether the chain has rules of its own for malformed packets, and packets without exactly one question. */
+  readonly asksOdd: boolean;
+  /** What readers do with clients outside all ranges; undefined: answer them. */
+  readonly strangers: 'asked' | 'dropped' | undefined;
+}
+
 export function showClasses(
   classes: readonly ClientClass[],
-  chain: ViewId,
-  viewOf: (site: SitePlan | 'asked') => ViewId,
+  { viewFor, outside, asksOdd, strangers }: ShownClasses,
 ): ListenerGroupViews {
   const shown = new Map<string, ClientViews>();
   const show = ({ zones }: ClientClass): ClientViews => {
-    const pairs = [
-      ...new Map([[ROOT, chain], ...[...zones].map(([zone, site]) => [zone, viewOf(site)] as const)]),
-    ];
+    const views = new Map<NameKey, ViewId>(outside === undefined ? [] : [[ROOT, outside]]);
+    for (const [zone, chosen] of zones) views.set(zone, viewFor(chosen));
+    const pairs = [...views];
     // Classes that see the same share its memory.
     const key = pairs.map((pair) => pair.join(' ')).join();
     const known = shown.get(key) ?? {
       kind: 'views',
-      // The chain has its own rules for odd queries.
-      asksOdd: true,
+      asksOdd,
       zones: pairs.map(([zone, view]) => ({ zone: encodeName(zone), view })),
     };
     shown.set(key, known);
@@ -120,6 +162,6 @@ export function showClasses(
     prefixes: classes.flatMap((each) =>
       each.range === undefined ? [] : [{ range: each.range, views: show(each) }],
     ),
-    others: others === undefined ? { kind: 'asked' } : show(others),
+    others: strangers !== undefined || others === undefined ? { kind: strangers ?? 'asked' } : show(others),
   };
 }

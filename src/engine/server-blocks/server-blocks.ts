@@ -27,7 +27,7 @@ import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
-import { DEFAULT_VIEW } from '../../table/types.ts';
+import { DEFAULT_VIEW, type LocalisedPublication } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
@@ -40,14 +40,13 @@ import { BlockOutcomes } from './block-outcomes.ts';
 import { type BlockRules, findBlockRules } from './block-rules.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
 import { areChosenByReaders, classesOf } from './client-classes.ts';
-import { storeDerivedAnswers } from './derived-answers.ts';
+import { type DerivedAnswersOptions, storeDerivedAnswers } from './derived-answers.ts';
 import { type ExplainedGroup, explainQuestion } from './explain-question.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
-import type { NetworkViews } from './network-views.ts';
-import { PlainViews } from './plain-views.ts';
 import { offerServices } from './plugin-services.ts';
 import type { ReaderCounts } from './reader-counts.ts';
+import type { ServedNetworks } from './served-networks.ts';
 
 export interface ServerBlocksDependencies {
   readonly table: TableWriter;
@@ -60,8 +59,8 @@ export interface ServerBlocksDependencies {
   readonly forwardTally: ForwardTally;
   /** The blocks that answer now. No reference to them is kept. */
   readonly former: ServerBlocks | undefined;
-  /** The views of the clients of a plain block, which outlive plans. */
-  readonly clientViews: NetworkViews;
+  /** The clients that get an answer, over all plans. */
+  readonly networks: ServedNetworks;
   /** The main thread's own number among the readers of the table. */
   readonly mainReader: number;
   /** All queries since the start. */
@@ -90,6 +89,8 @@ interface RunningBlock {
   readonly chain: Chain;
   readonly choice: BlockChoice | undefined;
   readonly rules: BlockRules;
+  /** The names that only clients of a network see, now. */
+  localised(): readonly LocalisedPublication[];
 }
 
 /** The parts of a block that its plugins use before it is complete. */
@@ -113,7 +114,7 @@ export class ServerBlocks {
   readonly #outcomes: BlockOutcomes;
   readonly #plan: EnginePlan;
   readonly #rules: BlockRules;
-  readonly #views: BlockViews | PlainViews;
+  readonly #views: BlockViews;
   readonly #groups: ReadonlyMap<string, ListenerGroup>;
   /** By the name of the group. */
   readonly #handleQueries: ReadonlyMap<string, HandleQuery>;
@@ -135,7 +136,13 @@ export class ServerBlocks {
     this.#rules = findBlockRules(plan.restored);
     this.#isFirst = former === undefined;
     this.#outcomes = new BlockOutcomes(dependencies.counts);
-    this.#views = makeViews(plan, dependencies, this.#outcomes);
+    this.#views = new BlockViews({
+      table: dependencies.table,
+      responses: plan.responses,
+      numberOf: dependencies.numberOf,
+      outcomes: this.#outcomes,
+      networks: dependencies.networks,
+    });
     try {
       this.#blocks = plan.blocks.map((block, index) =>
         this.#makeBlock(block, serverOf(plan, index), former?.formerOf(block)),
@@ -346,14 +353,11 @@ export class ServerBlocks {
     made.handlers = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []);
     made.chain = this.#chainOf(made.handlers);
     const [choice] = made.plugins.flatMap(({ plugin }) => plugin.choice ?? []);
-    return { plan, ...made, choice, rules: this.#rules };
+    return { plan, ...made, choice, rules: this.#rules, localised: localisedBy(made.plugins) };
   }
 
   #chainOf(handlers: readonly Handler[]): Chain {
-    const chain = chainOf(handlers);
-    if (this.#plan.responses.counting.by === 'site') return this.#keepAnswers(chain, handlers);
-    // Only the chain answers some names of ours, so that its answers are worth storing.
-    return handlers.some(({ derivesAnswers }) => derivesAnswers) ? this.#storePlain(chain) : chain;
+    return this.#keepAnswers(chainOf(handlers), handlers);
   }
 
   /** Plugins keep the context, so it is created where no former block is in scope. */
@@ -387,47 +391,44 @@ export class ServerBlocks {
     return found?.(query) ?? { kind: 'refused' };
   }
 
+  /** The chain whose answers readers repeat, where only the chain makes them. */
   #keepAnswers(chain: Chain, handlers: readonly Handler[]): Chain {
-    if (mayDerive(handlers)) return this.#storeDerived(chain, handlers);
+    if (this.#plan.responses.counting.by === 'domain')
+      return handlers.some(({ derivesAnswers }) => derivesAnswers)
+        ? this.#storeDerived(chain, handlers, () => ({ view: DEFAULT_VIEW, outcome: CHAIN_OUTCOME.ours }))
+        : chain;
+    const rules = this.#rules;
+    const outcomeOf = (query: Query) => this.#outcomes.ofAnswer({ handlers, rules }, query);
+    if (mayDerive(handlers))
+      return this.#storeDerived(chain, handlers, (query) => {
+        const { server, zone } = query.site;
+        const view = this.#views.derivedViewOf(handlers, server, zone);
+        const outcome = view && outcomeOf(query);
+        return view === undefined || outcome === undefined ? undefined : { view, outcome };
+      });
     const place = handlers.findIndex(({ role }) => role === 'cache');
     const cache = handlers[place];
     const hasQuestions = ({ questions }: Handler) => !questions.matches()[Symbol.iterator]().next().done;
     if (cache?.role !== 'cache' || !handlers.slice(0, place).some(hasQuestions)) return chain;
     const { table, clock } = this.#dependencies;
-    const rules = this.#rules;
-    const outcomeOf = (query: Query) => this.#outcomes.ofAnswer({ handlers, rules }, query);
     const publications = publicationsOf(handlers);
     return storeKeptAnswers(chain, { table, view: cache.view, outcomeOf, clock, rules, publications });
   }
 
-  #storeDerived(chain: Chain, handlers: readonly Handler[]): Chain {
-    const { table, clock } = this.#dependencies;
-    const rules = this.#rules;
-    const publications = publicationsOf(handlers);
-    return storeDerivedAnswers(chain, {
-      ...{ table, clock, rules },
-      publications: () => publications,
-      placeOf: (query) => {
-        const { server, zone } = query.site;
-        const view =
-          this.#views instanceof BlockViews ? this.#views.derivedViewOf(handlers, server, zone) : undefined;
-        const outcome = view && this.#outcomes.ofAnswer({ handlers, rules }, query);
-        return view === undefined || outcome === undefined ? undefined : { view, outcome };
-      },
-    });
-  }
-
-  #storePlain(chain: Chain): Chain {
+  #storeDerived(
+    chain: Chain,
+    handlers: readonly Handler[],
+    placeOf: DerivedAnswersOptions['placeOf'],
+  ): Chain {
     const { table, clock } = this.#dependencies;
     const { recursionAvailable } = this.#plan.responses.form;
-    const views = this.#views;
     return storeDerivedAnswers(chain, {
       table,
       clock,
-      ...(recursionAvailable !== 'as-answered' && { recursionAvailable }),
       rules: this.#rules,
-      publications: () => (views instanceof PlainViews ? views.publications : []),
-      placeOf: () => ({ view: DEFAULT_VIEW, outcome: CHAIN_OUTCOME.ours }),
+      ...(recursionAvailable !== 'as-answered' && { recursionAvailable }),
+      publications: () => publicationsOf(handlers),
+      placeOf,
     });
   }
 
@@ -446,7 +447,7 @@ export class ServerBlocks {
   }
 
   #makeGroup({ server, sites }: GroupPlan): ListenerGroup {
-    const { log, clientViews } = this.#dependencies;
+    const { log, networks } = this.#dependencies;
     const { form } = this.#plan.responses;
     const blocks = sites.map(({ block }) => this.#blocks[block]).filter((block) => block !== undefined);
     return new ListenerGroup({
@@ -458,7 +459,7 @@ export class ServerBlocks {
       form,
       // Strangers are those of the only block of our own front ends.
       ...(blocks.some(({ plan }) => plan.clients !== undefined) && {
-        admits: ({ address }) => clientViews.admits(address),
+        admits: ({ address }) => networks.admits(address),
       }),
       servesOtherClasses:
         form.acceptance === 'strict' ||
@@ -470,14 +471,9 @@ export class ServerBlocks {
   }
 
   #showViews(): void {
-    if (this.#views instanceof BlockViews) {
-      this.#views.show(this.#plan.groups, this.#blocks);
-      return;
-    }
-    const [block] = this.#blocks;
-    if (block === undefined) return;
-    const localised = block.plugins.flatMap(({ plugin }) => plugin.localised ?? []);
-    this.#views.show({ plan: block.plan, handlers: block.handlers, localised });
+    const clients = this.#blocks.find(({ plan }) => plan.clients !== undefined)?.plan.clients;
+    this.#views.show(this.#plan.groups, this.#blocks);
+    this.#dependencies.networks.serve(clients, () => void this.#viewsChanged());
   }
 
   /** @returns whether the views show the change, now or once they are shown at all */
@@ -493,6 +489,11 @@ export class ServerBlocks {
       return false;
     }
   }
+}
+
+/** Made where no former block is in scope. */
+function localisedBy(plugins: readonly RunningPlugin[]): RunningBlock['localised'] {
+  return () => plugins.flatMap(({ plugin }) => plugin.localised ?? []);
 }
 
 function siteOf(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): Site {
@@ -525,15 +526,6 @@ function findPlugin<Made extends Plugin>(
 ): Made | undefined {
   for (const { plugin } of plugins) if (plugin instanceof kind) return plugin;
   return undefined;
-}
-
-function makeViews(
-  { responses }: EnginePlan,
-  { table, numberOf, clientViews }: Omit<ServerBlocksDependencies, 'former'>,
-  outcomes: BlockOutcomes,
-): BlockViews | PlainViews {
-  if (responses.counting.by === 'domain') return new PlainViews(clientViews, responses);
-  return new BlockViews({ table, numberOf, outcomes });
 }
 
 /** The first listener group that has a block. */
