@@ -1,0 +1,34 @@
+/**
+ * Habits of the source that neither the compiler nor biome checks.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const paths = ['src', 'packages', 'test', 'bench', 'scripts'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.includes('node_modules'))
+    .map((path) => join(folder, path)),
+);
+
+/** The lines of all files that match, as `path:line`. */
+function findLines(pattern: RegExp): readonly string[] {
+  return paths.flatMap((path) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
+  );
+}
+
+it('reads the source', () => {
+  expect(paths.length).toBeGreaterThan(2000);
+});
+
+it('spreads no literal into another one: properties have a line each', () => {
+  // Built from parts, so that this line is no finding.
+  expect(findLines(new RegExp(['^\\s*', '\\.\\.\\.', '\\{\\s'].join('')))).toEqual([]);
+});
+
+it('takes no values apart that it has just put together', () => {
+  expect(findLines(/^\s*(?:const|let) \[[\w$]+(?:, [\w$]+)+\] = \[[^\]\n]*,[^\n]*\];$/)).toEqual([]);
+});
