@@ -70,8 +70,10 @@ async function readCommands() {
 
 /** Modules with state of the process, which must be there once: a file of their own, whatever loads them. */
 const SHARED = ['signals', 'outputs', 'early-ports', 'first-reader', 'cached-bundle'];
-/** The sources of modules of `dist/` that have a file of their own, by their names there. */
-const sourceOf = (name) => (SHARED.includes(name) ? `src/cli/process/${name}.ts` : `src/cli/${name}.ts`);
+const FOLDERS = ['.', 'process', 'programs', 'servers', 'tools'];
+/** The source of a module of `dist/` with the same name; undefined: it is not in `src/cli/`. */
+const sourceOf = (name) =>
+  FOLDERS.map((folder) => `src/cli/${folder}/${name}.ts`).find((path) => existsSync(path));
 /** Commands with a bundle of their own, by its name; their modules have their names. All others are in that of the entry. */
 const commands = await readCommands();
 /** Each built by itself, split: modules by their names in `dist/`. */
@@ -94,7 +96,7 @@ function modulesOf(own) {
 
 /** Leaves modules that have a file of their own out of the bundle. */
 function separate(names) {
-  const nameOf = new Map(names.map((name) => [resolve(sourceOf(name)), name]));
+  const nameOf = new Map(names.flatMap((name) => (sourceOf(name) ? [[resolve(sourceOf(name)), name]] : [])));
   const setup = ({ onResolve }) =>
     onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir, kind }) => {
       const name = kind === 'entry-point' ? undefined : nameOf.get(resolve(resolveDir, path));

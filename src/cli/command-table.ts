@@ -5,7 +5,7 @@
  * Each command is loaded only when it runs, because some run in small containers. `scripts/build.mjs` also reads this table, so its
  * static imports must not load any command.
  */
-import type { CommandRow } from './command.ts';
+import type { CommandRow } from './grammar/command.ts';
 
 const NO_FLAGS = async () => ({ flags: [] });
 
@@ -18,7 +18,7 @@ export const COMMANDS: readonly CommandRow[] = [
     bundle: 'serve',
     isProbed: true,
     takes: async () => ({ flags: (await import('../config/serve/serve-flags.ts')).SERVE_FLAGS }),
-    load: async () => (await import('./serve.ts')).runServe,
+    load: async () => (await import('./servers/serve.ts')).runServe,
   },
   {
     name: 'kube-dns',
@@ -33,7 +33,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const { FURTHER_FLAGS, KUBE_DNS_FLAGS } = await import('../config/kube-dns/kube-dns-flags.ts');
       return { flags: KUBE_DNS_FLAGS, further: { flags: FURTHER_FLAGS, of: 'serve' } };
     },
-    load: async () => (await import('./kube-dns.ts')).runKubeDns,
+    load: async () => (await import('./servers/kube-dns.ts')).runKubeDns,
   },
   {
     name: 'coredns',
@@ -44,7 +44,7 @@ export const COMMANDS: readonly CommandRow[] = [
     bundle: 'corefile',
     isProbed: true,
     takes: async () => ({ flags: (await import('../config/corefile/coredns-flags.ts')).COREDNS_FLAGS }),
-    load: async () => (await import('./coredns.ts')).runCoreDns,
+    load: async () => (await import('./servers/coredns.ts')).runCoreDns,
   },
   {
     name: 'node-cache',
@@ -58,7 +58,7 @@ export const COMMANDS: readonly CommandRow[] = [
     takes: async () => ({
       flags: (await import('../config/node-cache/node-cache-flags.ts')).NODE_CACHE_FLAGS,
     }),
-    load: async () => (await import('./node-cache.ts')).runNodeCache,
+    load: async () => (await import('./servers/node-cache.ts')).runNodeCache,
   },
   {
     name: 'dnsmasq',
@@ -68,7 +68,7 @@ export const COMMANDS: readonly CommandRow[] = [
     serves: 'in the foreground',
     bundle: 'dnsmasq',
     takes: async () => ({ flags: (await import('../config/dnsmasq/option-flags.ts')).DNSMASQ_FLAGS }),
-    load: async () => (await import('./dnsmasq.ts')).runDnsmasq,
+    load: async () => (await import('./servers/dnsmasq.ts')).runDnsmasq,
   },
   {
     name: 'dnsmasq-nanny',
@@ -79,7 +79,7 @@ export const COMMANDS: readonly CommandRow[] = [
     serves: 'always',
     bundle: 'dnsmasq',
     takes: async () => ({ flags: (await import('../config/kube-dns/nanny-flags.ts')).NANNY_FLAGS }),
-    load: async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
+    load: async () => (await import('./servers/dnsmasq-nanny.ts')).runDnsmasqNanny,
   },
   {
     name: 'skydns',
@@ -91,7 +91,7 @@ export const COMMANDS: readonly CommandRow[] = [
     bundle: 'skydns',
     isProbed: true,
     takes: async () => ({ flags: (await import('../config/skydns/skydns-flags.ts')).SKYDNS_FLAGS }),
-    load: async () => (await import('./skydns.ts')).runSkyDns,
+    load: async () => (await import('./servers/skydns.ts')).runSkyDns,
   },
   {
     name: 'sidecar',
@@ -101,7 +101,7 @@ export const COMMANDS: readonly CommandRow[] = [
     takesKlog: true,
     isProbed: true,
     takes: async () => ({ flags: (await import('../config/sidecar/sidecar-flags.ts')).SIDECAR_FLAGS }),
-    load: async () => (await import('./sidecar.ts')).runSidecar,
+    load: async () => (await import('./programs/sidecar.ts')).runSidecar,
   },
   {
     name: 'healthz',
@@ -111,7 +111,7 @@ export const COMMANDS: readonly CommandRow[] = [
     takesKlog: true,
     isProbed: true,
     takes: async () => ({ flags: (await import('../config/healthz/healthz-flags.ts')).HEALTHZ_FLAGS }),
-    load: async () => (await import('./healthz.ts')).runHealthz,
+    load: async () => (await import('./programs/healthz.ts')).runHealthz,
   },
   {
     name: 'autoscaler',
@@ -124,7 +124,7 @@ export const COMMANDS: readonly CommandRow[] = [
       const { DECIDE_FLAGS } = await import('../config/autoscaler/decide-flags.ts');
       return { flags: AUTOSCALER_FLAGS, subcommands: [{ name: 'decide', flags: DECIDE_FLAGS }] };
     },
-    load: async () => (await import('./autoscaler.ts')).runAutoscaler,
+    load: async () => (await import('./programs/autoscaler.ts')).runAutoscaler,
   },
   {
     name: 'kube2sky',
@@ -134,7 +134,7 @@ export const COMMANDS: readonly CommandRow[] = [
     takesKlog: true,
     isProbed: true,
     takes: async () => ({ flags: (await import('../config/kube2sky/kube2sky-flags.ts')).KUBE2SKY_FLAGS }),
-    load: async () => (await import('./kube2sky.ts')).runKube2Sky,
+    load: async () => (await import('./programs/kube2sky.ts')).runKube2Sky,
   },
   {
     name: 'manifests',
@@ -143,21 +143,21 @@ export const COMMANDS: readonly CommandRow[] = [
     takes: async () => ({
       flags: (await import('../config/manifests/manifests-flags.ts')).MANIFESTS_FLAGS,
     }),
-    load: async () => (await import('./manifests.ts')).runManifests,
+    load: async () => (await import('./tools/manifests.ts')).runManifests,
   },
   {
     name: 'image',
     summary: 'build an image of this program as an archive, without Docker',
     dashes: '--',
     takes: async () => ({ flags: (await import('../config/image/image-flags.ts')).IMAGE_FLAGS }),
-    load: async () => (await import('./image.ts')).runImage,
+    load: async () => (await import('./tools/image.ts')).runImage,
   },
   {
     name: 'corefile',
     summary: 'check, explain, format, migrate or survey Corefiles',
     dashes: '--',
-    takes: async () => ({ flags: [], subcommands: (await import('./corefile.ts')).COREFILE_COMMANDS }),
-    load: async () => (await import('./corefile.ts')).runCorefile,
+    takes: async () => ({ flags: [], subcommands: (await import('./tools/corefile.ts')).COREFILE_COMMANDS }),
+    load: async () => (await import('./tools/corefile.ts')).runCorefile,
   },
   {
     name: 'explain',
@@ -165,21 +165,21 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '--',
     bundle: 'explain',
     takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).EXPLAIN_FLAGS }),
-    load: async () => (await import('./explain.ts')).runExplain,
+    load: async () => (await import('./tools/explain.ts')).runExplain,
   },
   {
     name: 'doctor',
     summary: 'find what is wrong with a running server and its cluster',
     dashes: '--',
     takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).DOCTOR_FLAGS }),
-    load: async () => (await import('./doctor.ts')).runDoctor,
+    load: async () => (await import('./tools/doctor.ts')).runDoctor,
   },
   {
     name: 'compare',
     summary: 'ask two servers the same questions, and report how their answers differ',
     dashes: '--',
     takes: async () => ({ flags: (await import('../config/compare/compare-flags.ts')).COMPARE_FLAGS }),
-    load: async () => (await import('./compare.ts')).runCompare,
+    load: async () => (await import('./tools/compare.ts')).runCompare,
   },
   {
     name: 'shadow',
@@ -187,7 +187,7 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '--',
     bundle: 'explain',
     takes: async () => ({ flags: (await import('../config/shadow/shadow-flags.ts')).SHADOW_FLAGS }),
-    load: async () => (await import('./shadow.ts')).runShadow,
+    load: async () => (await import('./tools/shadow.ts')).runShadow,
   },
   {
     name: 'diff',
@@ -195,7 +195,7 @@ export const COMMANDS: readonly CommandRow[] = [
     dashes: '--',
     bundle: 'explain',
     takes: async () => ({ flags: (await import('../config/diff/diff-flags.ts')).DIFF_FLAGS }),
-    load: async () => (await import('./diff.ts')).runDiff,
+    load: async () => (await import('./tools/diff.ts')).runDiff,
   },
   {
     name: 'preflight',
@@ -204,28 +204,28 @@ export const COMMANDS: readonly CommandRow[] = [
     takes: async () => ({
       flags: (await import('../config/preflight/preflight-flags.ts')).PREFLIGHT_FLAGS,
     }),
-    load: async () => (await import('./preflight.ts')).runPreflight,
+    load: async () => (await import('./tools/preflight.ts')).runPreflight,
   },
   {
     name: 'swap',
     summary: 'take the place of the DNS that runs in a cluster, watched and with a way back',
     dashes: '--',
     takes: async () => ({ flags: (await import('../config/swap/swap-flags.ts')).SWAP_FLAGS }),
-    load: async () => (await import('./swap.ts')).runSwap,
+    load: async () => (await import('./tools/swap.ts')).runSwap,
   },
   {
     name: 'tail',
     summary: 'show the queries that a running server answers',
     dashes: '--',
     takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).TAIL_FLAGS }),
-    load: async () => (await import('./tail.ts')).runTail,
+    load: async () => (await import('./tools/tail.ts')).runTail,
   },
   {
     name: 'top',
     summary: 'count the queries that a running server answers, by name, client and namespace',
     dashes: '--',
     takes: async () => ({ flags: (await import('../config/control/control-flags.ts')).TOP_FLAGS }),
-    load: async () => (await import('./top.ts')).runTop,
+    load: async () => (await import('./tools/top.ts')).runTop,
   },
   {
     name: 'dashboard',
@@ -234,7 +234,7 @@ export const COMMANDS: readonly CommandRow[] = [
     takes: async () => ({
       flags: (await import('../config/control/dashboard-flags.ts')).DASHBOARD_FLAGS,
     }),
-    load: async () => (await import('./dashboard.ts')).runDashboard,
+    load: async () => (await import('./tools/dashboard.ts')).runDashboard,
   },
   {
     name: 'control',
@@ -245,34 +245,34 @@ export const COMMANDS: readonly CommandRow[] = [
       const { ORDERS } = await import('../config/control/control-order.ts');
       return { flags: CONTROL_FLAGS, words: ORDERS };
     },
-    load: async () => (await import('./control.ts')).runControl,
+    load: async () => (await import('./tools/control.ts')).runControl,
   },
   {
     name: 'completion',
     summary: 'print the completions of a shell: bash, zsh or fish',
     dashes: '--',
-    takes: async () => ({ flags: [], words: (await import('./completion.ts')).SHELLS }),
-    load: async () => (await import('./describe-commands.ts')).runCompletion,
+    takes: async () => ({ flags: [], words: (await import('./tools/completion.ts')).SHELLS }),
+    load: async () => (await import('./tools/describe-commands.ts')).runCompletion,
   },
   {
     name: 'man',
     summary: 'print the man page',
     dashes: '--',
     takes: NO_FLAGS,
-    load: async () => (await import('./describe-commands.ts')).runMan,
+    load: async () => (await import('./tools/describe-commands.ts')).runMan,
   },
   {
     name: 'systemd',
     summary: 'print a unit of systemd that runs serve or dnsmasq with given flags',
     dashes: '--',
-    takes: async () => ({ flags: [], words: (await import('./systemd-unit.ts')).UNIT_COMMANDS }),
-    load: async () => (await import('./describe-commands.ts')).runSystemd,
+    takes: async () => ({ flags: [], words: (await import('./tools/systemd-unit.ts')).UNIT_COMMANDS }),
+    load: async () => (await import('./tools/describe-commands.ts')).runSystemd,
   },
   {
     name: 'version',
     summary: 'print the version',
     dashes: '--',
     takes: NO_FLAGS,
-    load: async () => (await import('./describe-commands.ts')).runVersion,
+    load: async () => (await import('./tools/describe-commands.ts')).runVersion,
   },
 ];

@@ -11,7 +11,8 @@ import { needOutput } from './process/outputs.ts';
 export async function run(args: readonly string[]): Promise<number> {
   const [name, ...words] = args;
   const command = COMMANDS.find((each) => each.name === name);
-  if (command === undefined) return await (await import('./no-command.ts')).runNoCommand(args, COMMANDS);
+  if (command === undefined)
+    return await (await import('./grammar/no-command.ts')).runNoCommand(args, COMMANDS);
   if (command.serves === undefined) needOutput();
   // Before all other code.
   if (command.isProbed === true && !endsAtOnce(words))

@@ -4,8 +4,8 @@
  * The program name is the entrypoint of the old image, which our image also has.
  */
 import { describe, expect, it } from 'vitest';
-import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
+import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { readHealthzFlags } from '../../src/config/healthz/healthz-flags.ts';
 import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';

@@ -5,7 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.ts';
-import { type DescribedCommand, describeCommands, ownFlagsOf } from '../../src/cli/described-command.ts';
+import {
+  type DescribedCommand,
+  describeCommands,
+  ownFlagsOf,
+} from '../../src/cli/tools/described-command.ts';
 import type { Flag } from '../../src/config/flags/flag.ts';
 import { markdownTable } from '../../src/config/flags/flag-text.ts';
 

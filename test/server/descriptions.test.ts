@@ -4,9 +4,9 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.ts';
-import { completionScript, SHELLS, type Shell } from '../../src/cli/completion.ts';
-import { describeCommands } from '../../src/cli/described-command.ts';
-import { manPage } from '../../src/cli/man-page.ts';
+import { completionScript, SHELLS, type Shell } from '../../src/cli/tools/completion.ts';
+import { describeCommands } from '../../src/cli/tools/described-command.ts';
+import { manPage } from '../../src/cli/tools/man-page.ts';
 import { runPortolan } from '../support/portolan.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 

@@ -18,17 +18,20 @@ function loadedBy(path: string, seen = new Set<string>()): ReadonlySet<string> {
   return seen;
 }
 
-it.each(['src/cli/sidecar.ts', 'src/cli/healthz.ts'])('%s loads no server and no package', (command) => {
-  const loaded = [...loadedBy(command)];
-  expect(loaded.length).toBeGreaterThan(10);
-  expect(loaded.filter((each) => !each.startsWith('src/') && !each.startsWith('node:'))).toEqual([]);
-  const rooms = loaded.filter((each) => each.startsWith('src/')).map((each) => each.split('/')[1]);
-  for (const room of ['socket', 'table', 'zone', 'kube', 'chain', 'handlers', 'listen', 'server'])
-    expect(rooms).not.toContain(room);
-});
+it.each(['src/cli/programs/sidecar.ts', 'src/cli/programs/healthz.ts'])(
+  '%s loads no server and no package',
+  (command) => {
+    const loaded = [...loadedBy(command)];
+    expect(loaded.length).toBeGreaterThan(10);
+    expect(loaded.filter((each) => !each.startsWith('src/') && !each.startsWith('node:'))).toEqual([]);
+    const rooms = loaded.filter((each) => each.startsWith('src/')).map((each) => each.split('/')[1]);
+    for (const room of ['socket', 'table', 'zone', 'kube', 'chain', 'handlers', 'listen', 'server'])
+      expect(rooms).not.toContain(room);
+  },
+);
 
 it('the autoscaler loads no server and no package', () => {
-  const loaded = [...loadedBy('src/cli/autoscaler.ts')];
+  const loaded = [...loadedBy('src/cli/programs/autoscaler.ts')];
   expect(loaded.length).toBeGreaterThan(50);
   expect(loaded.filter((each) => !each.startsWith('src/') && !each.startsWith('node:'))).toEqual([]);
   const layers = loaded.filter((each) => each.startsWith('src/')).map((each) => each.split('/')[1]);
@@ -48,11 +51,11 @@ it('the program reads no command that it does not run', () => {
 });
 
 it('the servers load the code for proxies, YAML and TLS late', () => {
-  for (const command of ['src/cli/kube-dns.ts', 'src/cli/serve.ts', 'src/cli/dnsmasq-nanny.ts']) {
-    const loaded = loadedBy(command);
+  for (const command of ['kube-dns', 'serve', 'dnsmasq-nanny']) {
+    const loaded = loadedBy(`src/cli/servers/${command}.ts`);
     expect(loaded.size).toBeGreaterThan(100);
     for (const late of ['socks-proxy-agent', 'https-proxy-agent', 'yaml', 'koffi'])
       expect(loaded).not.toContain(late);
   }
-  expect(loadedBy('src/cli/dnsmasq-nanny.ts')).not.toContain('node:tls');
+  expect(loadedBy('src/cli/servers/dnsmasq-nanny.ts')).not.toContain('node:tls');
 });

@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
+import { createProcessSources } from '../../src/cli/servers/dnsmasq-sources.ts';
 import type { OriginalName } from '../../src/config/preflight/originals.ts';
 import { planFromPreflightFlags } from '../../src/config/preflight/preflight-flags.ts';
 import { describeProblem } from '../../src/config/values/problem.ts';

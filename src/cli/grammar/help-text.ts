@@ -1,0 +1,29 @@
+/**
+ * Formats `--help` of commands that replace another program.
+ */
+import type { Flag } from '../../config/flags/flag.ts';
+import { formatRows, rowOf } from '../../config/flags/flag-text.ts';
+import { helpRow, SHOWN_KLOG_FLAGS } from '../../config/flags/klog-flags.ts';
+import type { CommandRow } from './command.ts';
+
+/** A note for commands that replace Go programs. */
+export const EITHER_DASHES = 'Flags may be written with one dash or two.';
+
+interface HelpParts {
+  /** Replaces the usage line `NAME [flags]`. */
+  readonly usage?: string;
+  /** The purpose of the command. */
+  readonly about: string;
+  /** Text after the flags. */
+  readonly notes?: string;
+}
+
+export function helpText(
+  { name, dashes, takesKlog }: CommandRow,
+  flags: readonly Flag[],
+  { usage = `${name} [flags]`, about, notes }: HelpParts,
+): string {
+  const shown = [...flags, ...(takesKlog === true ? SHOWN_KLOG_FLAGS : [])];
+  const rows = [...shown.map((flag) => rowOf(flag, dashes)), helpRow(dashes)];
+  return `Usage: portolan ${usage}\n\n${about}\n\n${formatRows(rows)}${notes === undefined ? '' : `\n${notes}\n`}`;
+}

@@ -1,0 +1,26 @@
+/**
+ * Makes the options of the command line parser from a table of flags.
+ */
+import { type Command, Option } from 'commander';
+import { type Flag, formOf } from '../../config/flags/flag.ts';
+import { rowOf } from '../../config/flags/flag-text.ts';
+
+/** The parser's syntax for a flag with an optional value. */
+function parserForm(flag: Flag): string {
+  const isOptional = flag.value !== 'none' && flag.impliedValue !== undefined;
+  return isOptional ? `--${flag.name} [${flag.valueName}]` : formOf(flag);
+}
+
+const collect = (value: string, before: readonly string[] = []) => [...before, value];
+
+export function addOptions(command: Command, flags: readonly Flag[]): void {
+  command.helpOption('-h, --help', 'print this help');
+  for (const flag of flags) {
+    const [, description] = rowOf(flag);
+    const option = new Option(parserForm(flag), description);
+    if (flag.value !== 'none' && flag.impliedValue !== undefined) option.preset(flag.impliedValue);
+    if (flag.group !== undefined) option.helpGroup(`${flag.group}:`);
+    if (flag.value !== 'none' && flag.repeats === true) option.argParser(collect);
+    command.addOption(option);
+  }
+}

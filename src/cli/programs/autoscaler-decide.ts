@@ -1,0 +1,64 @@
+/**
+ * `portolan autoscaler decide`: computes the replicas for given parameters on the command line.
+ */
+import { readFileSync } from 'node:fs';
+import { DECIDE_FLAGS, type DecideQuestion, readDecideFlags } from '../../config/autoscaler/decide-flags.ts';
+import { type Parameters, readParameters } from '../../config/autoscaler/parameters.ts';
+import { readParametersFile } from '../../config/autoscaler/parameters-file.ts';
+import { formatRows, rowOf } from '../../config/flags/flag-text.ts';
+import { helpRow } from '../../config/flags/klog-flags.ts';
+import { describeProblem } from '../../config/values/problem.ts';
+import type { NodeCounts } from '../../kube/objects/node-counts.ts';
+import { type Decision, decideReplicas } from '../../roles/autoscaler/decide.ts';
+
+/** @param words the arguments after the command @returns the exit code */
+export async function runDecide(words: readonly string[]): Promise<number> {
+  const reading = readDecideFlags(words);
+  if (reading === 'help') {
+    process.stdout.write(helpText());
+    return 0;
+  }
+  if (reading.kind === 'bad') {
+    for (const problem of reading.problems) complain(describeProblem(problem));
+    return 2;
+  }
+  try {
+    process.stdout.write(await decide(reading.value));
+    return 0;
+  } catch (error) {
+    complain(error instanceof Error ? error.message : String(error));
+    return 1;
+  }
+}
+
+function helpText(): string {
+  return `Usage: portolan autoscaler decide --params <file> --nodes <number> --cores <number>
+
+Prints how many replicas the parameters of a file ask for.
+
+${formatRows([...DECIDE_FLAGS.map((flag) => rowOf(flag)), helpRow('--')])}`;
+}
+
+function complain(text: string): void {
+  process.stderr.write(`portolan autoscaler decide: ${text}\n`);
+}
+
+/** @throws ParametersError, ParametersFileError */
+async function decide({ file, size }: DecideQuestion): Promise<string> {
+  const text = readFileSync(file === '-' ? 0 : file, 'utf8');
+  const parameters = readParameters(await readParametersFile(file, text));
+  return describeDecision(parameters, size, decideReplicas(parameters, size));
+}
+
+function describeDecision(parameters: Parameters, size: NodeCounts, decision: Decision): string {
+  const { includeUnschedulableNodes: all, mode } = parameters;
+  const nodes = all ? size.nodes : size.schedulableNodes;
+  const cores = all ? size.cores : size.schedulableCores;
+  return [
+    `replicas: ${decision.replicas}`,
+    `mode: ${mode}`,
+    `by nodes: ${decision.byNodes} (${nodes} nodes)`,
+    `by cores: ${decision.byCores} (${cores} cores)`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,27 @@
+/**
+ * `portolan sidecar`: replaces the sidecar of kube-dns, with its command line.
+ */
+import { systemClock } from '../../base/clock.ts';
+import { readSidecarFlags, SIDECAR_FLAGS, type SidecarReading } from '../../config/sidecar/sidecar-flags.ts';
+import { processFamilies } from '../../roles/sidecar/process-metrics.ts';
+import { Sidecar } from '../../roles/sidecar/sidecar.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
+import { VERSION } from '../process/version.ts';
+import { runRoleCommand } from './run-role.ts';
+
+export const runSidecar: RunCommand = async (words, command) => {
+  const reading = readSidecarFlags(words);
+  return await runRoleCommand<Extract<SidecarReading, { kind: 'good' }>>(reading, {
+    name: 'sidecar',
+    inPlaceOf: 'sidecar 1.26',
+    helpText: () =>
+      helpText(command, SIDECAR_FLAGS, {
+        about: 'Probes DNS servers, and serves the results by HTTP: /healthcheck/LABEL, /healthz, /metrics.',
+        notes: EITHER_DASHES,
+      }),
+    logLevel: ({ logLevel }) => logLevel,
+    create: ({ plan }, log) =>
+      new Sidecar(plan, { clock: systemClock, log, furtherMetrics: () => processFamilies(VERSION) }),
+  });
+};

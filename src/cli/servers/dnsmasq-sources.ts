@@ -1,0 +1,56 @@
+/**
+ * Reads the files of a dnsmasq configuration from disk.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { ConfigSources, Failed, FolderEntry } from '../../config/dnsmasq/sources.ts';
+
+/** Sources that keep standard input after reading it, so that it can be passed to another process. */
+export interface ProcessSources extends ConfigSources {
+  /** The contents of standard input; undefined if it was not read. */
+  readonly standardInput: Uint8Array | undefined;
+}
+
+export function createProcessSources(): ProcessSources {
+  let standardInput: Uint8Array | undefined;
+  return {
+    get standardInput() {
+      return standardInput;
+    },
+    readFile(path) {
+      try {
+        const { dev, ino } = statSync(path);
+        return { kind: 'read', bytes: readFileSync(path), identity: `${dev}:${ino}` };
+      } catch (error) {
+        return failed(error);
+      }
+    },
+    listFolder(path) {
+      try {
+        const names = readdirSync(path);
+        return { kind: 'read', entries: names.map((name) => ({ name, kind: kindOf(join(path, name)) })) };
+      } catch (error) {
+        return failed(error);
+      }
+    },
+    readStandardInput() {
+      standardInput ??= readFileSync(0);
+      return standardInput;
+    },
+    hostName: hostname,
+  };
+}
+
+function kindOf(path: string): FolderEntry['kind'] {
+  try {
+    return statSync(path).isFile() ? 'file' : 'other';
+  } catch {
+    return 'lost';
+  }
+}
+
+function failed(error: unknown): Failed {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return { kind: 'failed', missing: code === 'ENOENT', reason: code };
+}

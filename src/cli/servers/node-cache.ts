@@ -1,0 +1,68 @@
+/**
+ * `portolan node-cache`: replaces NodeLocal DNSCache's program, with its command line.
+ */
+import type { Log } from '../../base/log.ts';
+import { logLinesTo } from '../../base/log-output.ts';
+import { needPrograms } from '../../base/other-programs.ts';
+import { adaptBlocks } from '../../config/node-cache/node-cache-blocks.ts';
+import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../../config/node-cache/node-cache-flags.ts';
+import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
+import { describeProblem } from '../../config/values/problem.ts';
+import { createCoreDnsLog } from '../../server/coredns/coredns-log.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
+import { NO_COMPANIONS } from '../process/server-companions.ts';
+import { printAbout } from './coredns.ts';
+import { NodeSetup, setUpNetwork } from './node-setup.ts';
+import { serveCorefile } from './serve-corefile.ts';
+
+export const runNodeCache: RunCommand = async (words, command) => {
+  const reading = readNodeCacheFlags(words);
+  switch (reading.kind) {
+    case 'help':
+      process.stdout.write(helpText(command, NODE_CACHE_FLAGS, HELP));
+      return 0;
+    case 'version':
+    case 'plugins':
+      return printAbout(reading.kind);
+    case 'bad':
+      for (const problem of reading.problems)
+        process.stderr.write(`portolan node-cache: ${describeProblem(problem)}\n`);
+      return 1;
+    case 'good': {
+      const isDebug = reading.logLevel === 'debug';
+      const log = createCoreDnsLog({ isDebug, write: logLinesTo(process.stdout) });
+      return await (reading.plan.setsUpOnly ? setUpNetwork : serve)(reading.plan, log);
+    }
+  }
+};
+
+const HELP = {
+  about: `Caches the DNS of a node: renders a Corefile from its template and the ConfigMap of kube-dns, sets up the addresses that
+pods send their queries to, and serves it.`,
+  notes: EITHER_DASHES,
+};
+
+async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
+  needPrograms('node-cache runs ip and iptables');
+  const setup = new NodeSetup(plan, log);
+  try {
+    return await serveCorefile(
+      { ...plan, conf: plan.corefile, port: String(plan.port) },
+      {
+        role: 'node-cache',
+        companionPlans: { ...NO_COMPANIONS, dashboard: plan.dashboard, takeover: plan.takeover },
+        prepare: () => setup.prepare(),
+        adapt: adaptBlocks,
+        settingsProblems: () => setup.problems,
+        missingRules: () => setup.missingRules,
+        takeover: plan.takeover,
+        // Its rules send clients elsewhere before it stops.
+        drain: 0,
+        accompany: (server, metrics) => setup.accompany(server, metrics),
+      },
+    );
+  } finally {
+    await setup.end();
+  }
+}

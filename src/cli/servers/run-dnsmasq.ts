@@ -1,0 +1,75 @@
+/**
+ * Runs a server of `dnsmasq` or `dnsmasq-nanny` until a stop signal.
+ */
+import { networkInterfaces } from 'node:os';
+import { systemClock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { countCores, readersAtOnceFor } from '../../config/cores.ts';
+import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
+import type { Note } from '../../config/dnsmasq/findings.ts';
+import { LocalNamesPlugin } from '../../plugins/local-names/local-names.ts';
+import { DnsmasqFrontEnd } from '../../server/dnsmasq/dnsmasq-front-end.ts';
+import type { Companion } from '../process/life-cycle.ts';
+import { NO_COMPANIONS } from '../process/server-companions.ts';
+import { type OpenRole, type RoleContext, runServerProcess } from '../process/server-process.ts';
+import { VERSION } from '../process/version.ts';
+import { openExtraPlugins } from './blocks-extra.ts';
+import { type DnsmasqManner, failAsDnsmasq, openDnsmasqManner } from './dnsmasq-manner.ts';
+
+export interface DnsmasqRun {
+  /** The command's name, for messages. */
+  readonly command: string;
+  readonly plan: DnsmasqPlan;
+  readonly notes: readonly Note[];
+  /** Until when after the stop signal to answer on while queries arrive: milliseconds. Default: 0, as in dnsmasq. */
+  readonly drain?: number;
+  /** Makes a companion of the server. */
+  readonly accompany?: (context: CompanionContext) => Companion;
+}
+
+/** The parts of the server that its companion may use. */
+export interface CompanionContext {
+  readonly frontEnd: DnsmasqFrontEnd;
+  /** Writes the statistics to the log. */
+  readonly report: () => void;
+  readonly log: Log;
+}
+
+/** @returns the exit code when the server has stopped or failed to start */
+export async function runDnsmasqServer(run: DnsmasqRun): Promise<number> {
+  const { command, plan, notes } = run;
+  let manner: DnsmasqManner;
+  try {
+    manner = openDnsmasqManner(command, plan, notes);
+  } catch (error) {
+    return failAsDnsmasq(command, error);
+  }
+  return await runServerProcess({
+    manner,
+    companions: { ...NO_COMPANIONS, dashboard: plan.process.dashboard },
+    open: (context) => openFrontEnd(run, manner, context),
+  });
+}
+
+async function openFrontEnd(
+  { plan, drain = 0, accompany }: DnsmasqRun,
+  { log, report }: DnsmasqManner,
+  { server }: RoleContext,
+): Promise<OpenRole> {
+  const extra = await openExtraPlugins(plan.process.blocksExtra, log);
+  const frontEnd = new DnsmasqFrontEnd(plan, {
+    extra,
+    interfaces: networkInterfaces,
+    udpReaders: readersAtOnceFor(countCores()),
+    version: VERSION,
+    drain,
+    fileOf: (record) => server().engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
+    clock: systemClock,
+    log,
+  });
+  return {
+    frontEnd,
+    accompany: (made) =>
+      accompany === undefined ? [] : [accompany({ frontEnd, report: () => report(made), log })],
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Runs a server of `serve` or `kube-dns` until a stop signal.
+ */
+import { formatDuration } from '../../base/duration.ts';
+import type { ServePlan } from '../../config/plan.ts';
+import { placeOfServer } from '../../observe/control/control-place.ts';
+import { ServeFrontEnd } from '../../server/serve/serve-front-end.ts';
+import { createErrorLog } from '../process/error-log.ts';
+import type { Manner } from '../process/manner.ts';
+import { type CompanionPlans, NO_COMPANIONS } from '../process/server-companions.ts';
+import { runServerProcess } from '../process/server-process.ts';
+import { stopHint } from '../process/signals.ts';
+import { openExtraPlugins } from './blocks-extra.ts';
+
+/** @param command its name, for messages @returns the exit code */
+export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'): Promise<number> {
+  return await runServerProcess({
+    manner: createManner(plan, command),
+    companions: planCompanions(plan),
+    async open({ dependencies }) {
+      const extra = await openExtraPlugins(plan.blocksExtra, dependencies.log);
+      return { frontEnd: new ServeFrontEnd(plan, { ...dependencies, extra }) };
+    },
+  });
+}
+
+function createManner({ log: { level, format }, lameduck, controlSocket }: ServePlan, role: string): Manner {
+  const log = createErrorLog(level, format);
+  return {
+    role,
+    log,
+    format,
+    controlPlace: placeOfServer(controlSocket, role),
+    reloadSignal: 'SIGHUP',
+    noteStop: (signal) =>
+      log.info('stopping', { signal, lameduck: formatDuration(lameduck), hint: stopHint(signal) }),
+    end: () => log.info('stopped'),
+    fail(error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (format === 'json') log.error('cannot serve', { reason });
+      else process.stderr.write(`portolan ${role}: ${reason}\n`);
+      log.debug('stack trace', { stack: error instanceof Error ? error.stack : undefined });
+      return 1;
+    },
+  };
+}
+
+function planCompanions(plan: ServePlan): CompanionPlans {
+  const { objects } = plan.cluster;
+  const hasApiServer = objects.kind === 'api-server';
+  return {
+    ...NO_COMPANIONS,
+    ...(hasApiServer && { cluster: objects }),
+    // Manifests in a folder have neither nodes nor Events.
+    autoscaler: hasApiServer ? plan.autoscaler : undefined,
+    events: hasApiServer ? plan.events : undefined,
+    dashboard: plan.dashboard,
+    takeover: plan.listen.takeover,
+    sidecar: plan.sidecar,
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * `portolan serve`: the all-in-one server.
+ */
+import { countCores } from '../../config/cores.ts';
+import type { ServePlan } from '../../config/plan.ts';
+import { SERVE_FLAGS, type ServeFlags } from '../../config/serve/serve-flags.ts';
+import { planFromFlags } from '../../config/serve/serve-plan.ts';
+import { describeProblem, type Problem } from '../../config/values/problem.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { ExitError } from '../grammar/exit.ts';
+import { createParser, runParser } from '../grammar/parser.ts';
+import { describeUnknownArguments } from '../grammar/unknown-arguments.ts';
+import { createProcessSources } from './dnsmasq-sources.ts';
+import { runServer } from './run-server.ts';
+
+export const runServe: RunCommand = async (words, command) => {
+  const parser = createParser(command, SERVE_FLAGS)
+    // Unknown arguments are reported together with wrong values.
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .usage('[flags]');
+  let code = 0;
+  parser.action(async (flags: ServeFlags) => {
+    code = await runServer(planOrExit(flags, parser.args), 'serve');
+  });
+  return (await runParser(parser, words)) || code;
+};
+
+function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServePlan {
+  const machine = { cores: countCores(), terminal: process.stderr.isTTY === true, environment: process.env };
+  const checked = planFromFlags(flags, machine, createProcessSources());
+  const problems = [
+    ...describeUnknownArguments(leftOver, SERVE_FLAGS, 'serve'),
+    ...(checked.kind === 'bad' ? checked.problems : []),
+  ];
+  if (checked.kind === 'good' && problems.length === 0) return checked.value;
+  reportProblems(problems);
+  throw new ExitError(2);
+}
+
+function reportProblems(problems: readonly Problem[]): void {
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  process.stderr.write(`portolan serve: ${count} with the flags\n`);
+  for (const problem of problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
+}

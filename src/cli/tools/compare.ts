@@ -1,0 +1,54 @@
+/**
+ * `portolan compare`: asks two servers the same questions, and reports how their answers differ.
+ */
+import { createReadStream } from 'node:fs';
+import { systemClock } from '../../base/clock.ts';
+import {
+  COMPARE_FLAGS,
+  type CompareFlags,
+  type ComparePlan,
+  planFromCompareFlags,
+  type ServerPlace,
+} from '../../config/compare/compare-flags.ts';
+import { readListLine } from '../../roles/compare/asked-question.ts';
+import { AskedServer } from '../../roles/compare/asked-server.ts';
+import { findDeviation } from '../../roles/compare/known-deviations.ts';
+import { LeftOut, questionsOfLines } from '../../roles/compare/question-source.ts';
+import { formatSocketAddress } from '../../socket/addresses.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { exitOnProblems } from '../grammar/exit-on-problems.ts';
+import { createParser, runParser } from '../grammar/parser.ts';
+import { runComparison } from './run-comparison.ts';
+
+const COMMAND = 'compare';
+const SIDES = ['A', 'B'] as const;
+
+export const runCompare: RunCommand = async (words, command) => {
+  const parser = createParser(command, COMPARE_FLAGS)
+    .argument('<A>', 'address of the server that runs today, as 10.96.0.10, 127.0.0.1:53 or tcp://[::1]:53')
+    .argument('<B>', 'address of the server that is compared with it');
+  parser.action(async (one: string, other: string, flags: CompareFlags) => {
+    await compare(exitOnProblems(COMMAND, planFromCompareFlags([one, other], flags)));
+  });
+  return await runParser(parser, words);
+};
+
+async function compare({ servers, file, ...plan }: ComparePlan): Promise<void> {
+  const [one, other] = servers;
+  const ask = (place: ServerPlace) => new AskedServer(place, plan.timeout, systemClock);
+  const leftOut = new LeftOut();
+  const input = file === undefined ? process.stdin : createReadStream(file);
+  await runComparison(COMMAND, plan, {
+    answerers: [ask(one), ask(other)],
+    sides: SIDES,
+    findDeviation,
+    places: [describePlace(one), describePlace(other)],
+    questions: questionsOfLines(input, readListLine, leftOut),
+    leftOut,
+  });
+}
+
+/** `udp://127.0.0.1:53`. */
+export function describePlace({ transport, ...socket }: ServerPlace): string {
+  return `${transport}://${formatSocketAddress(socket)}`;
+}

@@ -1,0 +1,19 @@
+/**
+ * `portolan control`: sends requests to a running server over its control socket.
+ */
+import { CONTROL_FLAGS, type ControlFlags } from '../../config/control/control-flags.ts';
+import { ORDERS } from '../../config/control/control-order.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { createParser, runParser } from '../grammar/parser.ts';
+import { printRequest } from './control-output.ts';
+
+export const runControl: RunCommand = async (words, command) => {
+  const parser = createParser(command, CONTROL_FLAGS).argument(
+    '<order...>',
+    `${ORDERS.join(', ')}, and their arguments`,
+  );
+  parser.action(async ([verb = '', ...further]: readonly string[], flags: ControlFlags) => {
+    await printRequest(command.name, flags, { verb, words: further });
+  });
+  return await runParser(parser, words);
+};

@@ -1,0 +1,63 @@
+/**
+ * Reads the ConfigMap of kube-dns from a file or a folder and prints it as a Corefile.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Document, parseDocument } from 'yaml';
+import { convertKubeDnsConfig } from '../../config/corefile/from-kube-dns.ts';
+import { describeReadFault } from '../../corefile/syntax/importer.ts';
+import { ExitError } from '../grammar/exit.ts';
+
+/** @throws ExitError with 1 if the ConfigMap cannot be read */
+export function printConvertedConfig(file: string): void {
+  const { corefile, notices } = convertKubeDnsConfig(readConfigMap(file));
+  for (const notice of notices) process.stderr.write(`[WARNING] ${notice}\n`);
+  process.stdout.write(corefile);
+}
+
+function readConfigMap(file: string): ReadonlyMap<string, string> {
+  try {
+    if (file !== '-' && statSync(file).isDirectory()) return readFolder(file);
+    return readManifest(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
+    return fail(`cannot read ${file}: ${describeReadFault(error)}`);
+  }
+}
+
+/** Reads a mounted ConfigMap: one file per key. Ignores the kubelet's folders and links, which begin with two dots. */
+function readFolder(folder: string): ReadonlyMap<string, string> {
+  const keys = readdirSync(folder).filter(
+    (name) => !name.startsWith('..') && statSync(join(folder, name)).isFile(),
+  );
+  return new Map(keys.map((key) => [key, readFileSync(join(folder, key), 'utf8')]));
+}
+
+function readManifest(text: string, file: string): ReadonlyMap<string, string> {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  if (error !== undefined) fail(`not YAML: ${file}: ${error.message.split('\n')[0] ?? ''}`);
+  const value = toValue(document, file);
+  if (!isRecord(value) || value['kind'] !== 'ConfigMap')
+    fail(`not a ConfigMap: ${file}. Print it with kubectl -n kube-system get configmap kube-dns -o yaml`);
+  const data = isRecord(value['data']) ? value['data'] : {};
+  return new Map(Object.entries(data).map(([key, entry]) => [key, String(entry)]));
+}
+
+/** YAML aliases may be unresolved, or expand a small file beyond bounds. */
+function toValue(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    return fail(`not YAML: ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function fail(message: string): never {
+  process.stderr.write(`portolan corefile from-kube-dns: ${message}\n`);
+  throw new ExitError(1);
+}

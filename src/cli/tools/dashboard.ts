@@ -1,0 +1,54 @@
+/**
+ * `portolan dashboard`: pages that show the servers of a cluster in a browser, served on loopback.
+ */
+import { systemClock } from '../../base/clock.ts';
+import { logLinesTo } from '../../base/log-output.ts';
+import { DASHBOARD_FLAGS, type DashboardFlags } from '../../config/control/dashboard-flags.ts';
+import { createLog } from '../../observe/log.ts';
+import { findPods } from '../../roles/dashboard/pod-replicas.ts';
+import { Dashboard } from '../../server/dashboard/dashboard.ts';
+import { type FindReplicas, socketReplica } from '../../server/dashboard/replica.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { createParser, runParser } from '../grammar/parser.ts';
+import { packageFolder } from '../process/package-folder.ts';
+import { onStopSignal } from '../process/signals.ts';
+import { fail } from './control-output.ts';
+
+const ADDRESS = '127.0.0.1';
+
+export const runDashboard: RunCommand = async (words, command) => {
+  const parser = createParser(command, DASHBOARD_FLAGS);
+  parser.action(async (flags: DashboardFlags) => await serveDashboard(flags));
+  return await runParser(parser, words);
+};
+
+/** Until a signal to stop. */
+async function serveDashboard(flags: DashboardFlags): Promise<void> {
+  const port = Number(flags.port ?? '0');
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    fail('dashboard', `--port: not a port: "${flags.port}". Give a number from 0 to 65535.`, 2);
+  const write = logLinesTo(process.stderr);
+  const log = createLog({ level: 'warn', format: 'text', clock: systemClock, write });
+  const dashboard = new Dashboard({
+    ...{ address: ADDRESS, port, flag: '--port', folder: packageFolder('dist/dashboard') },
+    ...{ find: replicasOf(flags), clock: systemClock, log },
+  });
+  try {
+    await dashboard.start();
+  } catch (error) {
+    fail('dashboard', error instanceof Error ? error.message : String(error), 3);
+  }
+  process.stdout.write(`${dashboard.url}\n`);
+  await new Promise<void>((resolve) => onStopSignal(() => resolve()));
+  await dashboard.stop();
+}
+
+function replicasOf({
+  socket = [],
+  namespace = 'kube-system',
+  selector = 'k8s-app=kube-dns',
+  ...flags
+}: DashboardFlags): FindReplicas {
+  if (socket.length > 0) return async () => socket.map(socketReplica);
+  return findPods({ namespace, selector, container: flags.container, context: flags.context });
+}

@@ -1,0 +1,29 @@
+/**
+ * Commands with their arguments and flags, for completions, the man page and the reference page.
+ */
+import type { Flag } from '../../config/flags/flag.ts';
+import { SHOWN_KLOG_FLAGS } from '../../config/flags/klog-flags.ts';
+import type { CommandArguments, CommandRow } from '../grammar/command.ts';
+
+export interface DescribedCommand extends CommandRow, CommandArguments {}
+
+export async function describeCommands(
+  commands: readonly CommandRow[],
+): Promise<readonly DescribedCommand[]> {
+  return await Promise.all(commands.map(async (row) => ({ ...row, ...(await row.takes()) })));
+}
+
+/** The flags of the command and its subcommands, each once, without the klog flags. */
+export function ownFlagsOf({ flags, subcommands = [] }: DescribedCommand): readonly Flag[] {
+  return [...new Set([...flags, ...subcommands.flatMap((subcommand) => subcommand.flags)])];
+}
+
+/** The flags that its help shows. */
+export function shownFlagsOf(command: DescribedCommand): readonly Flag[] {
+  return [...ownFlagsOf(command), ...(command.takesKlog === true ? SHOWN_KLOG_FLAGS : [])];
+}
+
+/** The possible first words after the command. */
+export function wordsOf({ words = [], subcommands = [] }: DescribedCommand): readonly string[] {
+  return [...words, ...subcommands.map(({ name }) => name)];
+}

@@ -1,0 +1,99 @@
+/**
+ * `portolan doctor`: finds what is wrong with a running server and its cluster, or with a node.
+ */
+
+import { systemClock } from '../../base/clock.ts';
+import { parseDuration } from '../../base/duration.ts';
+import { DOCTOR_FLAGS, type DoctorFlags } from '../../config/control/control-flags.ts';
+import { ALL_CHECKS } from '../../reasons/checks/all-checks.ts';
+import { type Diagnosis, DOCTOR_EXIT, runChecks } from '../../reasons/finding.ts';
+import type { Paint } from '../../reasons/render-explanation.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { ExitError } from '../grammar/exit.ts';
+import { createParser, runParser } from '../grammar/parser.ts';
+import { holdProcess } from '../process/hold-process.ts';
+import { choosePaint } from './colours.ts';
+import { fail } from './control-output.ts';
+
+const COMMAND = 'doctor';
+
+export const runDoctor: RunCommand = async (words, command) => {
+  const parser = createParser(command, DOCTOR_FLAGS);
+  parser.action(async (flags: DoctorFlags) => {
+    const { output = 'text' } = flags;
+    if (output !== 'text' && output !== 'json')
+      fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
+    const { onNode = false } = flags;
+    const diagnosis = await (onNode ? diagnosisOfNode(flags) : diagnosisOf(flags));
+    const text =
+      output === 'json' ? `${JSON.stringify(diagnosis)}\n` : renderDiagnosis(diagnosis, choosePaint());
+    process.stdout.write(text);
+    const hasProblem = diagnosis.findings.some(({ severity }) => severity === 'problem');
+    if (hasProblem) throw new ExitError(DOCTOR_EXIT.PROBLEM);
+  });
+  return await runParser(parser, words);
+};
+
+/** Without a server, the objects alone can still be checked. */
+async function diagnosisOf({ socket, watch, evidence: file }: DoctorFlags): Promise<Diagnosis> {
+  const { requestControl, NoServerError } = await import('../../observe/control/control-client.ts');
+  const words = watch === undefined ? [] : [`watch=${watch}`];
+  let evidence: readonly unknown[] = [];
+  try {
+    if (file !== undefined) evidence = (await import('./evidence.ts')).readEvidence(file);
+    for await (const data of requestControl(socket, { verb: COMMAND, words, evidence }))
+      return data as Diagnosis; // The server is of the same version.
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (!(error instanceof NoServerError)) fail(COMMAND, error.message, DOCTOR_EXIT.USAGE);
+    if (evidence.length === 0) fail(COMMAND, error.message, DOCTOR_EXIT.BLIND);
+    const { readObjectEvidence } = await import('../../server/control/object-evidence.ts');
+    return runChecks(ALL_CHECKS, { server: undefined, traffic: undefined, ...readObjectEvidence(evidence) });
+  }
+  return fail(COMMAND, 'the server gave no diagnosis. See its log.', DOCTOR_EXIT.BLIND);
+}
+
+/** Needs no server: what is wrong with a node is often seen by no server. */
+async function diagnosisOfNode({ watch = '2s', nodeRoot, ask = false }: DoctorFlags): Promise<Diagnosis> {
+  const milliseconds = parseDuration(watch);
+  if (milliseconds === undefined)
+    return fail(COMMAND, `--watch: not a duration: "${watch}". Give one such as 2s.`, DOCTOR_EXIT.USAGE);
+  const { NODE_CHECKS } = await import('../../reasons/checks/node-checks.ts');
+  const { readNodeEvidence } = await import('../../roles/node-evidence/read-node-evidence.ts');
+  const { findNode } = await import('../../roles/node-evidence/find-node.ts');
+  const clock = systemClock;
+  const node = findNode(nodeRoot, clock);
+  const evidence = await holdProcess(() =>
+    readNodeEvidence({ ...node, watch: milliseconds, asks: ask, clock }),
+  );
+  const diagnosis = runChecks(NODE_CHECKS, evidence);
+  if (diagnosis.checked.length === 0)
+    fail(
+      COMMAND,
+      `nothing could be read of the node: ${node.root}. Give its --node-root.`,
+      DOCTOR_EXIT.BLIND,
+    );
+  return diagnosis;
+}
+
+function renderDiagnosis({ findings, checked, notChecked }: Diagnosis, paint: Paint): string {
+  const found = findings.flatMap(({ kind, severity, sentence, remedies }) => {
+    const head = severity === 'problem' ? paint('bad', 'PROBLEM') : 'RISK   ';
+    return [
+      `${head}  ${kind.padEnd(24)}  ${sentence}`,
+      ...remedies.flatMap((remedy) => [
+        `         do  ${remedy.sentence}`,
+        ...(remedy.command ?? '').split('\n').flatMap((line) => (line === '' ? [] : `             ${line}`)),
+      ]),
+      '',
+    ];
+  });
+  const kinds = new Set(findings.map(({ kind }) => kind));
+  const well = checked.filter((kind) => !kinds.has(kind));
+  const lines = [
+    ...found,
+    `${paint('good', 'ok')}           ${well.length} checks${well.length === 0 ? '' : `: ${well.join(', ')}`}`,
+    ...notChecked.map(({ kind, needs }) => `not checked  ${kind}: no ${needs.join(', no ')}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,22 @@
+/**
+ * Leaves out what a plan writes or sends beside answers, for commands that only compare.
+ */
+import { mapUses } from '../../config/server/server-blocks-plan.ts';
+import type { ServerPlan } from '../../config/server/server-plan.ts';
+import { findPluginOptions, usePlugin } from '../../contract/plugin-use.ts';
+import { portolan } from '../../plugins/portolan/plugin.ts';
+
+/** `loop` asks the upstream servers for a name of its own. */
+const EFFECTS: ReadonlySet<string> = new Set(['dnstap', 'log', 'loop']);
+
+export function dropSideEffects(plan: ServerPlan): ServerPlan {
+  const blocks = plan.engine.blocks.map((block) => ({
+    ...block,
+    plugins: block.plugins.filter(({ name }) => !EFFECTS.has(name)),
+  }));
+  const engine = mapUses({ ...plan.engine, blocks }, (use) => {
+    const options = findPluginOptions([use], portolan);
+    return options === undefined ? use : usePlugin(portolan, { ...options, snapshot: undefined });
+  });
+  return { ...plan, engine };
+}

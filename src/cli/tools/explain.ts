@@ -1,0 +1,89 @@
+/**
+ * `portolan explain`: why a name resolves, or does not. It asks a running server over its control socket, or builds one without
+ * sockets from manifests or a Corefile.
+ */
+import { isIP } from 'node:net';
+import { EXPLAIN_FLAGS, type ExplainFlags } from '../../config/control/control-flags.ts';
+import { readControlOrder } from '../../config/control/control-order.ts';
+import { describeProblem } from '../../config/values/problem.ts';
+import { EXPLAIN_EXIT, type Explanation, exitCodeOf } from '../../reasons/explanation.ts';
+import { checkExplanation, renderExplanation } from '../../reasons/render-explanation.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { ExitError } from '../grammar/exit.ts';
+import { createParser, runParser } from '../grammar/parser.ts';
+import { choosePaint } from './colours.ts';
+import { fail, requestOrFail } from './control-output.ts';
+
+const COMMAND = 'explain';
+
+export const runExplain: RunCommand = async (words, command) => {
+  const parser = createParser(command, EXPLAIN_FLAGS)
+    .argument('<name>', 'name as the client asks for it, or an address')
+    .argument('[types...]', 'record types; default: A and AAAA');
+  parser.action(async (name: string, types: readonly string[], flags: ExplainFlags) => {
+    await explain(name, types, flags);
+  });
+  return await runParser(parser, words);
+};
+
+async function explain(name: string, types: readonly string[], flags: ExplainFlags): Promise<void> {
+  const { output = 'text' } = flags;
+  if (output !== 'text' && output !== 'json')
+    fail(COMMAND, `--output: unknown: "${output}". Give text or json.`, 2);
+  const words = wordsOf(name, types, flags);
+  const checked = readControlOrder([COMMAND, ...words], 'text');
+  if (checked.kind === 'bad') fail(COMMAND, checked.problems.map(describeProblem).join(' '), 2);
+  const explanation = await explanationOf(words, flags);
+  process.stdout.write(
+    output === 'json' ? `${JSON.stringify(explanation)}\n` : renderExplanation(explanation, choosePaint()),
+  );
+  const code = exitCodeOf(explanation.verdict);
+  if (code !== EXPLAIN_EXIT.RESOLVES) throw new ExitError(code);
+}
+
+async function explanationOf(words: readonly string[], flags: ExplainFlags): Promise<Explanation> {
+  const { isOffline, openOffline } = await import('./offline-plan.ts');
+  try {
+    const evidence = await evidenceOf(flags);
+    if (!isOffline(flags)) {
+      for await (const data of requestOrFail(COMMAND, flags.socket, { verb: COMMAND, words, evidence }))
+        return checkExplanation(data);
+      fail(COMMAND, 'the server gave no explanation. See its log.', 3);
+    }
+    const order = readControlOrder([COMMAND, ...words], 'text');
+    if (order.kind === 'bad' || order.value.kind !== COMMAND) throw new TypeError('not an order to explain');
+    const server = await openOffline(flags);
+    try {
+      await server.start();
+      return await server.explainer.explain(order.value, evidence);
+    } finally {
+      await server.stop();
+    }
+  } catch (error) {
+    if (error instanceof ExitError || !(error instanceof Error)) throw error;
+    return fail(COMMAND, error.message, 3);
+  }
+}
+
+async function evidenceOf({ evidence, manifests }: ExplainFlags): Promise<readonly unknown[]> {
+  if (evidence === undefined && manifests === undefined) return [];
+  const { readEvidence, readManifestEvidence } = await import('./evidence.ts');
+  return evidence === undefined ? readManifestEvidence(manifests ?? '') : readEvidence(evidence);
+}
+
+/** The flags as words of the protocol. */
+function wordsOf(name: string, types: readonly string[], flags: ExplainFlags): readonly string[] {
+  const { from, search, ndots, resolver, ask = false } = flags;
+  const isAddress = from !== undefined && isIP(from) !== 0;
+  const [namespace, pod] = from?.split('/') ?? [];
+  const settings = {
+    from: isAddress ? from : undefined,
+    namespace: isAddress ? undefined : namespace,
+    pod: isAddress || pod === '' ? undefined : pod,
+    ...{ search, ndots, resolver },
+  };
+  const given = Object.entries(settings).flatMap(([key, value]) =>
+    value === undefined ? [] : `${key}=${value}`,
+  );
+  return [name, ...types, ...given, ...(ask ? ['ask'] : [])];
+}

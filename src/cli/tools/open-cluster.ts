@@ -1,0 +1,29 @@
+/**
+ * Connects to a cluster for a command that a person runs.
+ */
+import { homedir } from 'node:os';
+import { systemClock } from '../../base/clock.ts';
+import type { Connection } from '../../kube/api/connection/types.ts';
+import { DOCTOR_EXIT } from '../../reasons/finding.ts';
+import { fail } from './control-output.ts';
+
+export interface ChosenCluster {
+  readonly kubecfgFile: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** @throws ExitError with 3, after the reason is printed */
+export async function openCluster(command: string, chosen: ChosenCluster): Promise<Connection> {
+  const { findCluster } = await import('../../kube/api/connection/find-cluster.ts');
+  const settings = { ...chosen, environment: process.env, home: homedir(), clock: systemClock };
+  const found = await findCluster(settings).catch((error: unknown) =>
+    fail(command, error instanceof Error ? error.message : String(error), DOCTOR_EXIT.BLIND),
+  );
+  if (found.kind === 'connection') return found;
+  const places = found.lookedFor.map((place) => `\n  ${place}`).join('');
+  return fail(
+    command,
+    `no cluster found, looked for:${places}\nName a kubeconfig with --kubeconfig.`,
+    DOCTOR_EXIT.BLIND,
+  );
+}

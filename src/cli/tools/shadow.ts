@@ -1,0 +1,111 @@
+/**
+ * `portolan shadow`: asks the server that runs today the questions that it gets, answers them in this process by the same configuration,
+ * and reports how the answers differ.
+ */
+import { createReadStream } from 'node:fs';
+import { systemClock } from '../../base/clock.ts';
+import {
+  planFromShadowFlags,
+  type QuestionSourcePlan,
+  SHADOW_FLAGS,
+  type ShadowFlags,
+  type ShadowPlan,
+} from '../../config/shadow/shadow-flags.ts';
+import { type AskedQuestion, readListLine } from '../../roles/compare/asked-question.ts';
+import { AskedServer } from '../../roles/compare/asked-server.ts';
+import { findDeviation } from '../../roles/compare/known-deviations.ts';
+import { LeftOut, questionsOfLines } from '../../roles/compare/question-source.ts';
+import { questionsOfCapture } from '../../roles/shadow/captured-questions.ts';
+import { readLogLine } from '../../roles/shadow/log-line.ts';
+import { OwnAnswerer } from '../../roles/shadow/own-answerer.ts';
+import { TappedQuestions } from '../../roles/shadow/tapped-questions.ts';
+import type { OfflineServer } from '../../server/control/offline.ts';
+import { formatSocketAddress } from '../../socket/addresses.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { exitOnProblems } from '../grammar/exit-on-problems.ts';
+import { createParser, runParser } from '../grammar/parser.ts';
+import { fail } from './control-output.ts';
+import { dropSideEffects } from './drop-side-effects.ts';
+import { openOffline } from './offline-plan.ts';
+import { STANDARD_INPUT } from './read-text.ts';
+import { runComparison } from './run-comparison.ts';
+
+const COMMAND = 'shadow';
+const SIDES = ['server', 'own'] as const;
+
+export const runShadow: RunCommand = async (words, command) => {
+  const parser = createParser(command, SHADOW_FLAGS).argument(
+    '[kube-dns-flags...]',
+    'flags of kube-dns, after --',
+  );
+  parser.action(async (given: readonly string[], flags: ShadowFlags) => {
+    await shadow(exitOnProblems(COMMAND, planFromShadowFlags(flags, given)));
+  });
+  return await runParser(parser, words);
+};
+
+async function shadow({ server, own, source, ...plan }: ShadowPlan): Promise<void> {
+  const offline = await startOwn(own);
+  const leftOut = new LeftOut();
+  const { questions, close } = await openSource(source, leftOut);
+  const { user, system } = process.cpuUsage();
+  try {
+    await runComparison(COMMAND, plan, {
+      answerers: [
+        new AskedServer(server, plan.timeout, systemClock),
+        new OwnAnswerer(offline, plan.timeout, systemClock),
+      ],
+      sides: SIDES,
+      findDeviation,
+      places: [`${server.transport}://${formatSocketAddress(server)}`, describeOwn(own)],
+      ...{ questions, leftOut },
+      processorTime(count) {
+        const used = process.cpuUsage();
+        const total = used.user + used.system - user - system;
+        return { 'own, with asking and comparing': total / count };
+      },
+    });
+  } finally {
+    close();
+  }
+}
+
+/** @throws ExitError with 2, after the reason is printed */
+async function startOwn(own: ShadowPlan['own']): Promise<OfflineServer> {
+  try {
+    const server = await openOffline(own, dropSideEffects);
+    await server.start();
+    return server;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return fail(COMMAND, error.message, 2);
+  }
+}
+
+function describeOwn({ corefile }: ShadowPlan['own']): string {
+  return `portolan in this process, by ${corefile ?? 'the flags of kube-dns'}`;
+}
+
+interface OpenSource {
+  readonly questions: AsyncIterable<AskedQuestion>;
+  close(): void;
+}
+
+async function openSource(source: QuestionSourcePlan, leftOut: LeftOut): Promise<OpenSource> {
+  if (source.kind === 'dnstap') {
+    const questions = new TappedQuestions(leftOut);
+    try {
+      await questions.listen(source.place);
+    } catch (error) {
+      fail(COMMAND, `--dnstap: ${error instanceof Error ? error.message : String(error)}`, 2);
+    }
+    return { questions, close: () => questions.close() };
+  }
+  const input = source.file === STANDARD_INPUT ? process.stdin : createReadStream(source.file);
+  // It may fail before it is read, which tells the reader.
+  input.on('error', () => {});
+  const close = () => void input.destroy();
+  if (source.kind === 'pcap') return { questions: questionsOfCapture(input, source.port, leftOut), close };
+  const readLine = source.kind === 'log' ? readLogLine : readListLine;
+  return { questions: questionsOfLines(input, readLine, leftOut), close };
+}

@@ -1,0 +1,112 @@
+/**
+ * Finds the Corefiles in folders: files of that name or ending, and ConfigMaps in manifests.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { mountedFiles } from '../../config/corefile/mounted-files.ts';
+import type { SurveyedSource } from '../../config/corefile/survey.ts';
+import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
+
+/** `Corefile`, `Corefile.base`, `east.Corefile`. */
+const COREFILE = /^corefile(?:\.[\w-]+)?$|\.corefile$/i;
+const MANIFEST = /\.(?:ya?ml|json)$/i;
+/** Where manifests mount the ConfigMap of CoreDNS, and that of further files. */
+const FOLDER = '/etc/coredns';
+const CUSTOM_FOLDER = `${FOLDER}/custom`;
+const SKIPPED = ['node_modules', '.git'];
+
+export interface FoundSources {
+  readonly sources: readonly SurveyedSource[];
+  /** Manifests that cannot be read: `PATH: REASON`. */
+  readonly faults: readonly string[];
+}
+
+interface ConfigMap {
+  /** The manifest that holds it. */
+  readonly path: string;
+  readonly name: string;
+  readonly label: string;
+  readonly data: ReadonlyMap<string, string>;
+}
+
+/** @param paths folders and files @throws Error with Node's `code` for a path that cannot be read */
+export function findSources(paths: readonly string[]): FoundSources {
+  const files = [...new Set(paths.flatMap(listFiles))];
+  const faults: string[] = [];
+  const isCorefile = (path: string): boolean =>
+    COREFILE.test(basename(path)) || (paths.includes(path) && !MANIFEST.test(path));
+  const written = files
+    .filter(isCorefile)
+    .map((path) => ({ label: path, file: path, text: readFileSync(path, 'utf8'), files: DISK_FILES }));
+  const configMaps = files
+    .filter((path) => MANIFEST.test(path) && !isCorefile(path))
+    .flatMap((path) => readConfigMaps(path, faults));
+  const mounted = configMaps.flatMap((each) => sourceOf(each, configMaps) ?? []);
+  return { sources: [...written, ...mounted].toSorted((a, b) => (a.label < b.label ? -1 : 1)), faults };
+}
+
+function listFiles(path: string): readonly string[] {
+  if (DISK_FILES.kindOf(path) !== 'folder') return [path];
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    const inner = join(path, entry.name);
+    // The kubelet's folders behind the links of a mounted ConfigMap.
+    if (entry.name.startsWith('..')) return [];
+    if (entry.isDirectory()) return SKIPPED.includes(entry.name) ? [] : listFiles(inner);
+    // A mounted ConfigMap has links to its files.
+    return entry.isFile() || (entry.isSymbolicLink() && DISK_FILES.kindOf(inner) === 'file') ? [inner] : [];
+  });
+}
+
+function readConfigMaps(path: string, faults: string[]): readonly ConfigMap[] {
+  const text = readFileSync(path, 'utf8');
+  // Most manifests have none.
+  if (!text.includes('ConfigMap')) return [];
+  try {
+    return parseAllDocuments(text).flatMap((document) => {
+      const [error] = document.errors;
+      if (error !== undefined) throw error;
+      return configMapsIn(document.toJS(), path);
+    });
+  } catch (error) {
+    faults.push(`${path}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)}`);
+    return [];
+  }
+}
+
+function configMapsIn(value: unknown, path: string): readonly ConfigMap[] {
+  if (!isRecord(value)) return [];
+  const { items } = value;
+  if (Array.isArray(items)) return items.flatMap((item) => configMapsIn(item, path));
+  const { metadata, data } = value;
+  if (value['kind'] !== 'ConfigMap' || !isRecord(data)) return [];
+  const { name = '', namespace } = isRecord(metadata) ? metadata : {};
+  const shown = [namespace, name].filter((part) => part !== undefined).join('/');
+  const texts = new Map(Object.entries(data).map(([key, text]) => [key, String(text)]));
+  return [{ path, name: String(name), label: `${path}: ConfigMap ${shown}`, data: texts }];
+}
+
+/** Undefined: it has no Corefile. */
+function sourceOf(own: ConfigMap, all: readonly ConfigMap[]): SurveyedSource | undefined {
+  const text = own.data.get('Corefile');
+  if (text === undefined) return undefined;
+  const custom = all.filter(
+    ({ name, path }) => name === `${own.name}-custom` && dirname(path) === dirname(own.path),
+  );
+  const texts = new Map([
+    ...[...own.data].map(([key, value]) => [`${FOLDER}/${key}`, value] as const),
+    ...custom.flatMap(({ data }) =>
+      [...data].map(([key, value]) => [`${CUSTOM_FOLDER}/${key}`, value] as const),
+    ),
+  ]);
+  return {
+    label: own.label,
+    file: `${FOLDER}/Corefile`,
+    text,
+    files: mountedFiles(texts, [FOLDER, CUSTOM_FOLDER]),
+  };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

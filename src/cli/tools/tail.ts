@@ -1,0 +1,50 @@
+/**
+ * `portolan tail`: shows the queries that a running server answers, one line each.
+ */
+import { TAIL_FLAGS, type WatchFlags } from '../../config/control/control-flags.ts';
+import type { Paint } from '../../reasons/render-explanation.ts';
+import type { WatchedQuery } from '../../server/control/watched-queries.ts';
+import type { RunCommand } from '../grammar/command.ts';
+import { createParser, runParser } from '../grammar/parser.ts';
+import { choosePaint } from './colours.ts';
+import { printRequest } from './control-output.ts';
+
+export const runTail: RunCommand = async (words, command) => {
+  const parser = createParser(command, TAIL_FLAGS);
+  parser.action(async (flags: WatchFlags) => {
+    const paint = choosePaint();
+    const request = { verb: 'tail', words: wordsOf(flags) };
+    await printRequest(command.name, flags, request, (data) => renderQuery(data, paint));
+  });
+  return await runParser(parser, words);
+};
+
+/** The flags as words of the protocol. */
+export function wordsOf({
+  socket: _socket,
+  output: _output,
+  once: _once,
+  ...settings
+}: WatchFlags): readonly string[] {
+  return Object.entries(settings).flatMap(([name, value]) =>
+    [value ?? []].flat().map((each) => `${name}=${each}`),
+  );
+}
+
+function renderQuery(data: unknown, paint: Paint): string {
+  const query = data as WatchedQuery | { readonly lost: number }; // The server is of the same version.
+  if ('lost' in query) return paint('faint', `${query.lost} queries left out: there were too many\n`);
+  const { time, client, name, type, rcode, answers, source, milliseconds, reason } = query;
+  const isGood = rcode === 'NOERROR' && answers > 0;
+  const result = rcode === 'NOERROR' && answers === 0 ? 'NODATA' : rcode;
+  const words = [
+    paint('faint', time.slice(11, 23)),
+    client.padEnd(15),
+    `${name} ${type}`,
+    paint(isGood ? 'good' : 'bad', result),
+    source,
+    `${milliseconds} ms`,
+    ...(reason === undefined ? [] : [paint('bad', reason)]),
+  ];
+  return `${words.join('  ')}\n`;
+}
