@@ -72,7 +72,10 @@ function listCases(
     { ...hits, name: PLAIN, corefile: block('cache 30', forward) },
     { ...hits, name: 'view', corefile: view },
     {
-      ...{ name: 'file', goal: GOAL, probe: ofZone, corefile: block(`file ${zone} ${ZONE}`) },
+      name: 'file',
+      goal: GOAL,
+      probe: ofZone,
+      corefile: block(`file ${zone} ${ZONE}`),
       questions: services.map((service) => `${nameOf(service)} A`),
     },
     {
@@ -89,7 +92,10 @@ function listCases(
       questions: Array.from({ length: NAMES }, (_, index) => `host-${index}.there.${DOMAIN}.${FIRST} A`),
     },
     {
-      ...{ name: 'autopath @kubernetes, services', goal: GOAL_OF_AUTOPATH, probe: ofZone, corefile: ofPods },
+      name: 'autopath @kubernetes, services',
+      goal: GOAL_OF_AUTOPATH,
+      probe: ofZone,
+      corefile: ofPods,
       questions: services.map(({ name, namespace }) => `${name}.${namespace}.${FIRST} A`),
     },
     {

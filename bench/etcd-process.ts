@@ -24,9 +24,20 @@ export class EtcdProcess {
     const url = `http://127.0.0.1:${await findFreePort()}`;
     const peer = `http://127.0.0.1:${await findFreePort()}`;
     const args = [
-      ...['--data-dir', join(folder, 'etcd'), '--listen-client-urls', url, '--advertise-client-urls', url],
-      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
-      ...['--initial-cluster', `default=${peer}`, '--log-level', 'error'],
+      '--data-dir',
+      join(folder, 'etcd'),
+      '--listen-client-urls',
+      url,
+      '--advertise-client-urls',
+      url,
+      '--listen-peer-urls',
+      peer,
+      '--initial-advertise-peer-urls',
+      peer,
+      '--initial-cluster',
+      `default=${peer}`,
+      '--log-level',
+      'error',
     ];
     const etcd = new EtcdProcess(url, args, await run(args));
     await etcd.#waitUntilHealthy();

@@ -59,7 +59,10 @@ export async function measureHostile(workplace: Workplace): Promise<Report> {
     rows.push(...(await measureNewClients(workplace, await start())));
     rows.push(...(await measureAnyFlood(workplace, await start())));
     const goals: Goal[] = rows.map(({ attack, what, value, limit, unit }) => ({
-      ...{ what: `${attack}: ${what}`, value, limit, unit },
+      what: `${attack}: ${what}`,
+      value,
+      limit,
+      unit,
     }));
     return { measurement: 'hostile', tables: [], goals, data: rows };
   } finally {
@@ -91,7 +94,10 @@ async function measureProbes(
   workplace.say(`${CONNECTIONS} connections, ${kind}: probes' median ${percentile(took, 50).toFixed(0)} ms`);
   return {
     attack: `${CONNECTIONS} HTTP connections, ${kind}`,
-    ...{ what: 'slowest probe', value: Math.max(...took), limit: 1_000, unit: 'ms' },
+    what: 'slowest probe',
+    value: Math.max(...took),
+    limit: 1_000,
+    unit: 'ms',
   };
 }
 
@@ -109,7 +115,9 @@ function probeHealth(port: number): Promise<void> {
 async function measureNewClients(workplace: Workplace, server: DnsServer): Promise<readonly Row[]> {
   const query = frame(encodeMessage(makeQuery(EXAMPLE_NAMES[0], 'A')));
   const plan: AttackPlan = {
-    ...{ port: server.port, addresses: 9, connectionsPerAddress: 10 },
+    port: server.port,
+    addresses: 9,
+    connectionsPerAddress: 10,
     octets: Buffer.concat(Array<Uint8Array>(100).fill(query)),
   };
   const before = readMemory(server.process.pid).resident;
@@ -150,7 +158,9 @@ async function measureAnyFlood(workplace: Workplace, server: DnsServer): Promise
   const attack = startThread(workplace, 'any-flood-thread', plan);
   await sleep(1_000);
   const drops = () => readKernelDrops(({ port }) => port === server.port);
-  const [sentBefore, droppedBefore, began] = [Atomics.load(words, 1), drops(), machineTime()];
+  const sentBefore = Atomics.load(words, 1);
+  const droppedBefore = drops();
+  const began = machineTime();
   const { asked, answered } = await askOutsideNames(server.port, workplace.seconds);
   const sent = Atomics.load(words, 1) - sentBefore;
   const perSecond = (sent / (machineTime() - began)) * 1000;
@@ -163,18 +173,17 @@ async function measureAnyFlood(workplace: Workplace, server: DnsServer): Promise
   return [
     {
       attack: `${(perSecond / 1000).toFixed(0)},000 ANY a second`,
-      ...{
-        what: "others' outside names not answered",
-        value: (1 - answered / asked) * 100,
-        limit: 1,
-        unit: '%',
-      },
+      what: "others' outside names not answered",
+      value: (1 - answered / asked) * 100,
+      limit: 1,
+      unit: '%',
     },
   ];
 }
 
 async function askOutsideNames(port: number, seconds: number): Promise<{ asked: number; answered: number }> {
-  let [asked, answered] = [0, 0];
+  let asked = 0;
+  let answered = 0;
   const sockets = Array.from({ length: ASKERS }, (_, index) => {
     const socket = createSocket('udp4');
     socket.bind(0, `127.0.0.${71 + index}`);

@@ -146,7 +146,10 @@ function findContestants(workplace: Workplace): readonly Contestant[] {
       follows: true,
       start: async (place, hosts, port) =>
         ServerProcess.start('portolan coredns', process.execPath, [
-          ...[ours, 'coredns', '-conf', await writeCorefile(place, hosts, port)],
+          ours,
+          'coredns',
+          '-conf',
+          await writeCorefile(place, hosts, port),
         ]),
     },
     {
@@ -155,7 +158,9 @@ function findContestants(workplace: Workplace): readonly Contestant[] {
       follows: true,
       start: (place, hosts, port) =>
         ServerProcess.start('portolan dnsmasq', process.execPath, [
-          ...[ours, 'dnsmasq', ...dnsmasqFlags(place, hosts, port)],
+          ours,
+          'dnsmasq',
+          ...dnsmasqFlags(place, hosts, port),
         ]),
     },
   ];

@@ -114,7 +114,9 @@ async function measureTurn(
 ): Promise<Turn> {
   const before = upstream.queries;
   const milliseconds = await askAsStubs({
-    ...{ port: server.port, perSecond: PER_SECOND, names: PER_SECOND * seconds },
+    port: server.port,
+    perSecond: PER_SECOND,
+    names: PER_SECOND * seconds,
     nameOf: (index) => `n${index}.turn-${turn}.outside.example`,
   });
   const queries = upstream.queries - before;
@@ -156,7 +158,8 @@ function judge(
 ): readonly Goal[] {
   const peer = turns.find(({ subject: { name } }) => name === UNBOUND);
   if (peer === undefined) return [];
-  const [ours, theirs] = [merge(results), merge(peer.results)];
+  const ours = merge(results);
+  const theirs = merge(peer.results);
   return [
     {
       what: `${subject.name}: p${compared} at ${about}`,

@@ -136,7 +136,8 @@ function readWishes(args: readonly string[]): Wishes | undefined {
         json: { type: 'boolean', default: false },
       },
     });
-    const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+    const rounds = Number(values.rounds);
+    const seconds = Number(values.seconds);
     const isKnown = positionals.every((name) => MEASUREMENTS.has(name));
     if (!isKnown || !(rounds >= 1) || !(seconds >= 1)) return undefined;
     const measurements = positionals.length > 0 ? positionals : [...MEASUREMENTS.keys()];

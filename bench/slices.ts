@@ -51,7 +51,8 @@ export async function measureSlices(workplace: Workplace): Promise<Report> {
         ({ dialect, beside }): Goal => ({
           what: `forwarded questions' median beside slices, ${dialect}`,
           value: percentile(beside, 50),
-          ...{ limit: GOAL_MILLISECONDS, unit: 'ms' },
+          limit: GOAL_MILLISECONDS,
+          unit: 'ms',
         }),
       ),
       data: rows,

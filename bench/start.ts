@@ -135,7 +135,8 @@ function findContestants(workplace: Workplace): readonly Contestant[] {
   const name = `${OURS} with a snapshot`;
   const variant = { name, flags: [`--snapshot=${join(workplace.folder, 'snapshot')}`] };
   const restarted = {
-    ...{ name, hasSnapshot: true },
+    name,
+    hasSnapshot: true,
     begin: (kubeconfig: string) => beginPortolan(workplace, kubeconfig, 'all cores', variant),
   };
   const binary = findCoreDns();

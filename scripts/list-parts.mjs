@@ -28,7 +28,11 @@ function debianParts(layer) {
 const builtIn = [...programPackages(), ...pagePackages()].map(({ name, version, license }) => {
   const purl = `pkg:npm/${name}@${version}`;
   return {
-    ...{ type: 'library', name, version, purl, 'bom-ref': purl },
+    type: 'library',
+    name,
+    version,
+    purl,
+    'bom-ref': purl,
     licenses: [{ license: { id: license } }],
   };
 });

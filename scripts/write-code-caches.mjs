@@ -96,17 +96,26 @@ async function run(dist, command, scene) {
 function argumentsOf(command, port, { folder, api, upstream }) {
   const server = `${ADDRESS}:${upstream}`;
   const clusterFlags = [
-    ...['--dns-bind-address', ADDRESS, '--dns-port', String(port), '--healthz-port', `${ADDRESS}:0`],
-    ...[`--kube-master-url=${api}`, '--lameduck=0s', `--upstream=${server}`],
+    '--dns-bind-address',
+    ADDRESS,
+    '--dns-port',
+    String(port),
+    '--healthz-port',
+    `${ADDRESS}:0`,
+    `--kube-master-url=${api}`,
+    '--lameduck=0s',
+    `--upstream=${server}`,
   ];
   const dnsmasqOptions = [
-    ...['--keep-in-foreground', '--no-resolv', '--no-hosts', '--conf-file=/dev/null', '--pid-file'],
-    ...[
-      `--listen-address=${ADDRESS}`,
-      '--bind-interfaces',
-      `--port=${port}`,
-      `--server=${ADDRESS}#${upstream}`,
-    ],
+    '--keep-in-foreground',
+    '--no-resolv',
+    '--no-hosts',
+    '--conf-file=/dev/null',
+    '--pid-file',
+    `--listen-address=${ADDRESS}`,
+    '--bind-interfaces',
+    `--port=${port}`,
+    `--server=${ADDRESS}#${upstream}`,
     // As another user it could not write its cache.
     `--user=${userInfo().username}`,
   ];

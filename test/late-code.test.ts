@@ -27,8 +27,14 @@ let inputs: Metafile['inputs'] = {};
 
 beforeAll(async () => {
   const { metafile } = await build({
-    ...{ bundle: true, splitting: true, write: false, metafile: true, outdir: 'dist' },
-    ...{ platform: 'node', format: 'esm', packages: 'external' },
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    outdir: 'dist',
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
     entryPoints: LATE.map(([command]) => entryOf(command)),
   });
   inputs = metafile.inputs;

@@ -7,21 +7,28 @@ import { describe, expect, it } from 'vitest';
 
 /** A layer imports only from layers before it. */
 const LAYERS = [
-  ...['base', 'reasons', 'wire', 'deviations', 'socket', 'table', 'records', 'zone', 'kube', 'forward'],
-  ...[
-    'sources',
-    'chain',
-    'listen',
-    'corefile',
-    'contract',
-    'plugins',
-    'config',
-    'observe',
-    'engine',
-    'server',
-    'roles',
-    'cli',
-  ],
+  'base',
+  'reasons',
+  'wire',
+  'deviations',
+  'socket',
+  'table',
+  'records',
+  'zone',
+  'kube',
+  'forward',
+  'sources',
+  'chain',
+  'listen',
+  'corefile',
+  'contract',
+  'plugins',
+  'config',
+  'observe',
+  'engine',
+  'server',
+  'roles',
+  'cli',
 ];
 /** Imports that the order allows and the design does not. */
 const FORBIDDEN: readonly (readonly [string, string])[] = [
@@ -241,22 +248,19 @@ describe('the source', () => {
       return { path, lines, layer: 'base', imports, text: path.endsWith('late.ts') ? text : '' };
     };
     const found = findFragments([
-      ...[
-        made(
-          'base/a.ts',
-          100,
-          'base/b.ts',
-          'base/shared.ts',
-          'base/long.ts',
-          'wire/far.ts',
-          'base/tested.ts',
-        ),
-      ],
-      ...[made('base/b.ts', 39), made('base/shared.ts', 9), made('base/long.ts', 40), made('wire/far.ts', 9)],
-      ...[made('base/c.ts', 595, 'base/shared.ts', 'base/large.ts'), made('base/large.ts', 9)],
-      ...[made('base/tested.ts', 9), made('base/tested.test.ts', 9, 'base/tested.ts')],
-      ...[made('base/late.ts', 9, 'base/command.ts'), made('base/command.ts', 9)],
-      ...[made('plugins/any/plugin.ts', 90, 'plugins/any/any.ts'), made('plugins/any/any.ts', 9)],
+      made('base/a.ts', 100, 'base/b.ts', 'base/shared.ts', 'base/long.ts', 'wire/far.ts', 'base/tested.ts'),
+      made('base/b.ts', 39),
+      made('base/shared.ts', 9),
+      made('base/long.ts', 40),
+      made('wire/far.ts', 9),
+      made('base/c.ts', 595, 'base/shared.ts', 'base/large.ts'),
+      made('base/large.ts', 9),
+      made('base/tested.ts', 9),
+      made('base/tested.test.ts', 9, 'base/tested.ts'),
+      made('base/late.ts', 9, 'base/command.ts'),
+      made('base/command.ts', 9),
+      made('plugins/any/plugin.ts', 90, 'plugins/any/any.ts'),
+      made('plugins/any/any.ts', 9),
     ]);
     expect(found).toEqual(['base/b.ts -> base/a.ts']);
   });

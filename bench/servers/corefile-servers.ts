@@ -37,7 +37,8 @@ async function start(
   command: readonly string[],
   { corefile, probe }: CorefileWishes,
 ): Promise<DnsServer> {
-  const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const metricsPort = await findFreePort();
   const path = join(folder, `Corefile-${port}`);
   await writeFile(path, corefile(port, metricsPort));
   const words = [...command, '-conf', path];

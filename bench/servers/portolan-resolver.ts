@@ -23,9 +23,16 @@ export async function startPortolanResolver(
   const port = await findFreePort();
   const healthPort = await findFreePort();
   const args = [
-    ...[join(root, 'dist', 'portolan.js'), 'serve', '--example', `--upstream=127.0.0.1:${upstreamPort}`],
-    ...['--dns-bind-address=127.0.0.1', `--dns-port=${port}`, `--healthz-port=127.0.0.1:${healthPort}`],
-    ...['--udp-readers=1', '--lameduck=0s', '--log-level=warn'],
+    join(root, 'dist', 'portolan.js'),
+    'serve',
+    '--example',
+    `--upstream=127.0.0.1:${upstreamPort}`,
+    '--dns-bind-address=127.0.0.1',
+    `--dns-port=${port}`,
+    `--healthz-port=127.0.0.1:${healthPort}`,
+    '--udp-readers=1',
+    '--lameduck=0s',
+    '--log-level=warn',
   ];
   const process_ = await ServerProcess.start('Portolan', process.execPath, args, place);
   await waitUntilAnswers(process_, port, KNOWN);

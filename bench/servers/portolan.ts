@@ -55,7 +55,8 @@ export async function startPortolan(
   const port = await findFreePort();
   const healthPort = await findFreePort();
   const args = [
-    ...['--import', join(folder, 'collect-on-signal.mjs')],
+    '--import',
+    join(folder, 'collect-on-signal.mjs'),
     join(root, 'dist', 'portolan.js'),
     ...(await flagsFor(kubeconfig, port, variant, healthPort)),
     ...variant.flags,
@@ -87,8 +88,13 @@ async function flagsFor(
 ): Promise<readonly string[]> {
   const health = healthPort ?? (await findFreePort());
   return [
-    ...['serve', `--kubecfg-file=${kubeconfig}`, '--dns-bind-address=127.0.0.1', `--dns-port=${port}`],
-    ...[`--healthz-port=127.0.0.1:${health}`, `--udp-readers=${readers}`],
-    ...['--lameduck=0s', '--log-level=warn'],
+    'serve',
+    `--kubecfg-file=${kubeconfig}`,
+    '--dns-bind-address=127.0.0.1',
+    `--dns-port=${port}`,
+    `--healthz-port=127.0.0.1:${health}`,
+    `--udp-readers=${readers}`,
+    '--lameduck=0s',
+    '--log-level=warn',
   ];
 }

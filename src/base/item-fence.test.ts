@@ -38,7 +38,10 @@ it('passes over what cannot be read, whatever is thrown, and reads on', () => {
   const { take, log } = makeFence('etcd');
   const counted = countFromNow('etcd');
   expect(['good', 'bad', 'defect', 'good too'].map((text) => take(text, text))).toEqual([
-    ...[4, undefined, undefined, 8],
+    4,
+    undefined,
+    undefined,
+    8,
   ]);
   expect(counted()).toEqual({ malformed: 1, 'too-large': 0, unreadable: 0, failed: 1 });
   expect(log.records).toMatchObject([

@@ -35,9 +35,16 @@ export function messageFromEntry(entry: CachedEntry): Uint8Array {
   const { rcode, authenticData = false } = entry.body;
   const octets = toMessage(entry, entry.body);
   const flags = headerFlags({
-    ...{ id: 0, response: true, opcode: OPCODE.QUERY, rcode, authoritative: false, truncated: false },
-    ...{ recursionDesired: false, recursionAvailable: entry.recursionAvailable },
-    ...{ authenticData, checkingDisabled: false },
+    id: 0,
+    response: true,
+    opcode: OPCODE.QUERY,
+    rcode,
+    authoritative: false,
+    truncated: false,
+    recursionDesired: false,
+    recursionAvailable: entry.recursionAvailable,
+    authenticData,
+    checkingDisabled: false,
   });
   new DataView(octets.buffer).setUint16(2, flags);
   return octets;

@@ -54,7 +54,9 @@ describe('the memo rule', () => {
   });
 
   it('forbids what depends on the client, for this question or one that it led to', () => {
-    const [own, led, work] = [makeQuery('web.'), makeQuery('web.'), makeQuery('web.')];
+    const own = makeQuery('web.');
+    const led = makeQuery('web.');
+    const work = makeQuery('web.');
     expect(own.dependOnClient().port).toBe(CLIENT.port);
     expect(isCacheable(own, ANSWER, 1, 1)).toBe(false);
     expect(led.about({ ...led.question, name: parseName('b.') }).dependOnClient().port).toBe(CLIENT.port);

@@ -106,9 +106,18 @@ export const OURSELVES: Client = { address: '', port: 0, transport: 'tcp' };
 const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 const NEW_STATE: SharedState = {
-  ...{ clientWasRead: false, familyWasRead: false, isDerived: true, kept: undefined, counts: [] },
-  ...{ isPartlyKept: false, isComposed: false, hasFirstFlags: false },
-  ...{ keepsLetters: false, mayBeCached: true, metadata: undefined, furtherQueries: 0 },
+  clientWasRead: false,
+  familyWasRead: false,
+  isDerived: true,
+  kept: undefined,
+  counts: [],
+  isPartlyKept: false,
+  isComposed: false,
+  hasFirstFlags: false,
+  keepsLetters: false,
+  mayBeCached: true,
+  metadata: undefined,
+  furtherQueries: 0,
 };
 
 /** The type and the class of a question, after its name. */

@@ -11,7 +11,8 @@ import type { PluginContext } from './plugin.ts';
 const FOUND = addresses('a.example.', '192.0.2.1');
 
 function make(handler: Partial<Handler>, more: Partial<Plugin> = {}) {
-  const [clock, log] = [new ManualClock(), new RecordingLog()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
   const definition = definePlugin({
     name: 'test',
     syntax: ['test'],

@@ -193,7 +193,8 @@ const NON_TERMINAL =
   /^(?:(?:ns\.)?dns\.|dns-version\.|_[^.]+\.[^.]+\.[^.]+\.svc\.|(?:[^.]+\.)?(?:svc|pod)\.)?$/;
 
 function isNonTerminal({ question: { name }, other }: DifferingReplies): boolean {
-  const [asked, apex] = [name.toLowerCase(), soaOwner(other)?.toLowerCase()];
+  const asked = name.toLowerCase();
+  const apex = soaOwner(other)?.toLowerCase();
   return apex !== undefined && asked.endsWith(apex) && NON_TERMINAL.test(asked.slice(0, -apex.length));
 }
 

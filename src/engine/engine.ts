@@ -231,7 +231,15 @@ export class Engine {
     const { queryLog = log, services = [] } = this.#dependencies;
     const { table, metrics, readerPath, forwardTally } = this;
     return new ServerBlocks(plan, {
-      ...{ table, metrics, readerPath, forwardTally, former, mainReader, version, clock, log },
+      table,
+      metrics,
+      readerPath,
+      forwardTally,
+      former,
+      mainReader,
+      version,
+      clock,
+      log,
       connectUpstream: connect,
       queryLog,
       services,

@@ -80,7 +80,11 @@ function openUdp(
   clock: Clock,
 ): Transport {
   return new UdpTransport({
-    ...{ ...common, ignoredAddresses, mixesCase, clock, maxReply: maxUdpReply },
+    ...common,
+    ignoredAddresses,
+    mixesCase,
+    clock,
+    maxReply: maxUdpReply,
     sourcePorts: source?.port === undefined ? sourcePorts : { kind: 'fixed', port: source.port },
   });
 }

@@ -31,17 +31,24 @@ export function profileOfCoreDns({
   const isBounded = attempts > 0;
   return {
     timing: {
-      ...{ minTimeout: readTimeout, maxTimeout: readTimeout, firstTimeout: readTimeout },
-      ...{ deadline: DEADLINE, failover: 0, negativeWait: 0 },
+      minTimeout: readTimeout,
+      maxTimeout: readTimeout,
+      firstTimeout: readTimeout,
+      deadline: DEADLINE,
+      failover: 0,
+      negativeWait: 0,
     },
     retry: {
-      ...{ trigger: 'failure', interval: 0, scope: 'next' },
+      trigger: 'failure',
+      interval: 0,
+      scope: 'next',
       refusedInterval: isBounded ? 0 : UNBOUNDED_INTERVAL,
       attempts: isBounded ? attempts : Number.POSITIVE_INFINITY,
     },
     health,
     failFast: failsFast,
-    ...{ hedging: false, hedgesAlways: false },
+    hedging: false,
+    hedgesAlways: false,
   };
 }
 

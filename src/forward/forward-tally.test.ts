@@ -5,7 +5,14 @@ import { ForwardTally } from './forward-tally.ts';
 function forwarderOf(upstream: string, sent: number, inFlight = 0) {
   const dropped = { strange: 1, otherQuestion: 0, otherCase: 0 };
   const server = {
-    ...{ upstream, sent, dropped, inFlight, timeouts: 1, networkErrors: 0, loops: 0, timeout: 50 },
+    upstream,
+    sent,
+    dropped,
+    inFlight,
+    timeouts: 1,
+    networkErrors: 0,
+    loops: 0,
+    timeout: 50,
     state: { kind: 'untried' } as const,
     stateAge: 0,
     lastReplyAge: undefined,
@@ -18,7 +25,8 @@ function forwarderOf(upstream: string, sent: number, inFlight = 0) {
 
 it('counts a server of several forwarders once, and keeps counts of those that have ended', () => {
   const tally = new ForwardTally();
-  const [one, other] = [forwarderOf('192.0.2.1:53', 5, 2), forwarderOf('192.0.2.1:53', 7, 1)];
+  const one = forwarderOf('192.0.2.1:53', 5, 2);
+  const other = forwarderOf('192.0.2.1:53', 7, 1);
   tally.follow(one);
   tally.follow(other);
   const expected = { upstream: '192.0.2.1:53', sent: 12, timeouts: 2, replies: new Map([[0, 12]]) };

@@ -17,7 +17,13 @@ interface Counting {
 }
 
 const NOTHING: ForwardStatistics = {
-  ...{ inFlight: 0, queued: 0, coalesced: 0, refused: 0, hedged: 0, retried: 0, droppedRecords: 0 },
+  inFlight: 0,
+  queued: 0,
+  coalesced: 0,
+  refused: 0,
+  hedged: 0,
+  retried: 0,
+  droppedRecords: 0,
   upstreams: [],
 };
 

@@ -131,7 +131,8 @@ export class Probes {
     if (isLogged)
       log.warn('upstream server down', {
         finding: 'upstream-unreachable',
-        ...{ upstream: upstream.text, suppressed: before?.suppressed },
+        upstream: upstream.text,
+        suppressed: before?.suppressed,
       });
     this.#downs.set(upstream, {
       at: isLogged ? now : before.at,

@@ -103,9 +103,20 @@ function domainOf({ names }: ForwardRule): NameKey {
 /** The identity of a server: servers with the same one may share sockets and state. */
 function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, plan: ForwardPlan): string {
   return JSON.stringify([
-    ...[formatUpstream(address), at, queriesPerSecond],
-    ...[plan.sourcePorts, plan.mixesCase, plan.udpSize, plan.maxUdpReply, plan.ignoredAddresses],
-    ...[plan.streams, plan.fallsBackToUdp, plan.tls, plan.httpsMethod, plan.timing, plan.health],
+    formatUpstream(address),
+    at,
+    queriesPerSecond,
+    plan.sourcePorts,
+    plan.mixesCase,
+    plan.udpSize,
+    plan.maxUdpReply,
+    plan.ignoredAddresses,
+    plan.streams,
+    plan.fallsBackToUdp,
+    plan.tls,
+    plan.httpsMethod,
+    plan.timing,
+    plan.health,
   ]);
 }
 

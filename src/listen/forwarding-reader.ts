@@ -208,8 +208,10 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
 
   handOver(pending: PendingQueries, client: number, about: TakenOver): void {
     const { questions } = this.#options;
-    const [socket, length] = [pending.clientSocket[client] ?? 0, pending.length[client] ?? 0];
-    const [at, came] = [pending.queryOf(client), pending.came[client] ?? 0];
+    const socket = pending.clientSocket[client] ?? 0;
+    const length = pending.length[client] ?? 0;
+    const at = pending.queryOf(client);
+    const came = pending.came[client] ?? 0;
     questions.push(socket, pending, client, pending.octets, at, length, came, about);
   }
 

@@ -27,7 +27,8 @@ function sourcesIn(rings: QueryEventRings): readonly string[] {
 }
 
 it('shows what the table answers apart from what the chain answers', async () => {
-  const [events, tableEvents] = [makeRings(), makeRings()];
+  const events = makeRings();
+  const tableEvents = makeRings();
   const answers = new MessageAnswers(
     {
       enter() {},

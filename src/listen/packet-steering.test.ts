@@ -39,7 +39,12 @@ async function start(readers: number, changes: Partial<PacketSteeringOptions> = 
   });
   onTestFinished(() => steering.stop());
   return {
-    ...{ clock, steering, words, endpoint, sockets, starting: started },
+    clock,
+    steering,
+    words,
+    endpoint,
+    sockets,
+    starting: started,
     reader: (place: number) => new ReaderSteering({ words: memory, place }, [sockets[place]?.fd ?? -1]),
     received: () => countReceived(clients, sockets, ADDRESS),
     /** Makes a started reader receive. */

@@ -67,7 +67,8 @@ describe('the ring of questions', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const memory = makeQuestionRing(1024);
-        const [producer, consumer] = [new QuestionProducer(memory), new QuestionConsumer(memory)];
+        const producer = new QuestionProducer(memory);
+        const consumer = new QuestionConsumer(memory);
         const expected: Pushed[] = [];
         let dropped = 0;
         for (const one of steps) {
@@ -91,7 +92,8 @@ describe('the ring of questions', () => {
 
   it('holds as many as there is room for, again and again', () => {
     const memory = makeQuestionRing(1024);
-    const [producer, consumer] = [new QuestionProducer(memory), new QuestionConsumer(memory)];
+    const producer = new QuestionProducer(memory);
+    const consumer = new QuestionConsumer(memory);
     const query = new Uint8Array(1024 / 8 - RECORD);
     for (let round = 1; round <= 100; round++) {
       for (let count = 0; count < 9; count++) push(producer, { socket: 0, index: count, query });
@@ -107,7 +109,8 @@ describe('the ring of questions', () => {
     fc.assert(
       fc.property(flood, size, fc.array(fc.nat(40), { maxLength: 20 }), (floods, octets, taken) => {
         const memory = makeQuestionRing(8192);
-        const [producer, consumer] = [new QuestionProducer(memory), new QuestionConsumer(memory)];
+        const producer = new QuestionProducer(memory);
+        const consumer = new QuestionConsumer(memory);
         const query = new Uint8Array(octets);
         const flooding = Array.from({ length: floods }, (_, index) => groupOf(memory, index));
         for (const [round, count] of [...taken, 0].entries()) {
@@ -125,7 +128,8 @@ describe('the ring of questions', () => {
 
   it('gives one client half of it', () => {
     const memory = makeQuestionRing(8192);
-    const [producer, consumer] = [new QuestionProducer(memory), new QuestionConsumer(memory)];
+    const producer = new QuestionProducer(memory);
+    const consumer = new QuestionConsumer(memory);
     const query = new Uint8Array(128 - RECORD);
     for (let turn = 0; turn < 1000; turn++) push(producer, { socket: 0, index: 1, query });
     expect(consumer.countDropped()).toBe(1000 - 32);
@@ -136,7 +140,8 @@ describe('the ring of questions', () => {
 
   it('wakes a sleeper once', () => {
     const memory = makeQuestionRing(1024);
-    const [producer, consumer] = [new QuestionProducer(memory), new QuestionConsumer(memory)];
+    const producer = new QuestionProducer(memory);
+    const consumer = new QuestionConsumer(memory);
     const question = { socket: 0, index: 1, query: new Uint8Array(12) };
     expect(push(producer, question)).toBe(false);
     expect(consumer.sleep()).toBe(false);

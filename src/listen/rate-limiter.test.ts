@@ -18,7 +18,8 @@ describe('a rate', () => {
 
   it('is one for all that share its memory, and one for each key', () => {
     const memory = makeRateLimiterMemory();
-    const [one, other] = [new RateLimiter(memory, 10), new RateLimiter(memory, 10)];
+    const one = new RateLimiter(memory, 10);
+    const other = new RateLimiter(memory, 10);
     expect(countWithin(one, 7, 5000, 6) + countWithin(other, 7, 5000, 6)).toBe(10);
     expect(countWithin(one, 8, 5000, 6)).toBe(6);
   });

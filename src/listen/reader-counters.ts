@@ -4,20 +4,18 @@
  * Doubles: they count far beyond 2^32, and aligned ones are read atomically on a 64-bit machine (readers require one).
  */
 const FIELDS = [
-  ...[
-    'batches',
-    'packets',
-    'cut',
-    'faults',
-    'refused',
-    'blocked',
-    'receiveErrors',
-    'denied',
-    'limited',
-    'shed',
-    'floods',
-    'failing',
-  ],
+  'batches',
+  'packets',
+  'cut',
+  'faults',
+  'refused',
+  'blocked',
+  'receiveErrors',
+  'denied',
+  'limited',
+  'shed',
+  'floods',
+  'failing',
 ] as const;
 
 type CounterName = (typeof FIELDS)[number];

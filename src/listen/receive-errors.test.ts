@@ -20,8 +20,17 @@ function runDeaf(sockets: readonly number[]) {
   const counters = makeReaderCounters();
   const reasons: string[] = [];
   const data = {
-    ...{ table: new SharedArrayBuffer(0), reader: 0, sockets, groups: sockets.map(() => 0), clientRules: [] },
-    ...{ packetSize: 512, udpSize: 512, orders, counters, ring: makeQuestionRing(4096), events: [] },
+    table: new SharedArrayBuffer(0),
+    reader: 0,
+    sockets,
+    groups: sockets.map(() => 0),
+    clientRules: [],
+    packetSize: 512,
+    udpSize: 512,
+    orders,
+    counters,
+    ring: makeQuestionRing(4096),
+    events: [],
   };
   const messages = {
     reportFault: () => {},

@@ -23,7 +23,16 @@ export interface ConnectionLimits {
  * held too many octets, since the client did not read its answers. `error`: a reset, or answers not read in time.
  */
 export const END_REASONS = [
-  ...['client', 'garbage', 'handshake', 'idle', 'queries', 'age', 'leaving', 'evicted', 'unread', 'error'],
+  'client',
+  'garbage',
+  'handshake',
+  'idle',
+  'queries',
+  'age',
+  'leaving',
+  'evicted',
+  'unread',
+  'error',
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 

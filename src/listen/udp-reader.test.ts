@@ -19,16 +19,16 @@ it('a reader that the system gives no thread tries again later', async () => {
     return worker as Worker; // Only its events are used.
   };
   const data = {
-    ...{
-      table: undefined,
-      reader: 0,
-      sockets: [],
-      groups: [],
-      clientRules: [],
-      packetSize: 512,
-      udpSize: 512,
-    },
-    ...{ orders: new SharedArrayBuffer(4), counters: makeReaderCounters(), events: [] },
+    table: undefined,
+    reader: 0,
+    sockets: [],
+    groups: [],
+    clientRules: [],
+    packetSize: 512,
+    udpSize: 512,
+    orders: new SharedArrayBuffer(4),
+    counters: makeReaderCounters(),
+    events: [],
     ring: makeQuestionRing(4096),
   };
   const events = { onQuestions() {}, onDead() {}, onChange() {}, onRestart() {} };

@@ -349,7 +349,8 @@ function handOverQueries(
     for (let left = batch.receive(fd, MSG_DONTWAIT); left > 0; left = batch.receive(fd, MSG_DONTWAIT))
       for (let index = 0; index < left; index++)
         if (!batch.isCut(index)) {
-          const [start, length] = [batch.startOf(index), batch.lengthOf(index)];
+          const start = batch.startOf(index);
+          const length = batch.lengthOf(index);
           questions.push(socket, batch, index, batch.octets, start, length, now);
         }
   }

@@ -20,7 +20,8 @@ async function makeHost(): Promise<HttpHost> {
 it('opens and closes ports by their names', async () => {
   const host = await makeHost();
   await host.open({ name: 'other', options, routes });
-  const [one, other] = [host.portOf('one'), host.portOf('other')];
+  const one = host.portOf('one');
+  const other = host.portOf('other');
   for (const port of [one, other]) expect(await (await fetch(`http://127.0.0.1:${port}/a`)).text()).toBe('a');
   await host.close(['one', 'unknown']);
   expect(host.portOf('one')).toBeUndefined();

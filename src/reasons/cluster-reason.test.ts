@@ -53,7 +53,8 @@ it('says until when a service existed, of the service and of names below it', ()
     const reason = findClusterReason({ ...question, evidence: { ...evidence, goneSince } });
     return [describeReason(reason), 'existedUntil' in reason ? reason.existedUntil : undefined];
   };
-  const [until, time] = ['existed until 2026-01-02 14:03:22 UTC', '2026-01-02T14:03:22.000Z'];
+  const until = 'existed until 2026-01-02 14:03:22 UTC';
+  const time = '2026-01-02T14:03:22.000Z';
   expect(find('cart.empty.svc')).toEqual([
     `there is no service "cart" in namespace empty; it ${until}`,
     time,

@@ -198,7 +198,8 @@ function findPortReason(
     return findAddressReason(question, service);
   return {
     kind: 'no-such-port',
-    ...{ namespace, service: name },
+    namespace,
+    service: name,
     port: protocol === '' ? port : `${port}.${protocol}`,
     ports: ports.map((each) => `_${each.name}._${each.protocol}`),
   };

@@ -69,8 +69,15 @@ describe('the names of a walk', () => {
 
 function stepOf(name: string, changes: Partial<AnsweredStep>): AnsweredStep {
   return {
-    ...{ name, type: 'A', rcode: 'NXDOMAIN', outcome: 'nxdomain', source: 'cluster', zone: '.' },
-    ...{ plugin: 'kubernetes', records: [], addresses: [] },
+    name,
+    type: 'A',
+    rcode: 'NXDOMAIN',
+    outcome: 'nxdomain',
+    source: 'cluster',
+    zone: '.',
+    plugin: 'kubernetes',
+    records: [],
+    addresses: [],
     ...changes,
   };
 }

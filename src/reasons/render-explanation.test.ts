@@ -7,7 +7,9 @@ const HOSTILE = 'a\u001b[31m\r\nfoo.test\u009b';
 
 it('escapes control characters of objects and names', () => {
   const explanation: Explanation = {
-    ...{ apiVersion: EXPLANATION_VERSION, kind: 'Explanation', at: '2026-01-01T00:00:00Z' },
+    apiVersion: EXPLANATION_VERSION,
+    kind: 'Explanation',
+    at: '2026-01-01T00:00:00Z',
     question: { name: HOSTILE, types: ['A'], resolver: 'glibc' },
     client: { address: undefined, namespace: HOSTILE, search: [HOSTILE], ndots: 5, source: 'given' },
     verdict: { outcome: 'resolves', addresses: [], sentence: `an alias of ${HOSTILE}` },

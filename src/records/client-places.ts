@@ -20,7 +20,8 @@ export interface PlaceWords {
 const AF_INET = 2;
 const IPV4_AT = 4;
 const IPV6_AT = 8;
-const [IPV4_OCTETS, IPV6_OCTETS] = [4, 16];
+const IPV4_OCTETS = 4;
+const IPV6_OCTETS = 16;
 /** Octets of a socket address before those that map an address of IPv4 (RFC 4291 section 2.5.5.2) end. */
 const MAPPED_AT = IPV6_AT + 12;
 

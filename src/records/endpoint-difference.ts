@@ -117,12 +117,14 @@ function areSame(
   other: number,
 ): boolean {
   const { octets } = views;
-  const [section, otherSection] = [list.sections[number] ?? 0, others.sections[other] ?? 0];
+  const section = list.sections[number] ?? 0;
+  const otherSection = others.sections[other] ?? 0;
   if (
     !haveSameAddress(views, section, list.endpoints[number] ?? 0, otherSection, others.endpoints[other] ?? 0)
   )
     return false;
-  const [word, otherWord] = [labelWordOf(views, list, number), labelWordOf(views, others, other)];
+  const word = labelWordOf(views, list, number);
+  const otherWord = labelWordOf(views, others, other);
   if (word === 0 || otherWord === 0) return word === otherWord;
   const at = section + (word & ~MADE_LABEL);
   const otherAt = otherSection + (otherWord & ~MADE_LABEL);
@@ -139,7 +141,8 @@ function haveSameAddress(
 ): boolean {
   const size = ((atoms[(section + SECTION.SHAPE) >> 2] ?? 0) >>> 16) & 0xff;
   if (size !== (((atoms[(other + SECTION.SHAPE) >> 2] ?? 0) >>> 16) & 0xff)) return false;
-  const [at, otherAt] = [section + SECTION.ADDRESSES, other + SECTION.ADDRESSES];
+  const at = section + SECTION.ADDRESSES;
+  const otherAt = other + SECTION.ADDRESSES;
   if (size === 4) return atoms[(at >> 2) + endpoint] === atoms[(otherAt >> 2) + otherEndpoint];
   return areEqual(octets, at + endpoint * 16, octets, otherAt + otherEndpoint * 16, 16);
 }

@@ -336,7 +336,8 @@ export class EndpointIndex {
   #changeOf(slotChange: SlotChange): IndexChange {
     const { views } = this.#space;
     const { before, record } = slotChange;
-    const [former, latter] = [this.#former.load(views, before), this.#latter.load(views, record)];
+    const former = this.#former.load(views, before);
+    const latter = this.#latter.load(views, record);
     const known = before === 0 ? NO_HASHES : (this.#hashes.get(before) ?? this.#hashAll(former));
     const small = before !== 0 && known.areUnique ? this.#smallChangeOf(slotChange, known.hashes) : undefined;
     if (small !== undefined) return small;
@@ -352,7 +353,9 @@ export class EndpointIndex {
 
   /** A change of few endpoints of a slice that does not repeat any; undefined: it is none. @param known those before it */
   #smallChangeOf(slotChange: SlotChange, known: Int32Array): IndexChange | undefined {
-    const [former, latter, alignment] = [this.#former, this.#latter, this.#alignment];
+    const former = this.#former;
+    const latter = this.#latter;
+    const alignment = this.#alignment;
     alignment.align(this.#space.views, former, latter);
     const { matches, left, added } = alignment;
     if (left.length + added.length > MAX_SMALL) return undefined;
@@ -380,9 +383,11 @@ export class EndpointIndex {
     const { views } = this.#space;
     const addresses = new Set<AddressValue>();
     const hostnames = new Set<string>();
-    let [named, made] = [0, 0];
+    let named = 0;
+    let made = 0;
     for (const number of numbers) {
-      const [section, endpoint] = [list.sections[number] ?? 0, list.endpoints[number] ?? 0];
+      const section = list.sections[number] ?? 0;
+      const endpoint = list.endpoints[number] ?? 0;
       addresses.add(addressOf(views, section, endpoint));
       const word = labelWordOf(views, list, number);
       if ((word & MADE_LABEL) !== 0) made++;
@@ -403,7 +408,8 @@ export class EndpointIndex {
   /** Writes the two hashes of an endpoint. */
   #hash(list: PlaceList, number: number, to: Int32Array): void {
     const { views } = this.#space;
-    const [section, endpoint] = [list.sections[number] ?? 0, list.endpoints[number] ?? 0];
+    const section = list.sections[number] ?? 0;
+    const endpoint = list.endpoints[number] ?? 0;
     const address = addressOf(views, section, endpoint);
     to[number * 2] = this.#hashOfAddress(address);
     to[number * 2 + 1] = this.#hashOfLabel(section, labelWordOf(views, list, number), address);

@@ -25,7 +25,8 @@ export function encodePlaces(
 ): readonly number[] | undefined {
   const numbers = ready.map((endpoint) => draft.placeNumbers.items[endpoint] ?? -1);
   const { zones: ofZones, nodes: ofNodes }: PlacesDraft = draft.places;
-  const [zones, nodes] = [wordsOf(ofZones, numbers), wordsOf(ofNodes, numbers)];
+  const zones = wordsOf(ofZones, numbers);
+  const nodes = wordsOf(ofNodes, numbers);
   if ([zones, nodes].every(({ words }) => words.every((list) => list.length === 0))) return undefined;
   const flags =
     (zones.isHinted ? PLACES_FLAG.ZONES_HINTED : 0) |

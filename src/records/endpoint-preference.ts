@@ -89,7 +89,8 @@ export class EndpointPreference {
     const walk = this.#walk;
     const { atoms } = this.#views;
     let flags = -1;
-    let [zones, nodes] = [0, 0];
+    let zones = 0;
+    let nodes = 0;
     for (walk.begin(entry); walk.next() && flags !== 0; ) {
       const { section } = walk;
       if (this.#octetsOf(section) !== octets || this.#readyIn(section) === 0 || !filter.includes(section))

@@ -44,7 +44,8 @@ export class Segment {
     this.#memory = memory;
     this.#keysEnd = HEAD_OCTETS + field(SEGMENT.KEY_OCTETS);
     this.length = this.#keysEnd + field(SEGMENT.RECORD_OCTETS);
-    const [services, slices] = [field(SEGMENT.SERVICES), field(SEGMENT.SLICES)];
+    const services = field(SEGMENT.SERVICES);
+    const slices = field(SEGMENT.SLICES);
     [this.serviceLabels, this.namespaceLabels, this.serviceRecords] = threeOf(services);
     [this.services, this.sliceNames, this.sliceRecords] = threeOf(slices);
   }

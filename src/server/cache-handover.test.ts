@@ -53,7 +53,10 @@ function makeHandover(
   const log = new RecordingLog();
   const clock = new ManualClock();
   const handover = new CacheHandover({
-    ...{ endpoints, log, clock, peerUser },
+    endpoints,
+    log,
+    clock,
+    peerUser,
     keepers: () => ({ current: new Map(Object.entries(keepers)), former: new Map(Object.entries(former)) }),
   });
   onTestFinished(() => handover.stop());
@@ -188,8 +191,12 @@ const record: fc.Arbitrary<HandedRecord> = fc.oneof(
   fc.record({
     kind: fc.constant('answer' as const),
     answer: fc.record({
-      ...{ kind: fc.nat(255), dnssecOk: fc.boolean(), checkingDisabled: fc.boolean() },
-      ...{ age: uint32, lifetime: uint32, message: fc.uint8Array({ maxLength: 600 }) },
+      kind: fc.nat(255),
+      dnssecOk: fc.boolean(),
+      checkingDisabled: fc.boolean(),
+      age: uint32,
+      lifetime: uint32,
+      message: fc.uint8Array({ maxLength: 600 }),
     }),
   }),
   fc.constant({ kind: 'end' } as const),

@@ -120,7 +120,9 @@ export class ClusterObjects {
       }),
       // A folder has no age: its contents are always current.
       age: () => source.status().age ?? 0,
-      ...{ cluster, clock, log },
+      cluster,
+      clock,
+      log,
     });
     await restoreSnapshot(this.#snapshot, cluster);
   }

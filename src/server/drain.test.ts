@@ -7,8 +7,10 @@ const STEP = 250;
 
 /** Serves on, with a query in each step until `lastQuery`. @returns the seconds after which it ended, and the log */
 async function measure(lameduck: number, drain: number, lastQuery: number) {
-  const [clock, log] = [new ManualClock(), new RecordingLog()];
-  let [passed, queries] = [0, 0];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  let passed = 0;
+  let queries = 0;
   const wait = async (milliseconds: number) => {
     for (let left = milliseconds; left > 0; left -= STEP) {
       clock.advance(Math.min(STEP, left));

@@ -75,12 +75,20 @@ export class ServerFindings {
     const { dataAge, kinds, rejected, missingRules } = this.#facts;
     const domains = inspected.flatMap(({ names }) => names.apexes.slice(0, 1));
     return {
-      ...{ dataAge, kinds, rejected, missingRules, domains },
+      dataAge,
+      kinds,
+      rejected,
+      missingRules,
+      domains,
       foreignDomains: this.#facts.foreignDomains.besides(domains),
       upstreams: forwardersIn(inspections)
         .flatMap((forwarder) => forwarder.statistics().upstreams)
         .map(({ upstream, state, stateAge, lastReplyAge, smoothedRoundTrip: roundTrip }) => ({
-          ...{ server: upstream, state: state.kind, since: stateAge, lastReply: lastReplyAge, roundTrip },
+          server: upstream,
+          state: state.kind,
+          since: stateAge,
+          lastReply: lastReplyAge,
+          roundTrip,
         })),
       loopingZones: inspections.flatMap(({ loopingZone = [] }) => loopingZone),
       externalNames: clusters.flatMap(({ externalNames }) => externalNames),

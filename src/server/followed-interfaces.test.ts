@@ -41,7 +41,11 @@ function make(lines: string, interfaces: () => Interfaces) {
         },
       },
     },
-    ...{ readers: 1, commonReaders: 1, takeover: false, udpSize: 1232, forwarding: undefined },
+    readers: 1,
+    commonReaders: 1,
+    takeover: false,
+    udpSize: 1232,
+    forwarding: undefined,
     startReader: startThreadOf(new URL('file:///none')),
     events: new QueryEventRings(1),
     socketLog: log,
@@ -54,7 +58,10 @@ function make(lines: string, interfaces: () => Interfaces) {
     open: (addresses) => listeners.add([{ ...group, addresses }]),
     openLater: (address) => listeners.openLater(group, address),
     addresses: () => listeners.addresses,
-    ...{ plan, interfaces, clock, log },
+    plan,
+    interfaces,
+    clock,
+    log,
   });
   opened.push(followed, listeners);
   return { followed, listeners, clock, log };

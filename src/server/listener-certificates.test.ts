@@ -44,7 +44,9 @@ async function startScene() {
     clientAuthentication: 'nocert',
     keyLog: undefined,
   };
-  const [clock, log, listener] = [new ManualClock(), new RecordingLog(), new Listener()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const listener = new Listener();
   const certificates = new ListenerCertificates<Listener>(clock, log);
   await certificates.open(SERVER, options, async (encryption) => {
     listener.encrypt(encryption);

@@ -24,7 +24,8 @@ it('groups with readers of their own have numbers before the common readers have
       (udpReaders, own) => {
         const changed = planWith(udpReaders, own);
         const asked = own.reduce((sum, readers) => sum + readers, 0);
-        const [common, all] = [countCommonReaders(changed), countReaders(changed)];
+        const common = countCommonReaders(changed);
+        const all = countReaders(changed);
         expect(common).toBe(Math.max(1, Math.min(udpReaders, most - asked)));
         expect(all).toBeLessThanOrEqual(most);
         expect(all - common).toBeGreaterThanOrEqual(Math.min(asked, most - 1));

@@ -287,7 +287,8 @@ export class ListenerGroups {
       // Only for readers: the plugin `log` notes what the main thread answers.
       const withEvents = addresses.map((each) => ({ ...each, events: rings }));
       const udp = await this.#listenOnUdp(plan, withEvents, readers);
-      const [isShared, own] = [udp === undefined, udp === undefined ? [] : [udp]];
+      const isShared = udp === undefined;
+      const own = udp === undefined ? [] : [udp];
       this.#open.set(server, { plan, addresses: withEvents, tcp: [tcp], udp: own, isShared, readers });
     } catch (error) {
       this.#giveBack(readers);

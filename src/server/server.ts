@@ -25,7 +25,7 @@ import { NO_DROPS, sumDrops } from '../observe/http-connections.ts';
 import { HttpHost, type HttpPort } from '../observe/http-host.ts';
 import { Metrics } from '../observe/metrics/render.ts';
 import { ERROR_NOTE } from '../observe/query-events/coredns-lines.ts';
-import { completeLine } from '../observe/query-events/dnsmasq-lines.ts';
+import { logLines } from '../observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_CACHE, type Stats } from '../observe/stats.ts';
@@ -144,7 +144,8 @@ export class Server {
     this.findings = new ServerFindings(this.#factsOf(), clock, log);
     this.tap = new EventTap(() => [this.#events, ...(this.#groupEvents?.rings ?? [])], clock);
     const threadEntry = dependencies.queryLogEntry;
-    const say = (lines: readonly QueryLine[]) => this.#say(lines);
+    const say = (lines: readonly QueryLine[]) =>
+      logLines(lines, this.#dependencies.log, this.#frontEnd.watching?.queryLog.fileOf);
     this.#queryLog = new QueryLog(this.#events, { threadEntry, say, clock, log });
     this.#http = new HttpHost(clock, log);
     const endpoints = listEndpoints(plan);
@@ -210,11 +211,18 @@ export class Server {
     const reasons = this.#objects?.status()?.reasons ?? [];
     return [
       ...own.map(({ title, state, age, objects }) => ({
-        ...{ kind: title, state, age, objects },
+        kind: title,
+        state,
+        age,
+        objects,
         words: reasons.find((reason) => reason.startsWith(`${title}: `))?.slice(title.length + 2),
       })),
       ...ofPlugins.map(({ title, state, age, objects, words }) => ({
-        ...{ kind: title, state: state.kind, age, objects, words: words === state.kind ? undefined : words },
+        kind: title,
+        state: state.kind,
+        age,
+        objects,
+        words: words === state.kind ? undefined : words,
       })),
     ];
   }
@@ -390,16 +398,6 @@ export class Server {
     this.#queryLog.follow(rings).catch((error: unknown) => this.#failToLog(error));
   }
 
-  /** Writes lines about queries to the log of the server. */
-  #say(lines: readonly QueryLine[]): void {
-    const { log } = this.#dependencies;
-    const fileOf = this.#frontEnd.watching?.queryLog.fileOf;
-    for (const line of lines)
-      if (typeof line !== 'string' && 'error' in line) log.error(line.error);
-      else if (fileOf === undefined) log.info(completeLine(line, () => undefined));
-      else for (const text of completeLine(line, fileOf).split('\n')) log.info(text);
-  }
-
   /** Applies a new plan when interfaces change, if answers depend on them. */
   #followNetworks(): void {
     if (this.#plan.engine.blocks.every(({ clients }) => clients === undefined)) return;
@@ -498,20 +496,20 @@ export class Server {
     const { listen, takeover, engine } = this.#plan;
     const { udpSize } = engine;
     const groups = new ListenerGroups({
-      ...{
-        engine: this.#engine,
-        takeover,
-        startReader,
-        udpSize,
-        udpCoalesce: listen.udpCoalesce,
-        timeouts: listen.timeouts,
-        log,
-        clock,
-      },
-      ...{ readers: countReaders(this.#plan), commonReaders: countCommonReaders(this.#plan) },
+      engine: this.#engine,
+      takeover,
+      startReader,
+      udpSize,
+      udpCoalesce: listen.udpCoalesce,
+      timeouts: listen.timeouts,
+      log,
+      clock,
+      readers: countReaders(this.#plan),
+      commonReaders: countCommonReaders(this.#plan),
       // CoreDNS logs nothing of them.
       socketLog: this.#plan.queryLines === 'plugins' ? silentLog : log,
-      ...{ events: this.#events, groupEvents: this.#groupEvents },
+      events: this.#events,
+      groupEvents: this.#groupEvents,
       ...this.#chooseAnswers(),
     });
     this.#groups = groups;
@@ -528,7 +526,10 @@ export class Server {
       return;
     }
     this.#interfaces = new FollowedInterfaces({
-      ...{ plan: listen.interfaces, interfaces: networkInterfaces, clock, log },
+      plan: listen.interfaces,
+      interfaces: networkInterfaces,
+      clock,
+      log,
       open: (addresses) => groups.add([{ ...group, addresses }]),
       openLater: (address) => groups.openLater(group, address),
       addresses: () => groups.addresses,

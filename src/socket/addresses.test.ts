@@ -12,12 +12,10 @@ import {
 describe('socket addresses', () => {
   it('are laid out as the kernel has them', () => {
     expect([...encodeSocketAddress({ address: '192.0.2.1', port: 53 })]).toEqual([
-      ...[2, 0, 0, 53, 192, 0, 2, 1],
-      ...[0, 0, 0, 0, 0, 0, 0, 0],
+      2, 0, 0, 53, 192, 0, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0,
     ]);
     expect([...encodeSocketAddress({ address: '2001:db8::1', port: 0x1234 })]).toEqual([
-      ...[10, 0, 0x12, 0x34, 0, 0, 0, 0, 0x20, 0x01, 0x0d, 0xb8],
-      ...[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0],
+      10, 0, 0x12, 0x34, 0, 0, 0, 0, 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
     ]);
     expect(encodeSocketAddress({ address: 'fe80::1%3', port: 53 }).at(24)).toBe(3);
   });

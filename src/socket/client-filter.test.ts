@@ -37,7 +37,8 @@ function open(address: string) {
 
 const PACKETS = 400;
 /** A filter that passes one in 8 stays within these bounds almost surely (6 standard deviations). */
-const [MIN, MAX] = [10, 90];
+const MIN = 10;
+const MAX = 90;
 
 describe('a filter of clients', () => {
   it('lets a part of the packets of a limited client through, and all of others', async () => {

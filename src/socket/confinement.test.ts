@@ -3,10 +3,14 @@ import { confine, confinementOf } from './confinement.ts';
 import { CODE, type Instruction } from './packet-program.ts';
 import { SYSTEM_CALLS, type SystemCalls } from './system-calls.ts';
 
-const [ALLOWED, REFUSED, UNKNOWN_CALL] = [0x7fff_0000, 0x0005_0001, 0x0005_0026];
+const ALLOWED = 0x7fff_0000;
+const REFUSED = 0x0005_0001;
+const UNKNOWN_CALL = 0x0005_0026;
 const CLONE_THREAD = 0x0001_0000;
 /** What libc passes to start a thread, and a process. */
-const [OF_PTHREAD, OF_FORK, OF_SPAWN] = [0x003d_0f00, 0x0120_0011, 0x0000_4111];
+const OF_PTHREAD = 0x003d_0f00;
+const OF_FORK = 0x0120_0011;
+const OF_SPAWN = 0x0000_4111;
 
 interface Call {
   readonly number: number;

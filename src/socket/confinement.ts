@@ -13,7 +13,9 @@ import { AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, EINVAL, ENOSYS, EPERM } from '.
 import { CODE, type Instruction, layOut } from './packet-program.ts';
 import { SYSTEM_CALLS, type SystemCalls } from './system-calls.ts';
 
-const [NUMBER_AT, PROCESSOR_AT, FIRST_ARGUMENT_AT] = [0, 4, 16];
+const NUMBER_AT = 0;
+const PROCESSOR_AT = 4;
+const FIRST_ARGUMENT_AT = 16;
 /** What a filter returns. */
 const ALLOW = 0x7fff_0000;
 const FAIL_WITH = 0x0005_0000;

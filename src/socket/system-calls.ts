@@ -25,7 +25,8 @@ export const SYSTEM_CALLS: ReadonlyMap<string, SystemCalls> = new Map([
       architecture: 0xc000_003e,
       foreignFrom: 0x4000_0000,
       refused: [
-        ...[59, 322], // execve, execveat
+        59,
+        322, // execve, execveat
         ...[57, 58], // fork, vfork
         ...[101, 310, 311, 438], // ptrace, process_vm_readv, process_vm_writev, pidfd_getfd
         ...[425, 321, 298, 323], // io_uring_setup, bpf, perf_event_open, userfaultfd
@@ -45,7 +46,8 @@ export const SYSTEM_CALLS: ReadonlyMap<string, SystemCalls> = new Map([
       architecture: 0xc000_00b7,
       foreignFrom: undefined,
       refused: [
-        ...[221, 281], // execve, execveat; there is no fork
+        221,
+        281, // execve, execveat; there is no fork
         ...[117, 270, 271, 438], // ptrace, process_vm_readv, process_vm_writev, pidfd_getfd
         ...[425, 280, 241, 282], // io_uring_setup, bpf, perf_event_open, userfaultfd
         ...[97, 268, 40, 39, 41, 51], // unshare, setns, mount, umount2, pivot_root, chroot

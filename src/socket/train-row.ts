@@ -193,7 +193,8 @@ export class TrainRow implements RefusedMessages {
   }
 
   skips(message: number, errno: number): boolean {
-    const [from, to] = [this.#places[message] ?? 0, this.#places[message + 1] ?? 0];
+    const from = this.#places[message] ?? 0;
+    const to = this.#places[message + 1] ?? 0;
     if (to - from > 1 && TRAIN_ERRORS.includes(errno)) {
       this.#sender.trainRefused(this.#socket);
       for (let place = from; place < to; place++) {

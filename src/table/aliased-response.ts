@@ -159,7 +159,8 @@ export class AliasedResponse {
     const body = entry + (words[(entry + CACHED.BODY) >> 2] ?? 0);
     const flags = words[body >> 2] ?? 0;
     const counts = words[(body + BODY.ANSWERS) >> 2] ?? 0;
-    const [answers, authorities] = [counts & 0xffff, counts >>> 16];
+    const answers = counts & 0xffff;
+    const authorities = counts >>> 16;
     const additionals = (words[(body + BODY.ADDITIONALS) >> 2] ?? 0) & 0xffff;
     const free = Math.min(LONGEST, this.#response.freeOctets(start, max));
     if (additionals > 0 || answers + authorities > MAX_RECORDS) return VERDICT.ASK;
@@ -302,7 +303,8 @@ export class AliasedResponse {
     const octets = this.#octets;
     const { name } = this.#target;
     const bound = this.#length + 255;
-    let [at, read] = [from, 0];
+    let at = from;
+    let read = 0;
     for (let labels = 0; labels < MAX_LABELS && this.#length < bound; labels++) {
       const length = octets[at] ?? 0;
       if (length < POINTER) {

@@ -28,7 +28,8 @@ describe('Arena', () => {
 
   it('divides freed pages into blocks before it takes fresh memory', () => {
     const arena = new Arena(2 ** 21);
-    const [large, small] = [arena.takePages(8192), arena.takePages(4096)];
+    const large = arena.takePages(8192);
+    const small = arena.takePages(4096);
     arena.givePages(large, 8192);
     arena.givePages(small, 4096);
     const { touched } = arena;

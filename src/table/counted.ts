@@ -26,12 +26,12 @@ export const COUNTED_TYPES: readonly number[] = [
 
 /** Upper ends of sizes in octets, each inclusive. */
 export const SIZE_BOUNDS: readonly number[] = [
-  ...[0, 512, 1024, 1500, 2048, 4096, 8192, 12_288, 16_384, 20_480, 24_576, 28_672, 32_768],
-  ...[36_864, 40_960, 45_056, 49_152, 53_248, 57_344, 61_440, 65_536],
+  0, 512, 1024, 1500, 2048, 4096, 8192, 12_288, 16_384, 20_480, 24_576, 28_672, 32_768, 36_864, 40_960,
+  45_056, 49_152, 53_248, 57_344, 61_440, 65_536,
 ];
 /** Upper ends of durations in milliseconds, each inclusive; a last bucket is unbounded. */
 export const DURATION_BOUNDS: readonly number[] = [
-  ...[1, 3, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000],
+  1, 3, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000,
 ];
 
 export const OTHER_TYPES = TYPE_BUCKETS - 1;
@@ -44,7 +44,7 @@ export const USUAL_OCTETS = 512;
 
 /** Upper ends of query sizes in octets, each inclusive; a last bucket is unbounded. */
 export const QUERY_SIZE_BOUNDS: readonly number[] = [
-  ...[0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3],
+  0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3,
 ];
 /** Likewise: nearly all queries have at most this size. */
 export const USUAL_QUERY_OCTETS = 100;

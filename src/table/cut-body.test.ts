@@ -41,8 +41,16 @@ function encode(
   truncated: boolean,
 ) {
   const header = {
-    ...{ id: 1, response: true, opcode: 0, authoritative: false, truncated, recursionDesired: true },
-    ...{ recursionAvailable: true, authenticData: false, checkingDisabled: false, rcode: 0 },
+    id: 1,
+    response: true,
+    opcode: 0,
+    authoritative: false,
+    truncated,
+    recursionDesired: true,
+    recursionAvailable: true,
+    authenticData: false,
+    checkingDisabled: false,
+    rcode: 0,
   };
   return encodeMessage({ header, questions: [QUESTION], edns: undefined, ...records }, { limit });
 }

@@ -308,7 +308,13 @@ export const VIEW_FLAG = {
 } as const;
 export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
 export const RULE_FLAG = {
-  ...{ EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8, BEFORE_CACHE: 16, IF_MISSING: 32, BY_FAMILY: 64 },
+  EXACT: 1,
+  SUFFIX: 2,
+  ALL_TYPES: 4,
+  WITH_OPTIONS: 8,
+  BEFORE_CACHE: 16,
+  IF_MISSING: 32,
+  BY_FAMILY: 64,
 } as const;
 
 /** Rounds up to whole words. */

@@ -6,7 +6,8 @@ import { VIEW_PATHS } from './types.ts';
 it('names have one outcome each, as far as every table has counters', () => {
   // Of its own: the names of the process are few, and other tests run in it.
   const names = new OutcomeNames();
-  const [one, other] = [names.outcomeOf('one'), names.outcomeOf('other')];
+  const one = names.outcomeOf('one');
+  const other = names.outcomeOf('other');
   expect(new Set([NO_OUTCOME, one, other]).size).toBe(3);
   expect(names.outcomeOf('one')).toBe(one);
   const takeAll = () => {

@@ -440,7 +440,8 @@ describe('cached answers', () => {
     const freshUntil = now / 1000 - 100;
     const answer = {
       ...cachedAddress('www.example.com', '192.0.2.1', 60),
-      ...{ freshUntil, passedErrors: errors },
+      freshUntil,
+      passedErrors: errors,
     };
     table.cache(answer, now, shown);
     expect(table.readCached(answer, shown)?.passedErrors).toEqual(Uint8Array.from(errors));

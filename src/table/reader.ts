@@ -62,12 +62,20 @@ const RECURSION_DESIRED = 0x01;
 const NO_RECORDS = {
   octets: new Uint8Array(),
   view: new DataView(new ArrayBuffer(0)),
-  ...{ length: 0, answers: 0, additionals: 0, isCut: false, isWithoutAdditionals: false },
+  length: 0,
+  answers: 0,
+  additionals: 0,
+  isCut: false,
+  isWithoutAdditionals: false,
 };
 
 /** A composer for tables without records. */
 const withoutRecords: MakeComposer = () => ({
-  ...{ composition: NO_RECORDS, zone: 0, outcome: NO_OUTCOME, missing: 0, isBelowObject: false },
+  composition: NO_RECORDS,
+  zone: 0,
+  outcome: NO_OUTCOME,
+  missing: 0,
+  isBelowObject: false,
   compose: () => COMPOSED.NEXT,
 });
 
@@ -89,7 +97,13 @@ export class TableReader {
   readonly #searching = {
     // Of any memory.
     packet: new Uint8Array() as Uint8Array,
-    ...{ start: 0, client: 0, max: 0, record: 0, flags: 0, second: 0, maxTtl: 0 },
+    start: 0,
+    client: 0,
+    max: 0,
+    record: 0,
+    flags: 0,
+    second: 0,
+    maxTtl: 0,
   };
   /** The server's own maximum for UDP, which its OPT records carry. */
   readonly #udpSize: number;

@@ -234,7 +234,8 @@ export class ResponseWriter {
   addPassedErrors(start: number, length: number, explained: number, max: number, errors: number): number {
     const from = errors + 4;
     const to = from + (this.#words[errors >> 2] ?? 0);
-    const [end, stop] = [start + explained, start + max];
+    const end = start + explained;
+    const stop = start + max;
     const options = this.#optionsLength + explained - length;
     return writePassedErrors(this.#view, start, end, stop, this.#octets, from, to, options) - start;
   }

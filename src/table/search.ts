@@ -46,7 +46,8 @@ const JUDGED = { ASK: 0, DENIED: 1, COMPOSED: 2, NODATA: 3, CACHED: 4 } as const
 const MIN_LABELS = 3;
 const QUESTION_OCTETS = 4;
 /** The octets with RD and with CD. */
-const [FLAGS_AT, RECURSION_DESIRED] = [2, 0x01];
+const FLAGS_AT = 2;
+const RECURSION_DESIRED = 0x01;
 
 /** What a search needs of its reader, set before each one. */
 export interface Searching {
@@ -137,7 +138,8 @@ export class Search {
     const { atoms } = this.#views;
     const question = this.#question;
     const shape = atoms[domain >> 2] ?? 0;
-    const [length, labels] = [shape & 0xff, shape >>> 8];
+    const length = shape & 0xff;
+    const labels = shape >>> 8;
     if (labels === 0 || question.labels <= labels) return false;
     const from = question.labelStarts[question.labels - labels] ?? 0;
     if (question.nameLength - from !== length) return false;

@@ -98,7 +98,8 @@ const view: fc.Arbitrary<ModelView> = fc.record({
 
 const labelsOf = (text: string): string[] => text.split('.').filter((each) => each !== '');
 const isWithin = (text: string, suffix: string): boolean => {
-  const [all, last] = [labelsOf(text), labelsOf(suffix)];
+  const all = labelsOf(text);
+  const last = labelsOf(suffix);
   return all.length >= last.length && all.slice(all.length - last.length).join('.') === last.join('.');
 };
 const addressOf = (publicationIndex: number, text: string): string =>

@@ -377,7 +377,8 @@ export class TableWriter {
   }
 
   #countRecords(): Pick<TableStatistics, 'records' | 'recordOctets'> {
-    let [records, recordOctets] = [0, 0];
+    let records = 0;
+    let recordOctets = 0;
     for (const space of this.#records.values()) {
       records += space.entries;
       recordOctets += space.octets;

@@ -11,7 +11,20 @@ function read(text: string): Uint8Array | undefined {
 }
 
 const part = fc.constantFrom(
-  ...['0', '1', '00', '255', '256', '.', ':', '::', 'f', 'FFFF', 'fe80', '%1', ' ', 'g'],
+  '0',
+  '1',
+  '00',
+  '255',
+  '256',
+  '.',
+  ':',
+  '::',
+  'f',
+  'FFFF',
+  'fe80',
+  '%1',
+  ' ',
+  'g',
 );
 
 describe('an address in octets', () => {

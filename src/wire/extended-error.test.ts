@@ -14,8 +14,16 @@ import { CLASS, type EdnsOption, OPCODE, RCODE, TYPE } from './types.ts';
 
 const question = { name: parseName('a.example.'), type: TYPE.A, class: CLASS.IN };
 const header = {
-  ...{ id: 7, response: false, opcode: OPCODE.QUERY, rcode: 0, authoritative: false, truncated: false },
-  ...{ recursionDesired: true, recursionAvailable: false, authenticData: false, checkingDisabled: false },
+  id: 7,
+  response: false,
+  opcode: OPCODE.QUERY,
+  rcode: 0,
+  authoritative: false,
+  truncated: false,
+  recursionDesired: true,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
 };
 const edns = { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 0, options: [] };
 const response = (truncated = false) =>

@@ -100,7 +100,8 @@ export function writePassedErrors(
   options: number,
 ): number {
   if ((view.getUint8(start + 2) & TRUNCATED) !== 0) return end;
-  let [at, written] = [from, end];
+  let at = from;
+  let written = end;
   while (at + OPTION_HEADER_OCTETS <= to) {
     const next = at + OPTION_HEADER_OCTETS + (((source[at + 2] ?? 0) << 8) | (source[at + 3] ?? 0));
     if (next > to || written + next - at > stop) break;

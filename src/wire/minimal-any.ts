@@ -9,8 +9,21 @@ const TTL = 8482;
 
 /** The same record in wire form, its owner a pointer to the question's name at offset 12. */
 export const MINIMAL_ANY_OCTETS: Uint8Array = Uint8Array.of(
-  ...[0xc0, HEADER_OCTETS, 0, TYPE.HINFO, 0, CLASS.IN, 0, 0, TTL >> 8, TTL & 0xff, 0, 9],
-  ...[7, ...Buffer.from('RFC8482', 'latin1'), 0],
+  0xc0,
+  HEADER_OCTETS,
+  0,
+  TYPE.HINFO,
+  0,
+  CLASS.IN,
+  0,
+  0,
+  TTL >> 8,
+  TTL & 0xff,
+  0,
+  9,
+  7,
+  ...Buffer.from('RFC8482', 'latin1'),
+  0,
 );
 
 export function minimalAnyRecord(name: AbsoluteName): ResourceRecord {

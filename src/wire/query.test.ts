@@ -79,8 +79,15 @@ describe('parseQuery', () => {
 });
 
 const PLAIN_HEADER = {
-  ...{ response: false, opcode: 0, authoritative: false, truncated: false, rcode: 0 },
-  ...{ recursionDesired: true, recursionAvailable: false, authenticData: false, checkingDisabled: false },
+  response: false,
+  opcode: 0,
+  authoritative: false,
+  truncated: false,
+  rcode: 0,
+  recursionDesired: true,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
 };
 
 describe('respond', () => {

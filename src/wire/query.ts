@@ -90,7 +90,8 @@ const records = new QueryRecords();
 
 /** Whether the records of a query with a well-formed question fill the packet exactly. */
 function areRecordsSound(bytes: Uint8Array): boolean {
-  const [others, additionals] = [uint16At(bytes, 6) + uint16At(bytes, 8), uint16At(bytes, 10)];
+  const others = uint16At(bytes, 6) + uint16At(bytes, 8);
+  const additionals = uint16At(bytes, 10);
   return records.read(bytes, questionEnd(bytes, 0, bytes.length), bytes.length, others, additionals);
 }
 
@@ -99,7 +100,8 @@ function findEdns(bytes: Uint8Array): Edns | undefined {
   records.search(bytes, 0, bytes.length);
   const { opt } = records;
   if (opt === 0) return undefined;
-  const [udpSize, dnssecOk] = [udpSizeOf(bytes, opt), isDnssecOk(bytes, opt)];
+  const udpSize = udpSizeOf(bytes, opt);
+  const dnssecOk = isDnssecOk(bytes, opt);
   return { version: 0, udpSize, dnssecOk, extendedRcode: 0, options: [] };
 }
 

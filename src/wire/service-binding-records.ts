@@ -37,8 +37,16 @@ export const HTTPS = serviceBindingCodec('HTTPS');
 
 /** IANA, Service Parameter Keys: RFC 9460, RFC 9461, RFC 9540 and draft-ietf-tls-key-share-prediction. */
 export const SERVICE_PARAMETER_KEYS: readonly string[] = [
-  ...['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath'],
-  ...['ohttp', 'tls-supported-groups'],
+  'mandatory',
+  'alpn',
+  'no-default-alpn',
+  'port',
+  'ipv4hint',
+  'ech',
+  'ipv6hint',
+  'dohpath',
+  'ohttp',
+  'tls-supported-groups',
 ];
 
 function presentParameter({ key, value }: Parameter): string {

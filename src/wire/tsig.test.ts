@@ -25,16 +25,22 @@ const SHA256 = name('hmac-sha256.');
 const message = (id: number, owner = 'a.example.'): Uint8Array =>
   encodeMessage({
     header: {
-      ...{ id, response: false, opcode: 0, rcode: 0, authoritative: false, truncated: false },
-      ...{
-        recursionDesired: false,
-        recursionAvailable: false,
-        authenticData: false,
-        checkingDisabled: false,
-      },
+      id,
+      response: false,
+      opcode: 0,
+      rcode: 0,
+      authoritative: false,
+      truncated: false,
+      recursionDesired: false,
+      recursionAvailable: false,
+      authenticData: false,
+      checkingDisabled: false,
     },
     questions: [{ name: parseName(owner), type: TYPE.AXFR, class: CLASS.IN }],
-    ...{ answers: [], authorities: [], additionals: [], edns: undefined },
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: undefined,
   });
 
 function signatureOf(packet: Uint8Array): Signature {
@@ -129,7 +135,8 @@ describe('a signed response', () => {
   const verifier = () => new ResponseVerifier(KEY, SHA256, query.mac);
 
   it('is verified, message by message', () => {
-    const [sign, verify] = [signer(KEY, TSIG_ERROR.NONE), verifier()];
+    const sign = signer(KEY, TSIG_ERROR.NONE);
+    const verify = verifier();
     for (const owner of ['a.', 'b.', 'c.']) {
       const signed = sign.sign(message(7, owner));
       expect(signed.length - message(7, owner).length).toBeLessThanOrEqual(sign.octets);
@@ -150,7 +157,8 @@ describe('a signed response', () => {
 
   it('is refused out of order, with another key, too late, and with an error', () => {
     const sign = signer(KEY, TSIG_ERROR.NONE);
-    const [first, second] = [sign.sign(message(7, 'a.')), sign.sign(message(7, 'b.'))];
+    const first = sign.sign(message(7, 'a.'));
+    const second = sign.sign(message(7, 'b.'));
     expect(() => verifier().take(second, NOW)).toThrow('bad signature');
     expect(() => verifier().take(signer(OTHER, TSIG_ERROR.NONE).sign(message(7)), NOW)).toThrow(
       'bad signature',

@@ -99,7 +99,9 @@ function readRecord(packet: Uint8Array, at: number, additionals: number): Signat
   const from = new OctetReader(packet, at);
   const key = toKey(from.name());
   from.uint16();
-  const [recordClass, ttl, length] = [from.uint16(), from.uint32(), from.uint16()];
+  const recordClass = from.uint16();
+  const ttl = from.uint32();
+  const length = from.uint16();
   if (recordClass !== CLASS.ANY || ttl !== 0 || length > from.remaining) return undefined;
   from.end = from.position + length;
   const algorithm = toKey(from.name());
@@ -245,7 +247,10 @@ export class ResponseSigner {
     const isLate = this.#error === TSIG_ERROR.BADTIME;
     const seconds = this.#seconds();
     const variables: TsigVariables = {
-      ...{ key, algorithm, fudge: FUDGE, error: this.#error },
+      key,
+      algorithm,
+      fudge: FUDGE,
+      error: this.#error,
       // RFC 8945 section 5.2.3: the client's time, and ours beside it. An unsigned response has no time, as in CoreDNS.
       time: isLate ? time : this.#isSigned ? seconds : 0,
       other: isLate ? uint48(seconds) : NO_OCTETS,

@@ -49,10 +49,16 @@ export const catalog: readonly CatalogEntry[] = [
   { kind: 'Event', plural: 'events', group: '', namespaced: true },
   { kind: 'Ingress', plural: 'ingresses', group: 'networking.k8s.io', namespaced: true },
   ...(['ClusterRole', 'ClusterRoleBinding'] as const).map((kind) => ({
-    ...{ kind, plural: `${kind.toLowerCase()}s`, group: 'rbac.authorization.k8s.io', namespaced: false },
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    group: 'rbac.authorization.k8s.io',
+    namespaced: false,
   })),
   ...(['Role', 'RoleBinding'] as const).map((kind) => ({
-    ...{ kind, plural: `${kind.toLowerCase()}s`, group: 'rbac.authorization.k8s.io', namespaced: true },
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    group: 'rbac.authorization.k8s.io',
+    namespaced: true,
   })),
   // Custom resources.
   { kind: 'Gateway', plural: 'gateways', group: 'gateway.networking.k8s.io', namespaced: true },

@@ -56,7 +56,9 @@ export class Instance {
 
   constructor(double: ApiServerDouble, clock: ManualClock, plan: AutoscalerPlan, identity: string) {
     const settings = {
-      ...{ server: new URL(double.url), source: 'test', verify: false },
+      server: new URL(double.url),
+      source: 'test',
+      verify: false,
       user: { token: fixedBytes(Buffer.from(identity)) },
     };
     this.#connection = new HttpConnection(settings, clock);

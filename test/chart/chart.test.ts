@@ -154,7 +154,8 @@ describeWithTool('helm', 'the chart, rendered by helm', () => {
     expect(corefileOf(chart)).toEqual(corefileOf(shipped));
     if (workload === 'DaemonSet') return;
     expect(rightsOf(chart)).toEqual(rightsOf(shipped));
-    const [service, shippedService] = [ofKind(chart, 'Service')[0], ofKind(shipped, 'Service')[0]];
+    const service = ofKind(chart, 'Service')[0];
+    const shippedService = ofKind(shipped, 'Service')[0];
     expect(fieldOf(service, 'spec', 'clusterIP')).toBe(fieldOf(shippedService, 'spec', 'clusterIP'));
     const ports = fieldOf(shippedService, 'spec', 'ports') as readonly { name: string }[];
     // The chart has a Service of its own for metrics.

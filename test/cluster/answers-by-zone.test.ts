@@ -19,7 +19,9 @@ const HTTP: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };
 const DNS: ServicePort = { name: 'dns', protocol: 'UDP', port: 53 };
 
 const node = (number: number, zone: string | undefined): NodeRangesObject => ({
-  ...{ kind: 'NodeRanges', name: `node-${number}`, zone },
+  kind: 'NodeRanges',
+  name: `node-${number}`,
+  zone,
   ranges: [
     { address: `10.1.${number}.0`, prefix: 24 },
     { address: `fd00:${number}::`, prefix: 64 },
@@ -82,7 +84,8 @@ function model(
     const areHinted = group.every((endpoint) => hintsOf(endpoint).length > 0);
     const own = (endpoint: EndpointAddress) => [endpoint[kind]].filter((word) => word !== undefined);
     return group.map((endpoint) => ({
-      ...{ address: endpoint.address, areHinted },
+      address: endpoint.address,
+      areHinted,
       words: areHinted ? hintsOf(endpoint) : own(endpoint),
     }));
   };
@@ -152,7 +155,8 @@ const arbitrarySlices = fc.array(
 
 describe.each(['coredns', 'kube-dns'] as const)('%s: for any endpoints and any client', (dialect) => {
   it('readers, chain and model agree', { timeout: 60_000 }, async () => {
-    let [fewer, byTable] = [0, 0];
+    let fewer = 0;
+    let byTable = 0;
     await fc.assert(
       fc.asyncProperty(arbitrarySlices, arbitraryPreference, async (slices, prefers) => {
         const cluster = prefering(dialect);
@@ -193,7 +197,9 @@ const ENDPOINTS: readonly EndpointAddress[] = [
   { address: '10.9.0.2', hostname: undefined, zone: 'zone-a', node: 'node-2' },
   { address: '10.9.0.3', hostname: undefined, zone: 'zone-b', node: 'node-3' },
 ];
-const [IN_A, IN_B, NOWHERE] = ['10.1.1.7', '192.0.2.3', '203.0.113.9'];
+const IN_A = '10.1.1.7';
+const IN_B = '192.0.2.3';
+const NOWHERE = '203.0.113.9';
 
 function ask(cluster: AskableCluster, client: string, name = 'db', type: number = TYPE.A) {
   const answer = cluster.askTable(question(fullName(name), type), client);
@@ -260,7 +266,8 @@ describe('in a large service', () => {
     slice(
       `db-${number}`,
       Array.from({ length: 100 }, (_each, index) => ({
-        ...{ address: `10.9.${number}.${index}`, hostname: undefined },
+        address: `10.9.${number}.${index}`,
+        hostname: undefined,
         zone: index % 3 === 0 ? 'zone-b' : 'zone-a',
       })),
     ),

@@ -19,7 +19,10 @@ const SLICES = 40;
 const ENDPOINTS_OF_SLICE = 100;
 
 const slice = (number: number): EndpointsObject => ({
-  ...{ kind: 'Endpoints', namespace: 'blue', name: `web-${number}`, service: 'web' },
+  kind: 'Endpoints',
+  namespace: 'blue',
+  name: `web-${number}`,
+  service: 'web',
   groups: [
     {
       addresses: Array.from({ length: ENDPOINTS_OF_SLICE }, (_, index) => ({
@@ -93,7 +96,10 @@ it.each(['coredns', 'kube-dns'] as const)(
         const query = encodeMessage({
           header: { ...QUERY_HEADER, id: 1 },
           questions: [{ name: parseName(asked.name), type: asked.type, class: asked.class }],
-          ...{ answers: [], authorities: [], additionals: [], edns: undefined },
+          answers: [],
+          authorities: [],
+          additionals: [],
+          edns: undefined,
         });
         const octets = Buffer.concat([query, Uint8Array.from(asked.opt ?? []), Buffer.alloc(asked.stray)]);
         octets[2] = (asked.opcode << 3) | asked.flags.third;

@@ -8,7 +8,11 @@ import { type Message, TYPE } from '../../src/wire/types.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const SERVICE: ServiceObject = {
-  ...{ kind: 'Service', namespace: 'blue', name: 'web', address: { kind: 'headless' }, ports: PORTS },
+  kind: 'Service',
+  namespace: 'blue',
+  name: 'web',
+  address: { kind: 'headless' },
+  ports: PORTS,
 };
 const NAMES = ['web.blue.svc.cluster.local.', '_http._tcp.web.blue.svc.cluster.local.'];
 const TURNS = 2400;
@@ -19,7 +23,10 @@ function slices(size: number, hostnames: 'none' | 'shared'): readonly EndpointsO
     hostname: hostnames === 'shared' ? `h-${Math.floor(index / 2)}` : undefined,
   }));
   return Array.from({ length: Math.ceil(size / 20) }, (_, number) => ({
-    ...{ kind: 'Endpoints', namespace: 'blue', name: `web-${number}`, service: 'web' },
+    kind: 'Endpoints',
+    namespace: 'blue',
+    name: `web-${number}`,
+    service: 'web',
     groups: [{ addresses: addresses.slice(number * 20, number * 20 + 20), ports: PORTS }],
   }));
 }

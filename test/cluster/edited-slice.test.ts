@@ -10,7 +10,11 @@ import { recordMessage } from '../golden/recorded-answer.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const SERVICE: ServiceObject = {
-  ...{ kind: 'Service', namespace: 'blue', name: 'web', selects: true, ports: PORTS },
+  kind: 'Service',
+  namespace: 'blue',
+  name: 'web',
+  selects: true,
+  ports: PORTS,
   address: { kind: 'headless' },
 };
 const SLICES = 3;
@@ -24,7 +28,10 @@ function endpoint(number: number, hostname: string | undefined): EndpointAddress
 }
 
 const slice = (number: number, addresses: readonly EndpointAddress[]): EndpointsObject => ({
-  ...{ kind: 'Endpoints', namespace: 'blue', name: `web-${number}`, service: 'web' },
+  kind: 'Endpoints',
+  namespace: 'blue',
+  name: `web-${number}`,
+  service: 'web',
   groups: [{ addresses, ports: PORTS }],
 });
 
@@ -46,7 +53,10 @@ const labelOf = (number: number): string =>
   number % 7 === 0 ? `fd00--${number === 0 ? '0' : number.toString(16)}` : `10-1-0-${number}`;
 const NAMES = [
   ...Array.from({ length: NUMBERS }, (_, number) => `${labelOf(number)}.web`),
-  ...['a.web', 'b.web', 'web', '_http._tcp.web'],
+  'a.web',
+  'b.web',
+  'web',
+  '_http._tcp.web',
 ].map((name) => `${name}.blue.svc.cluster.local.`);
 const REVERSE = Array.from({ length: NUMBERS }, (_, number) => `${number}.0.1.10.in-addr.arpa.`);
 

@@ -16,12 +16,19 @@ const ADDRESSES = ['10.244.0.1', '10.244.0.2', '203.0.113.7', '203.0.113.8', '10
 const isInside = (address: string): boolean => address.startsWith('10.244.');
 
 const service = (name: string, selects: boolean, ownAddress?: string): ServiceObject => ({
-  ...{ kind: 'Service', namespace: 'blue', name, selects, ports: PORTS },
+  kind: 'Service',
+  namespace: 'blue',
+  name,
+  selects,
+  ports: PORTS,
   address: ownAddress === undefined ? { kind: 'headless' } : { kind: 'clusterIPs', addresses: [ownAddress] },
 });
 
 const slice = (of: string, addresses: readonly string[]): EndpointsObject => ({
-  ...{ kind: 'Endpoints', namespace: 'blue', name: of, service: of },
+  kind: 'Endpoints',
+  namespace: 'blue',
+  name: of,
+  service: of,
   groups: [{ addresses: addresses.map((address) => ({ address, hostname: 'a' })), ports: PORTS }],
 });
 
@@ -30,7 +37,8 @@ const reverse = (address: string): string => `${address.split('.').reverse().joi
 /** The names of an address, from the table, which the chain gives too. */
 async function namesOf(cluster: AskableCluster, name: string): Promise<readonly string[] | 'none'> {
   const asked = question(name, TYPE.PTR);
-  const [byTable, byChain] = [cluster.askTable(asked), await cluster.askChain(asked)];
+  const byTable = cluster.askTable(asked);
+  const byChain = await cluster.askChain(asked);
   const names = byChain.answers.map(({ data }) => (data.kind === 'PTR' ? String(data.target) : '')).sort();
   if (byTable !== undefined) expect(byTable.header.rcode).toBe(byChain.header.rcode);
   return byChain.header.rcode === RCODE.NXDOMAIN ? 'none' : names;
@@ -77,7 +85,9 @@ describe('any changes', () => {
     const name = fc.constantFrom('web', 'db');
     const event = fc.oneof(
       fc.record({
-        ...{ kind: fc.constant('service' as const), name, selects: fc.boolean() },
+        kind: fc.constant('service' as const),
+        name,
+        selects: fc.boolean(),
         own: fc.constantFrom(undefined, ...ADDRESSES),
       }),
       fc.record({ kind: fc.constant('slice' as const), name, addresses }),
@@ -128,7 +138,9 @@ describe('ranges that are learned from nodes', () => {
       ...(endpointRanges && { endpointRanges }),
     });
   const node = (name: string, ...addresses: readonly string[]): NodeRangesObject => ({
-    ...{ kind: 'NodeRanges', name, zone: undefined },
+    kind: 'NodeRanges',
+    name,
+    zone: undefined,
     ranges: addresses.map((address) => ({ address, prefix: address.endsWith('.0') ? 24 : 32 })),
   });
   const NAME = ['a.web.blue.svc.cluster.local.'];
@@ -136,8 +148,10 @@ describe('ranges that are learned from nodes', () => {
   it('hold from when they are known, for what was listed before too', async () => {
     const cluster = learning();
     cluster.list([
-      ...[service('web', false), slice('web', ['203.0.113.7', '203.0.113.8'])],
-      ...[service('db', true), slice('db', ['10.244.0.2'])],
+      service('web', false),
+      slice('web', ['203.0.113.7', '203.0.113.8']),
+      service('db', true),
+      slice('db', ['10.244.0.2']),
     ]);
     expect(await namesOf(cluster, reverse('203.0.113.7'))).toBe('none');
     expect(await namesOf(cluster, reverse('10.244.0.2'))).toEqual(['a.db.blue.svc.cluster.local.']);

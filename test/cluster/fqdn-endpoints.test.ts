@@ -17,23 +17,29 @@ afterEach(endAllPrograms);
 const fqdnSlice = (of: string, endpoints: readonly object[]): KubernetesObject => ({
   kind: 'EndpointSlice',
   metadata: {
-    ...{ name: `${of}-names`, namespace: 'default' },
+    name: `${of}-names`,
+    namespace: 'default',
     labels: { 'kubernetes.io/service-name': of },
   },
-  ...{ addressType: 'FQDN', endpoints, ports: [{ name: 'http', port: 80, protocol: 'TCP' }] },
+  addressType: 'FQDN',
+  endpoints,
+  ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
 });
 
 const DB = { addresses: ['db.example.test'] };
 const OBJECTS: readonly KubernetesObject[] = [
   namespace('default'),
-  ...[service('db', 'None'), fqdnSlice('db', [{ ...DB, hostname: 'prim' }])],
-  ...[
-    service('bare', 'None'),
-    fqdnSlice('bare', [DB, { addresses: ['b.test'], conditions: { ready: false } }]),
-  ],
-  ...[service('web', '10.96.0.10'), fqdnSlice('web', [{ ...DB, hostname: 'prim' }])],
-  ...[service('mixed', 'None'), fqdnSlice('mixed', [DB]), slice('mixed-1', 'mixed', '10.244.0.9')],
-  ...[service('inner', 'None'), fqdnSlice('inner', [{ addresses: ['web.default.svc.cluster.local'] }])],
+  service('db', 'None'),
+  fqdnSlice('db', [{ ...DB, hostname: 'prim' }]),
+  service('bare', 'None'),
+  fqdnSlice('bare', [DB, { addresses: ['b.test'], conditions: { ready: false } }]),
+  service('web', '10.96.0.10'),
+  fqdnSlice('web', [{ ...DB, hostname: 'prim' }]),
+  service('mixed', 'None'),
+  fqdnSlice('mixed', [DB]),
+  slice('mixed-1', 'mixed', '10.244.0.9'),
+  service('inner', 'None'),
+  fqdnSlice('inner', [{ addresses: ['web.default.svc.cluster.local'] }]),
 ];
 
 async function startUpstream(): Promise<LoopbackUpstream> {

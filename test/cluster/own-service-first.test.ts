@@ -13,12 +13,19 @@ const POINTER = question('1.0.244.10.in-addr.arpa.', TYPE.PTR);
 const OWN = 'db-0.web.shop.svc.cluster.local.';
 
 const service = (namespace: string, name: string, selects: boolean): ServiceObject => ({
-  ...{ kind: 'Service', namespace, name, selects, ports: PORTS },
+  kind: 'Service',
+  namespace,
+  name,
+  selects,
+  ports: PORTS,
   address: { kind: 'headless' },
 });
 
 const slice = (namespace: string, of: string): EndpointsObject => ({
-  ...{ kind: 'Endpoints', namespace, name: of, service: of },
+  kind: 'Endpoints',
+  namespace,
+  name: of,
+  service: of,
   groups: [{ addresses: [{ address: '10.244.0.1', hostname: 'db-0' }], ports: PORTS }],
 });
 

@@ -39,7 +39,8 @@ const QUESTIONS = [
 
 describe('portolan compare', () => {
   it('says that two servers answer alike, over UDP and TCP', async () => {
-    const [one, other] = [await servePortolan(EXAMPLE), await servePortolan(EXAMPLE)];
+    const one = await servePortolan(EXAMPLE);
+    const other = await servePortolan(EXAMPLE);
     const questions = await folder.write('questions', QUESTIONS);
     const servers = [`127.0.0.1:${one.port}`, `tcp://127.0.0.1:${other.port}`];
     const { code, output, errors } = await compare([...servers, '--questions', questions]);

@@ -32,7 +32,8 @@ async function writeFolder(name: string, files: Readonly<Record<string, string>>
 
 describe('portolan diff', () => {
   it('shows what changes in the plan of a Corefile, and which questions would be answered otherwise', async () => {
-    const [old, next] = [await folder.write('old', OLD), await folder.write('new', NEW)];
+    const old = await folder.write('old', OLD);
+    const next = await folder.write('new', NEW);
     const questions = await folder.write('questions', QUESTIONS);
     const replay = ['--replay', questions, '--manifests', 'examples/cluster', '--output', 'json'];
     const { code, output, errors } = await diff([old, next, ...replay]);

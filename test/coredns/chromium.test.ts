@@ -42,7 +42,9 @@ async function servePage(text: string): Promise<number> {
 }
 
 itWithTool('chromium', 'Chromium finds a page by its questions over HTTPS', async () => {
-  const [port, metrics, page] = [await findFreePort(), await findFreePort(), await servePage('found it')];
+  const port = await findFreePort();
+  const metrics = await findFreePort();
+  const page = await servePage('found it');
   const folder = await makeTemporaryFolder();
   const conf = await folder.write(
     'Corefile',
@@ -66,9 +68,14 @@ itWithTool('chromium', 'Chromium finds a page by its questions over HTTPS', asyn
   const { stdout } = await run(
     'chromium',
     [
-      ...['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${folder.path}/profile`],
-      ...[`--ignore-certificate-errors-spki-list=${keyHash()}`, '--no-proxy-server'],
-      ...['--dump-dom', `http://page.example:${page}/`],
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      `--user-data-dir=${folder.path}/profile`,
+      `--ignore-certificate-errors-spki-list=${keyHash()}`,
+      '--no-proxy-server',
+      '--dump-dom',
+      `http://page.example:${page}/`,
     ],
     { timeout: PATIENCE, killSignal: 'SIGKILL' },
   );

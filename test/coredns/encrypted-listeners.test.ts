@@ -69,7 +69,9 @@ const VERIFIED = [`+tls-ca=${AUTHORITY}`, '+tls-hostname=localhost'];
 
 describeWithTool(['kdig', 'curl'], 'listeners with TLS', () => {
   it('answer kdig over TLS and over HTTPS, and count as CoreDNS does', async () => {
-    const [tls, https, metrics] = [await findFreePort(), await findFreePort(), await findFreePort()];
+    const tls = await findFreePort();
+    const https = await findFreePort();
+    const metrics = await findFreePort();
     const common = `bind 127.0.0.1\n tls ${IDENTITY}\n prometheus 127.0.0.1:${metrics}\n ${ZONE}`;
     const { program } = await serve(`tls://.:${tls} {\n ${common}\n}\nhttps://.:${https} {\n ${common}\n}\n`);
     expect(program.output).toContain(`tls://.:${tls} on 127.0.0.1\n`);
@@ -96,7 +98,8 @@ describeWithTool(['kdig', 'curl'], 'listeners with TLS', () => {
   });
 
   it('give metrics to clients with a certificate only, and follow the file of it', async () => {
-    const [port, metrics] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const metrics = await findFreePort();
     const folder = await makeTemporaryFolder();
     const ofServer = `tls_server_config:\n  cert_file: ${tlsFixturePath('server.crt')}\n  key_file: ${tlsFixturePath('server.key')}\n`;
     const ofClients = `  client_ca_file: ${AUTHORITY}\n  client_auth_type: RequireAndVerifyClientCert\n`;
@@ -121,7 +124,8 @@ describeWithTool(['kdig', 'curl'], 'listeners with TLS', () => {
   });
 
   it('have no metrics without the certificate that they are to have', async () => {
-    const [port, metrics] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const metrics = await findFreePort();
     const { program } = await serve(
       `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics} {\n tls /nonexistent/web.yml\n }\n whoami\n}\n`,
     );

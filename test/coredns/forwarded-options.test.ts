@@ -94,7 +94,8 @@ it('as the chain does, octet for octet', { timeout: 60_000 }, async () => {
             // A set that is cut begins anywhere.
             return { ...others, answers: others.header.truncated ? answers.length : answers };
           });
-        const [read, chained] = [await byReader.askAtOnce(packets), await byChain.askChainAtOnce(packets)];
+        const read = await byReader.askAtOnce(packets);
+        const chained = await byChain.askChainAtOnce(packets);
         expect(contents(read)).toEqual(contents(chained));
         asked += packets.length;
       }

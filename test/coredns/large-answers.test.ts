@@ -27,7 +27,9 @@ async function startUpstream(): Promise<LoopbackUpstream> {
     if (question === undefined) return;
     const of = (index: number) => ({ kind: 'A', address: `10.0.${index >> 8}.${index & 255}` }) as const;
     const answers = Array.from({ length: over === 'udp' ? 0 : RECORDS }, (_, index) => ({
-      ...{ name: question.name, class: 1, ttl: 60 },
+      name: question.name,
+      class: 1,
+      ttl: 60,
       data: of(index),
     }));
     const header = { ...query.header, response: true, recursionAvailable: true, truncated: over === 'udp' };

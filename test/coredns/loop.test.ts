@@ -24,7 +24,8 @@ async function openSocket(): Promise<Socket> {
 
 /** Answers all names. While it loops, it asks for those of HINFO back, three times each, and passes on the first response. */
 async function startUpstream(asksBackAt: number) {
-  const [socket, client] = [await openSocket(), await openSocket()];
+  const socket = await openSocket();
+  const client = await openSocket();
   client.setMaxListeners(0);
   const upstream = { port: socket.address().port, isLooping: true, asked: [] as string[] };
   socket.on('message', (packet, { port, address }) => {
@@ -51,14 +52,19 @@ const COMMANDS: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'node-cache',
     [
-      ...['-localip', '127.0.0.1', '-setupinterface=false', '-setupiptables=false'],
-      ...['-metrics-listen-address', '127.0.0.1:0'],
+      '-localip',
+      '127.0.0.1',
+      '-setupinterface=false',
+      '-setupiptables=false',
+      '-metrics-listen-address',
+      '127.0.0.1:0',
     ],
   ],
 ]);
 
 async function start(role: string, flags: readonly string[] = []) {
-  const [port, readyPort] = [await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const readyPort = await findFreePort();
   const upstream = await startUpstream(port);
   const folder = await makeTemporaryFolder();
   const conf = await folder.write(

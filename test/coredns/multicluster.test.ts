@@ -20,24 +20,29 @@ const IMPORTS_PATH = 'multicluster.x-k8s.io/v1alpha1/serviceimports';
 const PORTS = [{ name: 'http', port: 80, protocol: 'TCP' }];
 
 const serviceImport = (name: string, ips?: readonly string[]): KubernetesObject => ({
-  ...{ kind: 'ServiceImport', metadata: { name, namespace: 'shop' } },
+  kind: 'ServiceImport',
+  metadata: { name, namespace: 'shop' },
   spec: ips === undefined ? { type: 'Headless', ports: PORTS } : { type: 'ClusterSetIP', ips, ports: PORTS },
 });
 const slice = (name: string, of: string, cluster: string, address: string): KubernetesObject => ({
   kind: 'EndpointSlice',
   metadata: {
-    ...{ name, namespace: 'shop' },
+    name,
+    namespace: 'shop',
     labels: {
       'multicluster.kubernetes.io/service-name': of,
       'multicluster.kubernetes.io/source-cluster': cluster,
     },
   },
-  ...{ addressType: 'IPv4', ports: PORTS, endpoints: [{ addresses: [address], hostname: 'db-0' }] },
+  addressType: 'IPv4',
+  ports: PORTS,
+  endpoints: [{ addresses: [address], hostname: 'db-0' }],
 });
 const OBJECTS: readonly KubernetesObject[] = [
   { kind: 'Namespace', metadata: { name: 'shop' } },
   {
-    ...{ kind: 'Service', metadata: { name: 'cart', namespace: 'shop' } },
+    kind: 'Service',
+    metadata: { name: 'cart', namespace: 'shop' },
     spec: { clusterIP: '10.96.0.1', clusterIPs: ['10.96.0.1'], ports: PORTS },
   },
 ];
@@ -50,7 +55,9 @@ async function start(objects: readonly KubernetesObject[], served: readonly stri
   const kubeconfig = await folder.write(
     'kubeconfig',
     JSON.stringify({
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
       contexts: [{ name: 'c', context: { cluster: 'c' } }],
       clusters: [{ name: 'c', cluster: { server: double.url } }],
     }),

@@ -49,7 +49,8 @@ const faulty = (name: string, handler: string, more = ''): string =>
 describe('coredns -plugin', () => {
   it('answers by the plugin, in its place, and has readers repeat what it allows', async () => {
     const folder = await makeFolder();
-    const [port, metrics] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const metrics = await findFreePort();
     const conf = await folder.write(
       'Corefile',
       `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n records a.test {\n  www 60 A 192.0.2.1\n  note TXT "two words"\n }\n template IN A {\n  answer "{{ .Name }} 9 IN A 198.51.100.1"\n }\n}\n`,
@@ -101,7 +102,8 @@ describe('coredns -plugin', () => {
       'thrower.js',
       faulty('thrower', "questions: ZONE, handle() { throw new Error('oh'); }"),
     );
-    const [port, metrics] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const metrics = await findFreePort();
     const conf = await folder.write(
       'Corefile',
       `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n thrower\n whoami\n}\n`,

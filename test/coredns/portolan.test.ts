@@ -112,7 +112,10 @@ it('clients: refuses and ignores clients, by UDP and TCP, and follows changed ru
     rules('clients refuse 127.0.0.2\n clients drop 127.0.0.0/30\n clients allow 127.0.0.1'),
   );
   const at = (last: number) => clientAt(`127.0.0.${last}`, server.port);
-  const [one, refused, ignored, other] = [await at(1), await at(2), await at(3), await at(9)];
+  const one = await at(1);
+  const refused = await at(2);
+  const ignored = await at(3);
+  const other = await at(9);
   ignored.send();
   expect([await one.ask(), await refused.ask(), await other.ask(), await one.ask()]).toEqual([
     '0',
@@ -134,7 +137,8 @@ it('rate: truncates what a client asks beyond it', async () => {
   const upstream = await startUpstream(60);
   const portolan = 'portolan {\n rate queries 1\n rate slip 1\n }';
   const { server } = await startCoredns(`${portolan}\n cache\n forward . 127.0.0.1:${upstream.port}`);
-  const [two, three] = [await clientAt('127.0.0.2', server.port), await clientAt('127.0.0.3', server.port)];
+  const two = await clientAt('127.0.0.2', server.port);
+  const three = await clientAt('127.0.0.3', server.port);
   two.send();
   two.send();
   // One of them is within the rate, and the other one is not, whichever is answered first.
@@ -189,7 +193,8 @@ it('prefetch: asks again for an answer in use before it ends, while readers forw
 });
 
 it('hedge: asks the second server for a question that is late, in the order of policy sequential', async () => {
-  const [first, second] = [await startUpstream(60), await startUpstream(60)];
+  const first = await startUpstream(60);
+  const second = await startUpstream(60);
   const block = (hedge: string) =>
     `${hedge}\n cache\n forward . 127.0.0.1:${first.port} 127.0.0.1:${second.port} {\n policy sequential\n }`;
   const { server, metrics } = await startCoredns(block('portolan {\n hedge on\n }'));

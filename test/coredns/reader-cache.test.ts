@@ -24,7 +24,11 @@ const SOA = {
   kind: 'SOA',
   primary: parseName('ns.test.'),
   mailbox: parseName('admin.test.'),
-  ...{ serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 20 },
+  serial: 1,
+  refresh: 2,
+  retry: 3,
+  expire: 4,
+  minimum: 20,
 } as const;
 
 /** What an upstream says depends on the first label of the name. */
@@ -105,7 +109,12 @@ const NAMES = [
     `${name}.test`,
     `${name}.before.test`,
   ]),
-  ...['old.test', 'MANY.x.y.test', 'made.test', 'x.made.test', 'localhost', 'own.test'],
+  'old.test',
+  'MANY.x.y.test',
+  'made.test',
+  'x.made.test',
+  'localhost',
+  'own.test',
 ];
 
 /** In the block `hosts`, and in the file of every machine. */
@@ -200,7 +209,8 @@ describe('the cache of a server block', () => {
       await subject.askChain(packetOf(name, type, withOpt(1232, EDNS_OPTIONS.slice(0, 1))));
     for (const options of [[], ...EDNS_OPTIONS.map((option) => [option]), EDNS_OPTIONS]) {
       const packet = packetOf(name, type, withOpt(1232, options));
-      const [read, byChain] = [subject.askTable(packet), await subject.askChain(packet)];
+      const read = subject.askTable(packet);
+      const byChain = await subject.askChain(packet);
       expect(read && contentOf(read), JSON.stringify(options)).toEqual(byChain && contentOf(byChain));
       expect(read?.edns?.options.map(({ code }) => code)).toEqual(
         options.map(({ code }) => code).filter((code) => code !== 8 && code !== 65_001),

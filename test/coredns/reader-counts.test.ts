@@ -25,7 +25,11 @@ const SOA = {
   kind: 'SOA',
   primary: parseName('ns.test.'),
   mailbox: parseName('admin.test.'),
-  ...{ serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 20 },
+  serial: 1,
+  refresh: 2,
+  retry: 3,
+  expire: 4,
+  minimum: 20,
 } as const;
 
 /** Names that begin with `missing` do not exist; all others have one address. */
@@ -34,7 +38,10 @@ function answer({ query, send }: Received): void {
   if (question === undefined) return;
   const { name } = question;
   const of = (owner: typeof name, ttl: number, data: ResourceRecord['data']) => ({
-    ...{ name: owner, class: 1, ttl, data },
+    name: owner,
+    class: 1,
+    ttl,
+    data,
   });
   const header = { ...query.header, response: true, rcode: RCODE.NXDOMAIN };
   const denial = { header, answers: [], authorities: [of(parseName('test.'), 15, SOA)] };
@@ -84,7 +91,9 @@ const HOSTS = 'hosts {\n    198.51.100.7 own.test\n    ttl 30\n    fallthrough\n
 const CACHE_OF_SOME = 'cache 30 test';
 const CACHES = [
   '',
-  ...['cache', 'cache', 'cache'],
+  'cache',
+  'cache',
+  'cache',
   CACHE_OF_SOME,
   'cache {\n    disable success other.test\n  }',
   'cache {\n    disable denial\n  }',
@@ -92,8 +101,18 @@ const CACHES = [
 ] as const;
 const LONG = `${'a'.repeat(60)}.${'b'.repeat(60)}`;
 const NAMES = [
-  ...['old.test', 'other.test', 'OTHER.before.test', 'missing.test', 'missing.before.test', 'own.test'],
-  ...['x.made.test', `${LONG}.made.test`, `${LONG}.test`, 'localhost', 'x.localhost', 'own.before.test'],
+  'old.test',
+  'other.test',
+  'OTHER.before.test',
+  'missing.test',
+  'missing.before.test',
+  'own.test',
+  'x.made.test',
+  `${LONG}.made.test`,
+  `${LONG}.test`,
+  'localhost',
+  'x.localhost',
+  'own.before.test',
 ];
 
 interface Asked {

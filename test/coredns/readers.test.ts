@@ -165,7 +165,9 @@ describe('the Corefile of kubeadm', () => {
 });
 
 it('is answered by a reader thread, and counted, in a process of its own', async () => {
-  const [port, other, metrics] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const other = await findFreePort();
+  const metrics = await findFreePort();
   const corefile = kubeadm(await startApiServer())
     .replace('.:53 {', `.:${port} {\n  bind 127.0.0.1`)
     .replace('health\n  ready\n', '')

@@ -73,7 +73,9 @@ it('takes over a changed Corefile, and keeps what it can', async () => {
 });
 
 it('serves on for the lameduck time, while readiness is refused', async () => {
-  const [port, health, ready] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const health = await findFreePort();
+  const ready = await findFreePort();
   const corefile = `. {\nbind 127.0.0.1\nhealth 127.0.0.1:${health} {\nlameduck 10m\n}\nready 127.0.0.1:${ready}\nwhoami\n}\n`;
   const { program } = await serve(corefile, port);
   expect(await get(ready, '/ready')).toBe('200 OK');
@@ -99,7 +101,9 @@ describe('a changed Corefile', () => {
       objects: [
         { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'blue', labels: LABEL } },
         {
-          ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'blue' } },
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: { name: 'web', namespace: 'blue' },
           spec: { type: 'ClusterIP', clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'], ports: [] },
         },
       ],
@@ -126,7 +130,9 @@ describe('a changed Corefile', () => {
     }
     expect(lists()).toBe(before);
     double.put({
-      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'late', namespace: 'blue' } },
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'late', namespace: 'blue' },
       spec: { type: 'ClusterIP', clusterIP: '10.96.0.10', clusterIPs: ['10.96.0.10'], ports: [] },
     });
     await expect.poll(() => addressOf('late'), { timeout: 30_000 }).toHaveLength(1);
@@ -143,7 +149,8 @@ describe('a changed Corefile', () => {
 
   it('that selects other objects lists them, and ends the watches of before', async () => {
     const { double, reload, addressOf, lists } = await serveCluster();
-    const [before, watches] = [lists(), double.watches.size];
+    const before = lists();
+    const watches = double.watches.size;
     await reload(corefile(double.url, 'whoami\n', 'labels app=none\n'), /Reloading complete/);
     expect(await addressOf('web')).toEqual([]);
     expect(lists()).toBeGreaterThan(before);

@@ -214,8 +214,13 @@ describe('a migration in place', () => {
     const corefile =
       '(upstream) {\n  kubernetes {\n    upstream\n    pods insecure\n  }\n}\n.:53 {\n  import custom/*.override\n  import upstream\n}\nimport custom/*.server\n';
     const migration = migrateCorefile(corefile, {
-      ...{ file: '/etc/Corefile', files, environment: {} },
-      ...{ from: '1.4.0', to: '1.7.0', deprecations: false, direction: 'up' },
+      file: '/etc/Corefile',
+      files,
+      environment: {},
+      from: '1.4.0',
+      to: '1.7.0',
+      deprecations: false,
+      direction: 'up',
     });
     expect(Object.fromEntries(migration.files.map(({ path, changed }) => [path, changed]))).toEqual({
       '/etc/Corefile':
@@ -237,8 +242,13 @@ describe('a migration in place', () => {
       list: () => [],
     };
     const migration = migrateCorefile('. {\n  import self\n  forward . 10.0.0.1\n}\n', {
-      ...{ file: '/etc/Corefile', files, environment: {} },
-      ...{ from: '1.6.9', to: '1.7.0', deprecations: false, direction: 'up' },
+      file: '/etc/Corefile',
+      files,
+      environment: {},
+      from: '1.6.9',
+      to: '1.7.0',
+      deprecations: false,
+      direction: 'up',
     });
     expect(migration.files[0]?.changed).toContain('max_concurrent 1000');
   });

@@ -171,7 +171,8 @@ describe('coredns --autoscale', () => {
     const double = await startDouble(rules, 'coredns');
     const folder = await makeTemporaryFolder();
     const kubeconfig = await folder.write('kubeconfig', kubeconfigOf(double));
-    const [dns, metrics] = [await findFreePort(), await findFreePort()];
+    const dns = await findFreePort();
+    const metrics = await findFreePort();
     const corefile = await folder.write(
       'Corefile',
       `.:${dns} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n whoami\n}\n`,

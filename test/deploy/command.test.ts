@@ -111,7 +111,8 @@ describe('portolan manifests', () => {
   });
 
   it('prints the same each time, with its own flags in the first line', async () => {
-    const [first, second] = [await run(), await run()];
+    const first = await run();
+    const second = await run();
     expect(first.output).toBe(second.output);
     expect(first.output.split('\n')[0]).toBe(
       '# Printed by: portolan manifests --layout=one --dns-server-ip=10.96.0.10 --domain=cluster.local ' +

@@ -195,7 +195,10 @@ describe('the three containers', () => {
     expect(kubedns).toMatchObject({
       command: ['/kube-dns'],
       args: [
-        ...['--domain=cluster.local.', '--dns-port=10053', '--config-dir=/kube-dns-config', '--v=2'],
+        '--domain=cluster.local.',
+        '--dns-port=10053',
+        '--config-dir=/kube-dns-config',
+        '--v=2',
         '--lameduck=20s',
       ],
       env: [{ name: 'PROMETHEUS_PORT', value: '10055' }],

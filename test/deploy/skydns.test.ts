@@ -59,7 +59,8 @@ describe('deploy/skydns', () => {
     });
     expect(kube2sky.settings.plan.version).toBe(2);
     expect({ healthzPort, port: metrics?.port, listen }).toEqual({
-      ...{ healthzPort: 8082, port: 10_055 },
+      healthzPort: 8082,
+      port: 10_055,
       listen: { address: '0.0.0.0', port: 53 },
     });
     const [first] = etcd.endpoints;

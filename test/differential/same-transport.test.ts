@@ -21,8 +21,15 @@ afterEach(endAllPrograms);
 
 const PACKETS = 400;
 const NAMES = [
-  ...['www.example.com', 'a.b.c.example.org', 'localhost', 'version.bind', '.', 'own.hosts.example'],
-  ...['cart.shop.svc.cluster.local', 'missing.shop.svc.cluster.local', '10.20.96.10.in-addr.arpa'],
+  'www.example.com',
+  'a.b.c.example.org',
+  'localhost',
+  'version.bind',
+  '.',
+  'own.hosts.example',
+  'cart.shop.svc.cluster.local',
+  'missing.shop.svc.cluster.local',
+  '10.20.96.10.in-addr.arpa',
 ];
 
 /** The AA flag in the third octet of a message. */
@@ -103,9 +110,11 @@ it.each([...PROGRAMS])('%s', async (_, start) => {
   const packets = answerablePackets();
   // What is answered first by an upstream server comes from the cache afterwards.
   await askByUdp(server, packets);
-  const [byUdp, byTcp] = [await askByUdp(server, packets), await askByTcp(server, packets)];
+  const byUdp = await askByUdp(server, packets);
+  const byTcp = await askByTcp(server, packets);
   const differences = packets.flatMap((packet, id) => {
-    const [udp, tcp] = [describe(byUdp.get(id)), describe(byTcp.get(id))];
+    const udp = describe(byUdp.get(id));
+    const tcp = describe(byTcp.get(id));
     const isCut = ((byUdp.get(id)?.[2] ?? 0) & 2) !== 0;
     return isCut || JSON.stringify(udp) === JSON.stringify(tcp)
       ? []

@@ -19,28 +19,38 @@ import '../support/load-all-plugins.ts';
 const OUTSIDE = ['www.example.com', 'a.b.c.example.org', 'localhost', 'version.bind', '.', 'arpa'];
 const NAMES = [
   ...OUTSIDE,
-  ...['web.default.svc.cluster.local', 'db.default.svc.cluster.local', 'cluster.local', 'svc.cluster.local'],
-  ...['_http._tcp.web.default.svc.cluster.local', '1-2-3-4.default.pod.cluster.local'],
-  ...['missing.default.svc.cluster.local', 'default.svc.cluster.local', 'dns-version.cluster.local'],
-  ...[
-    '10.0.96.10.in-addr.arpa',
-    'x.10.0.96.10.in-addr.arpa',
-    '9.0.244.10.in-addr.arpa',
-    '9.9.9.9.in-addr.arpa',
-  ],
-  ...['96.10.in-addr.arpa', 'own.hosts.example', '8.2.0.192.in-addr.arpa', 'x.8.2.0.192.in-addr.arpa'],
+  'web.default.svc.cluster.local',
+  'db.default.svc.cluster.local',
+  'cluster.local',
+  'svc.cluster.local',
+  '_http._tcp.web.default.svc.cluster.local',
+  '1-2-3-4.default.pod.cluster.local',
+  'missing.default.svc.cluster.local',
+  'default.svc.cluster.local',
+  'dns-version.cluster.local',
+  '10.0.96.10.in-addr.arpa',
+  'x.10.0.96.10.in-addr.arpa',
+  '9.0.244.10.in-addr.arpa',
+  '9.9.9.9.in-addr.arpa',
+  '96.10.in-addr.arpa',
+  'own.hosts.example',
+  '8.2.0.192.in-addr.arpa',
+  'x.8.2.0.192.in-addr.arpa',
 ];
 const EXAMPLE_NAMES = [
   ...OUTSIDE,
-  ...['cart.shop.svc.cluster.local', 'kubernetes.default.svc.cluster.local', 'cluster.local'],
-  ...['missing.shop.svc.cluster.local', 'shop.svc.cluster.local', '1-2-3-4.shop.pod.cluster.local'],
-  ...[
-    '10.20.96.10.in-addr.arpa',
-    'x.10.20.96.10.in-addr.arpa',
-    '1.0.96.10.in-addr.arpa',
-    'dns-version.cluster.local',
-  ],
-  ...['*.1.0.96.10.in-addr.arpa', '9.9.9.9.in-addr.arpa'],
+  'cart.shop.svc.cluster.local',
+  'kubernetes.default.svc.cluster.local',
+  'cluster.local',
+  'missing.shop.svc.cluster.local',
+  'shop.svc.cluster.local',
+  '1-2-3-4.shop.pod.cluster.local',
+  '10.20.96.10.in-addr.arpa',
+  'x.10.20.96.10.in-addr.arpa',
+  '1.0.96.10.in-addr.arpa',
+  'dns-version.cluster.local',
+  '*.1.0.96.10.in-addr.arpa',
+  '9.9.9.9.in-addr.arpa',
 ];
 
 type Subject = Omit<Compared, 'transport'>;
@@ -64,7 +74,10 @@ async function startApiServer(): Promise<string> {
 async function startEngine(...corefile: Parameters<typeof compileText>): Promise<Engine> {
   const { engine: plan } = compileText(...corefile);
   const engine = new Engine(plan, {
-    ...{ readers: 0, version: 'test', clock: systemClock, log: silentLog },
+    readers: 0,
+    version: 'test',
+    clock: systemClock,
+    log: silentLog,
   });
   onTestFinished(() => engine.stop());
   await engine.start();

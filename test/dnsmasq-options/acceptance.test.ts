@@ -197,8 +197,15 @@ trust-anchor=.,20326,8,2,E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC68345710423
 
 /** As the unit of Debian 12 starts dnsmasq 2.90, with the trust anchors of the package dns-root-data. */
 const DEBIAN_WORDS = [
-  ...['-x', '/run/dnsmasq/dnsmasq.pid', '-u', 'dnsmasq', '-r', '/run/dnsmasq/resolv.conf'],
-  ...['-7', '/etc/dnsmasq.d,.dpkg-dist,.dpkg-old,.dpkg-new', '--local-service'],
+  '-x',
+  '/run/dnsmasq/dnsmasq.pid',
+  '-u',
+  'dnsmasq',
+  '-r',
+  '/run/dnsmasq/resolv.conf',
+  '-7',
+  '/etc/dnsmasq.d,.dpkg-dist,.dpkg-old,.dpkg-new',
+  '--local-service',
   '--trust-anchor=.,20326,8,2,E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D',
   '--trust-anchor=.,38696,8,2,683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16',
 ];
@@ -213,7 +220,8 @@ describe('options that matter only to a feature that is off', () => {
   it('change nothing', () => {
     const planOf = (standardInput: string) =>
       readDnsmasqOptions(['--conf-file=-'], memorySources({ standardInput }));
-    const [without, reading] = [planOf(''), planOf(IGNORED_LINES)];
+    const without = planOf('');
+    const reading = planOf(IGNORED_LINES);
     if (without.kind !== 'good' || reading.kind !== 'good') throw new Error('not accepted');
     expect(reading.plan).toEqual(without.plan);
     expect(reading.notes).toHaveLength(IGNORED_LINES.trim().split('\n').length);

@@ -88,7 +88,12 @@ export async function runOurs(words: readonly string[], options: OurOptions = {}
   const where = listens === 'everywhere' ? [] : ON_LOOPBACK;
   const own = words.map((word) => word.replaceAll('PORT', String(port)));
   const program = runPortolan([
-    ...['dnsmasq', ...HERE, ...where, `--user=${user}`, `--group=${group}`, `--port=${port}`],
+    'dnsmasq',
+    ...HERE,
+    ...where,
+    `--user=${user}`,
+    `--group=${group}`,
+    `--port=${port}`,
     ...own,
   ]);
   const isUp = () => /started, version/.test(program.errors);

@@ -21,8 +21,17 @@ async function runDnsmasq(prepare: string): Promise<Program> {
   const options = { through: ['unshare', '-m', 'sh', '-c', script, 'sh'] };
   const program = runPortolan(
     [
-      ...['dnsmasq', '-k', '-C', '/dev/null', '--no-resolv', '--no-hosts', '--log-facility=-', '--pid-file='],
-      ...['--listen-address=127.0.0.1', '--bind-interfaces', `--port=${await findFreePort()}`],
+      'dnsmasq',
+      '-k',
+      '-C',
+      '/dev/null',
+      '--no-resolv',
+      '--no-hosts',
+      '--log-facility=-',
+      '--pid-file=',
+      '--listen-address=127.0.0.1',
+      '--bind-interfaces',
+      `--port=${await findFreePort()}`,
     ],
     options,
   );

@@ -36,25 +36,25 @@ export async function runKnot(
   // Knot does not make the folder of its database.
   await folder.write('db/.keep', '');
   const lines = [
-    ...['server:', `    listen: 127.0.0.1@${port}`, `    rundir: ${folder.path}`, '    user: root:root'],
-    ...['database:', `    storage: ${folder.path}/db`],
-    ...[
-      'template:',
-      '  - id: default',
-      `    storage: ${folder.path}`,
-      `    zonefile-load: ${peer === undefined ? 'whole' : 'difference'}`,
-    ],
+    'server:',
+    `    listen: 127.0.0.1@${port}`,
+    `    rundir: ${folder.path}`,
+    '    user: root:root',
+    'database:',
+    `    storage: ${folder.path}/db`,
+    'template:',
+    '  - id: default',
+    `    storage: ${folder.path}`,
+    `    zonefile-load: ${peer === undefined ? 'whole' : 'difference'}`,
     ...(peer === undefined ? [] : describePeer(peer)),
-    ...[
-      'zone:',
-      ...names.flatMap((name) => [
-        `  - domain: ${name}`,
-        `    file: ${name}zone`,
-        ...(peer === undefined ? [] : ['    acl: peer']),
-        ...(peer?.kind === 'primary' ? ['    master: peer'] : []),
-        ...(peer?.kind === 'secondary' ? ['    notify: peer'] : []),
-      ]),
-    ],
+    'zone:',
+    ...names.flatMap((name) => [
+      `  - domain: ${name}`,
+      `    file: ${name}zone`,
+      ...(peer === undefined ? [] : ['    acl: peer']),
+      ...(peer?.kind === 'primary' ? ['    master: peer'] : []),
+      ...(peer?.kind === 'secondary' ? ['    notify: peer'] : []),
+    ]),
   ];
   const file = await folder.write('knot.conf', `${lines.filter((line) => isForUs(line)).join('\n')}\n`);
   const child = spawn('/usr/sbin/knotd', ['-c', file], { stdio: 'ignore' });
@@ -79,14 +79,15 @@ function describePeer({ kind, port, key }: KnotPeer): readonly string[] {
     ...(key === undefined
       ? []
       : ['key:', `  - id: ${key.name}`, `    algorithm: ${key.algorithm}`, `    secret: ${key.secret}`]),
-    ...['remote:', '  - id: peer', `    address: 127.0.0.1@${port}`, ...signed],
-    ...[
-      'acl:',
-      '  - id: peer',
-      '    address: 127.0.0.1',
-      ...signed,
-      `    action: ${kind === 'primary' ? 'notify' : 'transfer'}`,
-    ],
+    'remote:',
+    '  - id: peer',
+    `    address: 127.0.0.1@${port}`,
+    ...signed,
+    'acl:',
+    '  - id: peer',
+    '    address: 127.0.0.1',
+    ...signed,
+    `    action: ${kind === 'primary' ? 'notify' : 'transfer'}`,
   ];
 }
 

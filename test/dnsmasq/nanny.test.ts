@@ -36,9 +36,26 @@ const second = () => upstreams[1]?.address ?? '';
 async function runNanny(flags: readonly string[], words: readonly string[] = []) {
   const port = await findFreePort();
   const program = runPortolan([
-    ...['dnsmasq-nanny', '-v=2', '-logtostderr', `-configDir=${join(folder.path, 'config')}`, ...flags],
-    ...['--', '-k', '--log-facility=-', '-C', '/dev/null', '-x', '', '--no-hosts', '--no-resolv'],
-    ...['-a', '127.0.0.1', '-z', '-p', String(port), ...words],
+    'dnsmasq-nanny',
+    '-v=2',
+    '-logtostderr',
+    `-configDir=${join(folder.path, 'config')}`,
+    ...flags,
+    '--',
+    '-k',
+    '--log-facility=-',
+    '-C',
+    '/dev/null',
+    '-x',
+    '',
+    '--no-hosts',
+    '--no-resolv',
+    '-a',
+    '127.0.0.1',
+    '-z',
+    '-p',
+    String(port),
+    ...words,
   ]);
   await waitUntil(
     'the nanny to serve',

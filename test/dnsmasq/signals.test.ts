@@ -93,8 +93,18 @@ describe('in the background', () => {
     const port = await findFreePort();
     const [pidFile, log] = ['pid', 'log'].map((name) => join(folder.path, name));
     const parent = runPortolan([
-      ...['dnsmasq', '--no-resolv', ...ALONE, '-a', '127.0.0.1', '-z', '-p', String(port)],
-      ...['--user=', '--group=', `--pid-file=${pidFile}`, `--log-facility=${log}`],
+      'dnsmasq',
+      '--no-resolv',
+      ...ALONE,
+      '-a',
+      '127.0.0.1',
+      '-z',
+      '-p',
+      String(port),
+      '--user=',
+      '--group=',
+      `--pid-file=${pidFile}`,
+      `--log-facility=${log}`,
     ]);
     expect(await parent.exit).toEqual({ code: 0, signal: null });
     const pid = Number(read('pid'));

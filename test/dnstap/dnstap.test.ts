@@ -92,7 +92,9 @@ describeWithTool('dnstap-read', 'messages of dnstap', () => {
   });
 
   it('over TCP and TLS hold no DNS messages unless asked for, and answers that fail have no response', async () => {
-    const [tcp, tls, port] = [await findFreePort(), await findFreePort(), await findFreePort()];
+    const tcp = await findFreePort();
+    const tls = await findFreePort();
+    const port = await findFreePort();
     const collectors = [await Collector.start(tcp), await Collector.start(tls, 'tls')];
     const { server } = await serve(
       `. {
@@ -114,7 +116,9 @@ describeWithTool('dnstap-read', 'messages of dnstap', () => {
     await waitUntil('three messages each', () => collectors.every(({ frames }) => frames.length === 3));
     const [plain = '', full = ''] = await Promise.all(collectors.map((collector) => read(collector, '-y')));
     expect(plain.match(/type: CLIENT_\w+/g)).toEqual([
-      ...['type: CLIENT_QUERY', 'type: CLIENT_RESPONSE', 'type: CLIENT_QUERY'],
+      'type: CLIENT_QUERY',
+      'type: CLIENT_RESPONSE',
+      'type: CLIENT_QUERY',
     ]);
     expect(plain).not.toContain('query_message');
     expect(full).toContain('query_message');
@@ -124,7 +128,8 @@ describeWithTool('dnstap-read', 'messages of dnstap', () => {
 
 describe('a connection to a collector', () => {
   async function connectTo(where: string, maxQueued = 3) {
-    const [clock, log] = [new ManualClock(), new RecordingLog()];
+    const clock = new ManualClock();
+    const log = new RecordingLog();
     const endpoint = { kind: 'unix', path: where } as const;
     const connection = new TapConnection({ endpoint, maxQueued, maxOctets: 1000 }, { clock, log });
     onTestFinished(() => connection.stop());
@@ -187,7 +192,8 @@ describe('a socket for collectors', () => {
   it('gives all of them all messages, over a changed Corefile too, and ends their streams', async () => {
     const folder = await makeTemporaryFolder();
     const socket = join(folder.path, 'tap.sock');
-    const [port, tapPort] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const tapPort = await findFreePort();
     const corefile = (more: string) =>
       `. {\n bind 127.0.0.1\n dnstap listen ${socket} full\n dnstap listen tcp://127.0.0.1:${tapPort}\n whoami\n ${more}\n}\n`;
     const { server, program, conf } = await serve(corefile(''), port);
@@ -209,8 +215,10 @@ describe('a socket for collectors', () => {
   });
 
   it('over TLS takes those with a certificate', async () => {
-    const [port, tapPort] = [await findFreePort(), await findFreePort()];
-    const [certificate, key] = [tlsFixturePath('server.crt'), tlsFixturePath('server.key')];
+    const port = await findFreePort();
+    const tapPort = await findFreePort();
+    const certificate = tlsFixturePath('server.crt');
+    const key = tlsFixturePath('server.key');
     const authority = tlsFixturePath('authority.crt');
     const { server } = await serve(
       `. {\n bind 127.0.0.1\n dnstap listen tls://127.0.0.1:${tapPort} {\n tls ${certificate} ${key} ${authority}\n }\n whoami\n}\n`,
@@ -230,7 +238,8 @@ describe('a socket for collectors', () => {
   });
 
   it('closes one that does not read, and one that takes something else', async () => {
-    const [log, clock] = [new RecordingLog(), new ManualClock()];
+    const log = new RecordingLog();
+    const clock = new ManualClock();
     const endpoint = {
       kind: 'tcp',
       host: '127.0.0.1',

@@ -124,9 +124,16 @@ export class ScalingScene {
   /** Starts an autoscaler that polls each second. */
   run(flags: readonly string[], kubeconfig = this.cluster.kubeconfig): Program {
     return runPortolan([
-      ...['autoscaler', '--healthz-port=0', '--logtostderr=true', '--v=2', '--poll-period-seconds=1'],
-      ...[`--namespace=${this.namespace}`, `--configmap=${CONFIG_MAP}`, `--kubecfg-file=${kubeconfig}`],
-      ...[`--nodelabels=${NODE_LABEL}=${this.namespace}`, ...flags],
+      'autoscaler',
+      '--healthz-port=0',
+      '--logtostderr=true',
+      '--v=2',
+      '--poll-period-seconds=1',
+      `--namespace=${this.namespace}`,
+      `--configmap=${CONFIG_MAP}`,
+      `--kubecfg-file=${kubeconfig}`,
+      `--nodelabels=${NODE_LABEL}=${this.namespace}`,
+      ...flags,
     ]);
   }
 

@@ -179,7 +179,10 @@ function planOf(given: Settings): EnginePlan {
   };
   const local = writeLocalNames(settings, undefined);
   const zone = {
-    ...{ domain: DOMAIN, dialect: findDialect(given.dialect), pods: given.pods, ttl: 30 },
+    domain: DOMAIN,
+    dialect: findDialect(given.dialect),
+    pods: given.pods,
+    ttl: 30,
     endpointRanges: undefined,
     ownAddresses: ['192.0.2.2'],
   };

@@ -14,7 +14,8 @@ it('keeps names until readers have left their batches', async () => {
   const { engine } = new ReaderSubject(corefile('192.0.2.7'), clock);
   await engine.start();
   const countNames = () => engine.table.statistics().nodes;
-  const [before, reader] = [countNames(), engine.reader];
+  const before = countNames();
+  const reader = engine.reader;
 
   reader.enter();
   const next = await engine.makeBlocks(planOf(corefile('192.0.2.8')));

@@ -41,7 +41,8 @@ export interface LoadSettings {
   readonly upstreams?: readonly YesUpstream[];
 }
 
-const [SECONDS, STEP] = [600, 1000];
+const SECONDS = 600;
+const STEP = 1000;
 const SILENCE = { from: 200, until: 320 };
 const TAKEOVER = 400;
 /** Where the socket address of the client lies. */
@@ -192,8 +193,12 @@ async function startServer(
   upstream: YesUpstream,
 ): Promise<LoadedServer> {
   const engine = new Engine(plan, {
-    ...{ readers: 0, version: 'test', connect: () => upstream },
-    ...{ clock, log: silentLog, ...dependencies },
+    readers: 0,
+    version: 'test',
+    connect: () => upstream,
+    clock,
+    log: silentLog,
+    ...dependencies,
   });
   const server = new LoadedServer(engine, clock);
   onTestFinished(() => server.stop());

@@ -71,7 +71,9 @@ function planOfServe(flags: ServeFlags, command: 'serve' | 'kube-dns'): EnginePl
 }
 
 const serviceObject = (name: string, address: string): ServiceObject => ({
-  ...{ kind: 'Service', namespace: 'shop', name },
+  kind: 'Service',
+  namespace: 'shop',
+  name,
   ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
   address: { kind: 'clusterIPs', addresses: [address] },
 });
@@ -92,7 +94,8 @@ it.each(['serve', 'kube-dns'] as const)('%s', TIMEOUT, async (command) => {
   const plan = planOfServe({}, command);
   // A service gets this address later.
   const refreshing = optionsIn(withRefreshing(plan), forwardPlugin);
-  const [late, isThere] = [key('88.0.96.10.in-addr.arpa.'), { is: false }];
+  const late = key('88.0.96.10.in-addr.arpa.');
+  const isThere = { is: false };
   const given = await expectOursToStay({
     plan: withOptions(plan, forwardPlugin, () => refreshing),
     isOurs: (name) =>
@@ -245,8 +248,12 @@ it('dnsmasq', TIMEOUT, async () => {
 
 function planOfCorefile(corefile: string, adapt = (blocks: Parameters<typeof compileCorefile>[0]) => blocks) {
   const reading = readCorefile(corefile, {
-    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {} },
-    ...{ files: DISK_FILES, interfaces: new Map() },
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    files: DISK_FILES,
+    interfaces: new Map(),
   });
   if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
   return withRefreshing(compileCorefile(adapt(reading.blocks)).engine);
@@ -303,7 +310,10 @@ it('node-cache', TIMEOUT, async () => {
 made.test:53 {\n ${MADE}\n}
 .:53 {\n cache 30\n ${MADE.replaceAll('made.test', 'node.test')}\n forward . __PILLAR__UPSTREAM__SERVERS__\n}\n`;
   const { text } = renderCorefile(template, {
-    ...{ localAddresses: ['169.254.20.10'], port: '53', prometheusAddress: '', stubDomains: new Map() },
+    localAddresses: ['169.254.20.10'],
+    port: '53',
+    prometheusAddress: '',
+    stubDomains: new Map(),
     clusterDns: `127.0.0.1:${ports.clusterDns}`,
     upstreams: [`127.0.0.1:${ports.upstream}`],
   });

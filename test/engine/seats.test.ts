@@ -137,7 +137,10 @@ describe('no view lets a reader write into the seat of another packet', () => {
       {
         localAddresses: ['169.254.20.10', '10.96.0.10'],
         prometheusAddress: '',
-        ...{ clusterDns: '10.96.0.11', port: '53', upstreams: ['192.0.2.53'], stubDomains: new Map() },
+        clusterDns: '10.96.0.11',
+        port: '53',
+        upstreams: ['192.0.2.53'],
+        stubDomains: new Map(),
       },
     );
     const subject = new Subject(compileText(text, adaptBlocks).engine);

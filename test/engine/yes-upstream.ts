@@ -90,7 +90,8 @@ export class YesUpstream implements Transport {
       header: { ...query.header, ...flags },
       questions: query.questions,
       answers: record === undefined ? [] : [record],
-      ...{ authorities: [], additionals: [] },
+      authorities: [],
+      additionals: [],
       edns: query.edns && { ...query.edns, extendedRcode: 0, options: [] },
     };
   }

@@ -162,10 +162,26 @@ export async function startEtcd(
     const url = `${scheme}://127.0.0.1:${client}`;
     const peerUrl = `http://127.0.0.1:${peer}`;
     return new EtcdMember(url, [
-      ...['--name', `m${index}`, '--data-dir', `${folder.path}/m${index}`, '--log-outputs', 'stderr'],
-      ...['--listen-client-urls', url, '--advertise-client-urls', url],
-      ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
-      ...['--initial-cluster', cluster, '--heartbeat-interval', '50', '--election-timeout', '500'],
+      '--name',
+      `m${index}`,
+      '--data-dir',
+      `${folder.path}/m${index}`,
+      '--log-outputs',
+      'stderr',
+      '--listen-client-urls',
+      url,
+      '--advertise-client-urls',
+      url,
+      '--listen-peer-urls',
+      peerUrl,
+      '--initial-advertise-peer-urls',
+      peerUrl,
+      '--initial-cluster',
+      cluster,
+      '--heartbeat-interval',
+      '50',
+      '--election-timeout',
+      '500',
       ...(tls ? tlsFlags() : []),
       ...(v2 ? ['--enable-v2'] : []),
       ...flags,
@@ -180,7 +196,12 @@ export async function startEtcd(
 
 function tlsFlags(): readonly string[] {
   return [
-    ...['--cert-file', tlsFixturePath('server.crt'), '--key-file', tlsFixturePath('server.key')],
-    ...['--trusted-ca-file', tlsFixturePath('authority.crt'), '--client-cert-auth'],
+    '--cert-file',
+    tlsFixturePath('server.crt'),
+    '--key-file',
+    tlsFixturePath('server.key'),
+    '--trusted-ca-file',
+    tlsFixturePath('authority.crt'),
+    '--client-cert-auth',
   ];
 }

@@ -35,8 +35,16 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
       const port = await findFreePort();
       const machines = etcd.members.map(({ url }) => url).join(',');
       const program = runPortolan([
-        ...['skydns', '-etcd3', '-machines', machines, '-addr', `127.0.0.1:${port}`],
-        ...['-domain', 'skydns.test.', '-nameservers', '127.0.0.1:9'],
+        'skydns',
+        '-etcd3',
+        '-machines',
+        machines,
+        '-addr',
+        `127.0.0.1:${port}`,
+        '-domain',
+        'skydns.test.',
+        '-nameservers',
+        '127.0.0.1:9',
       ]);
       await program.heard('ready for queries');
       const questions = [{ name: 'steady.skydns.test.', answer: '10.0.0.1' }];
@@ -98,7 +106,9 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
     await becomeCurrent();
     await load.stop();
     expect({ lost: load.lost, wrong: load.wrong, refused: load.refused }).toEqual({
-      ...{ lost: 0, wrong: 0, refused: 0 },
+      lost: 0,
+      wrong: 0,
+      refused: 0,
     });
     expect(load.answered).toBe(load.asked);
     expect(load.asked).toBeGreaterThan(100);

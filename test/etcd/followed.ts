@@ -33,13 +33,23 @@ export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {
   const table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
   const settings = {
     kind: 'coredns' as const,
-    ...{ zones: [toKey(parseName(zone))], etcd: etcd.settings, path: 'skydns', minLease: 30 },
-    ...{ maxLease: 86_400, fallthrough: [], aliasesBesideText: true, snapshot },
+    zones: [toKey(parseName(zone))],
+    etcd: etcd.settings,
+    path: 'skydns',
+    minLease: 30,
+    maxLease: 86_400,
+    fallthrough: [],
+    aliasesBesideText: true,
+    snapshot,
   };
   const metrics = new MetricRegistry();
   const plugin = new EtcdPlugin(settings, {
-    ...{ table, clock: systemClock, log: silentLog, lookUp },
-    ...{ server: 'dns://:53', metrics },
+    table,
+    clock: systemClock,
+    log: silentLog,
+    lookUp,
+    server: 'dns://:53',
+    metrics,
   });
   showHandler(table, plugin.handler);
   const reader = new TableReader(table.memory, 0);

@@ -26,7 +26,8 @@ interface Reading {
 const ROLES = { coredns: startCoreDns, skydns: startSkyDns } as const;
 
 async function startCoreDns(etcd: EtcdCluster): Promise<Reading> {
-  const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const metricsPort = await findFreePort();
   const conf = join((await makeTemporaryFolder()).path, 'Corefile');
   await writeFile(
     conf,
@@ -36,11 +37,21 @@ async function startCoreDns(etcd: EtcdCluster): Promise<Reading> {
 }
 
 async function startSkyDns(etcd: EtcdCluster): Promise<Reading> {
-  const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const metricsPort = await findFreePort();
   const program = runPortolan(
     [
-      ...['skydns', '-etcd3', '-machines', etcd.first.url, '-addr', `127.0.0.1:${port}`],
-      ...['-domain', 'skydns.test.', '-nameservers', '127.0.0.1:9', '-stubzones'],
+      'skydns',
+      '-etcd3',
+      '-machines',
+      etcd.first.url,
+      '-addr',
+      `127.0.0.1:${port}`,
+      '-domain',
+      'skydns.test.',
+      '-nameservers',
+      '127.0.0.1:9',
+      '-stubzones',
     ],
     { environment: { PROMETHEUS_PORT: String(metricsPort) } },
   );

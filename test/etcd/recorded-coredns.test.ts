@@ -54,8 +54,15 @@ interface Outcome {
 const forward: Chain = ({ question }) => {
   const { rcode, records: answers } = answerOutside(question.name, question.type);
   return {
-    ...{ kind: 'forwarded', rcode, authoritative: false, truncated: false, authenticData: false },
-    ...{ answers, authorities: [], additionals: [], memory: undefined },
+    kind: 'forwarded',
+    rcode,
+    authoritative: false,
+    truncated: false,
+    authenticData: false,
+    answers,
+    authorities: [],
+    additionals: [],
+    memory: undefined,
   };
 };
 const refuse: Chain = () => ({ kind: 'refused' });
@@ -70,15 +77,24 @@ class Server {
   constructor(etcd: EtcdCluster, options: Partial<CoreDnsEtcdOptions>) {
     const whole: CoreDnsEtcdOptions = {
       kind: 'coredns',
-      ...{ zones: SKYDNS, etcd: etcd.settings, path: '/skydns', minLease: 30, maxLease: 86_400 },
-      ...{ fallthrough: [], aliasesBesideText: false, snapshot: undefined, ...options },
+      zones: SKYDNS,
+      etcd: etcd.settings,
+      path: '/skydns',
+      minLease: 30,
+      maxLease: 86_400,
+      fallthrough: [],
+      aliasesBesideText: false,
+      snapshot: undefined,
+      ...options,
     };
     const dependencies = { table: this.#table, clock: systemClock, log: silentLog };
     const lookUp: Chain = (query) => this.#plugin.handler.handle(query, forward);
     this.#behind = options.fallthrough === undefined ? refuse : forward;
     this.#plugin = new EtcdPlugin(whole, {
-      ...{ ...dependencies, lookUp },
-      ...{ server: 'dns://:53', metrics: new MetricRegistry() },
+      ...dependencies,
+      lookUp,
+      server: 'dns://:53',
+      metrics: new MetricRegistry(),
     });
     const { handler } = this.#plugin;
     showHandler(this.#table, handler);

@@ -18,18 +18,26 @@ afterEach(endAllPrograms);
 
 function startSkyDns({ first }: EtcdCluster, port: number): void {
   runPortolan([
-    ...[
-      'skydns',
-      '-etcd3',
-      '-machines',
-      first.url,
-      '-addr',
-      `127.0.0.1:${port}`,
-      '-nameservers',
-      '127.0.0.1:9',
-    ],
-    ...['-domain', 'skydns.test.', '-tls-key', clientKey, '-tls-pem', certificate, '-ca-cert', authority],
-    ...['-username', USER.username, '-password', USER.password],
+    'skydns',
+    '-etcd3',
+    '-machines',
+    first.url,
+    '-addr',
+    `127.0.0.1:${port}`,
+    '-nameservers',
+    '127.0.0.1:9',
+    '-domain',
+    'skydns.test.',
+    '-tls-key',
+    clientKey,
+    '-tls-pem',
+    certificate,
+    '-ca-cert',
+    authority,
+    '-username',
+    USER.username,
+    '-password',
+    USER.password,
   ]);
 }
 
@@ -61,7 +69,8 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd with TLS and users', () 
     const client = new EtcdClient({ ...etcd.settings, credentials: USER }, systemClock);
     onTestFinished(() => client.close());
     const put = async (address: string) => {
-      const [key, value] = [Buffer.from('/skydns/test/skydns/a'), Buffer.from(`{"host":"${address}"}`)];
+      const key = Buffer.from('/skydns/test/skydns/a');
+      const value = Buffer.from(`{"host":"${address}"}`);
       await client.transact({ conditions: [], operations: [{ kind: 'put', key, value }] });
     };
     const ports = [await findFreePort(), await findFreePort()] as const;

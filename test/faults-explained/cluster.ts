@@ -5,7 +5,9 @@ import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts'
 import type { KubernetesObject } from '../api-server/object-store.ts';
 
 const named = (name: string, labels: Readonly<Record<string, string>> = {}) => ({
-  ...{ name, namespace: 'shop', labels },
+  name,
+  namespace: 'shop',
+  labels,
 });
 const PORTS = [{ name: 'http', port: 80, protocol: 'TCP' }];
 
@@ -28,7 +30,10 @@ export const SICK: readonly KubernetesObject[] = [
   ...WELL,
   service('db', { clusterIP: 'None', selector: { app: 'db' } }),
   {
-    ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4', ports: PORTS },
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    addressType: 'IPv4',
+    ports: PORTS,
     metadata: named('db-1', { 'kubernetes.io/service-name': 'db' }),
     endpoints: [
       {

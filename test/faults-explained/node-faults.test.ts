@@ -39,8 +39,16 @@ async function startCache(flags: readonly string[] = ['--rules=iptables']): Prom
   const files = ['-conf', join(folder.path, 'Corefile'), '-basecorefile', base];
   const cache = runPortolan(
     [
-      ...['node-cache', '-localip', ADDRESS, '-setupinterface=false', '-health-port', '36080', ...files],
-      ...['-metrics-listen-address', '127.0.0.1:36353', ...flags],
+      'node-cache',
+      '-localip',
+      ADDRESS,
+      '-setupinterface=false',
+      '-health-port',
+      '36080',
+      ...files,
+      '-metrics-listen-address',
+      '127.0.0.1:36353',
+      ...flags,
     ],
     { through: here().through },
   );
@@ -81,7 +89,8 @@ const datagrams = (wrong: number) => ({
 /** Sends more datagrams than a socket takes before its program reads them. */
 const FILL_BUFFER = `
 const { createSocket } = require('node:dgram');
-const [full, sender] = [createSocket({ type: 'udp4', recvBufferSize: 4096 }), createSocket('udp4')];
+const full = createSocket({ type: 'udp4', recvBufferSize: 4096 });
+const sender = createSocket('udp4');
 full.bind(36099, '127.0.0.1', () => sender.connect(36099, '127.0.0.1', () => {
   for (let count = 0; count < 500; count++) sender.send(Buffer.alloc(512));
   setImmediate(() => { full.close(); sender.close(); });

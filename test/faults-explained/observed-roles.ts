@@ -58,7 +58,11 @@ export async function startObserved(
   const running = await startClusterRole(role, world, { port, atEnd, environment });
   const { program, address, spoil } = running;
   const server = {
-    ...{ role, address, port: running.port, socket: socketOf(program, role), spoil },
+    role,
+    address,
+    port: running.port,
+    socket: socketOf(program, role),
+    spoil,
     age: () => program.signal('SIGURG'),
   };
   await untilStatus(server, () => true);

@@ -27,7 +27,8 @@ const ADDRESS = '127.0.0.1';
 
 /** It has an address for names below example.com, and denies all others. */
 export async function startUpstream(): Promise<Upstream> {
-  const [socket, client] = [await open(), await open()];
+  const socket = await open();
+  const client = await open();
   let isOver = false;
   const stop = () => {
     if (isOver) return;
@@ -81,7 +82,9 @@ function replyTo(packet: Uint8Array): Uint8Array {
       : [];
   const header = {
     ...query.header,
-    ...{ response: true, recursionAvailable: true, rcode: isKnown ? RCODE.NOERROR : RCODE.NXDOMAIN },
+    response: true,
+    recursionAvailable: true,
+    rcode: isKnown ? RCODE.NOERROR : RCODE.NXDOMAIN,
   };
   return encodeMessage({ ...query, header, answers, edns: undefined });
 }

@@ -12,8 +12,17 @@ afterEach(endAllPrograms);
 
 /** Lets the kernel refuse calls of a program. The tracer is its child, so that the program is ours. */
 const refusing = (call: string, error: string) => [
-  ...['strace', '-D', '-f', '-qq', '-o', '/dev/null', '--seccomp-bpf', '-e', `trace=${call}`],
-  ...['-e', `inject=${call}:error=${error}`],
+  'strace',
+  '-D',
+  '-f',
+  '-qq',
+  '-o',
+  '/dev/null',
+  '--seccomp-bpf',
+  '-e',
+  `trace=${call}`,
+  '-e',
+  `inject=${call}:error=${error}`,
 ];
 
 const REFUSALS = [

@@ -32,7 +32,12 @@ const NAMES = [
 const MAX_OCTETS = 1232;
 const MIN_LIMIT = 512;
 const ALLOWED: readonly number[] = [
-  ...[RCODE.NOERROR, RCODE.FORMERR, RCODE.NXDOMAIN, RCODE.NOTIMP, RCODE.REFUSED, RCODE.BADVERS],
+  RCODE.NOERROR,
+  RCODE.FORMERR,
+  RCODE.NXDOMAIN,
+  RCODE.NOTIMP,
+  RCODE.REFUSED,
+  RCODE.BADVERS,
 ];
 
 /** What is wrong with a reply, if anything. */

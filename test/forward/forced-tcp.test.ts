@@ -25,7 +25,11 @@ const answer: React = ({ query, send }) => send(reply(query));
 async function forwardTo(upstream: LoopbackUpstream, restored = NOTHING_RESTORED) {
   const corefile = `. {\n forward . ${upstream.address} {\n force_tcp\n }\n}\n`;
   const reading = readCorefile(corefile, {
-    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, interfaces: new Map() },
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    interfaces: new Map(),
     files: DISK_FILES,
   });
   if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));

@@ -169,14 +169,12 @@ describe('ports and ids cannot be foreseen', () => {
     const clock = new ManualClock();
     const transport = new UdpTransport({
       peer: { address: '127.0.0.1', port: upstream.port },
-      ...{
-        sourceAddress: undefined,
-        sourcePorts: { kind: 'any' },
-        maxReply: 1232,
-        ignoredAddresses: [],
-        mixesCase: false,
-        clock,
-      },
+      sourceAddress: undefined,
+      sourcePorts: { kind: 'any' },
+      maxReply: 1232,
+      ignoredAddresses: [],
+      mixesCase: false,
+      clock,
     });
     cleanups.push(
       () => upstream.stop(),

@@ -73,7 +73,8 @@ function connect(port: number, options: Partial<HttpsTransportOptions> = {}): Ht
   const transport = new HttpsTransport({
     peer: { address: '127.0.0.1', port },
     tls: { serverName: undefined, authorities: AUTHORITIES },
-    ...{ method: 'POST', sourceAddress: undefined },
+    method: 'POST',
+    sourceAddress: undefined,
     ...options,
   });
   cleanups.push(() => transport.close());
@@ -147,7 +148,8 @@ it('is a server of every front end: `https://ADDRESS#NAME`', async () => {
   const forwarder = new Forwarder(
     {
       ...DEFAULT_FORWARD_PLAN,
-      ...{ loopDetection: false, tls: { authorities: AUTHORITIES } },
+      loopDetection: false,
+      tls: { authorities: AUTHORITIES },
       rules: [defaultRule([parseUpstream(`https://127.0.0.1:${port}`)])],
     },
     { clock: systemClock, log: new RecordingLog(), resolveName: () => Promise.reject(new Error('no names')) },

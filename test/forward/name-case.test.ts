@@ -54,8 +54,15 @@ it('a server that does not is asked over TCP for three names, and then by plain 
   for (let turn = 0; turn < 6; turn += 1)
     expect(addressesOf(await ask(forwarder, nameOf(turn)))).toEqual(['192.0.2.1']);
   expect(upstream.queries.map(({ over }) => over)).toEqual([
-    ...['udp', 'stream', 'udp', 'stream', 'udp', 'stream'],
-    ...['udp', 'udp', 'udp'],
+    'udp',
+    'stream',
+    'udp',
+    'stream',
+    'udp',
+    'stream',
+    'udp',
+    'udp',
+    'udp',
   ]);
   expect(upstream.queries.slice(-3).map(nameIn)).toEqual([3, 4, 5].map(nameOf));
   expect(forwarder.statistics().upstreams[0]?.dropped).toEqual({

@@ -143,7 +143,8 @@ it('keeps to the connections that a server accepts', async () => {
 });
 
 it('has 64 connections at most, and one for copies, and the other queries wait', async () => {
-  let [open, most] = [0, 0];
+  let open = 0;
+  let most = 0;
   const { upstream, forwarder } = await start(closesAfter(1, (connection) => connection.end()));
   const serve = upstream.serve.bind(upstream);
   upstream.serve = (socket) => {

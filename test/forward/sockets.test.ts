@@ -126,7 +126,8 @@ describe('where queries come from', () => {
   });
 
   it('one fixed port serves several servers', async () => {
-    const [one, two] = [await start(), await start()];
+    const one = await start();
+    const two = await start();
     const port = Number((await closedPort()).split(':')[1]);
     const forwarder = forward([one.address, two.address], {
       sourcePorts: { kind: 'fixed', port },
@@ -196,7 +197,10 @@ it('an error of the network is about the packet that it came back for, and no ot
   const errors: (readonly [string, number | undefined])[] = [];
   const socket = openQuerySocket({
     peer: { address: '127.0.0.1', port },
-    ...{ source: undefined, shared: false, replyOctets: 512, onPacket: () => {} },
+    source: undefined,
+    shared: false,
+    replyOctets: 512,
+    onPacket: () => {},
     onError: (code, id) => errors.push([code, id]),
   });
   cleanups.push(() => socket.close());
@@ -217,7 +221,10 @@ it('a query socket by node:dgram tells of a server that it cannot connect to', a
   const socket = openDatagramSocket({
     // Only sockets for broadcasts may.
     peer: { address: '255.255.255.255', port: 53 },
-    ...{ source: undefined, shared: false, replyOctets: 512, onPacket: () => {} },
+    source: undefined,
+    shared: false,
+    replyOctets: 512,
+    onPacket: () => {},
     onError: (code) => errors.push(code),
   });
   socket.send(Uint8Array.of(0, 1));

@@ -78,8 +78,13 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     shows: 'what is passed on is passed on for type SOA too: existence does not depend on the type',
     isAbout: (name, type) => type === 'SOA' && name === '10.in-addr.arpa.',
     right: ({ name, type }) => ({
-      ...{ name, type, rcode: 'REFUSED', aa: false },
-      ...{ answer: [], authority: [], additional: [] },
+      name,
+      type,
+      rcode: 'REFUSED',
+      aa: false,
+      answer: [],
+      authority: [],
+      additional: [],
     }),
   },
   {

@@ -18,8 +18,11 @@ function describeRecorded(recorded: RecordedAnswer, ours: DescribedReply): Descr
   const { rcode, aa, answer, authority, additional } = recorded;
   return {
     ...ours,
-    ...{ rcode, flags: aa ? ['aa', ...flags] : flags },
-    ...{ answer: lines(answer), authority: lines(authority), additional: lines(additional) },
+    rcode,
+    flags: aa ? ['aa', ...flags] : flags,
+    answer: lines(answer),
+    authority: lines(authority),
+    additional: lines(additional),
   };
 }
 

@@ -67,7 +67,8 @@ export function differenceOf(
   expected: RecordedAnswer,
   got: RecordedAnswer,
 ): Readonly<Record<string, unknown>> {
-  const [wanted, given] = [judged(expected), judged(got)];
+  const wanted = judged(expected);
+  const given = judged(got);
   const parts = differingParts(wanted, given, { ttl: 0, hasStars: false });
   return Object.fromEntries(parts.map((part) => [part, { expected: wanted[part], got: given[part] }]));
 }

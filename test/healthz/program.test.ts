@@ -30,7 +30,12 @@ it('answers each path by its own command, and turns with it', async () => {
   const folder = await makeTemporaryFolder();
   const file = await folder.write('here', 'x');
   const { program, origin } = await runHealthz(
-    ...[`-cmd=ls ${file}`, '-url=/file', '-cmd=echo gone; exit 4', '-url=/never', '-v=2', '-logtostderr'],
+    `-cmd=ls ${file}`,
+    '-url=/file',
+    '-cmd=echo gone; exit 4',
+    '-url=/never',
+    '-v=2',
+    '-logtostderr',
   );
   await expect
     .poll(() => get(`${origin}/never`), PATIENT)

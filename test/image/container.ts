@@ -123,8 +123,13 @@ export class Container {
   /** Runs a program of the image beside the one that is there, as `kubectl exec` and the hooks of manifests do. @returns its output */
   async exec(...words: readonly string[]): Promise<string> {
     const { stdout } = await run('nsenter', [
-      ...[`--target=${this.#firstProcess()}`, '--net', '--mount', '--pid', '--'],
-      ...[...this.#launch, ...words],
+      `--target=${this.#firstProcess()}`,
+      '--net',
+      '--mount',
+      '--pid',
+      '--',
+      ...this.#launch,
+      ...words,
     ]);
     return stdout;
   }

@@ -107,13 +107,11 @@ export function definePods(setting: () => PodsSetting): void {
         const { folder, imageOf, account, apiServer } = originals;
         await mkdir(`${folder.path}/node`);
         const pod = await OriginalPod.start({
-          ...{
-            folder: `${folder.path}/node`,
-            id: `portolan-test-${process.pid}-node`,
-            memory: {},
-            imageOf,
-            account,
-          },
+          folder: `${folder.path}/node`,
+          id: `portolan-test-${process.pid}-node`,
+          memory: {},
+          imageOf,
+          account,
           manifest: NODE_CACHE,
           apiServer: [process.execPath, apiServer, '--tls'],
         });

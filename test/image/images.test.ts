@@ -45,8 +45,13 @@ const KUBE_DNS: ContainerOptions = {
 };
 const ADDRESSES = ['/cluster.local/', '/in-addr.arpa/', '/ip6.arpa/'];
 const DNSMASQ = [
-  ...['-k', '--cache-size=1000', '--no-negcache', '--dns-loop-detect', '--log-facility=-'],
-  ...[...ADDRESSES.map((zone) => `--server=${zone}127.0.0.1#10053`), '--address=/here.example/192.0.2.1'],
+  '-k',
+  '--cache-size=1000',
+  '--no-negcache',
+  '--dns-loop-detect',
+  '--log-facility=-',
+  ...ADDRESSES.map((zone) => `--server=${zone}127.0.0.1#10053`),
+  '--address=/here.example/192.0.2.1',
 ];
 
 let folder: TemporaryFolder;

@@ -48,11 +48,20 @@ describe('portolan kube-dns', () => {
 
   it('serves with the arguments of old, and says what of them has no effect', async () => {
     const folder = await makeTemporaryFolder();
-    const [port, health] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const health = await findFreePort();
     const program = runPortolan([
-      ...['kube-dns', '--domain=cluster.local.', `--dns-port=${port}`, '--dns-bind-address=127.0.0.1'],
-      ...[`--config-dir=${join(folder.path, 'config')}`, '--v=2', '--logtostderr', '-profiling'],
-      ...[`--healthz-port=127.0.0.1:${health}`, '--example', '--lameduck=0s'],
+      'kube-dns',
+      '--domain=cluster.local.',
+      `--dns-port=${port}`,
+      '--dns-bind-address=127.0.0.1',
+      `--config-dir=${join(folder.path, 'config')}`,
+      '--v=2',
+      '--logtostderr',
+      '-profiling',
+      `--healthz-port=127.0.0.1:${health}`,
+      '--example',
+      '--lameduck=0s',
     ]);
     const ready = async () =>
       (await fetch(`http://127.0.0.1:${health}/readiness`).catch(() => undefined))?.status;

@@ -70,8 +70,12 @@ type Version = 2 | 3;
 
 function run(double: ApiServerDouble, etcd: EtcdCluster, version: Version = 3): Program {
   return runPortolan([
-    ...['kube2sky', `-etcd-server=${etcd.first.url}`, `-kube-master-url=${double.url}`],
-    ...['-healthz-port=0', '-domain=cluster.local', `-etcd3=${version === 3}`],
+    'kube2sky',
+    `-etcd-server=${etcd.first.url}`,
+    `-kube-master-url=${double.url}`,
+    '-healthz-port=0',
+    '-domain=cluster.local',
+    `-etcd3=${version === 3}`,
   ]);
 }
 
@@ -177,7 +181,10 @@ describe('beside etcd', () => {
     const double = await startDouble();
     const port = await findFreePort();
     const skydns = runPortolan([
-      ...['skydns', `-machines=${etcd.first.url}`, `-addr=127.0.0.1:${port}`, '-domain=cluster.local.'],
+      'skydns',
+      `-machines=${etcd.first.url}`,
+      `-addr=127.0.0.1:${port}`,
+      '-domain=cluster.local.',
       '-nameservers=127.0.0.1:9',
     ]);
     run(double, etcd, 2);

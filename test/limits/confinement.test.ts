@@ -71,8 +71,12 @@ function filtersOf({ process: { pid } }: Program): ReadonlySet<string> {
 }
 
 const RELOAD: Readonly<Record<(typeof ROLES)[number], NodeJS.Signals>> = {
-  ...{ serve: 'SIGHUP', 'kube-dns': 'SIGHUP', dnsmasq: 'SIGHUP', skydns: 'SIGHUP' },
-  ...{ coredns: 'SIGUSR1', 'node-cache': 'SIGUSR1' },
+  serve: 'SIGHUP',
+  'kube-dns': 'SIGHUP',
+  dnsmasq: 'SIGHUP',
+  skydns: 'SIGHUP',
+  coredns: 'SIGUSR1',
+  'node-cache': 'SIGUSR1',
 };
 
 describe('at the end of its start', () => {

@@ -39,7 +39,13 @@ describe('a list that breaks off', () => {
     await harness.untilAsTimePasses('the list', 100, () => harness.state === 'watching');
     expect(harness.services.count()).toBe(1201);
     expect(readings()).toEqual([
-      ...['stream', 'all', 'first page', 'next page', 'next page', 'next page', 'watch'],
+      'stream',
+      'all',
+      'first page',
+      'next page',
+      'next page',
+      'next page',
+      'watch',
     ]);
     expect(harness.services.calls.filter((call) => call === 'listStarted')).toHaveLength(2);
     expect(harness.services.completed).toBe(1);

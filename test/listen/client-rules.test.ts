@@ -73,7 +73,8 @@ describe.each(['batches', 'datagrams'] as const)('over UDP by %s', (kind) => {
 
   it('queries beyond a rate are dropped, and some get a truncated response', async () => {
     const listener = await listen(kind, { queryRate: 5, slip: 2 });
-    const [busy, other] = [await startClient('udp4', '127.0.7.7'), await startClient('udp4', '127.0.7.8')];
+    const busy = await startClient('udp4', '127.0.7.7');
+    const other = await startClient('udp4', '127.0.7.8');
     const port = portOf(listener);
     const answers = await Promise.all(
       Array.from({ length: 25 }, () => busy.ask('fast', port, '127.0.0.1', 500).catch(() => undefined)),

@@ -49,7 +49,8 @@ it('tells the group of each socket', async () => {
       return answerAuthoritatively(query);
     },
   });
-  const [one, other] = [await findFreePort(), await findFreePort()];
+  const one = await findFreePort();
+  const other = await findFreePort();
   const first = { address: ADDRESS, port: one, group: 4 };
   await reader.serve([first]);
   await reader.serve([{ address: ADDRESS, port: other, group: 7 }, first]);
@@ -64,7 +65,8 @@ it('tells the group of each socket', async () => {
 
 it('loses no query at a port that stays while others come and go', async () => {
   const reader = makeReader();
-  const [stays, goes] = [await findFreePort(), await findFreePort()];
+  const stays = await findFreePort();
+  const goes = await findFreePort();
   const staying = { address: ADDRESS, port: stays, group: 0 };
   const going = { address: ADDRESS, port: goes, group: 1 };
   await reader.serve([staying]);
@@ -91,7 +93,8 @@ it('answers what has come to a port that it leaves, and frees the port', async (
         answer = () => resolve(answerAuthoritatively(query));
       }),
   });
-  const [stays, goes] = [await findFreePort(), await findFreePort()];
+  const stays = await findFreePort();
+  const goes = await findFreePort();
   const staying = { address: ADDRESS, port: stays, group: 0 };
   await reader.serve([staying, { address: ADDRESS, port: goes, group: 1 }]);
   const asked = (await startClient()).ask('slow.example', goes, ADDRESS);
@@ -107,7 +110,8 @@ it('answers what has come to a port that it leaves, and frees the port', async (
 
 it('serves as before where a port is not to be had', async () => {
   const reader = makeReader();
-  const [own, others] = [await findFreePort(), await findFreePort()];
+  const own = await findFreePort();
+  const others = await findFreePort();
   await startUdp({ threadEntry, addresses: [{ address: ADDRESS, port: others }] });
   await reader.serve([{ address: ADDRESS, port: own, group: 0 }]);
   const both = [own, others].map((port, group) => ({ address: ADDRESS, port, group }));

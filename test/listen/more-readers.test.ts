@@ -60,10 +60,16 @@ it('groups have a second reader too, and lose no query as they come and go', asy
   };
   const log = new RecordingLog();
   const reader = new GroupReader({
-    ...{ maxReaders: 2, takeover: false, table: new SharedArrayBuffer(0), udpSize: 1232, grace: 2_000 },
+    maxReaders: 2,
+    takeover: false,
+    table: new SharedArrayBuffer(0),
+    udpSize: 1232,
+    grace: 2_000,
     handleQuery: async (query) => answerAuthoritatively(query),
     onReaderDead: () => {},
-    ...{ startThread, clock: systemClock, log },
+    startThread,
+    clock: systemClock,
+    log,
   });
   onTestFinished(() => reader.stop());
   const ports = [await findFreePort(), await findFreePort()];
@@ -99,7 +105,10 @@ it('serves with those that there are when no other can be started', async () => 
   const start = startThreadOf(threadEntry);
   const missing = startThreadOf(new URL('missing.js', threadEntry));
   const listener = await startUdp({
-    ...{ threadEntry, readers: 1, maxReaders: 2, log },
+    threadEntry,
+    readers: 1,
+    maxReaders: 2,
+    log,
     startThread: (data) => (data.reader === 0 ? start(data) : missing(data)),
   });
   const load = startToil(portOf(listener));

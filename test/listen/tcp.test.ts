@@ -291,7 +291,8 @@ describe('time', () => {
   it('bounds the time until the first query, where that has a bound of its own', async () => {
     const clock = new ManualClock();
     const listener = await startTcp({ clock, limits: { ...limits, readMilliseconds: 300 } });
-    const [silent, asking] = [connectTo(listener), connectTo(listener)];
+    const silent = connectTo(listener);
+    const asking = connectTo(listener);
     await waitUntil('the connections', () => listener.count().open === 2);
     clock.advance(200);
     asking.send(framed('fast', 1));
@@ -369,7 +370,8 @@ describe('connections', () => {
     const held = new HeldAnswers();
     const limits = { connections: 2, connectionsPerClient: 2 };
     const listener = await startTcp({ limits, handleQuery: held.handleQuery });
-    const [one, other] = [connectTo(listener), connectTo(listener, '127.0.0.7')];
+    const one = connectTo(listener);
+    const other = connectTo(listener, '127.0.0.7');
     for (const client of [one, other]) client.send(framed('slow', 1));
     await waitUntil('both questions', () => held.count === 2);
     const late = connectTo(listener, '127.0.0.8');
@@ -394,7 +396,9 @@ describe('a listener that stops', () => {
   it('accepts no more, gives the answers it owes, and lets a new connection ask once', async () => {
     const held = new HeldAnswers();
     const listener = await startTcp({ handleQuery: held.handleQuery });
-    const [busy, idle, fresh] = [connectTo(listener), connectTo(listener), connectTo(listener)];
+    const busy = connectTo(listener);
+    const idle = connectTo(listener);
+    const fresh = connectTo(listener);
     busy.send(framed('slow', 1));
     idle.send(framed('fast', 2));
     await idle.waitForMessages(1);

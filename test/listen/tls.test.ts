@@ -84,8 +84,12 @@ interface Asked {
 
 function askByTls(listener: TcpListener, options: ConnectionOptions = {}): Asked {
   const socket = connectByTls({
-    ...{ host: '127.0.0.1', port: portOf(listener), servername: 'localhost' },
-    ...{ ca: IDENTITY.authorities, checkServerIdentity: () => undefined, ...options },
+    host: '127.0.0.1',
+    port: portOf(listener),
+    servername: 'localhost',
+    ca: IDENTITY.authorities,
+    checkServerIdentity: () => undefined,
+    ...options,
   });
   const asked: Asked = { socket, answers: [], sessions: [], fault: undefined, isClosed: false };
   const parser = new FrameParser();
@@ -150,7 +154,9 @@ describe('queries over TLS', () => {
 
   it('are refused by versions before 1.2', async () => {
     const asked = askByTls(await startTls(), {
-      ...{ minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+      minVersion: 'TLSv1.1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
     });
     await waitUntil('the refusal', () => asked.isClosed);
     expect(asked.answers).toEqual([]);

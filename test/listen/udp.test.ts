@@ -267,7 +267,8 @@ describe('slow questions', () => {
         return answerAuthoritatively(query);
       },
     });
-    const [hostile, other] = [await startClient(), await startClient('udp4', '127.0.0.7')];
+    const hostile = await startClient();
+    const other = await startClient('udp4', '127.0.0.7');
     const port = portOf(listener);
     const all = Array.from({ length: 200 }, (_, index) => hostile.ask(`slow${index}`, port, '127.0.0.1'));
     await waitUntil('some answers', () => order.length > 5);

@@ -78,7 +78,8 @@ export async function findDifferences(
 ): Promise<Readonly<Record<string, { readonly real: Told; readonly ours: Told }>>> {
   const differences: Record<string, { real: Told; ours: Told }> = {};
   for (const question of questions) {
-    const [one, other] = [await tell(real, question), await tell(ours, question)];
+    const one = await tell(real, question);
+    const other = await tell(ours, question);
     if (JSON.stringify(one) !== JSON.stringify(other)) differences[question] = { real: one, ours: other };
   }
   return differences;

@@ -56,8 +56,17 @@ const file = fc
 
 /** All questions about these names, and about the names of these addresses. */
 const QUESTIONS = [
-  ...['a.', 'a.example.', 'b.example.', 'x.a.example.', 'y.a.example.', 'n1.example.', 'none.example.'],
-  ...['*.example.', 'd_1-2.example.', 'example.', 'x.x.a.example.'],
+  'a.',
+  'a.example.',
+  'b.example.',
+  'x.a.example.',
+  'y.a.example.',
+  'n1.example.',
+  'none.example.',
+  '*.example.',
+  'd_1-2.example.',
+  'example.',
+  'x.x.a.example.',
   ...['192.0.2.1', '192.0.2.2', '0.0.0.0', '198.51.100.7', '2001:db8::1', 'fe80::1'].map(reverseName),
 ].flatMap((name) => TYPES.map((type) => ({ name: toKey(parseName(name)), type })));
 
@@ -208,7 +217,8 @@ describe('a hosts file of CoreDNS', () => {
     await fc.assert(
       fc.asyncProperty(file, fc.array(line, { maxLength: 5 }), async (lines, inline) => {
         const table = makeTable();
-        const [clock, metrics] = [new ManualClock(), new MetricRegistry()];
+        const clock = new ManualClock();
+        const metrics = new MetricRegistry();
         const options = {
           path: await folder.write('hosts', lines.join('\n')),
           zones: [ROOT],

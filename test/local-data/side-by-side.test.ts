@@ -60,16 +60,31 @@ const HOSTS_QUESTIONS = questionsIn(`
 /** A server with names of its own and of no other server, whose answers are not authoritative for us. */
 async function runUpstream(): Promise<RunningDnsmasq> {
   const records = [
-    ...['up.example,9.9.9.9,2001:db8::9', 'private.example,192.168.1.5', 'loop.example,127.0.0.1'],
-    ...['bogus.example,6.6.6.6', 'bogus6.example,2001:db8:6::1', 'mapped.example,::ffff:10.0.0.1'],
-    ...['ula.example,fd00::1', 'linklocal.example,fe80::1', 'fine.okay.example,10.1.1.1'],
-    ...['alias.example,1.2.3.4', 'range.example,4.4.4.15', 'inside.example,1.2.4.4', 'single,7.7.7.7'],
-    ...['ignored.example,5.5.5.5', 'x.adr.example,8.8.8.8', 'own.adr.example,8.8.4.4'],
+    'up.example,9.9.9.9,2001:db8::9',
+    'private.example,192.168.1.5',
+    'loop.example,127.0.0.1',
+    'bogus.example,6.6.6.6',
+    'bogus6.example,2001:db8:6::1',
+    'mapped.example,::ffff:10.0.0.1',
+    'ula.example,fd00::1',
+    'linklocal.example,fe80::1',
+    'fine.okay.example,10.1.1.1',
+    'alias.example,1.2.3.4',
+    'range.example,4.4.4.15',
+    'inside.example,1.2.4.4',
+    'single,7.7.7.7',
+    'ignored.example,5.5.5.5',
+    'x.adr.example,8.8.8.8',
+    'own.adr.example,8.8.4.4',
   ];
   return runDnsmasq([
-    ...['--conf-file=/dev/null', '--no-hosts', '--local=/#/', '--local-ttl=50'],
+    '--conf-file=/dev/null',
+    '--no-hosts',
+    '--local=/#/',
+    '--local-ttl=50',
     ...records.map((record) => `--host-record=${record}`),
-    ...['--cname=cname.example,private.example', '--txt-record=text.web,a text'],
+    '--cname=cname.example,private.example',
+    '--txt-record=text.web,a text',
     '--ptr-record=5.1.168.192.in-addr.arpa,private.example',
   ]);
 }
@@ -87,8 +102,13 @@ describeWithTool('dnsmasq', 'hosts files', () => {
   itWithTool('dnsmasq', 'are answered alike with the domain added', async () => {
     const both = await runBoth([
       `--addn-hosts=${await hostsFile()}`,
-      ...['--expand-hosts', '--domain=dom.example', '--domain=range.example,10.0.0.4,10.0.0.6'],
-      ...['--local=/dom.example/', '--local-ttl=7', '--selfmx', '--host-record=record,10.0.0.1,33'],
+      '--expand-hosts',
+      '--domain=dom.example',
+      '--domain=range.example,10.0.0.4,10.0.0.6',
+      '--local=/dom.example/',
+      '--local-ttl=7',
+      '--selfmx',
+      '--host-record=record,10.0.0.1,33',
     ]);
     const questions = questionsIn(`
       web.dom.example A
@@ -118,7 +138,8 @@ describeWithTool('dnsmasq', 'hosts files', () => {
     const two = await hostsFile('10.0.0.3 many\n10.0.0.1 many\n10.0.0.2 many\n');
     const both = await runBoth(['--no-round-robin', `--addn-hosts=${one}`, `--addn-hosts=${two}`]);
     for (let turn = 0; turn < 5; turn += 1) {
-      const [real, ours] = [await ask(both.real, 'many', 'A'), await ask(both.ours, 'many', 'A')];
+      const real = await ask(both.real, 'many', 'A');
+      const ours = await ask(both.ours, 'many', 'A');
       expect(ours.answers).toEqual(real.answers);
     }
     expect(await findDifferences(both, questionsIn('1.0.0.10.in-addr.arpa PTR'))).toEqual({});
@@ -145,20 +166,22 @@ describeWithTool('dnsmasq', 'hosts files', () => {
 });
 
 const RECORDS = [
-  ...[
-    '--local-ttl=11',
-    '--host-record=host.loc.example,10.1.1.1,99',
-    '--host-record=host.loc.example,fd00::9',
-  ],
-  ...['--cname=alias.lan,web', '--cname=alias2.lan,alias.lan,5', '--cname=dangling.lan,nothing.lan'],
-  ...[
-    '--mx-host=mx.lan,web,10',
-    '--mx-host=mx.lan,elsewhere.example,20',
-    '--srv-host=_s._tcp.lan,six,80,1,2',
-  ],
-  ...['--srv-host=_s._tcp.lan,web,81', '--txt-record=txt.loc.example,hi,there', '--txt-record=web,of a host'],
-  ...['--ptr-record=5.0.0.10.in-addr.arpa,ptr5.lan', '--ptr-record=1.0.0.10.in-addr.arpa,ptr1.lan'],
-  ...['--naptr-record=naptr.lan,10,20,u,E2U+sip,!^.*$!sip:a@b!', '--caa-record=caa.lan,0,issue,x'],
+  '--local-ttl=11',
+  '--host-record=host.loc.example,10.1.1.1,99',
+  '--host-record=host.loc.example,fd00::9',
+  '--cname=alias.lan,web',
+  '--cname=alias2.lan,alias.lan,5',
+  '--cname=dangling.lan,nothing.lan',
+  '--mx-host=mx.lan,web,10',
+  '--mx-host=mx.lan,elsewhere.example,20',
+  '--srv-host=_s._tcp.lan,six,80,1,2',
+  '--srv-host=_s._tcp.lan,web,81',
+  '--txt-record=txt.loc.example,hi,there',
+  '--txt-record=web,of a host',
+  '--ptr-record=5.0.0.10.in-addr.arpa,ptr5.lan',
+  '--ptr-record=1.0.0.10.in-addr.arpa,ptr1.lan',
+  '--naptr-record=naptr.lan,10,20,u,E2U+sip,!^.*$!sip:a@b!',
+  '--caa-record=caa.lan,0,issue,x',
 ];
 
 const RECORD_QUESTIONS = questionsIn(`
@@ -206,11 +229,21 @@ describe('records of options', () => {
 
 describe('rules for questions', () => {
   const rules = [
-    ...['--address=/adr.example/1.1.1.1', '--address=/adr.example/1.1.1.2', '--address=/null.example/#'],
-    ...['--address=/nx.example/', '--local=/loc.example/', '--address=/six.example/2001:db8::6'],
-    ...['--address=/c.adr.example/1.1.1.3', '--local=/c.adr.example/', '--address=/*end.example/2.2.2.2'],
-    ...['--address=/plainly/3.3.3.3', '--address=/two.example/1.1.1.1', '--address=/two.example/2001:db8::2'],
-    ...['--host-record=in.loc.example,10.1.1.1', '--local-ttl=3', '--host-record=x.nx.example,10.1.1.2'],
+    '--address=/adr.example/1.1.1.1',
+    '--address=/adr.example/1.1.1.2',
+    '--address=/null.example/#',
+    '--address=/nx.example/',
+    '--local=/loc.example/',
+    '--address=/six.example/2001:db8::6',
+    '--address=/c.adr.example/1.1.1.3',
+    '--local=/c.adr.example/',
+    '--address=/*end.example/2.2.2.2',
+    '--address=/plainly/3.3.3.3',
+    '--address=/two.example/1.1.1.1',
+    '--address=/two.example/2001:db8::2',
+    '--host-record=in.loc.example,10.1.1.1',
+    '--local-ttl=3',
+    '--host-record=x.nx.example,10.1.1.2',
   ];
   const questions = questionsIn(`
     adr.example A
@@ -255,7 +288,8 @@ describe('rules for questions', () => {
     const more = questionsIn('single A\nsingle AAAA');
     expect(await findDifferences(both, questions)).toEqual({});
     for (const question of [...more, ...questionsIn('own.adr.example A\ndefault.adr.example A')]) {
-      const [real, ours] = [await tell(both.real, question), await tell(both.ours, question)];
+      const real = await tell(both.real, question);
+      const ours = await tell(both.ours, question);
       expect({ question, ...ours, authoritative: real.authoritative }).toEqual({ question, ...real });
     }
   });
@@ -263,14 +297,13 @@ describe('rules for questions', () => {
   itWithTool('dnsmasq', 'keep at home what is not for outside', async () => {
     const upstream = `127.0.0.1#${(await runUpstream()).port}`;
     const both = await runBoth([
-      ...[
-        '--domain-needed',
-        '--bogus-priv',
-        '--filterwin2k',
-        `--server=${upstream}`,
-        '--host-record=known,10.3.3.3',
-      ],
-      ...[`--server=/1.168.192.in-addr.arpa/${upstream}`, '--host-record=sub.plain,10.3.3.4'],
+      '--domain-needed',
+      '--bogus-priv',
+      '--filterwin2k',
+      `--server=${upstream}`,
+      '--host-record=known,10.3.3.3',
+      `--server=/1.168.192.in-addr.arpa/${upstream}`,
+      '--host-record=sub.plain,10.3.3.4',
     ]);
     const kept = questionsIn(`
       single A
@@ -345,7 +378,8 @@ describe('rules for replies', () => {
     const both = await runBoth([upstream, '--host-record=x.branch.web,10.0.0.9', ...words]);
     const changed: string[] = [];
     for (const question of questions) {
-      const [real, ours] = [await tell(both.real, question), await tell(both.ours, question)];
+      const real = await tell(both.real, question);
+      const ours = await tell(both.ours, question);
       // The bit says that a server has the data of its own, which we have not.
       if (JSON.stringify({ ...ours, authoritative: real.authoritative }) !== JSON.stringify(real))
         changed.push(`${question}: ${JSON.stringify(real)} but ${JSON.stringify(ours)}`);

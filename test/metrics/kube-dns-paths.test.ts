@@ -29,8 +29,14 @@ async function start(environment: Readonly<Record<string, string>> = {}): Promis
   const dnsPort = await findFreePort(ADDRESS);
   const program = runPortolan(
     [
-      ...['kube-dns', '--domain=cluster.local.', '--example', '--upstream=none', '--log-format=json'],
-      ...[`--dns-bind-address=${ADDRESS}`, `--dns-port=${dnsPort}`, `--healthz-port=${ADDRESS}:0`],
+      'kube-dns',
+      '--domain=cluster.local.',
+      '--example',
+      '--upstream=none',
+      '--log-format=json',
+      `--dns-bind-address=${ADDRESS}`,
+      `--dns-port=${dnsPort}`,
+      `--healthz-port=${ADDRESS}:0`,
     ],
     { environment },
   );

@@ -97,12 +97,21 @@ describe('the scrape of a role is as recorded', () => {
   });
 
   itWithTool('etcd', 'skydns', async () => {
-    const [port, metrics] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const metrics = await findFreePort();
     const { first } = await startEtcd();
     const program = runPortolan(
       [
-        ...['skydns', '-etcd3', '-machines', first.url, '-addr', `${HOST}:${port}`],
-        ...['-domain', 'skydns.test.', '-nameservers', await startUpstream()],
+        'skydns',
+        '-etcd3',
+        '-machines',
+        first.url,
+        '-addr',
+        `${HOST}:${port}`,
+        '-domain',
+        'skydns.test.',
+        '-nameservers',
+        await startUpstream(),
       ],
       { environment: { PROMETHEUS_PORT: String(metrics) } },
     );
@@ -116,7 +125,8 @@ describe('the scrape of a role is as recorded', () => {
     [['-metrics-compat=1.6'], 'coredns-1.6'],
     [['-metrics-compat=1.10'], 'coredns-1.10'],
   ])('coredns %s', async (flags, name) => {
-    const [port, metrics] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const metrics = await findFreePort();
     const folder = await makeTemporaryFolder();
     await folder.write('hosts', '192.0.2.1 host.test\n');
     const text = `.:${port} {
@@ -152,8 +162,14 @@ describe('the scrape of a role is as recorded', () => {
     const folder = await makeTemporaryFolder();
     const text = `.:${await findFreePort()} {\n bind ${HOST}\n whoami\n}\n`;
     const program = runPortolan([
-      ...['node-cache', '-conf', await folder.write('Corefile', text), '-localip', HOST],
-      ...['-setupinterface=false', '-setupiptables=false', `-metrics-listen-address=${HOST}:${metrics}`],
+      'node-cache',
+      '-conf',
+      await folder.write('Corefile', text),
+      '-localip',
+      HOST,
+      '-setupinterface=false',
+      '-setupiptables=false',
+      `-metrics-listen-address=${HOST}:${metrics}`,
     ]);
     const url = `http://${HOST}:${metrics}/metrics`;
     await expect.poll(() => scrape(program, url)).toContain('coredns_build_info');
@@ -163,8 +179,13 @@ describe('the scrape of a role is as recorded', () => {
   it('sidecar', async () => {
     const nowhere = await findFreePort();
     const program = runPortolan([
-      ...['sidecar', '--v=2', '-logtostderr', `--prometheus-addr=${HOST}`, '--prometheus-port=0'],
-      ...[`--probe=dnsmasq,${HOST}:${nowhere},known.test,1,A`, `--dnsmasq-port=${nowhere}`],
+      'sidecar',
+      '--v=2',
+      '-logtostderr',
+      `--prometheus-addr=${HOST}`,
+      '--prometheus-port=0',
+      `--probe=dnsmasq,${HOST}:${nowhere},known.test,1,A`,
+      `--dnsmasq-port=${nowhere}`,
     ]);
     const { port } = await program.heard('started');
     await expectRecorded(await scrape(program, `http://${HOST}:${port}/metrics`), 'sidecar');
@@ -176,8 +197,13 @@ describe('the scrape of a role is as recorded', () => {
     onTestFinished(() => api.stop());
     api.put(configMap({ linear: '{"nodesPerReplica":2}' }));
     const program = runPortolan([
-      ...['autoscaler', '--healthz-port=0', '--logtostderr=true', '--v=2', ...FLAGS],
-      ...[`--kube-master-url=${api.url}`, '--poll-period-seconds=1'],
+      'autoscaler',
+      '--healthz-port=0',
+      '--logtostderr=true',
+      '--v=2',
+      ...FLAGS,
+      `--kube-master-url=${api.url}`,
+      '--poll-period-seconds=1',
     ]);
     const { port } = await program.heard('started');
     await program.heard('scaled');

@@ -111,9 +111,15 @@ beforeAll(async () => {
   const port = await findFreePort(ADDRESS);
   upstream = await startUpstream();
   const program = runPortolan([
-    ...['serve', '--example', '--dialect=kube-dns', `--upstream=${upstream.address}`, '--log-format=json'],
-    ...[`--dns-bind-address=${ADDRESS}`, `--dns-port=${port}`],
-    ...[`--healthz-port=${ADDRESS}:0`, `--prometheus-port=${ADDRESS}:0`],
+    'serve',
+    '--example',
+    '--dialect=kube-dns',
+    `--upstream=${upstream.address}`,
+    '--log-format=json',
+    `--dns-bind-address=${ADDRESS}`,
+    `--dns-port=${port}`,
+    `--healthz-port=${ADDRESS}:0`,
+    `--prometheus-port=${ADDRESS}:0`,
   ]);
   const serving = await program.heard('serving');
   metrics = String(serving['metrics']);

@@ -30,7 +30,8 @@ const familyOf = (metric: string): string => metric.replace(/_bucket$/, '');
 
 async function scrapeCorefile(): Promise<string> {
   const folder = await makeTemporaryFolder(afterFile);
-  const [dns, metrics] = [await findFreePort(), await findFreePort()];
+  const dns = await findFreePort();
+  const metrics = await findFreePort();
   const corefile = `.:${dns} {
     bind 127.0.0.1
     prometheus 127.0.0.1:${metrics}
@@ -59,7 +60,8 @@ async function renderNodeCache(): Promise<string> {
 beforeAll(async () => {
   const serving = await servePortolan(['--example']);
   // Neither is there: the metrics of both have all their states.
-  const [api, upstream] = [await findFreePort(), await findFreePort()];
+  const api = await findFreePort();
+  const upstream = await findFreePort();
   const alone = await servePortolan([
     `--kube-master-url=http://127.0.0.1:${api}`,
     `--upstream=127.0.0.1:${upstream}`,

@@ -38,7 +38,9 @@ async function startCollector() {
     const { resource, scopeLogs, scopeSpans } = (body.resourceLogs ?? body.resourceSpans)[0];
     const records = scopeLogs?.[0].logRecords ?? scopeSpans?.[0].spans;
     received.push({
-      ...{ path: request.url ?? '', headers: request.headers, resource: flatten(resource.attributes) },
+      path: request.url ?? '',
+      headers: request.headers,
+      resource: flatten(resource.attributes),
       records: records.map((record: { attributes: Attribute[] }) => ({
         ...record,
         attributes: flatten(record.attributes),

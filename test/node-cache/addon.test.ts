@@ -18,8 +18,14 @@ const scene = useScene();
 /** Facts of cluster/addons/dns/nodelocaldns: what the container is started with, and where its ports and folders are. */
 const ADDON = {
   args: [
-    ...['-localip', `${LINK_LOCAL},${SERVICE}`, '-conf', '/etc/Corefile'],
-    ...['-upstreamsvc', 'kube-dns-upstream', '-pidfile', '/tmp/node-cache.pid'],
+    '-localip',
+    `${LINK_LOCAL},${SERVICE}`,
+    '-conf',
+    '/etc/Corefile',
+    '-upstreamsvc',
+    'kube-dns-upstream',
+    '-pidfile',
+    '/tmp/node-cache.pid',
   ],
   health: `http://${LINK_LOCAL}:8080/health`,
   metrics: 'http://127.0.0.1:9253/metrics',

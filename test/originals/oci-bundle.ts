@@ -52,7 +52,9 @@ export function makeBundle(options: BundleOptions): object {
       },
       args: [...(command ?? image.entry), ...args],
       env: [
-        ...['HOME=/', ...image.environment, ...environment],
+        'HOME=/',
+        ...image.environment,
+        ...environment,
         ...env.map(({ name, value }) => `${name}=${value}`),
       ],
       cwd: '/',

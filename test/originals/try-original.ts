@@ -69,7 +69,12 @@ export async function tryManifest(
   await mkdir(place);
   const size = ['--services', String(services), '--endpoints', '4'];
   const pod = await OriginalPod.start({
-    ...{ folder: place, id: `portolan-test-${process.pid}-${id}`, manifest, memory, imageOf, account },
+    folder: place,
+    id: `portolan-test-${process.pid}-${id}`,
+    manifest,
+    memory,
+    imageOf,
+    account,
     apiServer: [process.execPath, apiServer, '--tls', '--objects', objects, ...size],
   });
   try {

@@ -133,7 +133,11 @@ function makeCoreDnsFrontEnd(
     return { ...reading, blocks: adapt(reading.blocks) };
   };
   return new CoreDnsFrontEnd({
-    ...{ reading: read(), takeover: false, restored: NOTHING_RESTORED, queryLog: undefined, read },
+    reading: read(),
+    takeover: false,
+    restored: NOTHING_RESTORED,
+    queryLog: undefined,
+    read,
     metrics: () => scene.engine.metrics,
     metricsText: () => new CoreDnsMetrics(scene.server, undefined).render(),
     notReady: (wasReady) => scene.engine.serverBlocks.notReady(wasReady),
@@ -147,7 +151,8 @@ export async function startNodeCache(scene: Scene): Promise<ChangingServer> {
     await findFreePort(ADDRESS),
     await scene.startUpstream(),
   ];
-  const [folder, config] = [await makeTemporaryFolder(), await makeTemporaryFolder()];
+  const folder = await makeTemporaryFolder();
+  const config = await makeTemporaryFolder();
   const shared = `errors\n cache 30\n loop\n bind __PILLAR__LOCAL__DNS__\n prometheus ${ADDRESS}:${metrics}`;
   const template = await folder.write(
     'Corefile.base',
@@ -168,7 +173,7 @@ export async function startNodeCache(scene: Scene): Promise<ChangingServer> {
   let text = '';
   let isServing = false;
   const corefile = new FollowedCorefile({
-    ...{ plan: { ...reading.plan, port, configFolder: config.path }, environment: {} },
+    plan: { ...reading.plan, port, configFolder: config.path },
     onChange: () => {
       text = DISK_FILES.read(conf);
       if (isServing) void scene.server.reload();

@@ -41,7 +41,9 @@ it('keeps no cache for the sake of what counts its answers', async () => {
   const table = new TableWriter({ readers: 1, reservation: 2 ** 26 });
   const make = () => {
     const cache = new Cache(optionsIn(planOf('. {\n cache\n}\n'), cachePlugin), {
-      ...{ table, clock: systemClock, metrics: new MetricRegistry() },
+      table,
+      clock: systemClock,
+      metrics: new MetricRegistry(),
       restored: NOTHING_RESTORED,
       rotates: () => false,
     });
@@ -67,7 +69,8 @@ it('keeps nothing of plans that cannot be made', async () => {
 itWithTool('etcd', 'keeps nothing of plans that the table has no room for', async () => {
   const server = await startChanging('coredns', surroundings);
   const { table } = server;
-  const [defined, removed] = [vi.spyOn(table, 'defineView'), vi.spyOn(table, 'removeView')];
+  const defined = vi.spyOn(table, 'defineView');
+  const removed = vi.spyOn(table, 'removeView');
   const full = vi.spyOn(table, 'showViews').mockImplementation(() => {
     throw new TableFullError(1);
   });

@@ -170,7 +170,8 @@ export class Scene {
       table: server.engine.table,
       attempt,
       change: async (index) => {
-        const [followed, parts] = [this.#followed, this.#mainParts()];
+        const followed = this.#followed;
+        const parts = this.#mainParts();
         await attempt(index);
         await waitUntil('the plan', () => this.#followed > followed && this.#hasReplaced(parts));
       },

@@ -89,7 +89,8 @@ function makeServeFrontEnd(
 }
 
 export async function startDnsmasq(scene: Scene): Promise<ChangingServer> {
-  const [port, upstream] = [await findFreePort(ADDRESS), await scene.startUpstream()];
+  const port = await findFreePort(ADDRESS);
+  const upstream = await scene.startUpstream();
   const words = [
     '--no-resolv',
     '--no-hosts',
@@ -105,7 +106,11 @@ export async function startDnsmasq(scene: Scene): Promise<ChangingServer> {
   if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
   const { clock, log, version } = scene.dependencies;
   const frontEnd = new DnsmasqFrontEnd(reading.plan, {
-    ...{ interfaces: () => ({}), udpReaders: 1, version, clock, log },
+    interfaces: () => ({}),
+    udpReaders: 1,
+    version,
+    clock,
+    log,
     fileOf: (record) => scene.engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
   });
   const server = parseUpstream(upstream);

@@ -12,7 +12,9 @@ import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 afterEach(endAllPrograms);
 
 it('block names of a list, and bound what a client gets', async () => {
-  const [folder, port, metrics] = [await makeTemporaryFolder(), await findFreePort(), await findFreePort()];
+  const folder = await makeTemporaryFolder();
+  const port = await findFreePort();
+  const metrics = await findFreePort();
   const list = await folder.write('blocked', '0.0.0.0 ads.example\n||shop.example^\n');
   const lines = [
     `prometheus 127.0.0.1:${metrics}`,

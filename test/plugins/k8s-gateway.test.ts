@@ -18,19 +18,26 @@ afterEach(endAllPrograms);
 const GATEWAY_API = 'gateway.networking.k8s.io/v1';
 
 const service = (name: string, ip: string): KubernetesObject => ({
-  ...{ kind: 'Service', metadata: { name, namespace: 'default' }, spec: { type: 'LoadBalancer' } },
+  kind: 'Service',
+  metadata: { name, namespace: 'default' },
+  spec: { type: 'LoadBalancer' },
   status: { loadBalancer: { ingress: [{ ip }] } },
 });
 const ingress = (name: string, host: string, ip: string): KubernetesObject => ({
-  ...{ kind: 'Ingress', metadata: { name, namespace: 'default' }, spec: { rules: [{ host }] } },
+  kind: 'Ingress',
+  metadata: { name, namespace: 'default' },
+  spec: { rules: [{ host }] },
   status: { loadBalancer: { ingress: [{ ip }] } },
 });
 const gateway = (name: string, value: string): KubernetesObject => ({
-  ...{ kind: 'Gateway', metadata: { name, namespace: 'infra' }, spec: { gatewayClassName: 'x' } },
+  kind: 'Gateway',
+  metadata: { name, namespace: 'infra' },
+  spec: { gatewayClassName: 'x' },
   status: { addresses: [{ type: 'IPAddress', value }] },
 });
 const route = (name: string, hostname: string, parent: string): KubernetesObject => ({
-  ...{ kind: 'HTTPRoute', metadata: { name, namespace: 'default' } },
+  kind: 'HTTPRoute',
+  metadata: { name, namespace: 'default' },
   spec: { hostnames: [hostname], parentRefs: [{ name: parent, namespace: 'infra' }] },
 });
 
@@ -47,7 +54,9 @@ async function startGateway(double: ApiServerDouble, properties: string) {
   const kubeconfig = await folder.write(
     'kubeconfig',
     JSON.stringify({
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
       contexts: [{ name: 'c', context: { cluster: 'c' } }],
       clusters: [{ name: 'c', cluster: { server: double.url } }],
     }),

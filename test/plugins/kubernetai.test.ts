@@ -14,7 +14,8 @@ import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 afterEach(endAllPrograms);
 
 const service = (name: string, clusterIP: string): KubernetesObject => ({
-  ...{ kind: 'Service', metadata: { name, namespace: 'shop' } },
+  kind: 'Service',
+  metadata: { name, namespace: 'shop' },
   spec: { type: 'ClusterIP', clusterIP, clusterIPs: [clusterIP], ports: [{ port: 80 }] },
 });
 
@@ -28,7 +29,8 @@ async function startCluster(...services: readonly KubernetesObject[]): Promise<A
 it('answers from both clusters, and follows both', async () => {
   const one = await startCluster(service('cart', '10.1.0.1'));
   const two = await startCluster(service('cart', '10.2.0.1'), service('desk', '10.2.0.2'));
-  const [folder, port] = [await makeTemporaryFolder(), await findFreePort()];
+  const folder = await makeTemporaryFolder();
+  const port = await findFreePort();
   const conf = await folder.write(
     'Corefile',
     `.:${port} {\n bind 127.0.0.1\n kubernetai cluster.local {\n endpoint ${one.url}\n fallthrough\n }\n kubernetai cluster.local {\n endpoint ${two.url}\n }\n}\n`,

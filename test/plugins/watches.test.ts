@@ -20,7 +20,9 @@ async function startWorld() {
   const file = await folder.write(
     'kubeconfig',
     JSON.stringify({
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c' },
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
       contexts: [{ name: 'c', context: { cluster: 'c' } }],
       clusters: [{ name: 'c', cluster: { server: double.url } }],
     }),
@@ -33,7 +35,9 @@ async function startWorld() {
 
 /** The addresses of services. */
 const services: WatchedKind<string> = {
-  ...{ group: '', versions: ['v1'], resource: 'services' },
+  group: '',
+  versions: ['v1'],
+  resource: 'services',
   read(object) {
     // As `service` makes it.
     const { metadata, spec } = object as { metadata: { name: string }; spec: { clusterIP: string } };

@@ -40,8 +40,12 @@ async function startKubeDns(...flags: readonly string[]): Promise<Server & { pro
   const server = { address: '127.0.0.1', port: await findFreePort() };
   const health = await findFreePort();
   const program = runPortolan([
-    ...['kube-dns', `--dns-bind-address=${server.address}`, `--dns-port=${server.port}`],
-    ...[`--healthz-port=${health}`, `--kube-master-url=${apiServer.url}`, ...flags],
+    'kube-dns',
+    `--dns-bind-address=${server.address}`,
+    `--dns-port=${server.port}`,
+    `--healthz-port=${health}`,
+    `--kube-master-url=${apiServer.url}`,
+    ...flags,
   ]);
   await untilProbes({ readiness: `http://127.0.0.1:${health}/readiness` }, 'healthy', {
     alive: () => {

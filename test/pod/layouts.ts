@@ -54,7 +54,8 @@ export type LayoutName = keyof typeof LAYOUTS;
 async function layOutThree(dependencies: Dependencies, dnsmasq: 'ours' | 'original'): Promise<Layout> {
   const ports = await findPorts();
   const here = [
-    ...[`--dns-bind-address=${HERE}`, `--healthz-port=${ports.readiness}`],
+    `--dns-bind-address=${HERE}`,
+    `--healthz-port=${ports.readiness}`,
     `--kube-master-url=${dependencies.master}`,
   ];
   const args = wordsOf('kube-dns', 'kubedns', ports, dependencies, here);
@@ -102,7 +103,8 @@ function originalDnsmasq(ports: Ports, dependencies: DnsmasqDependencies): Part 
 
 function sidecar(ports: Ports, dependencies: DnsmasqDependencies): Part {
   const here = [
-    ...[`--dnsmasq-port=${ports.front}`, `--prometheus-addr=${HERE}`],
+    `--dnsmasq-port=${ports.front}`,
+    `--prometheus-addr=${HERE}`,
     `--prometheus-port=${ports.sidecar}`,
   ];
   return new Part('sidecar', {
@@ -114,12 +116,11 @@ function sidecar(ports: Ports, dependencies: DnsmasqDependencies): Part {
 async function layOutOne(dependencies: Dependencies): Promise<Layout> {
   const ports = await findPorts();
   const here = [
-    ...[
-      `--dns-bind-address=${HERE}`,
-      `--dns-port=${ports.front}`,
-      `--kube-master-url=${dependencies.master}`,
-    ],
-    ...[`--healthz-port=${HERE}:${ports.readiness}`, `--sidecar-port=${HERE}:${ports.sidecar}`],
+    `--dns-bind-address=${HERE}`,
+    `--dns-port=${ports.front}`,
+    `--kube-master-url=${dependencies.master}`,
+    `--healthz-port=${HERE}:${ports.readiness}`,
+    `--sidecar-port=${HERE}:${ports.sidecar}`,
     `--prometheus-port=${HERE}:${ports.kubednsMetrics}`,
   ];
   const args = wordsOf('portolan', 'portolan', ports, dependencies, here);
@@ -164,8 +165,15 @@ function wordsOf(
 
 function onLoopback({ front }: Ports): readonly string[] {
   return [
-    ...[`--port=${front}`, `--listen-address=${HERE}`, '--bind-interfaces'],
-    ...['--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--pid-file=', '--user=', '--group='],
+    `--port=${front}`,
+    `--listen-address=${HERE}`,
+    '--bind-interfaces',
+    '--conf-file=/dev/null',
+    '--no-resolv',
+    '--no-hosts',
+    '--pid-file=',
+    '--user=',
+    '--group=',
   ];
 }
 

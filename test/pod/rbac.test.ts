@@ -100,9 +100,12 @@ async function runWith(double: ApiServerDouble, folder: LayoutFolder, components
   );
   const program = runPortolan([
     ...words,
-    ...['--dns-bind-address=127.0.0.1', `--dns-port=${await findFreePort()}`],
-    ...[`--healthz-port=127.0.0.1:${health}`, `--kubecfg-file=${kubeconfig}`],
-    ...['--sidecar-port=none', '--prometheus-port=none'],
+    '--dns-bind-address=127.0.0.1',
+    `--dns-port=${await findFreePort()}`,
+    `--healthz-port=127.0.0.1:${health}`,
+    `--kubecfg-file=${kubeconfig}`,
+    '--sidecar-port=none',
+    '--prometheus-port=none',
     ...components.flatMap(readAddedWords),
   ]);
   const alive = () => {

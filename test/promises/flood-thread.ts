@@ -100,7 +100,10 @@ other.prepare(otherDomain);
 let sent = 0;
 let answered = 0;
 /** The question of the other client: its number, when it was sent, and the processor time and answers of the flood until then. */
-let [question, askedAt, usedBefore, before] = [0, 0, 0, 0];
+let question = 0;
+let askedAt = 0;
+let usedBefore = 0;
+let before = 0;
 let nextAt = performance.now() + 100;
 const began = performance.now();
 

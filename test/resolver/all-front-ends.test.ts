@@ -40,7 +40,11 @@ async function startDnsmasq(scene: Scene, upstream: string, ...words: readonly s
   if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
   const { clock, log, version } = scene.dependencies;
   const frontEnd = new DnsmasqFrontEnd(reading.plan, {
-    ...{ interfaces: () => ({}), udpReaders: 1, version, clock, log },
+    interfaces: () => ({}),
+    udpReaders: 1,
+    version,
+    clock,
+    log,
     fileOf: (record) => scene.engine.find(LocalNamesPlugin)?.handlers.fileOf(record),
   });
   await scene.serve({ frontEnd, port, change: () => {}, names: [] });

@@ -68,7 +68,12 @@ export class CachedResolver {
     const forward = new Forward(
       { routes: [planRoute(plan, filteredTypes)] },
       {
-        ...{ clock, log, resolveName, connect, readerPath, forwardTally: this.#tally },
+        clock,
+        log,
+        resolveName,
+        connect,
+        readerPath,
+        forwardTally: this.#tally,
         metrics: new MetricRegistry(),
         restored: NOTHING_RESTORED,
         cache: this.#cache.own,
@@ -94,7 +99,8 @@ export class CachedResolver {
   openRoute(): number {
     const { answered } = RESOLVER_OUTCOME;
     const outcomes = {
-      ...{ forwarded: 0, byPath: false },
+      forwarded: 0,
+      byPath: false,
       kept: { positive: answered, negative: answered },
       repeated: { positive: answered, negative: answered },
     };
@@ -109,7 +115,8 @@ export class CachedResolver {
 
   /** Another plan is in force. */
   change(settings: CachedResolverSettings): void {
-    const [cache, forward] = [this.#cache, this.#forward];
+    const cache = this.#cache;
+    const forward = this.#forward;
     this.#cache = this.#makeCache(settings.cache, cache);
     this.#forward = this.#makeForward(settings, forward);
     this.#cache.follow();

@@ -43,7 +43,12 @@ async function codeOf(
 
 const EXTENDED_ERROR = 15;
 const DNSMASQ = [
-  ...['--conf-file=/dev/null', '--no-hosts', '--no-resolv', '--keep-in-foreground', '--user=', '--pid-file='],
+  '--conf-file=/dev/null',
+  '--no-hosts',
+  '--no-resolv',
+  '--keep-in-foreground',
+  '--user=',
+  '--pid-file=',
   '--listen-address=127.0.0.1',
 ];
 const FORGED = '15.0.4(upstream: by policy)';
@@ -76,7 +81,9 @@ async function startUpstream() {
     const fails = kind === 'fails' || kind === 'bogus';
     const header = {
       ...query.header,
-      ...{ response: true, recursionAvailable: true, rcode: fails ? RCODE.SERVFAIL : RCODE.NOERROR },
+      response: true,
+      recursionAvailable: true,
+      rcode: fails ? RCODE.SERVFAIL : RCODE.NOERROR,
     };
     const reply = {
       ...query,
@@ -187,9 +194,22 @@ async function startNodeCache(flags: readonly string[]): Promise<number> {
   const template = `.:${port} {\n bind __PILLAR__LOCAL__DNS__\n cache 30\n forward . 127.0.0.1:${refused}\n}\n`;
   const base = await folder.write('Corefile.base', template);
   const program = runPortolan([
-    ...['node-cache', '-localip', '127.0.0.1', '-dns.port', String(port), '-health-port', String(health)],
-    ...['-setupinterface=false', '-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
-    ...['-conf', join(folder.path, 'Corefile'), '-basecorefile', base, ...flags],
+    'node-cache',
+    '-localip',
+    '127.0.0.1',
+    '-dns.port',
+    String(port),
+    '-health-port',
+    String(health),
+    '-setupinterface=false',
+    '-setupiptables=false',
+    '-metrics-listen-address',
+    '127.0.0.1:0',
+    '-conf',
+    join(folder.path, 'Corefile'),
+    '-basecorefile',
+    base,
+    ...flags,
   ]);
   await expect.poll(() => program.output, { timeout: 20_000 }).toContain('CoreDNS-');
   return port;

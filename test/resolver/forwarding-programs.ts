@@ -86,18 +86,24 @@ export async function startServe(upstream: string, ...flags: readonly string[]):
     address: host,
     port,
     health,
-  } = await servePortolan([...['--example', '--upstream', upstream], ...flags]);
+  } = await servePortolan(['--example', '--upstream', upstream, ...flags]);
   const metrics = async () => await (await fetch(`${health}/metrics`)).text();
   return { program, server: { address: host, port }, metrics };
 }
 
 export async function startKubeDns(upstream: string): Promise<Answering> {
-  const [port, health] = [await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const health = await findFreePort();
   const folder = await makeTemporaryFolder();
   await folder.write('upstreamNameservers', JSON.stringify([upstream]));
   const program = runPortolan([
-    ...['kube-dns', '--dns-bind-address=127.0.0.1', `--dns-port=${port}`, '--example'],
-    ...[`--healthz-port=127.0.0.1:${health}`, `--config-dir=${folder.path}`, '--log-format=json'],
+    'kube-dns',
+    '--dns-bind-address=127.0.0.1',
+    `--dns-port=${port}`,
+    '--example',
+    `--healthz-port=127.0.0.1:${health}`,
+    `--config-dir=${folder.path}`,
+    '--log-format=json',
   ]);
   await program.heard('serving');
   return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(health) };
@@ -108,7 +114,8 @@ export async function startCoredns(
   lines: string,
   ...flags: readonly string[]
 ): Promise<Answering & { readonly change: (lines: string) => Promise<void> }> {
-  const [port, metrics] = [await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const metrics = await findFreePort();
   const textOf = (own: string) =>
     `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n${own}\n}\n`;
   const folder = await makeTemporaryFolder();
@@ -125,13 +132,22 @@ export async function startCoredns(
 }
 
 export async function startNodeCache(upstream: string, properties = ''): Promise<Answering> {
-  const [port, metrics, health] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const metrics = await findFreePort();
+  const health = await findFreePort();
   const folder = await makeTemporaryFolder();
   const block = `errors\n cache 30\n bind 127.0.0.1\n forward . ${upstream}${properties}\n prometheus 127.0.0.1:${metrics}`;
   const conf = await folder.write('Corefile', `.:${port} {\n ${block}\n health 127.0.0.1:${health}\n}\n`);
   const program = runPortolan([
-    ...['node-cache', '-conf', conf, '-localip', '127.0.0.1', '-setupinterface=false'],
-    ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
+    'node-cache',
+    '-conf',
+    conf,
+    '-localip',
+    '127.0.0.1',
+    '-setupinterface=false',
+    '-setupiptables=false',
+    '-metrics-listen-address',
+    '127.0.0.1:0',
   ]);
   await waitUntil('the banner', () => program.output.includes('linux/') || program.ended !== undefined);
   expect(program.ended, program.errors).toBe(undefined);

@@ -113,7 +113,8 @@ async function observe(side: Side, names: number, { loss, stallAt }: Path, seed:
     }
     for (const query of upstream.packets.splice(0)) {
       queries += 1;
-      const [isLost, delay] = [random() < loss, 5 + Math.floor(random() * 6)];
+      const isLost = random() < loss;
+      const delay = 5 + Math.floor(random() * 6);
       const isStalled = stallAt !== undefined && now >= stallAt && now < stallAt + 1000;
       const at = (isStalled ? stallAt + 1000 : now) + delay;
       if (!isLost) replies.set(at, [...(replies.get(at) ?? []), { reply: replyTo(query), query }]);

@@ -111,7 +111,8 @@ describe.each(Object.entries(STARTS))('%s', (_role, { tls, start }) => {
       onTestFinished(() => upstream.stop());
       return upstream;
     };
-    const [wrong, good] = [await run(react), await run(answer)];
+    const wrong = await run(react);
+    const good = await run(answer);
     const { server, transport } = await start(wrong.port, good.port);
     const names = Array.from({ length: 6 }, (_, index) => `n${index}.example.test`);
     const found = await Promise.all(

@@ -75,7 +75,8 @@ for (const role of ROLES) describeWhere(canRun(role), 'etcd', role, () => testOd
 
 function testOddServers(role: Role): void {
   it('leaves EDNS out where it is dropped on the way, and where it is answered with BADVERS', async () => {
-    const [upstream, silent] = [await startUpstream(deaf), await startUpstream(saysBadvers)];
+    const upstream = await startUpstream(deaf);
+    const silent = await startUpstream(saysBadvers);
     const { address, port } = await startRole(role, { upstream: upstream.port, silent: silent.port });
     const server = { address, port };
     // The client does not repeat its question.
@@ -137,8 +138,14 @@ describe('a denial is kept for the lesser of TTL and minimum of its SOA record (
 
   const denies: React = ({ query, send }) => {
     const data: RecordData = {
-      ...{ kind: 'SOA', primary: parseName('ns.test.'), mailbox: parseName('hm.test.') },
-      ...{ serial: 1, refresh: 3600, retry: 600, expire: 86_400, minimum: 2 },
+      kind: 'SOA',
+      primary: parseName('ns.test.'),
+      mailbox: parseName('hm.test.'),
+      serial: 1,
+      refresh: 3600,
+      retry: 600,
+      expire: 86_400,
+      minimum: 2,
     };
     const soa = { name: parseName('denied.test.'), class: CLASS.IN, ttl: 3600, data };
     const { header } = replyMessage(query);

@@ -57,9 +57,16 @@ beforeAll(async () => {
   const folder = await makeTemporaryFolder(afterFile);
   await folder.write('services.yaml', MANIFESTS);
   serving = await servePortolan([
-    ...['--manifests', folder.path, '--upstream', world.address],
-    ...['--stub-domain', `corp.test,corp.cluster.local=${corporation.address}`],
-    ...['--stub-domain', 'gone.test=', '--stub-domain', `deep.corp.test=${world.address}`],
+    '--manifests',
+    folder.path,
+    '--upstream',
+    world.address,
+    '--stub-domain',
+    `corp.test,corp.cluster.local=${corporation.address}`,
+    '--stub-domain',
+    'gone.test=',
+    '--stub-domain',
+    `deep.corp.test=${world.address}`,
   ]);
   await serving.program.heard('cluster listed');
 });

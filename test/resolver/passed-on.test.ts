@@ -26,17 +26,17 @@ async function serve(): Promise<{ readonly server: Server; readonly upstream: Zo
   onTestFinished(() => upstream.stop());
   const server = { address: '127.0.0.1', port: await findFreePort() };
   const program = runPortolan([
-    ...[
-      'dnsmasq',
-      '-k',
-      '--pid-file=',
-      '--log-facility=-',
-      '--user=',
-      '--group=',
-      '--no-resolv',
-      '--no-hosts',
-    ],
-    ...['--listen-address=127.0.0.1', '--bind-interfaces', `--port=${server.port}`],
+    'dnsmasq',
+    '-k',
+    '--pid-file=',
+    '--log-facility=-',
+    '--user=',
+    '--group=',
+    '--no-resolv',
+    '--no-hosts',
+    '--listen-address=127.0.0.1',
+    '--bind-interfaces',
+    `--port=${server.port}`,
     `--server=${upstream.address.replace(':', '#')}`,
   ]);
   await waitUntil('dnsmasq', () => /started, version/.test(program.errors));
@@ -103,15 +103,15 @@ it('only so many questions are remembered', () => {
 function answerOf(octets: number): CachedAnswer {
   const sections = { answerCount: 1, authorityCount: 0, additionalCount: 0 };
   return {
-    ...{ name: encodeName(toKey(parseName('large.test.'))), type: TYPE.TXT, class: CLASS.IN },
-    ...{
-      dnssecOk: false,
-      checkingDisabled: false,
-      recursionAvailable: true,
-      ttlOffsets: [],
-      lifetime: 300,
-      outcome: 0,
-    },
+    name: encodeName(toKey(parseName('large.test.'))),
+    type: TYPE.TXT,
+    class: CLASS.IN,
+    dnssecOk: false,
+    checkingDisabled: false,
+    recursionAvailable: true,
+    ttlOffsets: [],
+    lifetime: 300,
+    outcome: 0,
     body: { rcode: 0, authoritative: false, ...sections, bytes: new Uint8Array(octets), rotation: undefined },
   };
 }

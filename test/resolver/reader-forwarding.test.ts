@@ -105,7 +105,8 @@ describe('a Corefile', () => {
     const upstream = await startUpstream();
     const acl = 'acl blocked.test {\n block net *\n }';
     const { server, metrics } = await startCoredns(`${acl}\n cache 30\n forward . ${upstream.address}`);
-    const [first, again] = [await ask(server, nameOf(0), 'A'), await ask(server, nameOf(0), 'A')];
+    const first = await ask(server, nameOf(0), 'A');
+    const again = await ask(server, nameOf(0), 'A');
     expect(first.answers.map(({ ttl }) => ttl)).toEqual([30]);
     expect([first.header.authoritative, again.header.authoritative]).toEqual([false, true]);
     const denied = await ask(server, 'missing.example', 'A');

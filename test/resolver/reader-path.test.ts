@@ -23,7 +23,12 @@ import { ResolverSide } from './resolver-side.ts';
 /** Addresses and nothing else, as nearly all replies. */
 const plain = sections.map((parts): typeof parts => ({
   ...parts,
-  ...{ shape: 'answer', aliases: [], wanted: true, rcode: 0, truncated: false, edns: undefined },
+  shape: 'answer',
+  aliases: [],
+  wanted: true,
+  rcode: 0,
+  truncated: false,
+  edns: undefined,
   answers: parts.answers.map((answer) => ({ ...answer, own: true, data: ADDRESS })),
 }));
 const ADDRESS = { kind: 'A', address: '192.0.2.1' } as const;
@@ -35,7 +40,8 @@ it('is the same to all as forwarding on the main thread', async () => {
   await fc.assert(
     fc.asyncProperty(question, replies, caching, fc.boolean(), async (asked, parts, rules, trustsAd) => {
       const settings = settingsOf(rules, trustsAd);
-      const [main, reader] = [new ResolverSide(settings), new ReaderSide(settings)];
+      const main = new ResolverSide(settings);
+      const reader = new ReaderSide(settings);
       const made = parts.map(
         ([part, hostile]): Reply =>
           (query) =>

@@ -26,8 +26,12 @@ describe('without an API server', () => {
     const world = await startWorld();
     const nobody = `http://127.0.0.1:${await findFreePort()}`;
     const serving = await servePortolan([
-      ...['--kube-master-url', nobody, '--upstream', world.address],
-      ...['--stub-domain', `corp.cluster.local=${world.address}`],
+      '--kube-master-url',
+      nobody,
+      '--upstream',
+      world.address,
+      '--stub-domain',
+      `corp.cluster.local=${world.address}`,
     ]);
     expect(await askShort(serving, 'www.example', 'A')).toBe('192.0.2.1');
     expect(await askShort(serving, 'mail.corp.cluster.local', 'A')).toBe('10.1.1.3');
@@ -61,7 +65,10 @@ describe('without upstream servers', () => {
   it('and none wanted, stub domains have theirs', async () => {
     const world = await startWorld();
     const serving = await servePortolan([
-      ...['--example', '--upstream=none', '--stub-domain', `example=${world.address}`],
+      '--example',
+      '--upstream=none',
+      '--stub-domain',
+      `example=${world.address}`,
     ]);
     expect(await askShort(serving, 'www.example', 'A')).toBe('192.0.2.1');
     expect(await askShort(serving, 'www.elsewhere', 'A')).toBe('REFUSED');

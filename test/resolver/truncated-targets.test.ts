@@ -40,8 +40,11 @@ async function startCluster() {
     status: { loadBalancer: { ingress: [{ hostname }] } },
   });
   const objects = [
-    ...[namespace('default'), external('whole', 'whole.test'), external('cut', 'cut.test')],
-    ...[balanced('balanced', 'balanced.test'), balanced('cut-balanced', 'cut-balanced.test')],
+    namespace('default'),
+    external('whole', 'whole.test'),
+    external('cut', 'cut.test'),
+    balanced('balanced', 'balanced.test'),
+    balanced('cut-balanced', 'cut-balanced.test'),
   ];
   const [api, upstream] = [
     await ApiServerDouble.start({ objects }),
@@ -55,14 +58,19 @@ async function startCluster() {
 
 async function startCorefile(...flags: readonly string[]): Promise<Server> {
   const { api, upstream } = await startCluster();
-  const [folder, port] = [await makeTemporaryFolder(), await findFreePort()];
+  const folder = await makeTemporaryFolder();
+  const port = await findFreePort();
   const zone = await folder.write(
     'zone',
     '@ 60 IN SOA ns host 1 60 60 60 60\nwhole 60 IN CNAME zone.test.\ncut 60 IN CNAME cut-zone.test.\n',
   );
   const lines = [
-    ...['bind 127.0.0.1', 'cache 30', `kubernetes cluster.local {\n  endpoint ${api}\n }`],
-    ...['k8s_external ext.example', `file ${zone} zone.example`, `forward . ${upstream}`],
+    'bind 127.0.0.1',
+    'cache 30',
+    `kubernetes cluster.local {\n  endpoint ${api}\n }`,
+    'k8s_external ext.example',
+    `file ${zone} zone.example`,
+    `forward . ${upstream}`,
   ];
   const conf = await folder.write('Corefile', `.:${port} {\n ${lines.join('\n ')}\n}\n`);
   const program = runPortolan(['coredns', '-conf', conf, ...flags]);
@@ -108,7 +116,9 @@ itWithTool(['etcd'], 'coredns sends TC for a host name in etcd', async () => {
   const upstream = await LoopbackUpstream.start(answerInParts);
   onTestFinished(() => upstream.stop());
   onTestFinished(endAllPrograms);
-  const [etcd, folder, port] = [await startEtcd(), await makeTemporaryFolder(), await findFreePort()];
+  const etcd = await startEtcd();
+  const folder = await makeTemporaryFolder();
+  const port = await findFreePort();
   await etcd.control('put', '/skydns/example/etcd/cut', JSON.stringify({ host: 'cut.test' }));
   const lines = ['bind 127.0.0.1', 'cache 30', `etcd etcd.example {\n  endpoint ${etcd.first.url}\n }`];
   const block = [...lines, `forward . 127.0.0.1:${upstream.port}`].join('\n ');

@@ -17,8 +17,11 @@ import { CLASS, RCODE } from '../../src/wire/types.ts';
 import type { Walk } from './walk.ts';
 
 const RCODES: Readonly<Record<StepOutcome, number>> = {
-  ...{ answer: RCODE.NOERROR, nodata: RCODE.NOERROR, nxdomain: RCODE.NXDOMAIN },
-  ...{ servfail: RCODE.SERVFAIL, refused: RCODE.REFUSED },
+  answer: RCODE.NOERROR,
+  nodata: RCODE.NOERROR,
+  nxdomain: RCODE.NXDOMAIN,
+  servfail: RCODE.SERVFAIL,
+  refused: RCODE.REFUSED,
 };
 /** Seconds until a library gives up. */
 const TIMEOUT = 3;

@@ -71,7 +71,8 @@ describe('a cluster', () => {
     // The server checks itself every 15 seconds.
     await vi.waitFor(() => expect(events()).toHaveLength(1), { timeout: 60_000, interval: 100 });
     expect(events()[0]).toMatchObject({
-      ...{ reason: 'external-name-target', type: 'Warning' },
+      reason: 'external-name-target',
+      type: 'Warning',
       regarding: { kind: 'Service', namespace: 'default', name: 'pay' },
       note: expect.stringContaining('10.0.0.7'),
     });
@@ -198,7 +199,9 @@ describe('a takeover', () => {
   it('opens them at the end of the initial sync where no other serves', async () => {
     const serving = await serve(
       `http://127.0.0.1:${await findFreePort()}`,
-      ...['--takeover', '--initial-sync-timeout', '300ms'],
+      '--takeover',
+      '--initial-sync-timeout',
+      '300ms',
     );
     expect(await a(serving, 'web')).toBe('SERVFAIL');
     expect((await look(serving, '/readyz')).status).toBe(503);

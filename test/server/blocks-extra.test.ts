@@ -95,8 +95,15 @@ describe('a server of Corefiles', () => {
     [
       'node-cache',
       (conf: string) => [
-        ...['node-cache', '-conf', conf, '-localip', '127.0.0.1', '-setupinterface=false'],
-        ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
+        'node-cache',
+        '-conf',
+        conf,
+        '-localip',
+        '127.0.0.1',
+        '-setupinterface=false',
+        '-setupiptables=false',
+        '-metrics-listen-address',
+        '127.0.0.1:0',
       ],
     ],
   ])('%s has the directives in the block of their zone, and follows the file', async (_, commandOf) => {

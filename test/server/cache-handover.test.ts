@@ -47,8 +47,16 @@ async function makeNodeCache(upstream: string): Promise<Replaceable> {
       const block = `errors\n cache ${seconds}\n bind 127.0.0.1\n forward . ${upstream}\n health 127.0.0.1:${health}`;
       const conf = await folder.write(`Corefile-${seconds}`, `.:${port} {\n ${block}\n}\n`);
       const program = runPortolan([
-        ...['node-cache', '-takeover', '-conf', conf, '-localip', '127.0.0.1', '-setupinterface=false'],
-        ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
+        'node-cache',
+        '-takeover',
+        '-conf',
+        conf,
+        '-localip',
+        '127.0.0.1',
+        '-setupinterface=false',
+        '-setupiptables=false',
+        '-metrics-listen-address',
+        '127.0.0.1:0',
       ]);
       await waitUntil('the banner', () => program.output.includes('linux/') || program.ended !== undefined);
       expect(program.ended, program.errors).toBe(undefined);

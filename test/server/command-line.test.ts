@@ -60,7 +60,14 @@ describe('serve refuses', () => {
   it('unknown flags and wrong values, all together, with the nearest known flag', async () => {
     const { errors, ended } = await run(
       'serve',
-      ...['--manifest=x', '--ttl', '9999', '--pods=some', '--quux', 'x', '--takeover=yes', 'now'],
+      '--manifest=x',
+      '--ttl',
+      '9999',
+      '--pods=some',
+      '--quux',
+      'x',
+      '--takeover=yes',
+      'now',
     );
     expect(errors).toBe(`portolan serve: 6 problems with the flags
   --manifest: unknown flag. Did you mean --manifests?

@@ -216,7 +216,9 @@ describe('without a server', () => {
     const { path } = await makeTemporaryFolder();
     const named = (name: string, labels = {}) => ({ name, namespace: 'shop', labels });
     const headless = (name: string, selector: object) => ({
-      ...{ apiVersion: 'v1', kind: 'Service', metadata: named(name) },
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: named(name),
       spec: { clusterIP: 'None', selector, ports: [{ port: 80, name: 'http' }] },
     });
     const objects = [
@@ -230,7 +232,9 @@ describe('without a server', () => {
         status: { podIP: '10.1.0.7' },
       },
       {
-        ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        addressType: 'IPv4',
         metadata: named('db-1', { 'kubernetes.io/service-name': 'db' }),
         endpoints: [
           { addresses: ['10.1.0.7'], conditions: { ready: false }, targetRef: { kind: 'Pod', name: 'db-0' } },

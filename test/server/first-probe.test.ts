@@ -30,7 +30,10 @@ interface ProbedRole {
 }
 
 const listening = ({ dns, ready }: Ports) => [
-  ...[`--dns-bind-address=${HOST}`, `--dns-port=${dns}`, `--healthz-port=${HOST}:${ready}`, '--example'],
+  `--dns-bind-address=${HOST}`,
+  `--dns-port=${dns}`,
+  `--healthz-port=${HOST}:${ready}`,
+  '--example',
 ];
 
 async function writeCorefile({ dns, health, ready }: Ports, cluster: string): Promise<string> {
@@ -71,8 +74,15 @@ const ROLES: Readonly<Record<string, ProbedRole>> = {
     path: '/ready',
     code: /\/corefile\.cjs/,
     words: async (ports) => [
-      ...['node-cache', '-conf', await writeCorefile(ports, 'whoami'), '-localip', HOST],
-      ...['-setupinterface=false', '-setupiptables=false', '-metrics-listen-address', `${HOST}:0`],
+      'node-cache',
+      '-conf',
+      await writeCorefile(ports, 'whoami'),
+      '-localip',
+      HOST,
+      '-setupinterface=false',
+      '-setupiptables=false',
+      '-metrics-listen-address',
+      `${HOST}:0`,
     ],
   },
   sidecar: {

@@ -34,8 +34,12 @@ async function writeCorefile([health, ready, metrics]: readonly number[], dns: n
 }
 
 const listening = (port: number | undefined, dns: number) => [
-  ...[`--dns-bind-address=${HOST}`, `--dns-port=${dns}`, `--healthz-port=${HOST}:${port}`],
-  ...['--example', '--upstream=none', '--takeover'],
+  `--dns-bind-address=${HOST}`,
+  `--dns-port=${dns}`,
+  `--healthz-port=${HOST}:${port}`,
+  '--example',
+  '--upstream=none',
+  '--takeover',
 ];
 
 const COREFILE_PATHS = ['/health', '/ready', '/metrics'];
@@ -43,8 +47,16 @@ const COREFILE_PATHS = ['/health', '/ready', '/metrics'];
 const NODE_CACHE: Role = {
   paths: [...COREFILE_PATHS, '/metrics'],
   words: async (ports, dns) => [
-    ...['node-cache', '-conf', await writeCorefile(ports, dns), '-localip', HOST, '-takeover'],
-    ...['-setupinterface=false', '-setupiptables=false', '-metrics-listen-address', `${HOST}:${ports[3]}`],
+    'node-cache',
+    '-conf',
+    await writeCorefile(ports, dns),
+    '-localip',
+    HOST,
+    '-takeover',
+    '-setupinterface=false',
+    '-setupiptables=false',
+    '-metrics-listen-address',
+    `${HOST}:${ports[3]}`,
   ],
 };
 

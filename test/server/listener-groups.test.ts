@@ -37,19 +37,17 @@ it('answers by the blocks before what came to a group that a change removes', as
     serverBlocks: { handleQueryOf: (): HandleQuery | undefined => answer },
   };
   const groups = new ListenerGroups({
-    ...{
-      engine,
-      takeover: false,
-      readers: 1,
-      commonReaders: 1,
-      udpSize: 4096,
-      forwarding: new ReaderPath(1, systemClock),
-      socketLog: silentLog,
-      startReader: startThreadOf(readerEntry),
-      events: new QueryEventRings(1),
-      log: silentLog,
-      clock: systemClock,
-    },
+    engine,
+    takeover: false,
+    readers: 1,
+    commonReaders: 1,
+    udpSize: 4096,
+    forwarding: new ReaderPath(1, systemClock),
+    socketLog: silentLog,
+    startReader: startThreadOf(readerEntry),
+    events: new QueryEventRings(1),
+    log: silentLog,
+    clock: systemClock,
   });
   onTestFinished(() => groups.stop());
   const port = await findFreePort();

@@ -28,19 +28,27 @@ const DNSMASQ = ['-C', '/dev/null', '--no-hosts', '--no-resolv', '-a', '127.0.0.
 /** The words of each command. @param lines of its server block */
 const COMMANDS = {
   coredns: async (lines: string) => [
-    ...['coredns', '-conf', await folder.write('Corefile', corefile(lines)), '-pidfile', pidFile],
+    'coredns',
+    '-conf',
+    await folder.write('Corefile', corefile(lines)),
+    '-pidfile',
+    pidFile,
   ],
   'node-cache': async (lines: string) => [
-    ...['node-cache', '-localip', '127.0.0.1', '-setupinterface=false', '-setupiptables=false', '-takeover'],
-    ...['-basecorefile', await folder.write('Corefile.base', corefile(lines))],
-    ...[
-      '-conf',
-      join(folder.path, 'Corefile'),
-      '-metrics-listen-address',
-      '127.0.0.1:0',
-      '-pidfile',
-      pidFile,
-    ],
+    'node-cache',
+    '-localip',
+    '127.0.0.1',
+    '-setupinterface=false',
+    '-setupiptables=false',
+    '-takeover',
+    '-basecorefile',
+    await folder.write('Corefile.base', corefile(lines)),
+    '-conf',
+    join(folder.path, 'Corefile'),
+    '-metrics-listen-address',
+    '127.0.0.1:0',
+    '-pidfile',
+    pidFile,
   ],
   dnsmasq: async () => [
     'dnsmasq',

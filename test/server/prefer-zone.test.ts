@@ -17,8 +17,10 @@ import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.
 afterEach(endAllPrograms);
 
 /** Clients, each on a node of its own. */
-const [IN_A, IN_B] = ['127.0.0.2', '127.0.0.3'];
-const [OF_A, OF_B] = ['10.244.1.1', '10.244.2.1'];
+const IN_A = '127.0.0.2';
+const IN_B = '127.0.0.3';
+const OF_A = '10.244.1.1';
+const OF_B = '10.244.2.1';
 const DB = 'db.default.svc.cluster.local';
 
 const node = (name: string, zone: string, address: string): KubernetesObject => ({
@@ -29,7 +31,10 @@ const node = (name: string, zone: string, address: string): KubernetesObject => 
 });
 
 const endpoint = (address: string, zone: string) => ({
-  ...{ addresses: [address], conditions: {}, zone, hints: { forZones: [{ name: zone }] } },
+  addresses: [address],
+  conditions: {},
+  zone,
+  hints: { forZones: [{ name: zone }] },
 });
 
 async function startApiServer(): Promise<ApiServerDouble> {
@@ -101,8 +106,12 @@ it('portolan kube-dns --prefer-zone follows nodes', async () => {
   const { url } = await startApiServer();
   const server = { address: '127.0.0.1', port: await findFreePort() };
   runPortolan([
-    ...['kube-dns', `--dns-bind-address=${server.address}`, `--dns-port=${server.port}`],
-    ...[`--healthz-port=${await findFreePort()}`, `--kube-master-url=${url}`, '--prefer-zone'],
+    'kube-dns',
+    `--dns-bind-address=${server.address}`,
+    `--dns-port=${server.port}`,
+    `--healthz-port=${await findFreePort()}`,
+    `--kube-master-url=${url}`,
+    '--prefer-zone',
     '--endpoint-ranges=nodes,10.244.0.0/16',
   ]);
   await expect.poll(() => a(server, IN_A).catch(String), SOON).toBe(OF_A);

@@ -136,11 +136,16 @@ it('is whole beside the lines of log-queries, which have the order of time and t
   await expect
     .poll(told, WAIT)
     .toEqual([
-      ...['1 query[A] www.example from 127.0.0.1', '1 reply www.example is 192.0.2.1'],
-      ...['2 query[A] WWW.Example from 127.0.0.1', '2 cached WWW.Example is 192.0.2.1'],
-      ...['3 query[A] www.example from 127.0.0.1', '3 cached www.example is 192.0.2.1'],
-      ...['4 query[A] missing.example from 127.0.0.1', '4 reply missing.example is NXDOMAIN'],
-      ...['5 query[A] www.other from 127.0.0.1', '5 reply www.other is 192.0.2.2'],
+      '1 query[A] www.example from 127.0.0.1',
+      '1 reply www.example is 192.0.2.1',
+      '2 query[A] WWW.Example from 127.0.0.1',
+      '2 cached WWW.Example is 192.0.2.1',
+      '3 query[A] www.example from 127.0.0.1',
+      '3 cached www.example is 192.0.2.1',
+      '4 query[A] missing.example from 127.0.0.1',
+      '4 reply missing.example is NXDOMAIN',
+      '5 query[A] www.other from 127.0.0.1',
+      '5 reply www.other is 192.0.2.2',
     ]);
 });
 

@@ -45,7 +45,11 @@ it('has what the table and the chain answer, by UDP and TCP, until the end', asy
   await serving.program.exit;
   const lines = await linesOf(file);
   const seen = lines.map(({ name, transport, rcode, source, reason }) => ({
-    ...{ name, transport, rcode, source, reason },
+    name,
+    transport,
+    rcode,
+    source,
+    reason,
   }));
   expect(seen).toEqual([
     { name: `${KNOWN}.`, transport: 'udp', rcode: 'NOERROR', source: 'cluster' },

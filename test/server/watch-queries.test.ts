@@ -54,9 +54,18 @@ describe('the level debug', () => {
     expect((await set('debug')).code).toBe(0);
     await askUntilSeen(serving, KNOWN, () => lines().length > 0);
     expect(JSON.parse(lines()[0] ?? '')).toMatchObject({
-      ...{ level: 'debug', name: `${KNOWN}.`, type: 'A', transport: 'udp', path: 'table', source: 'cluster' },
-      ...{ block: '.', plugins: expect.stringMatching(/^loop>.*>kubernetes$/), rcode: 'NOERROR', answers: 1 },
-      ...{ client: expect.stringMatching(/^127\.0\.0\.1#\d+$/), microseconds: expect.any(Number) },
+      level: 'debug',
+      name: `${KNOWN}.`,
+      type: 'A',
+      transport: 'udp',
+      path: 'table',
+      source: 'cluster',
+      block: '.',
+      plugins: expect.stringMatching(/^loop>.*>kubernetes$/),
+      rcode: 'NOERROR',
+      answers: 1,
+      client: expect.stringMatching(/^127\.0\.0\.1#\d+$/),
+      microseconds: expect.any(Number),
     });
     expect((await set('info')).code).toBe(0);
     const before = lines().length;

@@ -41,8 +41,10 @@ async function count({ origin }: Running, name: string): Promise<number | undefi
 /** One server, all its life. */
 async function watch(server: Side): Promise<void> {
   const sidecar = await runSidecar(
-    ...[`--probe=dnsmasq,127.0.0.1:${server.port},known.test,1,A`, `--dnsmasq-port=${server.port}`],
-    ...[`--probe=aaaa,127.0.0.1:${server.port},known.test,1,AAAA`, '--dnsmasq-poll-interval-ms=50'],
+    `--probe=dnsmasq,127.0.0.1:${server.port},known.test,1,A`,
+    `--dnsmasq-port=${server.port}`,
+    `--probe=aaaa,127.0.0.1:${server.port},known.test,1,AAAA`,
+    '--dnsmasq-poll-interval-ms=50',
   );
   const status = async (label: string) => (await get(sidecar, `/healthcheck/${label}`)).status;
   await expect.poll(() => status('dnsmasq'), PATIENT).toBe(200);
@@ -89,8 +91,16 @@ describe('the command line', () => {
     const program = runPortolan(['sidecar', '--help']);
     expect((await program.exit).code).toBe(0);
     for (const flag of [
-      ...['--probe', '--dnsmasq-addr', '--dnsmasq-port', '--dnsmasq-poll-interval-ms', '--prometheus-addr'],
-      ...['--prometheus-namespace', '--prometheus-path', '--prometheus-port', '--version', '--v'],
+      '--probe',
+      '--dnsmasq-addr',
+      '--dnsmasq-port',
+      '--dnsmasq-poll-interval-ms',
+      '--prometheus-addr',
+      '--prometheus-namespace',
+      '--prometheus-path',
+      '--prometheus-port',
+      '--version',
+      '--v',
     ])
       expect(program.output).toContain(`  ${flag} `);
   });

@@ -56,7 +56,8 @@ esac
 itWithTool('minisign', 'signs by minisign, with and without a password', async () => {
   for (const password of ['', 'open sesame']) {
     const release = await makeRelease();
-    const [secret, key] = [join(release, '..', `${releases}.key`), join(release, '..', `${releases}.pub`)];
+    const secret = join(release, '..', `${releases}.key`);
+    const key = join(release, '..', `${releases}.pub`);
     const input = `${password}\n${password}\n`;
     const words = ['-G', ...(password === '' ? ['-W'] : []), '-s', secret, '-p', key];
     expect(run('minisign', words, { input }).status).toBe(0);

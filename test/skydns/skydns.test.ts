@@ -40,8 +40,16 @@ async function startSkyDns(etcd: EtcdCluster, ...flags: readonly string[]) {
   const port = await findFreePort();
   const machines = etcd.members.map(({ url }) => url).join(',');
   const program = new Program([
-    ...['skydns', '-machines', machines, '-addr', `127.0.0.1:${port}`, '-domain', 'skydns.test.'],
-    ...['-nameservers', '127.0.0.1:9', ...flags],
+    'skydns',
+    '-machines',
+    machines,
+    '-addr',
+    `127.0.0.1:${port}`,
+    '-domain',
+    'skydns.test.',
+    '-nameservers',
+    '127.0.0.1:9',
+    ...flags,
   ]);
   onTestFinished(async () => {
     program.process.kill('SIGKILL');
@@ -242,8 +250,18 @@ describeWithTool('etcd', 'portolan skydns', () => {
     ];
     const program = new Program(
       [
-        ...['skydns', '-etcd3', '-machines', etcd.first.url, '-addr', `127.0.0.1:${port}`],
-        ...['-domain', 'skydns.test.', '-nameservers', '127.0.0.1:9', '-healthz-port', String(healthPort)],
+        'skydns',
+        '-etcd3',
+        '-machines',
+        etcd.first.url,
+        '-addr',
+        `127.0.0.1:${port}`,
+        '-domain',
+        'skydns.test.',
+        '-nameservers',
+        '127.0.0.1:9',
+        '-healthz-port',
+        String(healthPort),
       ],
       {
         environment: {

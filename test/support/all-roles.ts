@@ -23,8 +23,15 @@ export const ROLES: ReadonlyMap<string, (starting: Starting) => Promise<readonly
   [
     'serve',
     async ({ upstream, port }: Starting) => [
-      ...['--example', '--dns-bind-address', '127.0.0.1', '--dns-port', String(port)],
-      ...['--healthz-port', '0', '--upstream', upstream],
+      '--example',
+      '--dns-bind-address',
+      '127.0.0.1',
+      '--dns-port',
+      String(port),
+      '--healthz-port',
+      '0',
+      '--upstream',
+      upstream,
     ],
   ],
   [
@@ -33,8 +40,12 @@ export const ROLES: ReadonlyMap<string, (starting: Starting) => Promise<readonly
       const cluster = await ApiServerDouble.start({ objects: [] });
       onTestFinished(() => cluster.stop());
       return [
-        ...['--domain=cluster.local.', `--dns-port=${port}`, '--dns-bind-address=127.0.0.1'],
-        ...['--healthz-port=0', `--kube-master-url=${cluster.url}`, `--nameservers=${upstream}`],
+        '--domain=cluster.local.',
+        `--dns-port=${port}`,
+        '--dns-bind-address=127.0.0.1',
+        '--healthz-port=0',
+        `--kube-master-url=${cluster.url}`,
+        `--nameservers=${upstream}`,
       ];
     },
   ],
@@ -42,22 +53,47 @@ export const ROLES: ReadonlyMap<string, (starting: Starting) => Promise<readonly
   [
     'node-cache',
     async (starting: Starting) => [
-      ...['-conf', await writeCorefile(starting), '-localip', '127.0.0.1', '-setupinterface=false'],
-      ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
+      '-conf',
+      await writeCorefile(starting),
+      '-localip',
+      '127.0.0.1',
+      '-setupinterface=false',
+      '-setupiptables=false',
+      '-metrics-listen-address',
+      '127.0.0.1:0',
     ],
   ],
   [
     'dnsmasq',
     async ({ upstream, port }: Starting) => [
-      ...['-k', '-C', '/dev/null', '--no-hosts', '--no-resolv', '-a', '127.0.0.1', '-z', '--log-facility=-'],
-      ...['--user=', '--group=', '-p', String(port), `--server=${upstream.replace(':', '#')}`],
+      '-k',
+      '-C',
+      '/dev/null',
+      '--no-hosts',
+      '--no-resolv',
+      '-a',
+      '127.0.0.1',
+      '-z',
+      '--log-facility=-',
+      '--user=',
+      '--group=',
+      '-p',
+      String(port),
+      `--server=${upstream.replace(':', '#')}`,
     ],
   ],
   [
     'skydns',
     async ({ upstream, port }: Starting) => [
-      ...['-etcd3', '-machines', (await startEtcd()).first.url, '-addr', `127.0.0.1:${port}`],
-      ...['-domain', 'skydns.test.', '-nameservers', upstream],
+      '-etcd3',
+      '-machines',
+      (await startEtcd()).first.url,
+      '-addr',
+      `127.0.0.1:${port}`,
+      '-domain',
+      'skydns.test.',
+      '-nameservers',
+      upstream,
     ],
   ],
 ]);
@@ -76,7 +112,10 @@ export const MANNERS: ReadonlyMap<string, (starting: Starting) => Promise<readon
   [
     'dnsmasq-nanny',
     async (starting: Starting) => [
-      ...['dnsmasq-nanny', '-logtostderr', `-configDir=${(await makeTemporaryFolder()).path}`, '--'],
+      'dnsmasq-nanny',
+      '-logtostderr',
+      `-configDir=${(await makeTemporaryFolder()).path}`,
+      '--',
       ...((await ROLES.get('dnsmasq')?.(starting)) ?? []),
     ],
   ],

@@ -50,7 +50,8 @@ export class LossyUpstream {
 
   #take(query: Buffer, port: number, address: string): void {
     this.queries += 1;
-    const [draw, share] = [this.#random(), this.#random()];
+    const draw = this.#random();
+    const share = this.#random();
     if (draw < this.loss) return;
     const delay = MIN_DELAY + share * (MAX_DELAY - MIN_DELAY);
     const stalled = Math.max(0, this.stalledUntil - performance.now());

@@ -133,8 +133,16 @@ export async function servePortolan(
   const program = runPortolan(
     [
       'serve',
-      ...['--dns-bind-address', address, '--dns-port', String(own), '--healthz-port', `${address}:0`],
-      ...['--log-format', 'json', ...(flags.some(isAboutUpstreams) ? [] : ['--upstream=none']), ...flags],
+      '--dns-bind-address',
+      address,
+      '--dns-port',
+      String(own),
+      '--healthz-port',
+      `${address}:0`,
+      '--log-format',
+      'json',
+      ...(flags.some(isAboutUpstreams) ? [] : ['--upstream=none']),
+      ...flags,
     ],
     options,
   );

@@ -132,11 +132,17 @@ type ClusterStart = (
 
 /** Words that `serve` and `kube-dns` share. */
 const listening = (command: string, port: number) => [
-  ...[command, `--dns-bind-address=${HOST}`, `--dns-port=${port}`, `--healthz-port=${HOST}:0`],
+  command,
+  `--dns-bind-address=${HOST}`,
+  `--dns-port=${port}`,
+  `--healthz-port=${HOST}:0`,
 ];
 /** Words without which `node-cache` changes the node. */
 const UNPRIVILEGED = [
-  ...['-setupinterface=false', '-setupiptables=false', '-metrics-listen-address', `${HOST}:0`],
+  '-setupinterface=false',
+  '-setupiptables=false',
+  '-metrics-listen-address',
+  `${HOST}:0`,
 ];
 
 const EXAMPLE = ['--example'];
@@ -145,7 +151,10 @@ const WORDS: Readonly<Record<Role, Words>> = {
   async serve(port, world) {
     const { upstream, silent, cluster = EXAMPLE } = world;
     return [
-      ...[...listening('serve', port), ...cluster, '--log-format=json', `--upstream=${HOST}:${upstream}`],
+      ...listening('serve', port),
+      ...cluster,
+      '--log-format=json',
+      `--upstream=${HOST}:${upstream}`,
       ...(silent === undefined ? [] : [`--stub-domain=silent.test=${HOST}:${silent}`]),
       ...(await extraBlocks(world, '--blocks-extra')),
     ];
@@ -157,7 +166,10 @@ const WORDS: Readonly<Record<Role, Words>> = {
     if (silent !== undefined)
       await folder.write('stubDomains', JSON.stringify({ 'silent.test': [`${HOST}:${silent}`] }));
     return [
-      ...[...listening('kube-dns', port), ...cluster, '--log-format=json', `--config-dir=${folder.path}`],
+      ...listening('kube-dns', port),
+      ...cluster,
+      '--log-format=json',
+      `--config-dir=${folder.path}`,
       ...(await extraBlocks(world, '--blocks-extra')),
     ];
   },
@@ -177,8 +189,15 @@ const WORDS: Readonly<Record<Role, Words>> = {
       await etcd.control('put', '/skydns/local/skydns/dns/stub/silent.test/x', value);
     }
     return [
-      ...['skydns', '-etcd3', '-machines', etcd.first.url, '-addr', `${HOST}:${port}`],
-      ...['-nameservers', `${HOST}:${upstream}`, '-stubzones'],
+      'skydns',
+      '-etcd3',
+      '-machines',
+      etcd.first.url,
+      '-addr',
+      `${HOST}:${port}`,
+      '-nameservers',
+      `${HOST}:${upstream}`,
+      '-stubzones',
       ...(await extraBlocks(world, '-blocks-extra')),
     ];
   },
@@ -192,8 +211,14 @@ const WORDS: Readonly<Record<Role, Words>> = {
 async function dnsmasqOptions(port: number, world: World): Promise<readonly string[]> {
   const { upstream, silent } = world;
   return [
-    ...['-k', '--log-facility=-', '--no-resolv', '--no-hosts'],
-    ...[`--listen-address=${HOST}`, '--bind-interfaces', `--port=${port}`, `--server=${HOST}#${upstream}`],
+    '-k',
+    '--log-facility=-',
+    '--no-resolv',
+    '--no-hosts',
+    `--listen-address=${HOST}`,
+    '--bind-interfaces',
+    `--port=${port}`,
+    `--server=${HOST}#${upstream}`,
     ...(silent === undefined ? [] : [`--server=/silent.test/${HOST}#${silent}`]),
     ...(await extraBlocks(world, '--blocks-extra')),
   ];
@@ -203,16 +228,20 @@ const CLUSTER_STARTS: Readonly<Record<ClusterRole, ClusterStart>> = {
   async serve(port, { api, upstream }, run, atEnd) {
     const config = await openConfig(atEnd);
     const program = run([
-      ...[...listening('serve', port), `--kube-master-url=${api}`],
-      ...[`--upstream=${HOST}:${upstream}`, `--config-dir=${config.path}`],
+      ...listening('serve', port),
+      `--kube-master-url=${api}`,
+      `--upstream=${HOST}:${upstream}`,
+      `--config-dir=${config.path}`,
     ]);
     return { program, spoil: () => config.write(FAULTY_STUB_DOMAINS) };
   },
   async 'kube-dns'(port, { api, upstream }, run, atEnd) {
     const config = await openConfig(atEnd);
     const program = run([
-      ...[...listening('kube-dns', port), `--kube-master-url=${api}`],
-      ...[`--nameservers=${HOST}:${upstream}`, `--config-dir=${config.path}`],
+      ...listening('kube-dns', port),
+      `--kube-master-url=${api}`,
+      `--nameservers=${HOST}:${upstream}`,
+      `--config-dir=${config.path}`,
     ]);
     return { program, spoil: () => config.write(FAULTY_STUB_DOMAINS) };
   },
@@ -241,9 +270,18 @@ const CLUSTER_STARTS: Readonly<Record<ClusterRole, ClusterStart>> = {
     const template = block('cluster.local', cluster.port, '') + block('.', upstream, 'loop');
     await writeFile(join(path, 'Corefile.base'), template);
     const program = runPortolan([
-      ...['node-cache', '-localip', HOST, '-dns.port', String(port), ...UNPRIVILEGED],
-      ...['-conf', join(path, 'Corefile'), '-basecorefile', join(path, 'Corefile.base')],
-      ...['-kubednscm', config.path],
+      'node-cache',
+      '-localip',
+      HOST,
+      '-dns.port',
+      String(port),
+      ...UNPRIVILEGED,
+      '-conf',
+      join(path, 'Corefile'),
+      '-basecorefile',
+      join(path, 'Corefile.base'),
+      '-kubednscm',
+      config.path,
     ]);
     await serving;
     return { program, spoil: () => config.write(FAULTY_STUB_DOMAINS) };

@@ -7,7 +7,11 @@ import type { KubernetesObject } from '../api-server/object-store.ts';
 const NAMESPACE = 'kube-system';
 const DNS_LABELS = { 'k8s-app': 'kube-dns' };
 const ROLLED_OUT = {
-  ...{ observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 },
+  observedGeneration: 1,
+  replicas: 2,
+  updatedReplicas: 2,
+  readyReplicas: 2,
+  availableReplicas: 2,
 };
 
 export const KUBEADM_COREFILE = `.:53 {
@@ -141,14 +145,16 @@ export function addonKubeDns(): readonly KubernetesObject[] {
                 name: 'dnsmasq',
                 image: image('dnsmasq-nanny'),
                 args: [
-                  ...[
-                    '-v=2',
-                    '-logtostderr',
-                    '-configDir=/etc/k8s/dns/dnsmasq-nanny',
-                    '-restartDnsmasq=true',
-                    '--',
-                  ],
-                  ...['-k', '--cache-size=1000', '--no-negcache', '--dns-loop-detect', '--log-facility=-'],
+                  '-v=2',
+                  '-logtostderr',
+                  '-configDir=/etc/k8s/dns/dnsmasq-nanny',
+                  '-restartDnsmasq=true',
+                  '--',
+                  '-k',
+                  '--cache-size=1000',
+                  '--no-negcache',
+                  '--dns-loop-detect',
+                  '--log-facility=-',
                   ...zones.map((zone) => `--server=${zone}127.0.0.1#10053`),
                 ],
                 resources: { requests: { cpu: '150m', memory: '20Mi' } },
@@ -227,8 +233,12 @@ export function addonNodeLocalDns(): readonly KubernetesObject[] {
                 name: 'node-cache',
                 image: 'registry.k8s.io/dns/k8s-dns-node-cache:1.23.1',
                 args: [
-                  ...['-localip', '169.254.20.10,10.96.0.10', '-conf', '/etc/Corefile'],
-                  ...['-upstreamsvc', 'kube-dns-upstream'],
+                  '-localip',
+                  '169.254.20.10,10.96.0.10',
+                  '-conf',
+                  '/etc/Corefile',
+                  '-upstreamsvc',
+                  'kube-dns-upstream',
                 ],
                 resources: { requests: { cpu: '25m', memory: '5Mi' } },
                 securityContext: { capabilities: { add: ['NET_ADMIN'] } },
@@ -311,8 +321,11 @@ export function linuxNode(name: string, runtime: string): KubernetesObject {
     metadata: { name },
     status: {
       nodeInfo: {
-        ...{ operatingSystem: 'linux', architecture: 'amd64', kernelVersion: '6.1.0-30-amd64' },
-        ...{ containerRuntimeVersion: runtime, kubeletVersion: 'v1.31.4' },
+        operatingSystem: 'linux',
+        architecture: 'amd64',
+        kernelVersion: '6.1.0-30-amd64',
+        containerRuntimeVersion: runtime,
+        kubeletVersion: 'v1.31.4',
       },
     },
   };

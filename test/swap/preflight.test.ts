@@ -120,8 +120,10 @@ describe('portolan preflight', () => {
     const slices = Array.from(
       { length: 7 },
       (_, index): KubernetesObject => ({
-        ...{ kind: 'EndpointSlice', metadata: { name: `db-${index}`, namespace: 'shop' } },
-        ...{ addressType: index === 6 ? 'IPv4' : 'FQDN', endpoints: [] },
+        kind: 'EndpointSlice',
+        metadata: { name: `db-${index}`, namespace: 'shop' },
+        addressType: index === 6 ? 'IPv4' : 'FQDN',
+        endpoints: [],
       }),
     );
     const report = await preflight('coredns', [...kubeadmCoreDns(), ...slices]);
@@ -294,7 +296,9 @@ describe('portolan preflight', () => {
 
   it('finds ServiceMonitors and PodMonitors that select it, by the port that the container has', async () => {
     const monitor = (kind: string, name: string, spec: object): KubernetesObject => ({
-      ...{ kind, spec, metadata: { name, namespace: 'monitoring' } },
+      kind,
+      spec,
+      metadata: { name, namespace: 'monitoring' },
     });
     const selector = { matchLabels: { 'k8s-app': 'kube-dns' } };
     const namespaceSelector = { matchNames: ['kube-system'] };
@@ -316,7 +320,9 @@ describe('portolan preflight', () => {
 
   it('says what it was not allowed to look at, and writes nothing', async () => {
     const rule = (group: string, ...resources: readonly string[]): AccessRule => ({
-      ...{ groups: [group], resources, verbs: ['get', 'list'] },
+      groups: [group],
+      resources,
+      verbs: ['get', 'list'],
     });
     const access = { rules: { admin: [rule('apps', '*'), rule('', 'services', 'configmaps')] } };
     const report = await preflight('coredns', kubeadmCoreDns(), { access });

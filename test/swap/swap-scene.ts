@@ -84,12 +84,22 @@ const QUESTION = {
 };
 const ANSWER: Message = {
   header: {
-    ...{ id: 1, response: true, opcode: 0, authoritative: true, truncated: false, recursionDesired: true },
-    ...{ recursionAvailable: true, authenticData: false, checkingDisabled: false, rcode: 0 },
+    id: 1,
+    response: true,
+    opcode: 0,
+    authoritative: true,
+    truncated: false,
+    recursionDesired: true,
+    recursionAvailable: true,
+    authenticData: false,
+    checkingDisabled: false,
+    rcode: 0,
   },
   questions: [QUESTION],
   answers: [{ name: QUESTION.name, class: CLASS.IN, ttl: 5, data: { kind: 'A', address: '10.96.0.1' } }],
-  ...{ authorities: [], additionals: [], edns: undefined },
+  authorities: [],
+  additionals: [],
+  edns: undefined,
 };
 
 export interface Scene {
@@ -113,7 +123,10 @@ export async function runSwap({ connection, dns, signal }: Scene, flags: SwapFla
   const clock = new ManualClock();
   const lines: string[] = [];
   const swap = new Swap(plan, {
-    ...{ rest: new RestClient(connection, systemClock), dns, question: QUESTION, clock },
+    rest: new RestClient(connection, systemClock),
+    dns,
+    question: QUESTION,
+    clock,
     say: (line) => lines.push(line),
     signal: signal ?? new AbortController().signal,
   });

@@ -29,10 +29,12 @@ const BACK = { like: 'coredns', back: true, apply: true } as const;
 const slice = (service: string, ready: boolean): KubernetesObject => ({
   kind: 'EndpointSlice',
   metadata: {
-    ...{ name: `${service}-1`, namespace: 'kube-system' },
+    name: `${service}-1`,
+    namespace: 'kube-system',
     labels: { 'kubernetes.io/service-name': service },
   },
-  ...{ addressType: 'IPv4', ports: [] },
+  addressType: 'IPv4',
+  ports: [],
   endpoints: [{ addresses: ['10.244.0.2'], conditions: { ready } }],
 });
 
@@ -65,7 +67,10 @@ async function openScene(objects: readonly KubernetesObject[], service = 'kube-d
     'clusterrolebindings',
   ];
   return {
-    ...{ double, controller, connection, dns: new StubDns() },
+    double,
+    controller,
+    connection,
+    dns: new StubDns(),
     objects: () =>
       plurals.flatMap((plural) =>
         double.store.list(plural).map(({ text }) => {
@@ -277,7 +282,9 @@ describe('portolan swap', () => {
           kind: 'Event',
           metadata: { name: 'coredns-new.1', namespace: 'kube-system' },
           involvedObject: { kind: 'Pod', name: 'coredns-new' },
-          ...{ type: 'Warning', reason: 'FailedMount', message: 'configmap "coredns" not found' },
+          type: 'Warning',
+          reason: 'FailedMount',
+          message: 'configmap "coredns" not found',
         },
       ],
       '  pod coredns-new: FailedMount: configmap "coredns" not found',

@@ -17,9 +17,12 @@ const soa = (serial: number) => `@ 60 IN SOA ns host ${serial} 7200 3600 1209600
 const zone = (address: string) => [soa(1), '@ 60 IN NS ns', `www 60 IN A ${address}`, ''].join('\n');
 const catalog = (serial: number, members: Readonly<Record<string, string>>, ...more: readonly string[]) =>
   [
-    ...[soa(serial), '@ 60 IN NS invalid.', 'version 60 IN TXT "2"'],
+    soa(serial),
+    '@ 60 IN NS invalid.',
+    'version 60 IN TXT "2"',
     ...Object.entries(members).map(([id, member]) => `${id}.zones 60 IN PTR ${member}`),
-    ...[...more, ''],
+    ...more,
+    '',
   ].join('\n');
 
 describeWithTool('knotd', 'a catalog', () => {
@@ -28,7 +31,8 @@ describeWithTool('knotd', 'a catalog', () => {
     const knot = await runKnot(
       {
         'cat.test.': catalog(1, { a: 'one.test.', b: 'two.test.', c: 'outside.example.' }),
-        ...{ 'one.test.': zone('192.0.2.1'), 'two.test.': zone('192.0.2.2') },
+        'one.test.': zone('192.0.2.1'),
+        'two.test.': zone('192.0.2.2'),
       },
       onTestFinished,
       { peer: { kind: 'secondary', port } },

@@ -18,7 +18,7 @@ const NAME = parseName('ns.example.');
 /** Seconds. */
 const TIMES = { refresh: 100, retry: 10, expire: 1000 };
 const soa = (serial: number) =>
-  record('example.', { ...{ kind: 'SOA', primary: NAME, mailbox: NAME, serial, minimum: 60 }, ...TIMES });
+  record('example.', { kind: 'SOA', primary: NAME, mailbox: NAME, serial, minimum: 60, ...TIMES });
 const host = (last: number) => record('h.example.', { kind: 'A', address: `192.0.2.${last}` });
 
 async function startScene() {
@@ -35,11 +35,14 @@ async function startScene() {
     else send(reply(query, { header: { ...query.header, response: true, rcode: 4 } }));
   });
   onTestFinished(() => primary.stop());
-  const [clock, log] = [new ManualClock(), new RecordingLog()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
   const changes: number[] = [];
   const plan = { origin: ORIGIN, primaries: [{ address: '127.0.0.1', port: primary.port }] };
   const zone = new FollowedZone(plan, undefined, {
-    ...{ clock, log, random: () => 0 },
+    clock,
+    log,
+    random: () => 0,
     onChange: () => void changes.push(zone.names?.serial ?? 0),
   });
   onTestFinished(() => zone.stop());

@@ -16,7 +16,8 @@ import { serials } from './serials.ts';
 afterEach(endAllPrograms);
 
 const KEY: NonNullable<NsdWishes['key']> = {
-  ...{ name: 'transfer.key', algorithm: 'hmac-sha512' },
+  name: 'transfer.key',
+  algorithm: 'hmac-sha512',
   secret: 'X28hl0BOfAL5G0jsmJWSacrwn7YRm2f6U5brnzwWEus=',
 };
 const KEY_FILE = `key "transfer.key." {\n algorithm ${KEY.algorithm};\n secret "${KEY.secret}";\n};\n`;
@@ -25,7 +26,8 @@ const zone = (serial: number, hosts: number): string =>
   [
     '$ORIGIN example.',
     `@ 60 IN SOA ns host ${serial} 7200 3600 1209600 60`,
-    ...['@ 60 IN NS ns', 'ns 60 IN A 192.0.2.53'],
+    '@ 60 IN NS ns',
+    'ns 60 IN A 192.0.2.53',
     ...Array.from({ length: hosts }, (_, host) => `h${host} 60 IN A 10.0.${host >> 8}.${host & 255}`),
     '',
   ].join('\n');
@@ -41,7 +43,9 @@ describeWithTool('nsd', 'NSD', () => {
     ['without a key', undefined],
     ['with a key', KEY],
   ])('as the secondary server is notified, and gets the zone and its next version, %s', async (_, key) => {
-    const [folder, port, nsdPort] = [await makeTemporaryFolder(), await findFreePort(), await findFreePort()];
+    const folder = await makeTemporaryFolder();
+    const port = await findFreePort();
+    const nsdPort = await findFreePort();
     const file = await folder.write('db.example', zone(7, 1000));
     const signs = key === undefined ? '' : `tsig {\n secrets ${await folder.write('keys', KEY_FILE)}\n }`;
     const to = `to 127.0.0.1:${nsdPort}${key === undefined ? '' : `\n key ${key.name}`}`;
@@ -68,7 +72,9 @@ describeWithTool('nsd', 'NSD', () => {
     ['without a key', undefined],
     ['with a key', KEY],
   ])('as the primary server gives the zone, and its changes after a NOTIFY, %s', async (_, key) => {
-    const [folder, port, nsdPort] = [await makeTemporaryFolder(), await findFreePort(), await findFreePort()];
+    const folder = await makeTemporaryFolder();
+    const port = await findFreePort();
+    const nsdPort = await findFreePort();
     const signs =
       key === undefined
         ? ''
@@ -82,7 +88,10 @@ describeWithTool('nsd', 'NSD', () => {
     // NSD notifies at its start, and again only after 15 s where nobody answers.
     await waitUntil('the banner', () => program.output.includes('linux/'));
     const nsd = await runNsd({
-      ...{ zone: 'example', text: zone(7, 1000), peerPort: port, port: nsdPort },
+      zone: 'example',
+      text: zone(7, 1000),
+      peerPort: port,
+      port: nsdPort,
       ...(key && { key }),
     });
     const untilSerial = serials(port, 'example.');

@@ -32,7 +32,11 @@ export async function runNsd({ zone, text, peerPort, port: given, key }: NsdWish
   const signed = key?.name ?? 'NOKEY';
   const peer = `127.0.0.1@${peerPort} ${signed}`;
   const lines = [
-    ...['server:', ' ip-address: 127.0.0.1', ` port: ${port}`, ' server-count: 1', ' username: ""'],
+    'server:',
+    ' ip-address: 127.0.0.1',
+    ` port: ${port}`,
+    ' server-count: 1',
+    ' username: ""',
     // The same question again and again is no attack.
     ' rrl-ratelimit: 0',
     // What it keeps by default, it would know in the next test.
@@ -43,12 +47,16 @@ export async function runNsd({ zone, text, peerPort, port: given, key }: NsdWish
       ' pidfile: ""',
       ` xfrdir: "${folder.path}"`,
     ],
-    ...[` xfrdfile: "${folder.path}/xfrd.state"`, ` zonelistfile: "${folder.path}/zones"`],
-    ...['remote-control:', ' control-enable: no'],
+    ` xfrdfile: "${folder.path}/xfrd.state"`,
+    ` zonelistfile: "${folder.path}/zones"`,
+    'remote-control:',
+    ' control-enable: no',
     ...(key === undefined
       ? []
       : ['key:', ` name: "${key.name}"`, ` algorithm: ${key.algorithm}`, ` secret: "${key.secret}"`]),
-    ...['zone:', ` name: "${zone}"`, ' zonefile: zone'],
+    'zone:',
+    ` name: "${zone}"`,
+    ' zonefile: zone',
     ...(text === undefined
       ? [` request-xfr: ${peer}`, ` allow-notify: 127.0.0.1 ${signed}`]
       : [` notify: ${peer}`, ` provide-xfr: 127.0.0.1 ${signed}`]),

@@ -23,13 +23,17 @@ const run = promisify(execFile);
 const zone = (serial: number, hosts: number): string =>
   [
     `@ 60 IN SOA ns host ${serial} 7200 3600 1209600 60`,
-    ...['@ 60 IN NS ns', 'ns 60 IN A 192.0.2.53', 'sub 60 IN NS ns.sub', 'ns.sub 60 IN A 192.0.2.54'],
+    '@ 60 IN NS ns',
+    'ns 60 IN A 192.0.2.53',
+    'sub 60 IN NS ns.sub',
+    'ns.sub 60 IN A 192.0.2.54',
     ...Array.from({ length: hosts }, (_, host) => `h${host} 60 IN A 10.0.${host >> 8}.${host & 255}`),
     '',
   ].join('\n');
 
 async function serve(directives: string, text: string) {
-  const [folder, port] = [await makeTemporaryFolder(), await findFreePort()];
+  const folder = await makeTemporaryFolder();
+  const port = await findFreePort();
   const file = await folder.write('db.example', text);
   const corefile = `example {\n bind 127.0.0.1\n file ${file} {\n reload 1s\n }\n ${directives}\n}\n`;
   const conf = await folder.write('Corefile', corefile);
@@ -116,15 +120,18 @@ describeWithTool('knotd', 'Knot as the secondary server', () => {
 
   it('is notified of changes of a cluster', async () => {
     const service = (name: string, clusterIP: string): KubernetesObject => ({
-      ...{ kind: 'Service', metadata: { name, namespace: 'shop' } },
+      kind: 'Service',
+      metadata: { name, namespace: 'shop' },
       spec: { type: 'ClusterIP', clusterIP, clusterIPs: [clusterIP], ports: [{ port: 80 }] },
     });
     const namespace = { kind: 'Namespace', metadata: { name: 'shop' } };
     const double = await ApiServerDouble.start({ objects: [namespace, service('cart', '10.96.0.10')] });
     onTestFinished(() => double.stop());
-    const [port, knotPort] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const knotPort = await findFreePort();
     await runKnot({ 'cluster.local.': '' }, onTestFinished, {
-      ...{ peer: { kind: 'primary', port }, port: knotPort },
+      peer: { kind: 'primary', port },
+      port: knotPort,
     });
     const folder = await makeTemporaryFolder();
     const conf = await folder.write(
@@ -149,7 +156,8 @@ describeWithTool('knotd', 'Knot as the secondary server', () => {
 
 describeWithTool('knotd', 'Knot as the primary server', () => {
   it('gives the zone, and its changes after a NOTIFY', async () => {
-    const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+    const port = await findFreePort();
+    const metricsPort = await findFreePort();
     const knot = await runKnot({ 'example.': zone(7, 1000) }, onTestFinished, {
       peer: { kind: 'secondary', port },
     });

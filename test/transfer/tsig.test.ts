@@ -27,13 +27,15 @@ const KEY_FILE = `key "transfer.key." {\n algorithm ${ALGORITHM};\n secret "${SE
 const zone = (serial: number, hosts: number): string =>
   [
     `@ 60 IN SOA ns host ${serial} 7200 3600 1209600 60`,
-    ...['@ 60 IN NS ns', 'ns 60 IN A 192.0.2.53'],
+    '@ 60 IN NS ns',
+    'ns 60 IN A 192.0.2.53',
     ...Array.from({ length: hosts }, (_, host) => `h${host} 60 IN A 10.0.${host >> 8}.${host & 255}`),
     '',
   ].join('\n');
 
 async function serve(text: string, directives: string) {
-  const [folder, port] = [await makeTemporaryFolder(), await findFreePort()];
+  const folder = await makeTemporaryFolder();
+  const port = await findFreePort();
   const file = await folder.write('db.example', text);
   const keys = await folder.write('keys', KEY_FILE);
   const tsig = `tsig {\n secrets ${keys}\n require AXFR IXFR\n }`;

@@ -125,7 +125,14 @@ describe.each([...CHAINS])('a zone that dnssec-signzone has signed, with %s', (_
       const expected: Record<string, unknown> = {};
       for (const [name, type, result] of QUESTIONS) {
         const { stdout, stderr } = await run('delv', [
-          ...['@127.0.0.1', '-p', String(port), '-a', anchors, '+root=example', name, type],
+          '@127.0.0.1',
+          '-p',
+          String(port),
+          '-a',
+          anchors,
+          '+root=example',
+          name,
+          type,
         ]).catch((error: { stdout: string; stderr: string }) => error);
         found[`${name} ${type}`] = stdout + stderr;
         const isMade = result === MADE || result === MADE_ALIAS_TO_NOTHING;

@@ -40,7 +40,8 @@ export async function fetchList(
 
 async function readBody({ body }: Response, maxOctets: number): Promise<string> {
   const decoder = new TextDecoder();
-  let [text, octets] = ['', 0];
+  let text = '';
+  let octets = 0;
   if (body === null) return text;
   for await (const piece of body) {
     octets += piece.length;

@@ -18,7 +18,9 @@ function makeLists(lines: readonly string[], fetched: readonly (string | Error)[
   const lists = new Lists(
     { ...readOptions([makeUse('ads', ...lines)], BLOCK), store },
     {
-      ...{ log: context.log, changed: context.use(STORED_ANSWERS).drop, now: () => 10 * DAY },
+      log: context.log,
+      changed: context.use(STORED_ANSWERS).drop,
+      now: () => 10 * DAY,
       async fetchList(url) {
         asked.push(url);
         const answer = answers.shift() ?? new Error('nothing more');

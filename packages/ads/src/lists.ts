@@ -173,7 +173,8 @@ export class Lists {
   async #take(place: Pick<List, 'place' | 'kind' | 'isPermitting'>, text: string): Promise<void> {
     const { log, changed } = this.#dependencies;
     const list: List = { ...place, permitted: new ListedNames(), blocked: new ListedNames() };
-    let [number, isWhole] = [0, true];
+    let number = 0;
+    let isWhole = true;
     for (const line of linesOf(text)) {
       for (const { name, withNamesBelow, isPermitted } of readListLine(line))
         (list.isPermitting || isPermitted ? list.permitted : list.blocked).add(name, withNamesBelow);

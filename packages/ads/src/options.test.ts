@@ -9,7 +9,9 @@ it('has the defaults of the original', () => {
     blocked: { lists: [], names: ['ads.example'], patterns: [] },
     permitted: { lists: [], names: [], patterns: [] },
     target: { ipv4: '127.0.0.1', ipv6: '::1' },
-    ...{ logs: false, fetchInterval: 86_400_000, store: undefined },
+    logs: false,
+    fetchInterval: 86_400_000,
+    store: undefined,
   });
 });
 
@@ -35,18 +37,23 @@ it('reads all properties', () => {
       { kind: 'file', place: '/root//lists/hosts' },
       { kind: 'http', place: 'https://lists.example/hosts?x=1' },
     ],
-    ...{ names: ['xn--bcher-kva.example'], patterns: [/^ads[0-9]+/] },
+    names: ['xn--bcher-kva.example'],
+    patterns: [/^ads[0-9]+/],
   });
   expect(permitted).toEqual({
     lists: [{ kind: 'http', place: 'http://lists.example/good' }],
-    ...{ names: ['www.example'], patterns: [/^good/] },
+    names: ['www.example'],
+    patterns: [/^good/],
   });
   expect(others).toEqual({
     target: { ipv4: '192.0.2.1', ipv6: '2001:db8::1' },
-    ...{ logs: true, fetchInterval: 5_400_000, store: '/root/store.json' },
+    logs: true,
+    fetchInterval: 5_400_000,
+    store: '/root/store.json',
   });
   expect(read('block a.example', 'nxdomain', 'disable-auto-update')).toMatchObject({
-    ...{ target: 'nxdomain', fetchInterval: undefined },
+    target: 'nxdomain',
+    fetchInterval: undefined,
   });
 });
 

@@ -60,8 +60,10 @@ const MIN_INTERVAL = 60_000;
 const MAX_INTERVAL = 2 ** 31 - 1;
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
 const UNITS: ReadonlyMap<string, number> = new Map([
-  ...[['ms', 1] as const, ['s', 1_000] as const],
-  ...[['m', 60_000] as const, ['h', 3_600_000] as const],
+  ['ms', 1] as const,
+  ['s', 1_000] as const,
+  ['m', 60_000] as const,
+  ['h', 3_600_000] as const,
 ]);
 
 /** @throws a fault */
@@ -75,8 +77,15 @@ export function readOptions([use, second]: readonly Use[], block: Block): AdsOpt
     );
   const rules = () => ({ lists: [], names: [], patterns: [] });
   const draft: AdsDraft = {
-    ...{ blocked: rules(), permitted: rules(), ipv4: '127.0.0.1', ipv6: '::1', isNxdomain: false },
-    ...{ logs: false, interval: DAY, isUpdated: true, store: undefined },
+    blocked: rules(),
+    permitted: rules(),
+    ipv4: '127.0.0.1',
+    ipv6: '::1',
+    isNxdomain: false,
+    logs: false,
+    interval: DAY,
+    isUpdated: true,
+    store: undefined,
   };
   readLines(use, new Map([...rulesOf(draft, block), ...settingsOf(draft, block)]));
   const { blocked, permitted, ipv4, ipv6, isNxdomain, logs, interval, isUpdated, store } = draft;
@@ -87,7 +96,10 @@ export function readOptions([use, second]: readonly Use[], block: Block): AdsOpt
       'Name a list, as in blacklist file:///etc/coredns/blocked.txt. Portolan has no default lists.',
     );
   return {
-    ...{ blocked, permitted, logs, store },
+    blocked,
+    permitted,
+    logs,
+    store,
     target: isNxdomain ? 'nxdomain' : { ipv4, ipv6 },
     fetchInterval: isUpdated ? interval : undefined,
   };
@@ -122,9 +134,12 @@ function rulesOf(
     );
   };
   return [
-    ...[['blacklist', lists(blocked)] as const, ['whitelist', lists(permitted)] as const],
-    ...[['block', names(blocked)] as const, ['permit', names(permitted)] as const],
-    ...[['block-regex', patterns(blocked)] as const, ['permit-regex', patterns(permitted)] as const],
+    ['blacklist', lists(blocked)] as const,
+    ['whitelist', lists(permitted)] as const,
+    ['block', names(blocked)] as const,
+    ['permit', names(permitted)] as const,
+    ['block-regex', patterns(blocked)] as const,
+    ['permit-regex', patterns(permitted)] as const,
     ...['default-lists', 'strict-default-lists', 'unfiltered-strict-default-lists'].map(
       (word) => [word, noDefaults] as const,
     ),

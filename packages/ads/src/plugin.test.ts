@@ -12,7 +12,9 @@ import {
 } from '../../testing/src/uses.ts';
 import ads from './plugin.ts';
 
-const [A, MX, AAAA] = [1, 15, 28];
+const A = 1;
+const MX = 15;
+const AAAA = 28;
 const SOA_LINE = 'ads.example. 60 IN SOA localhost. nobody.invalid. 1 14400 3600 604800 60';
 
 function make(...lines: readonly string[]) {

@@ -12,9 +12,17 @@ export interface AlternateRule {
 }
 
 const RCODES: ReadonlyMap<string, number> = new Map([
-  ...[['NOERROR', 0] as const, ['FORMERR', 1] as const, ['SERVFAIL', 2] as const, ['NXDOMAIN', 3] as const],
-  ...[['NOTIMP', 4] as const, ['REFUSED', 5] as const, ['YXDOMAIN', 6] as const, ['YXRRSET', 7] as const],
-  ...[['NXRRSET', 8] as const, ['NOTAUTH', 9] as const, ['NOTZONE', 10] as const],
+  ['NOERROR', 0] as const,
+  ['FORMERR', 1] as const,
+  ['SERVFAIL', 2] as const,
+  ['NXDOMAIN', 3] as const,
+  ['NOTIMP', 4] as const,
+  ['REFUSED', 5] as const,
+  ['YXDOMAIN', 6] as const,
+  ['YXRRSET', 7] as const,
+  ['NXRRSET', 8] as const,
+  ['NOTAUTH', 9] as const,
+  ['NOTZONE', 10] as const,
 ]);
 
 /** @throws a fault */

@@ -6,7 +6,11 @@ import { chooseServers, type FanSettings, fan } from './fan.ts';
 const NEVER = new AbortController().signal;
 const query = makeQuery('a.test.');
 const SETTINGS: FanSettings = {
-  ...{ workers: undefined, policy: 'sequential', serverCount: undefined, attempts: 1, isRace: false },
+  workers: undefined,
+  policy: 'sequential',
+  serverCount: undefined,
+  attempts: 1,
+  isRace: false,
 };
 
 /** A server that answers when it is told to. */
@@ -23,7 +27,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('fan', () => {
   it('gives the first good reply, whatever came before', async () => {
-    const [one, two, three] = [makeServer('1'), makeServer('2'), makeServer('3')];
+    const one = makeServer('1');
+    const two = makeServer('2');
+    const three = makeServer('3');
     const result = fan(query, [one.upstream, two.upstream, three.upstream], SETTINGS, NEVER);
     expect([one, two, three].map(({ asked }) => asked.length)).toEqual([1, 1, 1]);
     three.asked[0]?.resolve(makeAnswer(3));
@@ -35,7 +41,8 @@ describe('fan', () => {
   });
 
   it('gives the first reply in a race', async () => {
-    const [one, two] = [makeServer('1'), makeServer('2')];
+    const one = makeServer('1');
+    const two = makeServer('2');
     const result = fan(query, [one.upstream, two.upstream], { ...SETTINGS, isRace: true }, NEVER);
     const denied = makeAnswer(3);
     two.asked[0]?.resolve(denied);
@@ -43,7 +50,8 @@ describe('fan', () => {
   });
 
   it('gives the first bad reply if there is no good one, and an error if there is none', async () => {
-    const [one, two] = [makeServer('1'), makeServer('2')];
+    const one = makeServer('1');
+    const two = makeServer('2');
     const result = fan(query, [one.upstream, two.upstream], SETTINGS, NEVER);
     one.asked[0]?.resolve(makeAnswer(3));
     await turn();

@@ -36,8 +36,12 @@ const MAX_WEIGHT = 100;
 /** A Go duration of one or several parts. */
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+$/;
 const MILLISECONDS: ReadonlyMap<string, number> = new Map([
-  ...[['ns', 1e-6] as const, ['us', 1e-3] as const, ['ms', 1] as const],
-  ...[['s', 1_000] as const, ['m', 60_000] as const, ['h', 3_600_000] as const],
+  ['ns', 1e-6] as const,
+  ['us', 1e-3] as const,
+  ['ms', 1] as const,
+  ['s', 1_000] as const,
+  ['m', 60_000] as const,
+  ['h', 3_600_000] as const,
 ]);
 
 /** @throws a fault */
@@ -57,9 +61,18 @@ export function readOptions([use, second]: readonly Use[], block: Block): Fanout
       'Give a zone and servers, as in fanout . 192.0.2.1 192.0.2.2.',
     );
   const draft: { -readonly [Name in keyof FanoutOptions]: FanoutOptions[Name] } = {
-    ...{ from: toKey(from.text), servers: servers.map(({ text }) => serverOf(text, block)), except: [] },
-    ...{ workers: undefined, policy: 'sequential', serverCount: undefined, weights: [], network: 'udp' },
-    ...{ tls: {}, attempts: 3, timeout: 30_000, isRace: false },
+    from: toKey(from.text),
+    servers: servers.map(({ text }) => serverOf(text, block)),
+    except: [],
+    workers: undefined,
+    policy: 'sequential',
+    serverCount: undefined,
+    weights: [],
+    network: 'udp',
+    tls: {},
+    attempts: 3,
+    timeout: 30_000,
+    isRace: false,
   };
   // Properties are read without regard to case.
   const lines = use.lines.map(([name, ...rest]) =>

@@ -160,7 +160,8 @@ it('follows endpoints only if a service asks for their addresses', async () => {
 
 it('answers for routes by their gateways of the classes that count', async () => {
   const gatewayOf = (name: string, gatewayClassName: string, value: string) => ({
-    ...{ metadata: { name, namespace: 'infra' }, spec: { gatewayClassName } },
+    metadata: { name, namespace: 'infra' },
+    spec: { gatewayClassName },
     status: { addresses: [{ value }, { type: 'Hostname', value: 'lb.cloud.test' }] },
   });
   const parentRefs = [
@@ -193,7 +194,8 @@ it('answers for routes by their gateways of the classes that count', async () =>
 
 it('answers for Ingresses of the classes that count, nodes, VirtualServers and each name of a DNSEndpoint', async () => {
   const ingress = (host: string, ingressClassName: string | undefined) => ({
-    ...{ metadata: { name: host, namespace: 'default' }, spec: { ingressClassName, rules: [{ host }, {}] } },
+    metadata: { name: host, namespace: 'default' },
+    spec: { ingressClassName, rules: [{ host }, {}] },
     ...balancer({ ip: '192.0.2.1' }),
   });
   const { gateway } = await make(
@@ -302,8 +304,11 @@ describe('options', () => {
         'apex NS1.Infra.',
       ),
     ).toMatchObject({
-      ...{ kubeconfig: { file: '/etc/config', context: 'other' }, serviceSelectors: ['a=b', 'c', 'd'] },
-      ...{ fallthrough: ['.'], apex: 'ns1.infra', zones: ['example.org.'] },
+      kubeconfig: { file: '/etc/config', context: 'other' },
+      serviceSelectors: ['a=b', 'c', 'd'],
+      fallthrough: ['.'],
+      apex: 'ns1.infra',
+      zones: ['example.org.'],
     });
   });
 
@@ -319,7 +324,8 @@ describe('options', () => {
 });
 
 it('keeps the addresses of a host for their time to live', async () => {
-  let [now, asked] = [0, 0];
+  let now = 0;
+  let asked = 0;
   const resolver = {
     resolve4: async () => {
       asked += 1;

@@ -124,7 +124,8 @@ export class Gateway {
     const resolved = await Promise.all(foreign.map((host) => this.#hosts.of(host)));
     return {
       addresses: [...new Set([...addresses, ...resolved.flat()])],
-      ...{ texts, isResolved: hosts.length > 0 },
+      texts,
+      isResolved: hosts.length > 0,
     };
   }
 

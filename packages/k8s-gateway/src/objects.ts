@@ -48,7 +48,9 @@ const HOST_NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-
 const MAX_NAME = 253;
 
 export const gateways: KindOf<GatewayObject> = {
-  ...{ group: GATEWAY_GROUP, versions: ['v1', 'v1beta1'], resource: 'gateways' },
+  group: GATEWAY_GROUP,
+  versions: ['v1', 'v1beta1'],
+  resource: 'gateways',
   read(object) {
     const addresses = list(at(object, 'status', 'addresses'));
     const ofType = (type: string) =>
@@ -64,7 +66,9 @@ export const gateways: KindOf<GatewayObject> = {
 };
 
 export const endpointSlices: KindOf<ReadyEndpoints> = {
-  ...{ group: 'discovery.k8s.io', versions: ['v1'], resource: 'endpointslices' },
+  group: 'discovery.k8s.io',
+  versions: ['v1'],
+  resource: 'endpointslices',
   read(object) {
     const service = text(at(object, 'metadata', 'labels', 'kubernetes.io/service-name'));
     if (service === undefined) return undefined;
@@ -82,7 +86,9 @@ export const grpcRoutes = routeKind('grpcroutes', ['v1', 'v1alpha2']);
 
 function routeKind(resource: string, versions: readonly [string, ...string[]]): KindOf<NamedObjects> {
   return {
-    ...{ group: GATEWAY_GROUP, versions, resource },
+    group: GATEWAY_GROUP,
+    versions,
+    resource,
     read: unlessIgnored((object) => {
       const parents = list(at(object, 'spec', 'parentRefs')).filter(
         (parent) => (text(at(parent, 'kind')) ?? 'Gateway') === 'Gateway',
@@ -100,7 +106,9 @@ function routeKind(resource: string, versions: readonly [string, ...string[]]): 
 /** @param classes empty: all */
 export function ingresses(classes: readonly string[]): KindOf<NamedObjects> {
   return {
-    ...{ group: 'networking.k8s.io', versions: ['v1', 'v1beta1'], resource: 'ingresses' },
+    group: 'networking.k8s.io',
+    versions: ['v1', 'v1beta1'],
+    resource: 'ingresses',
     read: unlessIgnored((object) => {
       const className = text(at(object, 'spec', 'ingressClassName')) ?? '';
       if (classes.length > 0 && !classes.includes(className)) return [];
@@ -111,7 +119,9 @@ export function ingresses(classes: readonly string[]): KindOf<NamedObjects> {
 }
 
 export const services: KindOf<NamedObjects> = {
-  ...{ group: '', versions: ['v1'], resource: 'services' },
+  group: '',
+  versions: ['v1'],
+  resource: 'services',
   read: unlessIgnored((object) => {
     const resolvesEndpoints = at(object, 'metadata', 'annotations', RESOLVES_ENDPOINTS) === 'true';
     if (at(object, 'spec', 'type') !== 'LoadBalancer' && !resolvesEndpoints) return [];
@@ -133,7 +143,9 @@ function namesOfService(object: unknown): readonly string[] {
 }
 
 export const dnsEndpoints: KindOf<NamedObjects> = {
-  ...{ group: 'externaldns.k8s.io', versions: ['v1alpha1'], resource: 'dnsendpoints' },
+  group: 'externaldns.k8s.io',
+  versions: ['v1alpha1'],
+  resource: 'dnsendpoints',
   read: unlessIgnored((object) =>
     list(at(object, 'spec', 'endpoints')).map((endpoint) => {
       const type = at(endpoint, 'recordType');
@@ -141,7 +153,8 @@ export const dnsEndpoints: KindOf<NamedObjects> = {
       return {
         names: strings([at(endpoint, 'dnsName')]).map(plain),
         addresses: type === 'A' || type === 'AAAA' ? targets.filter(isAddress) : [],
-        ...{ hosts: [], texts: type === 'TXT' ? targets : [] },
+        hosts: [],
+        texts: type === 'TXT' ? targets : [],
       };
     }),
   ),
@@ -150,7 +163,9 @@ export const dnsEndpoints: KindOf<NamedObjects> = {
 /** @param addressType `InternalIP` or `ExternalIP` */
 export function nodes(addressType: string): KindOf<NamedObjects> {
   return {
-    ...{ group: '', versions: ['v1'], resource: 'nodes' },
+    group: '',
+    versions: ['v1'],
+    resource: 'nodes',
     read: unlessIgnored((object) => {
       const addresses = list(at(object, 'status', 'addresses'));
       const ofType = (type: string) =>
@@ -163,7 +178,9 @@ export function nodes(addressType: string): KindOf<NamedObjects> {
 
 /** Of the NGINX Ingress Controller. */
 export const virtualServers: KindOf<NamedObjects> = {
-  ...{ group: 'k8s.nginx.org', versions: ['v1'], resource: 'virtualservers' },
+  group: 'k8s.nginx.org',
+  versions: ['v1'],
+  resource: 'virtualservers',
   read: unlessIgnored((object) => {
     const external = list(at(object, 'status', 'externalEndpoints')).flatMap((each) =>
       strings([at(each, 'ip')]),

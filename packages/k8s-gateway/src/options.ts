@@ -50,9 +50,18 @@ const DEFAULT_RESOURCES: readonly ResourceName[] = ['Ingress', 'Service'];
 /** As in the original, the last use counts. */
 export function readOptions(uses: readonly Use[], block: Block): GatewayOptions {
   const draft: GatewayDraft = {
-    ...{ zones: block.zones, resources: [], unknownResources: [], ingressClasses: [], gatewayClasses: [] },
-    ...{ serviceSelectors: [], nodeAddressType: 'InternalIP', ttl: 60, apex: 'dns1.kube-system' },
-    ...{ secondary: undefined, kubeconfig: undefined, fallthrough: [] },
+    zones: block.zones,
+    resources: [],
+    unknownResources: [],
+    ingressClasses: [],
+    gatewayClasses: [],
+    serviceSelectors: [],
+    nodeAddressType: 'InternalIP',
+    ttl: 60,
+    apex: 'dns1.kube-system',
+    secondary: undefined,
+    kubeconfig: undefined,
+    fallthrough: [],
   };
   for (const use of uses) {
     draft.zones = use.args.length === 0 ? block.zones : use.args.map(({ text }) => toKey(text));

@@ -20,7 +20,9 @@ function make(zones: readonly string[], ...lines: readonly string[]): Plugin {
 }
 
 const PASSED: Answer = makeAnswer(0);
-const [A, CNAME, AAAA] = [1, 5, 28];
+const A = 1;
+const CNAME = 5;
+const AAAA = 28;
 
 const ask = (plugin: Plugin, name: string, type: number) => askPlugin(plugin, makeQuery(name, type), PASSED);
 const describe = async (plugin: Plugin, name: string, type: number) =>

@@ -4,7 +4,10 @@ import { AccountTable, type Debit } from './account-table.ts';
 function makeTable(more: { readonly slipRatio?: number; readonly maxSize?: number } = {}) {
   let time = 0;
   const table = new AccountTable({
-    ...{ window: 15_000, slipRatio: 0, maxSize: 1_000, now: () => time },
+    window: 15_000,
+    slipRatio: 0,
+    maxSize: 1_000,
+    now: () => time,
     ...more,
   });
   const debits = (count: number, name = 'a', interval = 100) =>
@@ -54,7 +57,12 @@ describe('an account', () => {
   it('lets every third that exceeds its rate slip through', () => {
     const { debits } = makeTable({ slipRatio: 3 });
     expect(debits(17).slice(10)).toEqual([
-      ...['exceeded', 'exceeded', 'slips', 'exceeded', 'exceeded', 'slips'],
+      'exceeded',
+      'exceeded',
+      'slips',
+      'exceeded',
+      'exceeded',
+      'slips',
       'exceeded',
     ]);
   });

@@ -28,35 +28,46 @@ const from = (address: string, transport: Client['transport'] = 'udp') => ({ add
 describe('responses', () => {
   it.each<{ what: string; one: [string, number, Answer]; other: [string, number, Answer]; alike: boolean }>([
     {
-      ...{ what: 'of one name, with other capitals', alike: true },
-      ...{ one: ['a.', A, makeAnswer(0, [address('a.')])], other: ['A.', A, makeAnswer(0, [address('A.')])] },
+      what: 'of one name, with other capitals',
+      alike: true,
+      one: ['a.', A, makeAnswer(0, [address('a.')])],
+      other: ['A.', A, makeAnswer(0, [address('A.')])],
     },
     {
-      ...{ what: 'of two types', alike: false },
-      ...{
-        one: ['a.', A, makeAnswer(0, [address('a.')])],
-        other: ['a.', AAAA, makeAnswer(0, [address('a.')])],
-      },
+      what: 'of two types',
+      alike: false,
+      one: ['a.', A, makeAnswer(0, [address('a.')])],
+      other: ['a.', AAAA, makeAnswer(0, [address('a.')])],
     },
     {
-      ...{ what: 'without records, of two types', alike: true },
-      ...{ one: ['a.', A, makeAnswer(0, [], [soa])], other: ['a.', AAAA, makeAnswer(0, [], [soa])] },
+      what: 'without records, of two types',
+      alike: true,
+      one: ['a.', A, makeAnswer(0, [], [soa])],
+      other: ['a.', AAAA, makeAnswer(0, [], [soa])],
     },
     {
-      ...{ what: 'that deny two names of a zone', alike: true },
-      ...{ one: ['a.', A, makeAnswer(3, [], [soa])], other: ['b.', AAAA, makeAnswer(3, [], [soa])] },
+      what: 'that deny two names of a zone',
+      alike: true,
+      one: ['a.', A, makeAnswer(3, [], [soa])],
+      other: ['b.', AAAA, makeAnswer(3, [], [soa])],
     },
     {
-      ...{ what: 'that refer two names to a zone', alike: true },
-      ...{ one: ['a.', A, makeAnswer(0, [], [ns])], other: ['b.', A, makeAnswer(0, [], [ns])] },
+      what: 'that refer two names to a zone',
+      alike: true,
+      one: ['a.', A, makeAnswer(0, [], [ns])],
+      other: ['b.', A, makeAnswer(0, [], [ns])],
     },
     {
-      ...{ what: 'with two errors', alike: true },
-      ...{ one: ['a.', A, makeAnswer(2)], other: ['b.', AAAA, makeAnswer(5)] },
+      what: 'with two errors',
+      alike: true,
+      one: ['a.', A, makeAnswer(2)],
+      other: ['b.', AAAA, makeAnswer(5)],
     },
     {
-      ...{ what: 'that deny a type, and a name', alike: false },
-      ...{ one: ['a.', A, makeAnswer(0, [], [soa])], other: ['a.', A, makeAnswer(3, [], [soa])] },
+      what: 'that deny a type, and a name',
+      alike: false,
+      one: ['a.', A, makeAnswer(0, [], [soa])],
+      other: ['a.', A, makeAnswer(3, [], [soa])],
     },
   ])('$what count together: $alike', ({ one, other, alike }) => {
     const limiter = makeLimiter('responses-per-second 1');

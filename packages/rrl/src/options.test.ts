@@ -10,7 +10,10 @@ it('limits nothing by default', () => {
     window: 15_000,
     prefixLengths: { ipv4: 24, ipv6: 56 },
     intervals: { response: 0, nodata: 0, nxdomain: 0, referral: 0, error: 0 },
-    ...{ requestInterval: 0, slipRatio: 0, maxTableSize: 100_000, reportsOnly: false },
+    requestInterval: 0,
+    slipRatio: 0,
+    maxTableSize: 100_000,
+    reportsOnly: false,
   });
 });
 
@@ -31,8 +34,12 @@ it('takes the rate of responses for kinds that have none', () => {
   expect(zones).toEqual(['a.test.', 'b.test.']);
   expect(intervals).toEqual({ response: 100, nodata: 100, nxdomain: 2_000, referral: 100, error: 0 });
   expect(others).toEqual({
-    ...{ window: 1_500, prefixLengths: { ipv4: 32, ipv6: 64 }, requestInterval: 1 },
-    ...{ slipRatio: 2, maxTableSize: 500, reportsOnly: true },
+    window: 1_500,
+    prefixLengths: { ipv4: 32, ipv6: 64 },
+    requestInterval: 1,
+    slipRatio: 2,
+    maxTableSize: 500,
+    reportsOnly: true,
   });
 });
 

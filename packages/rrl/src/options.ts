@@ -38,8 +38,10 @@ interface RrlDraft {
 type ReadRrlProperty = (args: readonly Word[], name: Word) => void;
 
 const KINDS: ReadonlyMap<string, ResponseKind> = new Map([
-  ...[['responses-per-second', 'response'] as const, ['nodata-per-second', 'nodata'] as const],
-  ...[['nxdomains-per-second', 'nxdomain'] as const, ['referrals-per-second', 'referral'] as const],
+  ['responses-per-second', 'response'] as const,
+  ['nodata-per-second', 'nodata'] as const,
+  ['nxdomains-per-second', 'nxdomain'] as const,
+  ['referrals-per-second', 'referral'] as const,
   ['errors-per-second', 'error'],
 ]);
 /** Accounts: more would take more memory than a server has. */
@@ -63,17 +65,32 @@ export function readOptions([use, second]: readonly Use[], block: Block): RrlOpt
       'Put all zones into one use.',
     );
   const draft: RrlDraft = {
-    ...{ window: 15_000, ipv4: 24, ipv6: 56, requestInterval: 0, slipRatio: 0 },
-    ...{ maxTableSize: 100_000, reportsOnly: false, intervals: {} },
+    window: 15_000,
+    ipv4: 24,
+    ipv6: 56,
+    requestInterval: 0,
+    slipRatio: 0,
+    maxTableSize: 100_000,
+    reportsOnly: false,
+    intervals: {},
   };
   readLines(use, new Map([...ratesOf(draft), ...othersOf(draft)]));
   const { intervals, window, ipv4, ipv6, requestInterval, slipRatio, maxTableSize, reportsOnly } = draft;
   const { response = 0 } = intervals;
   return {
-    ...{ window, requestInterval, slipRatio, maxTableSize, reportsOnly, prefixLengths: { ipv4, ipv6 } },
+    window,
+    requestInterval,
+    slipRatio,
+    maxTableSize,
+    reportsOnly,
+    prefixLengths: { ipv4, ipv6 },
     zones: use.args.length === 0 ? block.zones : use.args.map(({ text }) => toKey(text)),
     intervals: {
-      ...{ response, nodata: response, nxdomain: response, referral: response, error: response },
+      response,
+      nodata: response,
+      nxdomain: response,
+      referral: response,
+      error: response,
       ...intervals,
     },
   };

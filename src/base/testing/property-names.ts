@@ -3,5 +3,11 @@
  */
 export const PROPERTY_NAMES: readonly string[] = [
   ...Object.getOwnPropertyNames(Object.prototype),
-  ...['prototype', 'length', 'name', 'arguments', 'caller', 'then', 'toJSON'],
+  'prototype',
+  'length',
+  'name',
+  'arguments',
+  'caller',
+  'then',
+  'toJSON',
 ];

@@ -10,14 +10,13 @@ it('prints durations with units, and no number with more digits than it needs', 
     { server: '10.0.0.2:53', since: 200_000.4, lastReply: 0.3512345, roundTrip: 12.25, sent: 7 },
   ];
   const status = {
-    ...{
-      version: '0.2.0',
-      ready: true,
-      reason: undefined,
-      data: { age: 11_031.094641999807, kinds },
-      upstreams,
-    },
-    ...{ cache: { entries: 1_234_567, share: 0.30000000000000004 }, logs: { files: ['a', 'b'], none: [] } },
+    version: '0.2.0',
+    ready: true,
+    reason: undefined,
+    data: { age: 11_031.094641999807, kinds },
+    upstreams,
+    cache: { entries: 1_234_567, share: 0.30000000000000004 },
+    logs: { files: ['a', 'b'], none: [] },
   };
   expect(renderFields(status).split('\n')).toEqual([
     'version  0.2.0',

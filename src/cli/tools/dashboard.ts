@@ -30,8 +30,13 @@ async function serveDashboard(flags: DashboardFlags): Promise<void> {
   const write = logLinesTo(process.stderr);
   const log = createLog({ level: 'warn', format: 'text', clock: systemClock, write });
   const dashboard = new Dashboard({
-    ...{ address: ADDRESS, port, flag: '--port', folder: packageFolder('dist/dashboard') },
-    ...{ find: replicasOf(flags), clock: systemClock, log },
+    address: ADDRESS,
+    port,
+    flag: '--port',
+    folder: packageFolder('dist/dashboard'),
+    find: replicasOf(flags),
+    clock: systemClock,
+    log,
   });
   try {
     await dashboard.start();

@@ -58,7 +58,8 @@ async function diff(paths: ComparedPaths, plan: DiffPlan): Promise<void> {
     fail(COMMAND, '--manifests: not beside two folders of manifests. Leave it out.', 2);
   const empty = mkdtempSync(join(tmpdir(), 'portolan-diff-'));
   try {
-    const [old, next] = [settingsOf(paths[0], plan, empty), settingsOf(paths[1], plan, empty)];
+    const old = settingsOf(paths[0], plan, empty);
+    const next = settingsOf(paths[1], plan, empty);
     const changes = await orFail(async () => changesBetween(await readOffline(old), await readOffline(next)));
     const report =
       plan.replay === undefined ? undefined : await replay(paths, [old, next], plan.replay, plan);
@@ -110,7 +111,10 @@ async function replay(
     COMMAND,
     { rate: RATE, maxQuestions: undefined, maxExamples },
     {
-      ...{ answerers, sides: SIDES, places, leftOut },
+      answerers,
+      sides: SIDES,
+      places,
+      leftOut,
       // Both sides are Portolan.
       findDeviation: () => undefined,
       questions: questionsOfLines(input, readListLine, leftOut),

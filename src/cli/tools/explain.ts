@@ -80,7 +80,9 @@ function wordsOf(name: string, types: readonly string[], flags: ExplainFlags): r
     from: isAddress ? from : undefined,
     namespace: isAddress ? undefined : namespace,
     pod: isAddress || pod === '' ? undefined : pod,
-    ...{ search, ndots, resolver },
+    search,
+    ndots,
+    resolver,
   };
   const given = Object.entries(settings).flatMap(([key, value]) =>
     value === undefined ? [] : `${key}=${value}`,

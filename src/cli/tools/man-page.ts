@@ -29,9 +29,15 @@ export function manPage(version: string, commands: readonly DescribedCommand[]):
     '.SH SIGNALS',
     ...describeSignals(),
     '.SH EXIT STATUS',
-    ...['.TP', '.B 0', 'The command succeeded.'],
-    ...['.TP', '.B 1', 'It failed: no cluster, a port in use.'],
-    ...['.TP', '.B 2', 'A flag or an argument is wrong.'],
+    '.TP',
+    '.B 0',
+    'The command succeeded.',
+    '.TP',
+    '.B 1',
+    'It failed: no cluster, a port in use.',
+    '.TP',
+    '.B 2',
+    'A flag or an argument is wrong.',
     '.PP',
     '.B portolan dnsmasq',
     'exits as dnsmasq does: 1 configuration, 2 network, 3 files, 5 anything else.',
@@ -45,10 +51,18 @@ export function manPage(version: string, commands: readonly DescribedCommand[]):
 
 function describeSignals(): readonly string[] {
   return [
-    ...['.TP', '.BR SIGTERM ", " SIGINT', 'Stop; a second one ends the process at once.'],
-    ...['.TP', '.B SIGUSR1', 'Log statistics.'],
-    ...['.TP', '.B SIGHUP', escapeRoff('In dnsmasq, read hosts files and resolv files again.')],
-    ...['.TP', '.B SIGUSR2', escapeRoff('In dnsmasq, open the log file again.')],
+    '.TP',
+    '.BR SIGTERM ", " SIGINT',
+    'Stop; a second one ends the process at once.',
+    '.TP',
+    '.B SIGUSR1',
+    'Log statistics.',
+    '.TP',
+    '.B SIGHUP',
+    escapeRoff('In dnsmasq, read hosts files and resolv files again.'),
+    '.TP',
+    '.B SIGUSR2',
+    escapeRoff('In dnsmasq, open the log file again.'),
   ];
 }
 

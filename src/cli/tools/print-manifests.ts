@@ -16,8 +16,11 @@ export function printManifests(plan: ManifestsPlan): string {
     const { printed, replaced, leftOut } = splitManifests(files, plan.withConfigMap);
     const heading = [
       `Printed by: ${command}`,
-      ...['', 'What an apply would change, without changing it:', `  ${command} | kubectl diff -f -`],
-      ...['', 'An apply replaces fields of these objects, if the cluster has them:'],
+      '',
+      'What an apply would change, without changing it:',
+      `  ${command} | kubectl diff -f -`,
+      '',
+      'An apply replaces fields of these objects, if the cluster has them:',
       ...replaced.map((name) => `  ${name}`),
       ...replaced.filter((name) => name === CLUSTER_SERVICE).flatMap(describeDeletion),
       ...leftOut.flatMap((name) => describeLeftOut(name)),

@@ -58,7 +58,8 @@ async function shadow({ server, own, source, ...plan }: ShadowPlan): Promise<voi
       sides: SIDES,
       findDeviation,
       places: [`${server.transport}://${formatSocketAddress(server)}`, describeOwn(own)],
-      ...{ questions, leftOut },
+      questions,
+      leftOut,
       processorTime(count) {
         const used = process.cpuUsage();
         const total = used.user + used.system - user - system;

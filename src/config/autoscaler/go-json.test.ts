@@ -39,8 +39,36 @@ test('every JSON text is read as JSON.parse reads it', () => {
 
 test('what JSON.parse refuses is refused', () => {
   const pieces = [
-    ...['{', '}', '[', ']', ',', ':', '"', '"a"', '\\', '\\u12', '\\u12aF', '\\n', ' ', '\n', '\u0000', 'é'],
-    ...['0', '1', '-', '.', 'e', 'E', '+', 'true', 'tru', 'null', 'false', 'NaN', '\ufeff', '/'],
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '"a"',
+    '\\',
+    '\\u12',
+    '\\u12aF',
+    '\\n',
+    ' ',
+    '\n',
+    '\u0000',
+    'é',
+    '0',
+    '1',
+    '-',
+    '.',
+    'e',
+    'E',
+    '+',
+    'true',
+    'tru',
+    'null',
+    'false',
+    'NaN',
+    '\ufeff',
+    '/',
   ];
   const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((chosen) => chosen.join(''));
   fc.assert(

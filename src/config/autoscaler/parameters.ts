@@ -97,8 +97,13 @@ function readLinear(read: FieldReader): LinearParameters {
       `max replicas count ${max} should be greater than / equal to min replicas count ${min}`,
     );
   return {
-    ...{ mode: 'linear', coresPerReplica, nodesPerReplica, min, max },
-    ...{ preventSinglePointFailure, includeUnschedulableNodes },
+    mode: 'linear',
+    coresPerReplica,
+    nodesPerReplica,
+    min,
+    max,
+    preventSinglePointFailure,
+    includeUnschedulableNodes,
   };
 }
 

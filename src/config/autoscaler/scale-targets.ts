@@ -63,7 +63,8 @@ function readScaleTarget(shown: string): ScaleTarget | undefined {
 function readResource(type: string): ScaleResource | undefined {
   const dot = type.indexOf('.');
   if (dot < 0) return KNOWN.get(type) ?? [...KNOWN.values()].find((each) => isPluralOf(type, each));
-  const [word, group] = [type.slice(0, dot), type.slice(dot + 1)];
+  const word = type.slice(0, dot);
+  const group = type.slice(dot + 1);
   const isGood = isDns1123Subdomain(word) && isDns1123Subdomain(group);
   return isGood ? { kind: 'discovered', word, group } : undefined;
 }

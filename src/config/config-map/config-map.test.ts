@@ -65,16 +65,20 @@ describe("kube-dns's ConfigMap", () => {
   });
 
   it.each([
-    ...['', 'dns.example:53', 'Dns.example', 'dns.example.', 'dns_1.example', '[2001:db8::1]', '-a'],
-    ...[
-      '10.0.0.1:65536',
-      '10.0.0.1:dns',
-      '10.0.0.1:0',
-      '1:2:3',
-      'tls://10.0.0.1',
-      '10.0.0.1#53',
-      'fe80::1%1',
-    ],
+    '',
+    'dns.example:53',
+    'Dns.example',
+    'dns.example.',
+    'dns_1.example',
+    '[2001:db8::1]',
+    '-a',
+    '10.0.0.1:65536',
+    '10.0.0.1:dns',
+    '10.0.0.1:0',
+    '1:2:3',
+    'tls://10.0.0.1',
+    '10.0.0.1#53',
+    'fe80::1%1',
   ])('takes %j for no server of a stub domain', (text) => {
     expect(serversOf(text)).toEqual([expect.stringContaining('stubDomains: not a server')]);
   });
@@ -87,11 +91,12 @@ describe("kube-dns's ConfigMap", () => {
     expect(upstreamsOf(text)).toMatchObject({ upstreams: [server] });
   });
 
-  it.each([
-    ...['', 'dns.google', '8.8.8.8:', '8.8.8.8:0', '8.8.8.8:65536', '[2001:db8::1]', '08.8.8.8', '8.8.8'],
-  ])('takes %j for no upstream server', (text) => {
-    expect(upstreamsOf(text)).toEqual([expect.stringContaining('upstreamNameservers: not a server')]);
-  });
+  it.each(['', 'dns.google', '8.8.8.8:', '8.8.8.8:0', '8.8.8.8:65536', '[2001:db8::1]', '08.8.8.8', '8.8.8'])(
+    'takes %j for no upstream server',
+    (text) => {
+      expect(upstreamsOf(text)).toEqual([expect.stringContaining('upstreamNameservers: not a server')]);
+    },
+  );
 
   it.each([
     [{ stubDomains: '{' }, /stubDomains: not JSON: "{"/],

@@ -5,12 +5,23 @@ import { readControlOrder } from './control-order.ts';
 const read = (text: string) => readControlOrder(text.split(' '), 'json');
 
 const NO_FILTER = {
-  ...{ names: [], types: [], rcodes: [], clients: [], namespaces: [], reasons: [], sources: [] },
+  names: [],
+  types: [],
+  rcodes: [],
+  clients: [],
+  namespaces: [],
+  reasons: [],
+  sources: [],
 };
 const EXPLAIN = {
   kind: 'explain',
-  ...{ from: undefined, namespace: undefined, pod: undefined, search: undefined, ndots: undefined },
-  ...{ resolver: 'glibc', asks: false },
+  from: undefined,
+  namespace: undefined,
+  pod: undefined,
+  search: undefined,
+  ndots: undefined,
+  resolver: 'glibc',
+  asks: false,
 };
 
 describe('an order', () => {
@@ -24,15 +35,16 @@ describe('an order', () => {
     [
       'explain cart srv ask from=10.0.0.1 namespace=shop pod=web-0 search=a.test,b.test ndots=2 resolver=musl',
       {
-        ...{
-          kind: 'explain',
-          name: 'cart',
-          types: ['SRV'],
-          from: '10.0.0.1',
-          namespace: 'shop',
-          pod: 'web-0',
-        },
-        ...{ search: ['a.test', 'b.test'], ndots: 2, resolver: 'musl', asks: true },
+        kind: 'explain',
+        name: 'cart',
+        types: ['SRV'],
+        from: '10.0.0.1',
+        namespace: 'shop',
+        pod: 'web-0',
+        search: ['a.test', 'b.test'],
+        ndots: 2,
+        resolver: 'musl',
+        asks: true,
       },
     ],
     ['names', { kind: 'names', bucket: undefined }],
@@ -45,7 +57,8 @@ describe('an order', () => {
     [
       'tail name=a.test type=A rcode=NXDOMAIN,SERVFAIL client=10.0.0.0/8 namespace=shop reason=no-such-service source=cluster rate=5',
       {
-        ...{ kind: 'tail', rate: 5 },
+        kind: 'tail',
+        rate: 5,
         filter: {
           names: ['a.test.'],
           types: [1],

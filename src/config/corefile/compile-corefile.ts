@@ -78,8 +78,10 @@ function ownQueryLog(blocks: readonly ServerBlock[]): QueryLogPlan | undefined {
 }
 
 function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
-  const [health, ready] = [findOptions(block, 'health'), findOptions(block, 'ready')];
-  const [metrics, profile] = [findOptions(block, 'prometheus'), findOptions(block, 'pprof')];
+  const health = findOptions(block, 'health');
+  const ready = findOptions(block, 'ready');
+  const metrics = findOptions(block, 'prometheus');
+  const profile = findOptions(block, 'pprof');
   const goesBack = ready?.monitor === 'continuously';
   return [
     ...(ready === undefined ? [] : [{ kind: 'ready', address: ready.address, goesBack } as const]),

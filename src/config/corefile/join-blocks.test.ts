@@ -17,7 +17,11 @@ b.test {
 
 function read(extra: string | undefined) {
   return readCorefile(COREFILE, {
-    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, interfaces: new Map() },
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    interfaces: new Map(),
     files: DISK_FILES,
     extra: extra === undefined ? undefined : { file: 'extra', text: extra },
   });

@@ -360,22 +360,18 @@ describe('the options of a directive', () => {
         answers: [],
       },
       {
-        ...{
-          mode: 'continue',
-          field: 'name',
-          match: { kind: 'suffix', text: '.a.' },
-          to: '.b.',
-          restoresName: true,
-        },
+        mode: 'continue',
+        field: 'name',
+        match: { kind: 'suffix', text: '.a.' },
+        to: '.b.',
+        restoresName: true,
         answers: [{ field: 'value', pattern: pattern('(.*)\\.c'), to: '{1}.d.' }],
       },
       {
-        ...{
-          mode: 'stop',
-          field: 'name',
-          match: { kind: 'regex', pattern: pattern('(.*)\\.x') },
-          to: '{1}.y.',
-        },
+        mode: 'stop',
+        field: 'name',
+        match: { kind: 'regex', pattern: pattern('(.*)\\.x') },
+        to: '{1}.y.',
         restoresName: false,
         answers: [{ field: 'name', pattern: pattern('(.*)\\.y'), to: '{1}.x.' }],
       },
@@ -386,11 +382,21 @@ describe('the options of a directive', () => {
       { mode: 'stop', field: 'rcode', match: exact('z.test.'), from: 2, to: 0 },
       { mode: 'stop', field: 'cname', match: { kind: 'prefix', text: 'a' }, to: 'b' },
       {
-        ...{ mode: 'stop', field: 'edns0', action: 'set', option: 'local', code: 0xffee, reverts: true },
+        mode: 'stop',
+        field: 'edns0',
+        action: 'set',
+        option: 'local',
+        code: 0xffee,
+        reverts: true,
         value: { kind: 'variable', name: 'client_ip' },
       },
       {
-        ...{ mode: 'stop', field: 'edns0', action: 'append', option: 'local', code: 65_517, reverts: false },
+        mode: 'stop',
+        field: 'edns0',
+        action: 'append',
+        option: 'local',
+        code: 65_517,
+        reverts: false,
         value: { kind: 'octets', octets: Buffer.from('ab') },
       },
       {
@@ -415,7 +421,11 @@ describe('the options of a directive', () => {
     ).toMatchObject({
       templates: [
         {
-          ...{ class: 1, type: 1, zones: ['a.test.'], rcode: 3, fallthrough: ['.'] },
+          class: 1,
+          type: 1,
+          zones: ['a.test.'],
+          rcode: 3,
+          fallthrough: ['.'],
           patterns: [{ source: '^x' }, { source: 'y' }],
           answer: [{ use: 'answer', source: '{{ .Name }} 60 IN A 192.0.2.1' }],
           extendedError: { code: 15, text: 'by policy' },

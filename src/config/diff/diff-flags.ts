@@ -55,7 +55,8 @@ export function planFromDiffFlags(flags: DiffFlags): Checked<DiffPlan> {
     read.addProblem('--manifests', 'not together with --kubeconfig', manifests, 'Give one of both.');
   const plan: DiffPlan = {
     replay: read.nonEmpty('--replay', flags.replay, 'a file'),
-    ...{ kubeconfig, manifests },
+    kubeconfig,
+    manifests,
     maxExamples: read.value('examples'),
     output: read.value('output'),
   };

@@ -80,7 +80,8 @@ function addRange(use: OptionUse, value: string, ranges: AddressRange[]): void {
 function addAlias(use: OptionUse, value: string): void {
   const [fromText = '', toText, maskText] = cutAll(value);
   const [firstText, lastText] = cut(fromText, '-');
-  const [first, to] = [readIpv4(firstText), readIpv4(unescapeText(toText ?? ''))];
+  const first = readIpv4(firstText);
+  const to = readIpv4(unescapeText(toText ?? ''));
   const mask = maskText === undefined ? '255.255.255.255' : readIpv4(unescapeText(maskText));
   if (first === undefined || to === undefined || mask === undefined) {
     use.refuse('not IPv4 addresses', 'Give two or three, as in 192.168.0.0,10.0.0.0,255.255.0.0.');

@@ -7,21 +7,28 @@ import { flag, type Option, type OptionUse, single } from './option.ts';
 
 /** The syslog facilities that the C library knows by name. */
 const FACILITIES = [
-  ...[
-    'auth',
-    'authpriv',
-    'cron',
-    'daemon',
-    'ftp',
-    'kern',
-    'lpr',
-    'mail',
-    'mark',
-    'news',
-    'security',
-    'syslog',
-  ],
-  ...['user', 'uucp', 'local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'],
+  'auth',
+  'authpriv',
+  'cron',
+  'daemon',
+  'ftp',
+  'kern',
+  'lpr',
+  'mail',
+  'mark',
+  'news',
+  'security',
+  'syslog',
+  'user',
+  'uucp',
+  'local0',
+  'local1',
+  'local2',
+  'local3',
+  'local4',
+  'local5',
+  'local6',
+  'local7',
 ];
 
 const logOptions: readonly Option[] = [

@@ -27,7 +27,10 @@ describe('flags read by their table', () => {
   it('have their defaults, by the kinds of their values', () => {
     const read = readerOf({});
     expect([read.isOn('on'), read.value('word'), read.value('folder'), read.value('count')]).toEqual([
-      ...[false, undefined, '/etc', 3],
+      false,
+      undefined,
+      '/etc',
+      3,
     ]);
     expect([read.value('room'), read.value('wait'), read.value('pick')]).toEqual([1024, 2000, undefined]);
     expect([read.texts('word'), read.texts('folder'), read.isGiven('folder')]).toEqual([[], ['/etc'], false]);
@@ -51,7 +54,9 @@ describe('flags read by their table', () => {
     });
     expect([read.value('count'), read.value('room'), read.value('wait')]).toEqual([3, 1024, 2000]);
     expect([read.value('pick'), read.value('word'), read.value('folder')]).toEqual([
-      ...[undefined, undefined, '/etc'],
+      undefined,
+      undefined,
+      '/etc',
     ]);
     expect(read.problems.map(describeProblem)).toEqual([
       '--count: out of range: "10". Give a count from 1 to 9.',

@@ -8,12 +8,23 @@ import type { Flag, FlagKinds } from './flag.ts';
 
 export const KLOG_FLAGS: FlagKinds = new Map([
   ...[
-    ...['v', 'vmodule', 'stderrthreshold', 'log_dir', 'log_file', 'log_file_max_size', 'log_backtrace_at'],
+    'v',
+    'vmodule',
+    'stderrthreshold',
+    'log_dir',
+    'log_file',
+    'log_file_max_size',
+    'log_backtrace_at',
     'log-flush-frequency',
   ].map((name) => [name, 'value'] as const),
   ...[
-    ...['logtostderr', 'alsologtostderr', 'add_dir_header', 'skip_headers', 'skip_log_headers'],
-    ...['one_output', 'legacy_stderr_threshold_behavior'],
+    'logtostderr',
+    'alsologtostderr',
+    'add_dir_header',
+    'skip_headers',
+    'skip_log_headers',
+    'one_output',
+    'legacy_stderr_threshold_behavior',
   ].map((name) => [name, 'switch'] as const),
 ]);
 

@@ -37,8 +37,15 @@ describe('the arguments of older pods', () => {
 
   it('are taken as they stand: pairs, in their order', () => {
     const { checks } = plan(
-      ...[`--cmd=${LOOK}`, '--url=/healthz-dnsmasq', '--cmd', 'ls', '--url=/healthz-kubedns'],
-      ...['--port=8080', '--quiet', '-v=2', '-logtostderr'],
+      `--cmd=${LOOK}`,
+      '--url=/healthz-dnsmasq',
+      '--cmd',
+      'ls',
+      '--url=/healthz-kubedns',
+      '--port=8080',
+      '--quiet',
+      '-v=2',
+      '-logtostderr',
     );
     expect(checks).toEqual([
       { path: '/healthz-dnsmasq', command: LOOK },

@@ -51,28 +51,24 @@ describe('the flags of kube-dns', () => {
 
   it('are all taken, with one dash or two', () => {
     const { plan, problems } = read(
-      ...[
-        '-config-map',
-        'dns',
-        '--config-map-namespace=here',
-        '--config-period=1m0s',
-        '-dns-bind-address=127.0.0.1',
-      ],
-      ...[
-        '--dns-port',
-        '5353',
-        '--domain=example.org',
-        '--federations=a=a.example,b=b.example',
-        '--healthz-port=9',
-      ],
-      ...['--initial-sync-timeout=5s', '--kubecfg-file=/config', `--kube-master-url=https://\${HOST}:$PORT`],
-      ...[
-        '--nameservers=8.8.8.8:5353,8.8.4.4',
-        '--v=4',
-        '--vmodule=a=1',
-        '--logtostderr',
-        '--log-flush-frequency=5s',
-      ],
+      '-config-map',
+      'dns',
+      '--config-map-namespace=here',
+      '--config-period=1m0s',
+      '-dns-bind-address=127.0.0.1',
+      '--dns-port',
+      '5353',
+      '--domain=example.org',
+      '--federations=a=a.example,b=b.example',
+      '--healthz-port=9',
+      '--initial-sync-timeout=5s',
+      '--kubecfg-file=/config',
+      `--kube-master-url=https://\${HOST}:$PORT`,
+      '--nameservers=8.8.8.8:5353,8.8.4.4',
+      '--v=4',
+      '--vmodule=a=1',
+      '--logtostderr',
+      '--log-flush-frequency=5s',
     );
     expect(problems).toEqual([]);
     expect(plan).toMatchObject({

@@ -8,8 +8,12 @@ describe('the flags of portolan manifests', () => {
     expect(planFromManifestsFlags({ image: '' }, '1.2.3')).toEqual({
       kind: 'good',
       value: {
-        ...{ dnsServer: '10.96.0.10', domain: 'cluster.local', image: 'portolan:1.2.3' },
-        ...{ layout: 'one', scaled: 'kube-dns', withConfigMap: false },
+        dnsServer: '10.96.0.10',
+        domain: 'cluster.local',
+        image: 'portolan:1.2.3',
+        layout: 'one',
+        scaled: 'kube-dns',
+        withConfigMap: false,
       },
     });
   });

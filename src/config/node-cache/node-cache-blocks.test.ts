@@ -5,7 +5,11 @@ import { adaptBlocks } from './node-cache-blocks.ts';
 
 function read(text: string) {
   const reading = readCorefile(text, {
-    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, interfaces: new Map() },
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    interfaces: new Map(),
     files: { read: () => '', kindOf: () => 'file', list: () => [] },
   });
   if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));

@@ -54,7 +54,9 @@ it('reads headers, attributes, times and words', () => {
   ).toMatchObject({
     headers: { authorization: 'Bearer abc', 'x-scope': 'one' },
     resource: { 'service.name': 'dns', 'k8s.cluster.name': 'blue' },
-    ...{ timeout: 2500, queries: 'all', slow: 40 },
+    timeout: 2500,
+    queries: 'all',
+    slow: 40,
   });
 });
 

@@ -88,7 +88,9 @@ function readPairs(where: string, read: ReadOtlpVariable, problems: Problem[]): 
     if (decoded !== undefined) pairs.set(...decoded);
     else
       problems.push({
-        ...{ where, fault: 'not of the form name=value', value: part },
+        where,
+        fault: 'not of the form name=value',
+        value: part,
         remedy: 'Write name=value,name=value, and other characters percent-encoded.',
       });
   }
@@ -107,7 +109,9 @@ function readMilliseconds(where: string, read: ReadOtlpVariable, problems: Probl
   const text = read(where);
   if (text === undefined || /^[1-9]\d{0,6}$/.test(text)) return text === undefined ? undefined : Number(text);
   problems.push({
-    ...{ where, fault: 'not a number of milliseconds', value: text },
+    where,
+    fault: 'not a number of milliseconds',
+    value: text,
     remedy: 'Write a whole number from 1 to 9999999.',
   });
   return undefined;

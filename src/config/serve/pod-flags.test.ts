@@ -88,12 +88,10 @@ describe('serve with a ConfigMap', () => {
 
 describe('metrics under the names of SkyDNS', () => {
   const environment = {
-    ...{
-      PROMETHEUS_PORT: '10055',
-      PROMETHEUS_PATH: '/m',
-      PROMETHEUS_NAMESPACE: 'a',
-      PROMETHEUS_SUBSYSTEM: 'b',
-    },
+    PROMETHEUS_PORT: '10055',
+    PROMETHEUS_PATH: '/m',
+    PROMETHEUS_NAMESPACE: 'a',
+    PROMETHEUS_SUBSYSTEM: 'b',
   };
   const all = { address: undefined, port: 10_055, path: '/m', namespace: 'a', subsystem: 'b' };
 

@@ -42,7 +42,9 @@ describe('upstream servers', () => {
       upstream: ['10.0.0.10, tls://1.1.1.1#one.one.one.one', '[fd00::1]:5353'],
     });
     expect(upstreams.kind === 'servers' ? upstreams.servers.map(formatUpstream) : upstreams.kind).toEqual([
-      ...['10.0.0.10:53', 'tls://1.1.1.1:853#one.one.one.one', '[fd00::1]:5353'],
+      '10.0.0.10:53',
+      'tls://1.1.1.1:853#one.one.one.one',
+      '[fd00::1]:5353',
     ]);
     expect(planOf({ upstream: ['none'] }).upstreams).toEqual({ kind: 'none' });
   });

@@ -130,13 +130,26 @@ describe('wrong flags', () => {
   it('are all named, with what to do', () => {
     expect(
       complaints(
-        ...['--dnsmasq-addr=no host', '--dnsmasq-port=0', '--dnsmasq-poll-interval-ms=0'],
-        ...['--prometheus-addr=here', '--prometheus-port=70000', '--prometheus-path=metrics'],
-        ...['--prometheus-namespace=9x', '--prometheus-adr=x', 'word'],
+        '--dnsmasq-addr=no host',
+        '--dnsmasq-port=0',
+        '--dnsmasq-poll-interval-ms=0',
+        '--prometheus-addr=here',
+        '--prometheus-port=70000',
+        '--prometheus-path=metrics',
+        '--prometheus-namespace=9x',
+        '--prometheus-adr=x',
+        'word',
       ).map((text) => text.split(':')[0]),
     ).toEqual([
-      ...['--prometheus-adr', 'word', '--dnsmasq-addr', '--dnsmasq-port', '--dnsmasq-poll-interval-ms'],
-      ...['--prometheus-path', '--prometheus-namespace', '--prometheus-addr', '--prometheus-port'],
+      '--prometheus-adr',
+      'word',
+      '--dnsmasq-addr',
+      '--dnsmasq-port',
+      '--dnsmasq-poll-interval-ms',
+      '--prometheus-path',
+      '--prometheus-namespace',
+      '--prometheus-addr',
+      '--prometheus-port',
     ]);
   });
 

@@ -170,7 +170,10 @@ function makeZone(apex: NameKey, { hostmaster, minTtl }: SkyDnsSettings, now: nu
       mailbox: hostmaster,
       // The start of the hour, as in SkyDNS.
       serial: (now - (now % 3600)) % 2 ** 32,
-      ...{ refresh: 28_800, retry: 7200, expire: 604_800, minimum: minTtl },
+      refresh: 28_800,
+      retry: 7200,
+      expire: 604_800,
+      minimum: minTtl,
     },
     negativeTtl: minTtl,
     authoritativeNxdomain: true,

@@ -71,7 +71,9 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
     etcd: readEtcd(read),
     version: read.isOn('etcd3') ? 3 : 2,
     prefix: read.value('path-prefix'),
-    ...{ ttl: DEFAULT_TTL, minTtl: DEFAULT_MIN_TTL, priority: DEFAULT_PRIORITY },
+    ttl: DEFAULT_TTL,
+    minTtl: DEFAULT_MIN_TTL,
+    priority: DEFAULT_PRIORITY,
     domain: readName(read, '-domain', read.value('domain')),
     listen: readListen(read, '-addr', read.value('addr')),
     local:
@@ -138,8 +140,11 @@ function readEtcd(read: SkyDnsFlagReader): EtcdSettings {
         );
       return endpoint ?? [];
     });
-  const [key, certificate, authority] = [read.value('tls-key'), read.value('tls-pem'), read.value('ca-cert')];
-  const [username, password] = [read.value('username'), read.value('password')];
+  const key = read.value('tls-key');
+  const certificate = read.value('tls-pem');
+  const authority = read.value('ca-cert');
+  const username = read.value('username');
+  const password = read.value('password');
   return {
     endpoints,
     tls: {

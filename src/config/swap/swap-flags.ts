@@ -79,8 +79,13 @@ export function planFromSwapFlags(flags: SwapFlags): Checked<SwapPlan> {
   const { problems } = read;
   if (problems.length > 0 || workload === undefined) return { kind: 'bad', problems };
   const value = {
-    ...{ ...workload, image: back ? undefined : image, isApplied: apply, watch, server: place },
-    ...{ question: question ?? 'kubernetes.default.svc.cluster.local', ignored: ignore },
+    ...workload,
+    image: back ? undefined : image,
+    isApplied: apply,
+    watch,
+    server: place,
+    question: question ?? 'kubernetes.default.svc.cluster.local',
+    ignored: ignore,
   };
   return { kind: 'good', value };
 }

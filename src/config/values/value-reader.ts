@@ -62,7 +62,8 @@ export class ValueReader {
     const value = parseSize(text);
     if (value !== undefined && value >= range.min && value <= range.max) return value;
     const fault = value === undefined ? 'not a size' : 'out of range';
-    const [min, max] = [formatSize(range.min), formatSize(range.max)];
+    const min = formatSize(range.min);
+    const max = formatSize(range.max);
     this.addProblem(
       where,
       fault,

@@ -24,14 +24,17 @@ function ofText(call: (text: string) => Value, result: ExpressionType = 'string'
 
 function ofTexts(call: (text: string, part: string) => Value, result: ExpressionType): BuiltIn {
   return {
-    ...{ parameters: ['string', 'string'], result },
+    parameters: ['string', 'string'],
+    result,
     call: (text = null, part = null) => call(needText(text), needText(part)),
   };
 }
 
 function ofNumbers(call: (...numbers: readonly number[]) => number, variadic?: true): BuiltIn {
   return {
-    ...{ parameters: ['number'], result: 'number', ...(variadic && { variadic }) },
+    parameters: ['number'],
+    result: 'number',
+    ...(variadic && { variadic }),
     call: (...args) => call(...args.map(needNumber)),
   };
 }

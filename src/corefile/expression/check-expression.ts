@@ -54,7 +54,8 @@ function typeOf(expression: Expression, of: CheckedExpression): ExpressionType {
       return typeOfBinary(expression, of);
     case 'choice': {
       need(typeOf(expression.test, of), 'boolean', '?:', of);
-      const [then, otherwise] = [typeOf(expression.whenTrue, of), typeOf(expression.whenFalse, of)];
+      const then = typeOf(expression.whenTrue, of);
+      const otherwise = typeOf(expression.whenFalse, of);
       return then === otherwise ? then : 'any';
     }
   }
@@ -103,7 +104,8 @@ function typeOfBinary(
   of: CheckedExpression,
 ): ExpressionType {
   const { operator } = expression;
-  const [left, right] = [typeOf(expression.left, of), typeOf(expression.right, of)];
+  const left = typeOf(expression.left, of);
+  const right = typeOf(expression.right, of);
   const isSame = fits(left, right);
   const accept = (isValid: boolean): void => {
     if (isValid) return;
@@ -160,7 +162,11 @@ function fits(given: ExpressionType, wanted: ExpressionType): boolean {
 }
 
 const GO_NAMES: Readonly<Record<ExpressionType, string>> = {
-  ...{ string: 'string', number: 'int', boolean: 'bool', list: '[]interface {}', any: 'unknown' },
+  string: 'string',
+  number: 'int',
+  boolean: 'bool',
+  list: '[]interface {}',
+  any: 'unknown',
 };
 
 function goName(type: ExpressionType): string {

@@ -105,8 +105,10 @@ function convert(parsed: ParsedExpression, text: string, depth: number): Express
     case 'BinaryExpression':
     case 'LogicalExpression':
       return {
-        ...{ kind: 'binary', operator: String(partOf(parsed, 'operator')) },
-        ...{ left: part('left'), right: part('right') },
+        kind: 'binary',
+        operator: String(partOf(parsed, 'operator')),
+        left: part('left'),
+        right: part('right'),
       };
     case 'ConditionalExpression':
       return {

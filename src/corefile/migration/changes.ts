@@ -34,7 +34,11 @@ export const PLUGIN_CHANGES: readonly PluginChange[] = [
 
 export const OPTION_CHANGES: readonly OptionChange[] = [
   {
-    ...{ plugin: 'proxy', option: 'protocol', severity: 'removed', in: '1.2.0-1.3.1', apply: remove },
+    plugin: 'proxy',
+    option: 'protocol',
+    severity: 'removed',
+    in: '1.2.0-1.3.1',
+    apply: remove,
     concerns: (line) => line.args[0] === 'https_google',
   },
   kubernetesChange('endpoint', 'deprecated', '1.3.1', keepFirstArgument),

@@ -6,12 +6,65 @@
 
 /** In order. 1.6.8, 1.8.1, 1.8.2 and 1.11.2 had no image. */
 export const RELEASES: readonly string[] = [
-  ...['1.1.3', '1.1.4', '1.2.0', '1.2.1', '1.2.2', '1.2.3', '1.2.4', '1.2.5', '1.2.6', '1.3.0', '1.3.1'],
-  ...['1.4.0', '1.5.0', '1.5.1', '1.5.2', '1.6.0', '1.6.1', '1.6.2', '1.6.3', '1.6.4', '1.6.5', '1.6.6'],
-  ...['1.6.7', '1.6.9', '1.7.0', '1.7.1', '1.8.0', '1.8.3', '1.8.4', '1.8.5', '1.8.6', '1.8.7', '1.9.0'],
-  ...['1.9.1', '1.9.2', '1.9.3', '1.9.4', '1.10.0', '1.10.1', '1.11.0', '1.11.1', '1.11.3', '1.11.4'],
-  ...['1.12.0', '1.12.1', '1.12.2', '1.12.3', '1.12.4', '1.13.0', '1.13.1', '1.13.2', '1.14.0', '1.14.1'],
-  ...['1.14.2', '1.14.3', '1.14.4', '1.14.5', '1.14.6', '1.14.7'],
+  '1.1.3',
+  '1.1.4',
+  '1.2.0',
+  '1.2.1',
+  '1.2.2',
+  '1.2.3',
+  '1.2.4',
+  '1.2.5',
+  '1.2.6',
+  '1.3.0',
+  '1.3.1',
+  '1.4.0',
+  '1.5.0',
+  '1.5.1',
+  '1.5.2',
+  '1.6.0',
+  '1.6.1',
+  '1.6.2',
+  '1.6.3',
+  '1.6.4',
+  '1.6.5',
+  '1.6.6',
+  '1.6.7',
+  '1.6.9',
+  '1.7.0',
+  '1.7.1',
+  '1.8.0',
+  '1.8.3',
+  '1.8.4',
+  '1.8.5',
+  '1.8.6',
+  '1.8.7',
+  '1.9.0',
+  '1.9.1',
+  '1.9.2',
+  '1.9.3',
+  '1.9.4',
+  '1.10.0',
+  '1.10.1',
+  '1.11.0',
+  '1.11.1',
+  '1.11.3',
+  '1.11.4',
+  '1.12.0',
+  '1.12.1',
+  '1.12.2',
+  '1.12.3',
+  '1.12.4',
+  '1.13.0',
+  '1.13.1',
+  '1.13.2',
+  '1.14.0',
+  '1.14.1',
+  '1.14.2',
+  '1.14.3',
+  '1.14.4',
+  '1.14.5',
+  '1.14.6',
+  '1.14.7',
 ];
 
 /** A range of releases: `1.5.0-1.5.2`; `1.5.0-` has no end, `-1.5.0` no start, `-` is all. */
@@ -28,17 +81,31 @@ const PLUGINS: ReadonlyMap<string, KnownPlugin> = new Map(
     cache: {
       in: '-',
       options: {
-        ...{ denial: '-', success: '-', prefetch: '-' },
-        ...{ disable: '1.9.4-', servfail: '1.9.4-', keepttl: '1.10.1-', serve_stale: '1.6.6-' },
+        denial: '-',
+        success: '-',
+        prefetch: '-',
+        disable: '1.9.4-',
+        servfail: '1.9.4-',
+        keepttl: '1.10.1-',
+        serve_stale: '1.6.6-',
       },
     },
     errors: { in: '-', options: { consolidate: '1.2.6-', stacktrace: '1.9.3-' } },
     forward: {
       in: '-',
       options: {
-        ...{ except: '-', expire: '-', force_tcp: '-', health_check: '-', max_fails: '-', policy: '-' },
-        ...{ tls: '-', tls_servername: '-', prefer_udp: '1.2.0-', max_concurrent: '1.6.9-', next: '1.11.4-' },
-        ...{ failfast_all_unhealthy_upstreams: '1.12.0-' },
+        except: '-',
+        expire: '-',
+        force_tcp: '-',
+        health_check: '-',
+        max_fails: '-',
+        policy: '-',
+        tls: '-',
+        tls_servername: '-',
+        prefer_udp: '1.2.0-',
+        max_concurrent: '1.6.9-',
+        next: '1.11.4-',
+        failfast_all_unhealthy_upstreams: '1.12.0-',
       },
     },
     health: { in: '-', options: { lameduck: '-' } },
@@ -47,16 +114,20 @@ const PLUGINS: ReadonlyMap<string, KnownPlugin> = new Map(
     kubernetes: {
       in: '-',
       options: {
-        ...{
-          endpoint: '-',
-          endpoint_pod_names: '-',
-          fallthrough: '-',
-          ignore: '-',
-          labels: '-',
-          namespaces: '-',
-        },
-        ...{ noendpoints: '-', pods: '-', tls: '-', ttl: '-', kubeconfig: '1.2.3-', resyncperiod: '-1.7.1' },
-        ...{ transfer: '-1.8.0', upstream: '-1.7.1' },
+        endpoint: '-',
+        endpoint_pod_names: '-',
+        fallthrough: '-',
+        ignore: '-',
+        labels: '-',
+        namespaces: '-',
+        noendpoints: '-',
+        pods: '-',
+        tls: '-',
+        ttl: '-',
+        kubeconfig: '1.2.3-',
+        resyncperiod: '-1.7.1',
+        transfer: '-1.8.0',
+        upstream: '-1.7.1',
       },
     },
     loadbalance: { in: '-', options: {} },
@@ -66,8 +137,13 @@ const PLUGINS: ReadonlyMap<string, KnownPlugin> = new Map(
     proxy: {
       in: '-1.5.0',
       options: {
-        ...{ except: '-', fail_timeout: '-', health_check: '-', max_fails: '-', policy: '-', protocol: '-' },
-        ...{ spray: '-' },
+        except: '-',
+        fail_timeout: '-',
+        health_check: '-',
+        max_fails: '-',
+        policy: '-',
+        protocol: '-',
+        spray: '-',
       },
     },
     ready: { in: '1.5.0-', options: {} },
@@ -113,7 +189,8 @@ export class ReleaseError extends Error {
  * @throws ReleaseError in the words of CoreDNS's tool
  */
 export function releasesUp(from: string, to: string): readonly string[] {
-  const [start, end] = [placeOf(from), RELEASES.indexOf(to)];
+  const start = placeOf(from);
+  const end = RELEASES.indexOf(to);
   if (end < start) throw new ReleaseError(`cannot migrate up to '${to}' from '${from}'`);
   return RELEASES.slice(start + 1, end + 1);
 }
@@ -123,7 +200,8 @@ export function releasesUp(from: string, to: string): readonly string[] {
  * @throws ReleaseError in the words of CoreDNS's tool
  */
 export function releasesDown(from: string, to: string): readonly string[] {
-  const [start, end] = [placeOf(from), RELEASES.indexOf(to)];
+  const start = placeOf(from);
+  const end = RELEASES.indexOf(to);
   if (end < 0 || end > start) throw new ReleaseError(`cannot migrate down to '${to}' from '${from}'`);
   return RELEASES.slice(end + 1, start + 1).toReversed();
 }

@@ -119,7 +119,8 @@ class Parser {
       );
     const tokens = this.#readSnippet();
     const importsItself = tokens.some((token, index) => {
-      const [before, argument] = [tokens[index - 1], tokens[index + 1]];
+      const before = tokens[index - 1];
+      const argument = tokens[index + 1];
       const isImport = token.text === 'import' && (before === undefined || startsNewLine(before, token));
       return isImport && argument !== undefined && this.#expand(argument) === name;
     });

@@ -32,7 +32,8 @@ export function formatCorefile(text: string, file: string): string {
     });
   }
   // An open quotation mark takes the line end that a formatted file has.
-  const [written, formatted] = [readTokens(source, file), readTokens(page.text, file)];
+  const written = readTokens(source, file);
+  const formatted = readTokens(page.text, file);
   const changed = formatted.find(({ text: word }, place) => written[place]?.text !== word);
   if (changed !== undefined) throw new BraceError(changed, 'this quotation mark is not closed');
   return page.text;

@@ -24,7 +24,8 @@ export interface ZoneOfBlock {
 }
 
 /** Maximum number of meanings: of derived answers of a zone, and of the entries of a cache. */
-const [DERIVED, KEPT] = [16, 8];
+const DERIVED = 16;
+const KEPT = 8;
 
 const NO_HITS: HitCounts = { success: [], denial: [] };
 

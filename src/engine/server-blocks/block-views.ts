@@ -73,7 +73,14 @@ const NOTHING: ViewSettings = {
  */
 // DS, DNSKEY, RRSIG, NSEC, NSEC3
 export const RARE_TYPE_NUMBERS: ReadonlySet<number> = new Set([
-  ...[TYPE.TXT, TYPE.ANY, TYPE.NS, TYPE.DS, 46, 47, 48, 50],
+  TYPE.TXT,
+  TYPE.ANY,
+  TYPE.NS,
+  TYPE.DS,
+  46,
+  47,
+  48,
+  50,
 ]);
 const RARE_TYPES: AskRule = { name: { kind: 'any' }, types: RARE_TYPE_NUMBERS };
 const NO_GROUP: ListenerGroupViews = { prefixes: [], others: { kind: 'asked' } };
@@ -260,7 +267,8 @@ function routeOutcomesOf(forwarded: number, cached: number): RouteOutcomes {
   const { success, denial } = CACHE_OUTCOMES;
   const outcomeOf = (kept: number) => cached + kept * VIEW_PATHS;
   return {
-    ...{ forwarded, byPath: true },
+    forwarded,
+    byPath: true,
     kept: { positive: success, negative: denial },
     repeated: { positive: outcomeOf(success), negative: outcomeOf(denial) },
   };

@@ -35,7 +35,8 @@ const MAX_STORED = 10_000;
 /** Wraps a chain so that it stores derived answers. */
 export function storeDerivedAnswers(chain: Chain, options: DerivedAnswersOptions): Chain {
   const { table, publications, placeOf, clock } = options;
-  let [stored, since] = [0, clock.monotonic()];
+  let stored = 0;
+  let since = clock.monotonic();
   return async (query) => {
     const ids = publications();
     const sources = ids.length > MAX_PUBLICATIONS ? undefined : table.sourcesOf(ids);

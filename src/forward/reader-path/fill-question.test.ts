@@ -24,8 +24,15 @@ function fillOf(name: Uint8Array, type: number, dnsClass: number, flags: number)
   ]);
   const isPushed = new FillProducer(memory).push(
     {
-      ...{ clients: 1, server: 0, generation: 0, microseconds: 0, questionEnd: packet.length, flags },
-      ...{ entryLength: 0, policy: 0, route: 0, withOpt: 0 },
+      clients: 1,
+      server: 0,
+      generation: 0,
+      microseconds: 0,
+      questionEnd: packet.length,
+      flags,
+      entryLength: 0,
+      policy: 0,
+      route: 0,
     },
     packet,
     0,
@@ -46,7 +53,8 @@ it('is the question of the packet, in lower case', () => {
       );
       expect(Buffer.from(lowered).equals(name.map((octet) => LOWER_CASE[octet] ?? 0))).toBe(true);
       expect(rest).toEqual({
-        ...{ type, class: dnsClass },
+        type,
+        class: dnsClass,
         dnssecOk: (fillFlags & FILL_FLAG.DNSSEC_OK) !== 0,
         checkingDisabled: (fillFlags & FILL_FLAG.CHECKING_DISABLED) !== 0,
       });
@@ -57,7 +65,10 @@ it('is the question of the packet, in lower case', () => {
 it('tells questions apart by each of their parts', () => {
   const question = {
     name: encodeName(parseName('a.example.')),
-    ...{ type: 1, class: 1, dnssecOk: false, checkingDisabled: false },
+    type: 1,
+    class: 1,
+    dnssecOk: false,
+    checkingDisabled: false,
   };
   const others = [
     { ...question, name: encodeName(parseName('b.example.')) },

@@ -22,7 +22,8 @@ it('gives out what was put in, in order, and refuses what does not fit', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const memory = makeFillRing(2048);
-      const [producer, consumer] = [new FillProducer(memory), new FillConsumer(memory)];
+      const producer = new FillProducer(memory);
+      const consumer = new FillConsumer(memory);
       const expected: { fill: object; packet: Uint8Array; end: number }[] = [];
       const take = () => {
         const wanted = expected.shift();
@@ -54,10 +55,18 @@ it('gives out what was put in, in order, and refuses what does not fit', () => {
 
 it('wakes a sleeper once, and one who looks at times when it is half full', () => {
   const memory = makeFillRing(1024);
-  const [producer, consumer] = [new FillProducer(memory), new FillConsumer(memory)];
+  const producer = new FillProducer(memory);
+  const consumer = new FillConsumer(memory);
   const one = {
-    ...{ clients: 1, server: 1, generation: 0, microseconds: 0, questionEnd: 20, flags: 0 },
-    ...{ entryLength: 0, policy: 1, route: 1 },
+    clients: 1,
+    server: 1,
+    generation: 0,
+    microseconds: 0,
+    questionEnd: 20,
+    flags: 0,
+    entryLength: 0,
+    policy: 1,
+    route: 1,
   };
   const push = () => {
     producer.push(one, new Uint8Array(88), 0, 88, ENTRY);

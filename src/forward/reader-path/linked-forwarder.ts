@@ -143,7 +143,10 @@ export class LinkedForwarder implements OtherThreads {
         number,
         group: this.group,
         servers: servers.map(({ upstream, peer, stream, usesEdns }) => ({
-          ...{ number: this.#path.numberOf(upstream, this), peer, stream, usesEdns },
+          number: this.#path.numberOf(upstream, this),
+          peer,
+          stream,
+          usesEdns,
         })),
         selection,
         udpSize: plan.udpSize,

@@ -139,7 +139,8 @@ export class PendingQueries {
     if (passed === 0) return hash;
     const { packet, optionsStart: start } = question;
     const end = start + passed;
-    let [one, other] = [0, 0];
+    let one = 0;
+    let other = 0;
     for (let at = start, key = 0; at < end; at += 4, key += KEYS_PER_WORD) {
       let word = 0;
       for (let octet = Math.min(end, at + 4); octet > at; octet--)

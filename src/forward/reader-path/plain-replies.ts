@@ -29,8 +29,14 @@ export class PlainReplies {
     const question = { dnssecOk: false };
     const { octets } = pending;
     this.#query = {
-      ...{ octets, start: 0, questionEnd: 0, question, hasOpt: false, udpSize: 0 },
-      ...{ optionsStart: 0, optionsEnd: 0 },
+      octets,
+      start: 0,
+      questionEnd: 0,
+      question,
+      hasOpt: false,
+      udpSize: 0,
+      optionsStart: 0,
+      optionsEnd: 0,
     };
   }
 

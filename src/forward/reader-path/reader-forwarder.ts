@@ -355,7 +355,8 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   #answerFromFill(route: OpenRoute, slot: number, client: number): void {
     const pending = this.#pending;
     const plain = this.#plain;
-    const [at, length] = [pending.fillAt[slot] ?? 0, pending.fillLength[slot] ?? 0];
+    const at = pending.fillAt[slot] ?? 0;
+    const length = pending.fillLength[slot] ?? 0;
     if (
       plain.read(slot, this.#handover.octets, at, length, route.trustsAd) &&
       plain.fits(slot, client, route.form)

@@ -36,8 +36,15 @@ export class ReplyHandover {
   readonly #ring: FillProducer;
   readonly #encoder: EntryEncoder;
   readonly #fill: Fill = {
-    ...{ clients: 0, server: 0, generation: 0, microseconds: 0, questionEnd: 0, flags: 0 },
-    ...{ entryLength: 0, policy: 0, route: 0 },
+    clients: 0,
+    server: 0,
+    generation: 0,
+    microseconds: 0,
+    questionEnd: 0,
+    flags: 0,
+    entryLength: 0,
+    policy: 0,
+    route: 0,
   };
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
   readonly #answer: { -readonly [Field in keyof PlainAnswer]: PlainAnswer[Field] };

@@ -77,7 +77,8 @@ it.runIf(batchesAvailable() === true)('sends the queries of a batch on one conne
     streams.flush();
     return [...used];
   };
-  const [first, second] = [batch(), batch()];
+  const first = batch();
+  const second = batch();
   expect([first.length, second.length]).toEqual([1, 1]);
   expect(second).not.toEqual(first);
 });

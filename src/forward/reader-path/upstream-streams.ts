@@ -104,7 +104,9 @@ export class UpstreamStreams {
     if (known === undefined) return NONE;
     const maxQueries = known.maxQueries(now);
     if (this.#takesMore(known, maxQueries)) return this.#take(known, known.last, now);
-    let [best, load, left] = [NONE, Math.min(MAX_QUERIES, known.server.stream.depth), 0];
+    let best = NONE;
+    let load = Math.min(MAX_QUERIES, known.server.stream.depth);
+    let left = 0;
     // A connection that is closed or left gets a list without it: this one stays as it is.
     for (const socket of known.sockets) {
       const stream = this.#streams[socket];

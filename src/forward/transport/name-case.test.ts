@@ -6,8 +6,12 @@ import { type QueryMessage, repeatsQuestion, writeQuery } from './query-message.
 const queryFor = (name: string): QueryMessage =>
   writeQuery(
     {
-      ...{ name: parseName(name), type: 1, class: 1 },
-      ...{ dnssecOk: false, checkingDisabled: false, recursionDesired: true },
+      name: parseName(name),
+      type: 1,
+      class: 1,
+      dnssecOk: false,
+      checkingDisabled: false,
+      recursionDesired: true,
     },
     1232,
   );

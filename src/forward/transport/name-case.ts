@@ -18,8 +18,10 @@ const BITS_OF_ID = 16;
 /** A copy of a query with its name in random case; the query itself if the case would not change. */
 export function mixCase(query: QueryMessage): QueryMessage {
   const octets = query.octets.slice();
-  let [bits, left] = [0, 0];
-  let [hasUpper, hasLower] = [false, false];
+  let bits = 0;
+  let left = 0;
+  let hasUpper = false;
+  let hasLower = false;
   for (let at = HEADER_OCTETS; at < query.questionEnd - 4; at += 1) {
     const lower = LOWER_CASE[octets[at] ?? 0] ?? 0;
     // Octets of label lengths are below all letters.

@@ -32,7 +32,8 @@ export class PlainTransport implements Transport {
   }
 
   get dropped(): DroppedPackets {
-    const [udp, tcp] = [this.#udp.dropped, this.#tcp.dropped];
+    const udp = this.#udp.dropped;
+    const tcp = this.#tcp.dropped;
     return {
       strange: udp.strange + tcp.strange,
       otherQuestion: udp.otherQuestion + tcp.otherQuestion,

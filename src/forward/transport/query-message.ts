@@ -156,7 +156,8 @@ export function withId({ octets }: QueryMessage, id: number): Uint8Array {
 }
 
 /** QR and the opcode, in the third octet. */
-const [IS_RESPONSE, OPCODE_BITS] = [0x80, 0x78];
+const IS_RESPONSE = 0x80;
+const OPCODE_BITS = 0x78;
 
 /**
  * The id of a packet; -1 if it is too short, or not a response with one question.

@@ -62,7 +62,8 @@ export class ReplyNames {
 
   /** Whether two names are the same, ignoring case. */
   isSame(one: number, other: number): boolean {
-    let [here, there] = [this.#resolve(one), this.#resolve(other)];
+    let here = this.#resolve(one);
+    let there = this.#resolve(other);
     while (here !== there) {
       const length = this.#octetAt(here);
       if (length !== this.#octetAt(there)) return false;

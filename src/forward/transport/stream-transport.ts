@@ -107,7 +107,8 @@ export class StreamTransport implements Transport {
     const known = this.#direct?.stream;
     if (known?.depth !== depth || known.maxQueries !== maxQueries)
       this.#direct = {
-        ...{ peer, stream: { idle, maxAge, minConnections, maxConnections, depth, maxQueries } },
+        peer,
+        stream: { idle, maxAge, minConnections, maxConnections, depth, maxQueries },
         takeOver: continueBy({ ask: (...asked) => this.#askAgain(...asked) }),
       };
     return this.#direct;
@@ -116,8 +117,16 @@ export class StreamTransport implements Transport {
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
     const askedAt = this.#options.clock.monotonic();
     const entry: StreamQuery = {
-      ...{ query, events, askedAt, sends: 0, lostAt: Number.NEGATIVE_INFINITY, connection: undefined },
-      ...{ id: 0, sentAt: askedAt, order: 0, isBehind: false },
+      query,
+      events,
+      askedAt,
+      sends: 0,
+      lostAt: Number.NEGATIVE_INFINITY,
+      connection: undefined,
+      id: 0,
+      sentAt: askedAt,
+      order: 0,
+      isBehind: false,
     };
     this.#send(entry);
     return { overdue: () => this.#overdue(entry), cancel: () => this.#cancel(entry) };

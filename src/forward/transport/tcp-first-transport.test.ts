@@ -10,8 +10,16 @@ import type { ExchangeEvents, Transport } from './transport.ts';
 type Behaviour = 'reply' | 'truncated' | 'silence' | 'refused';
 
 const HEADER = {
-  ...{ id: 0, response: false, opcode: 0, rcode: 0, authoritative: false, truncated: false },
-  ...{ recursionDesired: true, recursionAvailable: false, authenticData: false, checkingDisabled: false },
+  id: 0,
+  response: false,
+  opcode: 0,
+  rcode: 0,
+  authoritative: false,
+  truncated: false,
+  recursionDesired: true,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
 };
 const QUERY = writeReceived(
   {

@@ -105,8 +105,14 @@ function writeCheck({ recursionDesired, domain }: HealthCheck): QueryMessage {
   const question = { name: domain, type: TYPE.NS, class: CLASS.IN };
   const flags = { authoritative: false, truncated: false, recursionAvailable: false };
   const header = {
-    ...{ id: 0, response: false, opcode: OPCODE.QUERY, rcode: 0, ...flags },
-    ...{ recursionDesired, authenticData: false, checkingDisabled: false },
+    id: 0,
+    response: false,
+    opcode: OPCODE.QUERY,
+    rcode: 0,
+    ...flags,
+    recursionDesired,
+    authenticData: false,
+    checkingDisabled: false,
   };
   // Any reply will do, a truncated one too.
   return {

@@ -19,6 +19,9 @@ it('begins again once the server is heard', () => {
 
 it('knows what the network says of a server that may be back in a moment', () => {
   expect(['ECONNREFUSED', 'EHOSTUNREACH', 'EACCES', 'malformed'].map(isRefusal)).toEqual([
-    ...[true, true, false, false],
+    true,
+    true,
+    false,
+    false,
   ]);
 });

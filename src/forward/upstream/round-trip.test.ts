@@ -22,7 +22,7 @@ describe('RoundTrip', () => {
     const times = new RoundTrip(timing);
     for (let turn = 0; turn < 100; turn += 1) times.measure(7);
     expect(Array.from({ length: 9 }, (_, queries) => times.timeout(queries))).toEqual([
-      ...[50, 50, 50, 100, 200, 400, 800, 800, 800],
+      50, 50, 50, 100, 200, 400, 800, 800, 800,
     ]);
     expect(times.usualTimeout()).toBe(50);
   });

@@ -107,7 +107,9 @@ export class Upstream {
     const checks =
       health.kind === 'checks'
         ? new HealthChecks({
-            ...{ health, transport, clock },
+            health,
+            transport,
+            clock,
             onFailed: () => options.onCheckFailed?.(),
             onChange: (isDown) => this.note(isDown ? 'gone' : 'replied'),
           })

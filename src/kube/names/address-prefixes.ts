@@ -51,7 +51,8 @@ export class AddressPrefixes {
   #merge(all: Iterable<string>): readonly string[] {
     if (this.#sorted === undefined) this.#sorted = Array.from(all, textOf).sort();
     if (this.#added.size === 0 && this.#removed.size === 0) return this.#sorted;
-    const [removed, added] = [Array.from(this.#removed, textOf), Array.from(this.#added, textOf)];
+    const removed = Array.from(this.#removed, textOf);
+    const added = Array.from(this.#added, textOf);
     const isSmall = removed.length + added.length <= MAX_SINGLY;
     this.#sorted = isSmall ? changeSingly(this.#sorted, removed, added) : merge(this.#sorted, removed, added);
     this.#added.clear();

@@ -13,7 +13,10 @@ import { findDialect } from './find-dialect.ts';
 const DOMAIN = toKey(parseName('cluster.local.'));
 
 const service = (name: string, address = '10.96.0.1'): ServiceObject => ({
-  ...{ kind: 'Service', namespace: 'shop', name, address: { kind: 'clusterIPs', addresses: [address] } },
+  kind: 'Service',
+  namespace: 'shop',
+  name,
+  address: { kind: 'clusterIPs', addresses: [address] },
   ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
 });
 
@@ -76,7 +79,10 @@ describe('the digest', () => {
   it('is the sum of what is listed for comparison', () => {
     const { cluster } = makeCluster(['a', 'b', 'c'].map((each) => service(each)));
     const listed = Array.from(cluster.contents.hashedServices('shop'), (each) => ({
-      ...{ name: each.name, bucket: each.bucket, low: each.hash.low, high: each.hash.high },
+      name: each.name,
+      bucket: each.bucket,
+      low: each.hash.low,
+      high: each.hash.high,
     }));
     const sum = (part: 'low' | 'high') =>
       (listed.reduce((total, each) => (total + each[part]) | 0, 0) >>> 0).toString(16).padStart(8, '0');

@@ -49,7 +49,9 @@ export class ZonePublication {
     this.#table = table;
     this.#publisher = new Publisher(table, log, settings.filteredTypes);
     this.#fence = new ItemFence({
-      ...{ source: 'kubernetes', clock, log },
+      source: 'kubernetes',
+      clock,
+      log,
       report: ({ item, problem, error }) =>
         log.error('names not published', {
           of: item,

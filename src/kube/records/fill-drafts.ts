@@ -144,7 +144,8 @@ function addPort(ports: PortsDraft, { name, protocol, port }: ServicePort): void
 
 /** The key of a service's entry; undefined if its names cannot be labels. */
 export function serviceKey(namespace: string, name: string): Uint8Array | undefined {
-  const [first, second] = [labelOf(name), labelOf(namespace)];
+  const first = labelOf(name);
+  const second = labelOf(namespace);
   return first && second && Buffer.concat([first, second]);
 }
 

@@ -95,7 +95,8 @@ export class RecordViews {
 
   #ownAddresses(record: number): readonly string[] {
     const head = this.#get(record);
-    const [ipv4, ipv6] = [(head >>> 8) & 0xff, (head >>> 16) & 0xff];
+    const ipv4 = (head >>> 8) & 0xff;
+    const ipv6 = (head >>> 16) & 0xff;
     const at = record + SERVICE_RECORD.ADDRESSES;
     const short = Array.from({ length: ipv4 }, (_, index) => formatValue(this.#get(at + index * 4)));
     const longAt = at + ipv4 * 4;

@@ -6,12 +6,22 @@ import { freshnessOf } from './freshness.ts';
 
 const NAME = parseName('a.example.');
 const record = (ttl: number, data: ResourceRecord['data']): ResourceRecord => ({
-  ...{ name: NAME, class: 1, ttl, data },
+  name: NAME,
+  class: 1,
+  ttl,
+  data,
 });
 const address = (ttl: number) => record(ttl, { kind: 'A', address: '192.0.2.1' });
 const soa = (ttl: number, minimum: number) =>
   record(ttl, {
-    ...{ kind: 'SOA', primary: NAME, mailbox: NAME, serial: 1, refresh: 1, retry: 1, expire: 1, minimum },
+    kind: 'SOA',
+    primary: NAME,
+    mailbox: NAME,
+    serial: 1,
+    refresh: 1,
+    retry: 1,
+    expire: 1,
+    minimum,
   });
 const ns = (ttl: number) => record(ttl, { kind: 'NS', target: NAME });
 
@@ -19,8 +29,16 @@ type Parts = Partial<Omit<Message, 'header'>> & { readonly rcode?: number; reado
 
 function freshness({ rcode = 0, type = TYPE.A, ...parts }: Parts): number {
   const header = {
-    ...{ id: 0, response: true, opcode: 0, authoritative: false, truncated: false, rcode },
-    ...{ recursionDesired: true, recursionAvailable: true, authenticData: false, checkingDisabled: false },
+    id: 0,
+    response: true,
+    opcode: 0,
+    authoritative: false,
+    truncated: false,
+    rcode,
+    recursionDesired: true,
+    recursionAvailable: true,
+    authenticData: false,
+    checkingDisabled: false,
   };
   const questions = [{ name: NAME, type, class: 1 }];
   const sections = { answers: [], authorities: [], additionals: [], edns: undefined };

@@ -14,15 +14,24 @@ const ABOUT = { received: 1, source: 'table', transport: 'udp' } as const;
 const CLIENT = { address: '192.0.2.1', port: 5353 };
 
 const HEADER = {
-  ...{ id: 7, opcode: OPCODE.QUERY, authoritative: false, truncated: false, recursionDesired: true },
-  ...{ recursionAvailable: false, authenticData: false, checkingDisabled: false },
+  id: 7,
+  opcode: OPCODE.QUERY,
+  authoritative: false,
+  truncated: false,
+  recursionDesired: true,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
 };
 
 function messageOf(name: string, isResponse: boolean, rcode: number): Uint8Array {
   return encodeMessage({
     header: { ...HEADER, response: isResponse, rcode },
     questions: [{ name: parseName(name), type: 1, class: CLASS.IN }],
-    ...{ answers: [], authorities: [], additionals: [], edns: undefined },
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: undefined,
   });
 }
 

@@ -9,7 +9,11 @@ import type { PeerCertificate, SecureContextOptions } from 'node:tls';
  * none, or one that an authority has signed. `require_and_verify`: one that an authority has signed.
  */
 export const CLIENT_AUTHENTICATIONS = [
-  ...['nocert', 'request', 'require', 'verify_if_given', 'require_and_verify'],
+  'nocert',
+  'request',
+  'require',
+  'verify_if_given',
+  'require_and_verify',
 ] as const;
 export type ClientAuthentication = (typeof CLIENT_AUTHENTICATIONS)[number];
 

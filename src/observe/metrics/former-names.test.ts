@@ -7,7 +7,12 @@ import { formerFamilies } from './former-names.ts';
 async function write(version: (typeof FORMER_NAMES)[number]): Promise<readonly string[]> {
   const metrics = new MetricRegistry();
   const requests = metrics.counter('coredns_dns_requests_total', 'Requests.', [
-    ...['server', 'zone', 'view', 'proto', 'family', 'type'],
+    'server',
+    'zone',
+    'view',
+    'proto',
+    'family',
+    'type',
   ]);
   const site = { server: 'dns://:53', zone: '.', view: '', proto: 'udp', family: '1' };
   requests.inc({ ...site, type: 'A' }, 3);

@@ -17,7 +17,10 @@ const SITE = ['server', 'zone'];
 const TO = ['to'];
 
 const counter = (name: string, of: string, labels: readonly string[] = []): Former => ({
-  ...{ name: `coredns_${name}`, of: `coredns_${of}`, type: 'counter', labels },
+  name: `coredns_${name}`,
+  of: `coredns_${of}`,
+  type: 'counter',
+  labels,
 });
 
 /** Since 1.11, `proxy` counts for `forward` and other plugins. */

@@ -8,10 +8,14 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const GOOD = { status: 200, retryAfter: undefined };
 
 function exportTo(answer: (body: string) => ReturnType<Post>) {
-  const [clock, log] = [new ManualClock(), new RecordingLog()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
   const bodies: string[] = [];
   const exporter = new OtlpExporter({
-    ...{ signal: 'logs', endpoint: 'http://c.test/v1/logs', clock, log },
+    signal: 'logs',
+    endpoint: 'http://c.test/v1/logs',
+    clock,
+    log,
     origin: { resource: { 'service.name': 'portolan' }, version: '1' },
     post: (body) => {
       bodies.push(body);
@@ -78,8 +82,11 @@ describe('records', () => {
               scope: { name: 'portolan', version: '1' },
               logRecords: [
                 {
-                  ...{ timeUnixNano: '1700000000000500000', observedTimeUnixNano: '1700000000000500000' },
-                  ...{ severityNumber: 13, severityText: 'WARN', eventName: 'test' },
+                  timeUnixNano: '1700000000000500000',
+                  observedTimeUnixNano: '1700000000000500000',
+                  severityNumber: 13,
+                  severityText: 'WARN',
+                  eventName: 'test',
                   body: { stringValue: 'answer' },
                   attributes: [
                     { key: 'text', value: { stringValue: 'a' } },

@@ -74,8 +74,11 @@ export function encodeOtlp<Signal extends OtlpSignal>(
 
 function encodeLog({ time, severity, event, body, attributes }: OtlpRecord) {
   return {
-    ...{ timeUnixNano: nanoseconds(time), observedTimeUnixNano: nanoseconds(time) },
-    ...{ severityNumber: SEVERITY_NUMBERS[severity], severityText: severity, eventName: event },
+    timeUnixNano: nanoseconds(time),
+    observedTimeUnixNano: nanoseconds(time),
+    severityNumber: SEVERITY_NUMBERS[severity],
+    severityText: severity,
+    eventName: event,
     body: { stringValue: body },
     attributes: encodeAttributes(attributes),
   };
@@ -83,8 +86,12 @@ function encodeLog({ time, severity, event, body, attributes }: OtlpRecord) {
 
 function encodeSpan({ name, start, end, failure, attributes, traceId, spanId }: QuerySpan) {
   return {
-    ...{ traceId: traceId.toString('hex'), spanId: spanId.toString('hex'), name, kind: KIND_SERVER },
-    ...{ startTimeUnixNano: nanoseconds(start), endTimeUnixNano: nanoseconds(end) },
+    traceId: traceId.toString('hex'),
+    spanId: spanId.toString('hex'),
+    name,
+    kind: KIND_SERVER,
+    startTimeUnixNano: nanoseconds(start),
+    endTimeUnixNano: nanoseconds(end),
     attributes: encodeAttributes(attributes),
     status: failure === undefined ? {} : { code: STATUS_ERROR, message: failure },
   };

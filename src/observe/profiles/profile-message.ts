@@ -34,8 +34,15 @@ export interface ProfileData {
 
 /** Field numbers of `profile.proto`. */
 const PROFILE = {
-  ...{ sampleType: 1, sample: 2, location: 4, function: 5, text: 6 },
-  ...{ time: 9, duration: 10, periodType: 11, period: 12 },
+  sampleType: 1,
+  sample: 2,
+  location: 4,
+  function: 5,
+  text: 6,
+  time: 9,
+  duration: 10,
+  periodType: 11,
+  period: 12,
 } as const;
 const SAMPLE = { location: 1, value: 2 } as const;
 const LOCATION = { id: 1, line: 4 } as const;

@@ -57,7 +57,11 @@ it('takes one profile at a time, for a minute at most, and gives it to all who a
 
 it('adds up the time of each stack, without that in which there was nothing to do', () => {
   const frame = (functionName: string) => ({
-    ...{ functionName, scriptId: '1', url: 'a.js', lineNumber: 6, columnNumber: 0 },
+    functionName,
+    scriptId: '1',
+    url: 'a.js',
+    lineNumber: 6,
+    columnNumber: 0,
   });
   const profile = readCpuProfile(
     {
@@ -67,7 +71,10 @@ it('adds up the time of each stack, without that in which there was nothing to d
         { id: 3, callFrame: frame('') },
         { id: 4, callFrame: frame('(idle)') },
       ],
-      ...{ startTime: 0, endTime: 40_000, samples: [3, 4, 3, 2], timeDeltas: [10, 20, 30, 40] },
+      startTime: 0,
+      endTime: 40_000,
+      samples: [3, 4, 3, 2],
+      timeDeltas: [10, 20, 30, 40],
     },
     1000,
   );

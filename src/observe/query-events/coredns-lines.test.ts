@@ -48,7 +48,8 @@ async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
     authorities: [],
     additionals: [],
   });
-  const [log, clock] = [new RecordingLog(), new ManualClock()];
+  const log = new RecordingLog();
+  const clock = new ManualClock();
   const site = { server: '', zone: '.', view: '', octets: packet.length };
   await createLogHandler({ rules }, { clock, queryLog: log, handlerNames: () => [] }).handle(
     new Query(question, asked, client, undefined, site),

@@ -1,6 +1,7 @@
 /**
  * Lines in dnsmasq's format: `query[A] www.example.com from 127.0.0.1`, `reply www.example.com is 192.0.2.1`.
  */
+import type { Log } from '../../base/log.ts';
 import type { EventView } from '../../listen/query-events/event-reader.ts';
 import { addressOfReverseName, formatAddress } from '../../wire/address.ts';
 import { tryDecodeMessage } from '../../wire/message.ts';
@@ -116,6 +117,18 @@ export function completeLine(
   if ('error' in line) return line.error;
   const { before, record, after } = line;
   return `${before}${fileOf(record) ?? 'config'}${after}`;
+}
+
+/** Writes lines about queries to the log of a server. @param fileOf as for `completeLine`; undefined: no hosts files are followed */
+export function logLines(
+  lines: readonly QueryLine[],
+  log: Log,
+  fileOf: ((record: ResourceRecord) => string | undefined) | undefined,
+): void {
+  for (const line of lines)
+    if (typeof line !== 'string' && 'error' in line) log.error(line.error);
+    else if (fileOf === undefined) log.info(completeLine(line, () => undefined));
+    else for (const text of completeLine(line, fileOf).split('\n')) log.info(text);
 }
 
 function describeAbsence(question: Question, { header }: Message): string {

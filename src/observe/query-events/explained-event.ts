@@ -32,7 +32,10 @@ export function copyExplained({
   question,
 }: QueryEvent): ExplainedEvent {
   return {
-    ...{ received, source, responseFlags, answers },
+    received,
+    source,
+    responseFlags,
+    answers,
     client: Uint8Array.from(client),
     question: Uint8Array.from(question),
   };

@@ -141,12 +141,10 @@ it('has no question where a query had none', () => {
       authoritative: false,
       truncated: false,
       rcode: 1,
-      ...{
-        recursionDesired: false,
-        recursionAvailable: false,
-        authenticData: false,
-        checkingDisabled: false,
-      },
+      recursionDesired: false,
+      recursionAvailable: false,
+      authenticData: false,
+      checkingDisabled: false,
     },
     questions: [],
     answers: [],
@@ -232,7 +230,9 @@ describe("lines of the server's own log", () => {
     const said: QueryLine[] = [];
     const written: string[] = [];
     const consumer = new QueryLogConsumer({
-      ...{ sources: sourcesOf(rings, lines), settings, hasSaid },
+      sources: sourcesOf(rings, lines),
+      settings,
+      hasSaid,
       write: (octets) => written.push(...linesIn(octets)),
       say: (batch) => {
         for (const line of batch)

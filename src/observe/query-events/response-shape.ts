@@ -28,8 +28,10 @@ const SOA_NUMBERS = 20;
 
 /** @param message a message that this server has written */
 export function readResponseShape(message: Uint8Array): ResponseShape {
-  const [questions, answers] = [uint16(message, 4), uint16(message, 6)];
-  const [authorities, additionals] = [uint16(message, 8), uint16(message, 10)];
+  const questions = uint16(message, 4);
+  const answers = uint16(message, 6);
+  const authorities = uint16(message, 8);
+  const additionals = uint16(message, 10);
   let at = HEADER_OCTETS;
   let octets = HEADER_OCTETS;
   for (let left = questions; left > 0; left--) {

@@ -26,14 +26,15 @@ function row(length: number): Record<string, Answer> {
 
 /** What the server of a target outside says. */
 const refusedByServer: Answer = {
-  ...{
-    kind: 'forwarded',
-    rcode: RCODE.REFUSED,
-    authoritative: false,
-    truncated: false,
-    authenticData: false,
-  },
-  ...{ answers: [], authorities: [], additionals: [], memory: undefined },
+  kind: 'forwarded',
+  rcode: RCODE.REFUSED,
+  authoritative: false,
+  truncated: false,
+  authenticData: false,
+  answers: [],
+  authorities: [],
+  additionals: [],
+  memory: undefined,
 };
 
 describe('following aliases', () => {

@@ -19,7 +19,8 @@ const zone = (serial: number, address: string) =>
 
 async function startScene(changes: Partial<AutoOptions> = {}) {
   const folder = await makeTemporaryFolder();
-  const [clock, log] = [new ManualClock(), new RecordingLog()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
   const options: AutoOptions = {
     zones: [key('example'), key('test')],
     directory: folder.path,

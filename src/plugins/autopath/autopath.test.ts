@@ -224,7 +224,10 @@ it('gives a client what its own walk gives, for any names and lists', async () =
           Object.entries(chosen).map(([index, what]) => [all[Number(index) % all.length] ?? '', what]),
         );
         const world: World = {
-          ...{ names, host, client, search: { kind: 'cluster', more } },
+          names,
+          host,
+          client,
+          search: { kind: 'cluster', more },
           services: services.map((service) => `${service}.team-a`),
         };
         const byItself = await walk(asked, list, async (name) => answerOf(names, name));

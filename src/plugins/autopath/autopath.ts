@@ -177,7 +177,8 @@ function sourceOf(list: readonly NameKey[], zones: readonly NameKey[]): SearchSo
 
 /** The parts of domains that are within zones. */
 function withinZones(domains: readonly NameKey[], zones: readonly NameKey[]): ReadonlySet<NameKey> {
-  const [all, own] = [new Set(zones), new Set(domains)];
+  const all = new Set(zones);
+  const own = new Set(domains);
   return new Set([
     ...domains.filter((domain) => isWithinAny(domain, all)),
     ...zones.filter((zone) => isWithinAny(zone, own)),

@@ -20,11 +20,16 @@ function makeStore(capacity: number) {
   const keyOf = (name: string) => makeQuery(name, 'A').questionKey;
   const answerOf = (name: string) => ({
     kind: 'message' as const,
-    ...{ rcode: 0, authoritative: true, truncated: false, recursionAvailable: true, authenticData: false },
+    rcode: 0,
+    authoritative: true,
+    truncated: false,
+    recursionAvailable: true,
+    authenticData: false,
     answers: [
       { name: parseName(name), class: 1, ttl: TTL, data: { kind: 'A', address: '192.0.2.1' } as const },
     ],
-    ...{ authorities: [], additionals: [] },
+    authorities: [],
+    additionals: [],
   });
   /** The reply as a reader hands it over. */
   const replyFor = (name: string): ReaderEntry => {
@@ -34,8 +39,12 @@ function makeStore(capacity: number) {
     if (written === undefined) throw new Error('an answer without a body');
     // The table encodes an entry as a reader does.
     const cached = {
-      ...{ ...question, body: written.body, ttlOffsets: written.ttlOffsets, recursionAvailable: true },
-      ...{ lifetime: TTL, outcome: CACHE_OUTCOMES.success },
+      ...question,
+      body: written.body,
+      ttlOffsets: written.ttlOffsets,
+      recursionAvailable: true,
+      lifetime: TTL,
+      outcome: CACHE_OUTCOMES.success,
     };
     other.cache(cached, 0, store.shared);
     const { place } = other.lastCached;

@@ -37,8 +37,14 @@ const STALE: CacheServeStale = {
 function whole(answers: readonly ResourceRecord[], parts: Partial<WholeAnswer> = {}): WholeAnswer {
   return {
     kind: 'message',
-    ...{ rcode: 0, authoritative: false, truncated: false, recursionAvailable: true, authenticData: false },
-    ...{ answers, authorities: [], additionals: [] },
+    rcode: 0,
+    authoritative: false,
+    truncated: false,
+    recursionAvailable: true,
+    authenticData: false,
+    answers,
+    authorities: [],
+    additionals: [],
     ...parts,
   };
 }
@@ -76,7 +82,10 @@ function cacheOf(options: Partial<CoreDnsCacheRules> = {}, restored = NOTHING_RE
     return table.readCached(toCachedQuestion(makeQuery(name, 'A').questionKey), view) !== undefined;
   };
   return {
-    ...{ clock, counted, ask, isRead },
+    clock,
+    counted,
+    ask,
+    isRead,
     asked: () => asked,
     says: (answer: Answer) => {
       says = answer;

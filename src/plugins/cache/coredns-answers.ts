@@ -45,7 +45,8 @@ export interface CoreDnsAnswersDependencies {
 }
 
 /** Number of shards in CoreDNS, and minimum capacity of each. */
-const [SHARDS, MIN_PER_SHARD] = [256, 4];
+const SHARDS = 256;
+const MIN_PER_SHARD = 4;
 
 /** An answer of the handlers behind. `isKept`: it is in the cache now. */
 interface Fetched {
@@ -96,7 +97,8 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     this.#counts = new CacheCounts(metrics, rules.zones);
     this.#endCollecting = metrics.collectBy(() => this.#showSizes());
     const capacityOf = (capacity: number) => SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
-    const [success, denial] = [capacityOf(rules.success.capacity), capacityOf(rules.denial.capacity)];
+    const success = capacityOf(rules.success.capacity);
+    const denial = capacityOf(rules.denial.capacity);
     this.#store =
       former === undefined
         ? new CacheStore(table, {
@@ -276,7 +278,8 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
   }
 
   #showSizes(): void {
-    const [success, denial] = [this.#store.sizeOf('success'), this.#store.sizeOf('denial')];
+    const success = this.#store.sizeOf('success');
+    const denial = this.#store.sizeOf('denial');
     for (const site of this.#sites.values()) this.#counts.show(site, { success, denial });
     this.#counts.showEvictions();
   }
@@ -439,8 +442,14 @@ function wholeOf(answer: Answer): WholeAnswer | undefined {
       const { authenticData = false, answers = [], authorities = [], additionals = [] } = reply;
       return {
         kind: 'message',
-        ...{ rcode, authoritative, truncated, recursionAvailable: false, authenticData },
-        ...{ answers, authorities, additionals },
+        rcode,
+        authoritative,
+        truncated,
+        recursionAvailable: false,
+        authenticData,
+        answers,
+        authorities,
+        additionals,
       };
     }
   }
@@ -450,7 +459,11 @@ function answerOf(entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
   const { rcode, authenticData, answers, authorities, additionals } = replyFromBody(entry, body, 0);
   return {
     kind: 'message',
-    ...{ rcode, authenticData, answers, authorities, additionals },
+    rcode,
+    authenticData,
+    answers,
+    authorities,
+    additionals,
     // Some old clients discard answers without it.
     authoritative: true,
     truncated: isCut,
@@ -463,8 +476,14 @@ function wholeOfMessage({ header, answers, authorities, additionals }: Message):
   const { rcode, authoritative, truncated, recursionAvailable, authenticData } = header;
   return {
     kind: 'message',
-    ...{ rcode, authoritative, truncated, recursionAvailable, authenticData },
-    ...{ answers, authorities, additionals },
+    rcode,
+    authoritative,
+    truncated,
+    recursionAvailable,
+    authenticData,
+    answers,
+    authorities,
+    additionals,
   };
 }
 

@@ -109,7 +109,8 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
     const entry = this.#dependencies.table.readCached(toCachedQuestion(query.questionKey));
     if (entry === undefined) return undefined;
     const now = this.#now();
-    const [age, left] = [now - entry.stored, entry.expires - now];
+    const age = now - entry.stored;
+    const left = entry.expires - now;
     if (left > 0) return { entry, age, left, staleBody: undefined };
     const { serveStale } = this.#rules;
     if (serveStale === undefined || !(query.recursionDesired || query.look !== undefined)) return undefined;

@@ -17,7 +17,9 @@ export const dns64 = definePlugin({
   joinsBlocks: true,
   syntax: ['dns64 [PREFIX] {', '    prefix PREFIX', '    translate_all', '    allow_ipv4', '}'],
   read(cursor): Dns64Options {
-    let [prefix, translatesAll, servesIpv4] = [WELL_KNOWN, false, false];
+    let prefix = WELL_KNOWN;
+    let translatesAll = false;
+    let servesIpv4 = false;
     cursor.eachUse(() => {
       const words = cursor.remainingArguments();
       if (words.length > 1) throw cursor.argumentError();

@@ -70,12 +70,17 @@ export class Dnstap {
     const tap: ForwardTap = {
       sent: ({ octets }) =>
         this.#send({
-          ...{ ...common, type: TAP_TYPE.FORWARDER_QUERY, asked: this.#clock.now() },
+          ...common,
+          type: TAP_TYPE.FORWARDER_QUERY,
+          asked: this.#clock.now(),
           query: this.#isFull ? octets : undefined,
         }),
       received: (reply, asked) =>
         this.#send({
-          ...{ ...common, type: TAP_TYPE.FORWARDER_RESPONSE, asked, answered: this.#clock.now() },
+          ...common,
+          type: TAP_TYPE.FORWARDER_RESPONSE,
+          asked,
+          answered: this.#clock.now(),
           response: this.#isFull ? encodeMessage(reply, {}) : undefined,
         }),
     };

@@ -55,7 +55,8 @@ export function encodeFrame({ identity, version, extra, message }: TapFrame): Ui
 }
 
 function encodeMessage({ type, transport, asker, answerer, asked, answered, query, response }: TapMessage) {
-  const [from, to] = [octetsOf(asker), octetsOf(answerer)];
+  const from = octetsOf(asker);
+  const to = octetsOf(answerer);
   const family = (to ?? from)?.length === 4 ? FAMILY.ipv4 : FAMILY.ipv6;
   const fields = new FieldWriter();
   fields.number(1, type);

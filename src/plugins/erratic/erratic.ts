@@ -97,7 +97,8 @@ function isHit(number: number, amount: number): boolean {
 function transferOf(zone: AbsoluteName, isCut: boolean): Answer {
   if (zone === ROOT) return { kind: 'drop' };
   try {
-    const [a, b] = [joinName('a', zone), joinName('b', zone)];
+    const a = joinName('a', zone);
+    const b = joinName('b', zone);
     const soa = recordOf(zone, SOA);
     const records = [
       soa,

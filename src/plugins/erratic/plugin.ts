@@ -26,7 +26,10 @@ export const erratic = definePlugin({
   ],
   read(cursor): ErraticOptions {
     let drop: number | undefined;
-    let [truncate, delay, duration, isLarge] = [0, 0, 0, false];
+    let truncate = 0;
+    let delay = 0;
+    let duration = 0;
+    let isLarge = false;
     cursor.eachUse(() =>
       cursor.properties({
         drop: () => {

@@ -13,7 +13,8 @@ function makeErrors(...consolidations: ErrorConsolidation[]) {
 }
 
 function makeErrorsIn(restored: RestoredDeviations, consolidations: readonly ErrorConsolidation[] = []) {
-  const [clock, log] = [new ManualClock(), new RecordingLog()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
   const errors = new ErrorsHandler(
     { stacktrace: false, consolidations },
     { clock, log, queryLog: log, restored },

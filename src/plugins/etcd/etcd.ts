@@ -121,7 +121,10 @@ class EtcdHandler {
 
   #answerSoa(query: Query, zone: Zone): Answer {
     const record: ResourceRecord = {
-      ...{ name: zone.apex, class: CLASS.IN, ttl: this.#options.soaTtl, data: zone.soa },
+      name: zone.apex,
+      class: CLASS.IN,
+      ttl: this.#options.soaTtl,
+      data: zone.soa,
     };
     // The serial is the current time.
     query.forbidStoring();

@@ -8,8 +8,15 @@ const key = (name: string) => toKey(parseName(name));
 it('orders names canonically (RFC 4034 section 6.1)', () => {
   // The example of the RFC, in its order.
   const names = [
-    ...['example.', 'a.example.', 'yljkjljk.a.example.', 'z.a.example.', 'zabc.a.example.', 'z.example.'],
-    ...['\\001.z.example.', '*.z.example.', '\\200.z.example.'],
+    'example.',
+    'a.example.',
+    'yljkjljk.a.example.',
+    'z.a.example.',
+    'zabc.a.example.',
+    'z.example.',
+    '\\001.z.example.',
+    '*.z.example.',
+    '\\200.z.example.',
   ].map(key);
   for (const [index, name] of names.entries()) {
     const chain = new NsecChain(names.filter((each) => each !== name).map((each) => new ZoneName(each)));

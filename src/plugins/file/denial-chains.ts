@@ -38,7 +38,8 @@ class OrderedOwners {
 
   /** The last owner before a text; before the first one comes the last of all. */
   before(text: string): ZoneName | undefined {
-    let [low, high] = [0, this.#order.length];
+    let low = 0;
+    let high = this.#order.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (compareText(this.#order[middle] ?? '', text) < 0) low = middle + 1;
@@ -147,7 +148,9 @@ const DIGITS = '0123456789abcdefghijklmnopqrstuv';
 
 /** @param octets 20 of them: 32 digits without padding */
 function encodeBase32Hex(octets: Uint8Array): string {
-  let [text, bits, held] = ['', 0, 0];
+  let text = '';
+  let bits = 0;
+  let held = 0;
   for (const octet of octets) {
     held = ((held << 8) | octet) & 0xfff;
     for (bits += 8; bits >= 5; bits -= 5) text += DIGITS[(held >> (bits - 5)) & 31];

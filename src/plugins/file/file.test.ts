@@ -317,7 +317,8 @@ it('gives only records that a response has room for, from a random address with 
     };
   };
   const ask = make(false);
-  const [one, other] = [await ask('A'), await ask('A')];
+  const one = await ask('A');
+  const other = await ask('A');
   expect(one).toMatchObject({ truncated: true, authorities: [], additionals: [] });
   expect(one.answers.length).toBeLessThan(60);
   expect(other.answers).toEqual(one.answers);

@@ -150,7 +150,9 @@ export class FileLookUp {
     const isCircle = toKey(alias.target) === toKey(name);
     if (isCircle && !this.#rules.endsCircles) return SERVFAIL;
     const record: ResourceRecord = {
-      ...{ name: toKey(name), class: CLASS.IN, ttl: dname.ttl },
+      name: toKey(name),
+      class: CLASS.IN,
+      ttl: dname.ttl,
       data: { kind: 'CNAME', target: alias.target },
     };
     const isLast = type === TYPE.CNAME || isCircle;

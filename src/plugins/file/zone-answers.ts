@@ -104,7 +104,9 @@ export function presentZoneAnswer({
     rcode: RCODE_OF[result] ?? RCODE.NOERROR,
     authoritative: result !== 'delegation' || answers.length > 0,
     truncated: isCut,
-    ...{ answers, authorities, additionals },
+    answers,
+    authorities,
+    additionals,
   };
 }
 

@@ -14,7 +14,8 @@ export function listChangedDomains(
   before: readonly ForwardRule[],
   after: readonly ForwardRule[],
 ): readonly NameKey[] {
-  const [old, now] = [targetsByMatch(before), targetsByMatch(after)];
+  const old = targetsByMatch(before);
+  const now = targetsByMatch(after);
   const changed = [...new Set([...old.keys(), ...now.keys()])].filter(
     (match) => old.get(match)?.target !== now.get(match)?.target,
   );

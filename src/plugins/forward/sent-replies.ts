@@ -112,7 +112,12 @@ function passOn(query: Query, message: Message, isAsSent: boolean): Answer {
   return {
     kind: 'message',
     rcode: wholeRcodeOf(message),
-    ...{ authoritative, truncated, recursionAvailable, authenticData, recursionDesired, checkingDisabled },
+    authoritative,
+    truncated,
+    recursionAvailable,
+    authenticData,
+    recursionDesired,
+    checkingDisabled,
     answers: own?.(answers) ?? answers,
     authorities: own?.(authorities) ?? authorities,
     additionals,

@@ -21,7 +21,8 @@ const FIELDS = {
 } as const;
 
 export function createHeaderHandler({ query: queryRules, response: responseRules }: HeaderOptions): Handler {
-  const [ofQueries, ofResponses] = [flagsOf(queryRules), flagsOf(responseRules)];
+  const ofQueries = flagsOf(queryRules);
+  const ofResponses = flagsOf(responseRules);
   const hasRules = queryRules.length + responseRules.length > 0;
   return {
     name: 'header',

@@ -101,7 +101,8 @@ function readLine(cursor: DirectiveCursor, draft: HostsDraft): void {
 }
 
 function readHostsLine(cursor: DirectiveCursor, draft: HostsDraft): void {
-  const [address, names] = [cursor.word, cursor.remainingArguments()];
+  const address = cursor.word;
+  const names = cursor.remainingArguments();
   if (draft.fallthrough.length > 0) {
     if (!isAddress(address)) throw cursor.unknownProperty(address, PROPERTIES);
     // CoreDNS names the address, which is the first word of the line.

@@ -73,7 +73,9 @@ export function aliasRecords(
       ? []
       : targets.slice(0, 1);
   return shown.map((target) => ({
-    ...{ name, class: CLASS.IN, ttl: cluster },
+    name,
+    class: CLASS.IN,
+    ttl: cluster,
     data: { kind: 'CNAME', target },
   }));
 }

@@ -62,7 +62,11 @@ export class ExternalZone {
       kind: 'SOA',
       primary: this.#nameserver,
       mailbox: parseName(`hostmaster.${this.#apex}`),
-      ...{ serial: serial(), refresh: REFRESH, retry: RETRY, expire: EXPIRE, minimum: ttls.own },
+      serial: serial(),
+      refresh: REFRESH,
+      retry: RETRY,
+      expire: EXPIRE,
+      minimum: ttls.own,
     };
     return recordOf(this.origin, ttls.own, data);
   }

@@ -20,21 +20,26 @@ const KUBERNETES: KubernetesOptions = {
   zones: [key('cluster.local.')],
   primaryZone: key('cluster.local.'),
   api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
-  ...{ pods: 'disabled', endpointPodNames: false, namespaces: [], namespaceLabels: undefined },
-  ...{
-    labels: undefined,
-    ttl: 30,
-    hasEndpoints: true,
-    ignoresEmptyService: false,
-    ...{ zonal: false, multicluster: [] },
-    fallthrough: [],
-  },
+  pods: 'disabled',
+  endpointPodNames: false,
+  namespaces: [],
+  namespaceLabels: undefined,
+  labels: undefined,
+  ttl: 30,
+  hasEndpoints: true,
+  ignoresEmptyService: false,
+  zonal: false,
+  multicluster: [],
+  fallthrough: [],
   startupTimeout: 5000,
 };
 
 const OPTIONS: K8sExternalOptions = {
   zones: [key('ext.example.'), key('113.0.203.in-addr.arpa.')],
-  ...{ apex: 'dns', ttl: 5, hasEndpoints: false, fallthrough: [] },
+  apex: 'dns',
+  ttl: 5,
+  hasEndpoints: false,
+  fallthrough: [],
 };
 
 const HTTP = { name: 'http', protocol: 'TCP', port: 80 } as const;
@@ -58,7 +63,10 @@ const SERVICES: readonly ServiceObject[] = [
 ];
 
 const PEERS: EndpointsObject = {
-  ...{ kind: 'Endpoints', namespace: 'edge', name: 'peers-1', service: 'peers' },
+  kind: 'Endpoints',
+  namespace: 'edge',
+  name: 'peers-1',
+  service: 'peers',
   groups: [
     {
       addresses: [

@@ -24,7 +24,11 @@ export const k8s_external = definePlugin({
   ],
   read(cursor, context): K8sExternalOptions {
     const draft: Draft<K8sExternalOptions> = {
-      ...{ zones: context.zones, apex: 'dns', ttl: 5, hasEndpoints: false, fallthrough: [] },
+      zones: context.zones,
+      apex: 'dns',
+      ttl: 5,
+      hasEndpoints: false,
+      fallthrough: [],
     };
     cursor.eachUse(() => {
       draft.zones = zonesOrBlock(cursor.remainingArguments(), context);

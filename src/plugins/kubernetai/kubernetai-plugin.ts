@@ -39,7 +39,10 @@ export class Kubernetai implements Plugin, TransferSource {
       only !== undefined && second === undefined
         ? { ...only.cluster.handler, name: 'kubernetai' }
         : {
-            ...{ name: 'kubernetai', role: 'other', questions, answers: 'unchanged' },
+            name: 'kubernetai',
+            role: 'other',
+            questions,
+            answers: 'unchanged',
             handle: (query, next) => {
               // The answer depends on data that is in no publication of the block.
               if (questions.includes(query.key, query.question.type)) query.forbidStoring();

@@ -24,12 +24,21 @@ interface Given {
 function optionsOf({ zone, fallthrough = [] }: Given, place: number): KubernetesOptions {
   const endpoint = `http://192.0.2.${place}`;
   return {
-    ...{ zones: [key(zone)], primaryZone: key(zone) },
+    zones: [key(zone)],
+    primaryZone: key(zone),
     api: { endpoint, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
-    ...{ pods: 'disabled', endpointPodNames: false, namespaces: [], namespaceLabels: undefined },
-    ...{ labels: undefined, ttl: 5, hasEndpoints: true, ignoresEmptyService: false },
-    ...{ multicluster: [], zonal: false },
-    ...{ fallthrough: fallthrough.map(key), startupTimeout: 5000 },
+    pods: 'disabled',
+    endpointPodNames: false,
+    namespaces: [],
+    namespaceLabels: undefined,
+    labels: undefined,
+    ttl: 5,
+    hasEndpoints: true,
+    ignoresEmptyService: false,
+    multicluster: [],
+    zonal: false,
+    fallthrough: fallthrough.map(key),
+    startupTimeout: 5000,
   };
 }
 
@@ -40,7 +49,8 @@ function serving(...given: readonly Given[]) {
     restored: NOTHING_RESTORED,
     ownAddresses: [],
     environment: {},
-    ...{ metrics: new MetricRegistry(), table: new TableWriter({ readers: 1, reservation: 2 ** 26 }) },
+    metrics: new MetricRegistry(),
+    table: new TableWriter({ readers: 1, reservation: 2 ** 26 }),
     chain: (): Answer => ({ kind: 'servfail' }),
   };
   const options = given.map(optionsOf);
@@ -55,7 +65,10 @@ function serving(...given: readonly Given[]) {
     cluster.namespaces.upsert({ kind: 'Namespace', name: 'shop' });
     for (const [name, address] of Object.entries(services))
       cluster.services.upsert({
-        ...{ kind: 'Service', namespace: 'shop', name, ports: [] },
+        kind: 'Service',
+        namespace: 'shop',
+        name,
+        ports: [],
         address: { kind: 'clusterIPs', addresses: [address] },
       });
     for (const sink of sinks) sink.listCompleted();

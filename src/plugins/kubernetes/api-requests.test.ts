@@ -9,9 +9,13 @@ const NO_LIMITS = { qps: 0, burst: 0, maxInflight: 0 };
 const response: ApiResponse = { status: 200, headers: {}, body: (async function* () {})(), discard() {} };
 
 function connectTo(request: Connection['request'], limits: Partial<typeof NO_LIMITS> = {}) {
-  const [clock, metrics] = [new ManualClock(), new MetricRegistry()];
+  const clock = new ManualClock();
+  const metrics = new MetricRegistry();
   const plain: Connection = {
-    ...{ kind: 'connection', server: 'https://192.0.2.1:6443/x', source: 'test', request },
+    kind: 'connection',
+    server: 'https://192.0.2.1:6443/x',
+    source: 'test',
+    request,
     refreshCredentials() {},
     close() {},
   };

@@ -14,15 +14,23 @@ import { AskableCluster, question } from './testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const service = (name: string, address: ServiceObject['address']): ServiceObject => ({
-  ...{ kind: 'Service', namespace: 'shop', name, address, ports: PORTS },
+  kind: 'Service',
+  namespace: 'shop',
+  name,
+  address,
+  ports: PORTS,
 });
 
 function slice(service: string, cluster: string | undefined, hostnames: Readonly<Record<string, string>>) {
   const addresses = Object.entries(hostnames).map(([address, hostname]) => ({
-    ...{ address, hostname: hostname === '' ? undefined : hostname },
+    address,
+    hostname: hostname === '' ? undefined : hostname,
   }));
   const object: EndpointsObject = {
-    ...{ kind: 'Endpoints', namespace: 'shop', name: `${service}-${cluster}`, service },
+    kind: 'Endpoints',
+    namespace: 'shop',
+    name: `${service}-${cluster}`,
+    service,
     groups: [{ addresses, ports: PORTS }],
     ...(cluster !== undefined && { cluster }),
   };
@@ -48,7 +56,8 @@ function clusterSet(restored = NOTHING_RESTORED): AskableCluster {
 /** What the chain answers, after the table if that does. */
 async function ask(cluster: AskableCluster, below: string, type: number) {
   const asked = question(`${below}.svc.cluster.local.`, type);
-  const [byTable, byChain] = [cluster.askTable(asked), await cluster.askChain(asked)];
+  const byTable = cluster.askTable(asked);
+  const byChain = await cluster.askChain(asked);
   const texts = (message: typeof byChain) =>
     message.header.rcode === RCODE.NOERROR
       ? message.answers.map((record) => presentRecord(record).split(' ').slice(4).join(' ')).sort()
@@ -88,7 +97,7 @@ describe('a cluster set', () => {
 
   it('has the label of the cluster in targets', async () => {
     expect(await ask(cluster, '_http._tcp.db.shop', TYPE.SRV)).toEqual(
-      [...['10-3-0-1', 'db-0.east', 'db-0.west', '10-1-0-2.west', 'fd02--0.east']]
+      ['10-3-0-1', 'db-0.east', 'db-0.west', '10-1-0-2.west', 'fd02--0.east']
         .map((label) => `0 20 80 ${label}.db.shop.svc.cluster.local.`)
         .sort(),
     );

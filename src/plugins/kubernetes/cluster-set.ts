@@ -34,7 +34,13 @@ export class ClusterSet {
     this.domain = domain;
     this.publication = table.definePublication();
     const settings = {
-      ...{ domain, dialect: coreDns, pods, ttl, ownAddresses, hasEndpoints, publication: this.publication },
+      domain,
+      dialect: coreDns,
+      pods,
+      ttl,
+      ownAddresses,
+      hasEndpoints,
+      publication: this.publication,
       ignoresEmptyServices: ignoresEmptyService,
       reverseZones: [],
       clusterLabels: findClusterLabels(restored),

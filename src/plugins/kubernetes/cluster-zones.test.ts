@@ -69,7 +69,9 @@ function answering({ options = {}, objects = OBJECTS, outside = anAddress, ...mo
     {
       domain: OPTIONS.primaryZone,
       dialect: coreDns,
-      ...{ pods: all.pods, ttl: all.ttl, hasEndpoints: all.hasEndpoints },
+      pods: all.pods,
+      ttl: all.ttl,
+      hasEndpoints: all.hasEndpoints,
       ignoresEmptyServices: all.ignoresEmptyService,
       reverseZones: [key('in-addr.arpa.')],
       ownAddresses: [],

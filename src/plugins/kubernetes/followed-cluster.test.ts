@@ -15,17 +15,21 @@ it.each([
   [['reverse-of-special-addresses'], 2],
 ] as const)('with %s restored, %i of a pod and a metadata service have reverse names', (restored, named) => {
   const options: KubernetesOptions = {
-    ...{ zones: [CLUSTER, toKey(parseName('in-addr.arpa.'))], primaryZone: CLUSTER },
+    zones: [CLUSTER, toKey(parseName('in-addr.arpa.'))],
+    primaryZone: CLUSTER,
     pods: 'disabled',
     api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
-    ...{ endpointPodNames: false, namespaces: [], namespaceLabels: undefined, labels: undefined, ttl: 5 },
-    ...{
-      hasEndpoints: true,
-      ignoresEmptyService: false,
-      ...{ zonal: false, multicluster: [] },
-      fallthrough: [],
-      startupTimeout: 5000,
-    },
+    endpointPodNames: false,
+    namespaces: [],
+    namespaceLabels: undefined,
+    labels: undefined,
+    ttl: 5,
+    hasEndpoints: true,
+    ignoresEmptyService: false,
+    zonal: false,
+    multicluster: [],
+    fallthrough: [],
+    startupTimeout: 5000,
   };
   const { cluster } = new FollowedCluster(options, {
     clock: new ManualClock(),
@@ -33,12 +37,15 @@ it.each([
     metrics: new MetricRegistry(),
     restored: new Set(restored),
     table: new TableWriter({ readers: 0, reservation: 64 * 2 ** 20, seed: 4711 }),
-    ...{ ownAddresses: [], environment: {} },
+    ownAddresses: [],
+    environment: {},
   });
   const addresses = ['10.244.0.1', '169.254.169.254'].map((address) => ({ address, hostname: undefined }));
   cluster.endpoints.upsert({
     kind: 'Endpoints',
-    ...{ namespace: 'shop', name: 'web-1', service: 'web' },
+    namespace: 'shop',
+    name: 'web-1',
+    service: 'web',
     groups: [{ addresses, ports: [] }],
   });
   expect(cluster.state().addresses).toBe(named);

@@ -107,7 +107,14 @@ export class FollowedCluster {
     this.#zones = options.zonal ? new EndpointZones() : undefined;
     const { domain, reverseZones, publication } = this;
     const settings = {
-      ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints, publication },
+      domain,
+      dialect: coreDns,
+      pods,
+      ttl,
+      reverseZones,
+      ownAddresses,
+      hasEndpoints,
+      publication,
       ignoresEmptyServices: ignoresEmptyService,
       namesSpecialAddresses: restored.has('reverse-of-special-addresses'),
       endpointRanges: options.endpointRanges,
@@ -207,8 +214,11 @@ export class FollowedCluster {
       connection: this.#connection,
       sinks: this.#sinks(),
       selection: {
-        ...{ services: labels, namespaces: namespaceLabels, namesPods: endpointPodNames },
-        ...{ readsWholePods: this.#podClaims.length > 0, readsPlaces: nodes?.prefersZone === true },
+        services: labels,
+        namespaces: namespaceLabels,
+        namesPods: endpointPodNames,
+        readsWholePods: this.#podClaims.length > 0,
+        readsPlaces: nodes?.prefersZone === true,
       },
       clock,
       log: withoutNews(log),
@@ -247,7 +257,9 @@ export class FollowedCluster {
         return { domain: this.#options.primaryZone, source, cluster: identity };
       },
       age: () => this.#watch?.status().age,
-      ...{ cluster, clock, log },
+      cluster,
+      clock,
+      log,
     });
     return await restoreSnapshot(this.#snapshot, cluster);
   }
@@ -269,7 +281,8 @@ export class FollowedCluster {
     const { hasEndpoints, pods: podMode } = this.#options;
     const isHeadless = (namespace: string, name: string) => this.cluster.isHeadless(namespace, name);
     return {
-      ...{ services: this.external?.observe(services) ?? services, namespaces },
+      services: this.external?.observe(services) ?? services,
+      namespaces,
       endpoints: hasEndpoints ? observeChanges(endpoints, { ...this.#dependencies, isHeadless }) : undefined,
       pods: podMode === 'verified' ? pods : undefined,
       imports: imported && {

@@ -19,7 +19,9 @@ async function makeKept() {
       settings: { file, maxAge: 0, maxAgeName: '--snapshot-max-age' },
       owner: async () => owner,
       age: () => 0,
-      ...{ cluster, clock, log },
+      cluster,
+      clock,
+      log,
     });
   return { file, clock, log, keep };
 }

@@ -11,22 +11,27 @@ import type { KubernetesOptions } from './options.ts';
 
 const ZONE = toKey(parseName('cluster.local.'));
 const OPTIONS: KubernetesOptions = {
-  ...{ zones: [ZONE], primaryZone: ZONE },
+  zones: [ZONE],
+  primaryZone: ZONE,
   api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
-  ...{ pods: 'disabled', endpointPodNames: false, namespaces: [], namespaceLabels: undefined },
-  ...{
-    labels: undefined,
-    ttl: 5,
-    hasEndpoints: true,
-    ignoresEmptyService: false,
-    ...{ zonal: false, multicluster: [] },
-    fallthrough: [],
-  },
+  pods: 'disabled',
+  endpointPodNames: false,
+  namespaces: [],
+  namespaceLabels: undefined,
+  labels: undefined,
+  ttl: 5,
+  hasEndpoints: true,
+  ignoresEmptyService: false,
+  zonal: false,
+  multicluster: [],
+  fallthrough: [],
   startupTimeout: 5000,
 };
 /** An API server that never answers. */
 const silent: Connection = {
-  ...{ kind: 'connection', server: 'https://192.0.2.1:6443', source: 'test' },
+  kind: 'connection',
+  server: 'https://192.0.2.1:6443',
+  source: 'test',
   request: (_path, options) =>
     new Promise((_, refuse) =>
       options?.signal?.addEventListener('abort', () => refuse(new Error('aborted'))),
@@ -48,7 +53,8 @@ it.each([
     waits: 5000,
   },
 ])('$what Corefile with startup_timeout $timeout waits $waits ms for a silent API server', async (row) => {
-  const [clock, log] = [new ManualClock(), new RecordingLog()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
   const { isFirst, restored, timeout, waits } = row;
   const plugin = new Kubernetes(
     { ...OPTIONS, startupTimeout: timeout },
@@ -59,7 +65,8 @@ it.each([
       restored,
       ownAddresses: [],
       environment: {},
-      ...{ metrics: new MetricRegistry(), table: new TableWriter({ readers: 1, reservation: 2 ** 26 }) },
+      metrics: new MetricRegistry(),
+      table: new TableWriter({ readers: 1, reservation: 2 ** 26 }),
       connect: async () => silent,
       chain: () => ({ kind: 'servfail' }),
     },

@@ -5,8 +5,12 @@ import { openCluster } from './open-cluster.ts';
 import type { KubernetesApi } from './options.ts';
 
 const NONE: KubernetesApi = {
-  ...{ endpoint: undefined, tls: undefined, kubeconfig: undefined },
-  ...{ qps: 0, burst: 0, maxInflight: 0 },
+  endpoint: undefined,
+  tls: undefined,
+  kubeconfig: undefined,
+  qps: 0,
+  burst: 0,
+  maxInflight: 0,
 };
 
 const open = (api: Partial<KubernetesApi>) =>

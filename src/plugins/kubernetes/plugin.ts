@@ -96,7 +96,8 @@ export function dependenciesOf(context: PluginContext): KubernetesDependencies {
     table: context.use(ANSWER_TABLE),
     chain: context.lookUp,
     ownAddresses: addressesOfServer(context.server),
-    ...{ environment: process.env, needs },
+    environment: process.env,
+    needs,
     ...(transfer && { onChange: (zone) => transfer.notify(zone) }),
   };
 }

@@ -5,7 +5,8 @@ import type { EndpointsObject } from '../../kube/objects/objects.ts';
 import { observeChanges } from './programming-latency.ts';
 
 it('counts the age of changes to headless services that arrive by a watch', async () => {
-  const [clock, metrics] = [new ManualClock(), new MetricRegistry()];
+  const clock = new ManualClock();
+  const metrics = new MetricRegistry();
   const taken: EndpointsObject[] = [];
   const sink = observeChanges(
     {
@@ -18,7 +19,11 @@ it('counts the age of changes to headless services that arrive by a watch', asyn
     { metrics, clock, isHeadless: (_, service) => service === 'db' },
   );
   const object: EndpointsObject = {
-    ...{ kind: 'Endpoints', namespace: 'a', name: 'x', service: 'db', groups: [] },
+    kind: 'Endpoints',
+    namespace: 'a',
+    name: 'x',
+    service: 'db',
+    groups: [],
     changeTime: new Date(clock.now() - 300).toISOString(),
   };
   sink.listStarted();

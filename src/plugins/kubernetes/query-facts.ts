@@ -28,7 +28,13 @@ interface NameParts {
 }
 
 const NO_PARTS: NameParts = {
-  ...{ endpoint: '', 'port-name': '', protocol: '', service: '', namespace: '', kind: '', zone: '' },
+  endpoint: '',
+  'port-name': '',
+  protocol: '',
+  service: '',
+  namespace: '',
+  kind: '',
+  zone: '',
 };
 
 export class QueryFacts implements FactSource {

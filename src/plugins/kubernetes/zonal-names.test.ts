@@ -10,15 +10,22 @@ import { AskableCluster, question } from './testing/askable-cluster.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const SERVICE: ServiceObject = {
-  ...{ kind: 'Service', namespace: 'blue', name: 'db', address: { kind: 'headless' }, ports: PORTS },
+  kind: 'Service',
+  namespace: 'blue',
+  name: 'db',
+  address: { kind: 'headless' },
+  ports: PORTS,
 };
 const PLAIN: ServiceObject = {
-  ...{ ...SERVICE, name: 'web', address: { kind: 'clusterIPs', addresses: ['10.96.0.1'] } },
+  ...SERVICE,
+  name: 'web',
+  address: { kind: 'clusterIPs', addresses: ['10.96.0.1'] },
 };
 
 function slice(name: string, zones: Readonly<Record<string, string | undefined>>): EndpointsObject {
   const addresses = Object.entries(zones).map(([address, zone]) => ({
-    ...{ address, hostname: undefined },
+    address,
+    hostname: undefined,
     ...(zone !== undefined && { zone }),
   }));
   return { kind: 'Endpoints', namespace: 'blue', name, service: 'db', groups: [{ addresses, ports: PORTS }] };

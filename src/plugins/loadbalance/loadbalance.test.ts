@@ -84,7 +84,9 @@ describe('with weights', () => {
     [258.9 / 259, 3],
   ])('the draw %d puts one address first', async (random, first) => {
     const order = await orderBy(NONE, { random: () => random, weights: () => WEIGHTS }, [
-      ...[address(1), address(2), address(3)],
+      address(1),
+      address(2),
+      address(3),
     ]);
     expect(order).toHaveLength(3);
     expect(order[0]).toBe(`192.0.2.${first}`);
@@ -121,7 +123,12 @@ describe('with preferred ranges', () => {
 
   it('their addresses come first, in the order of the ranges, and what is no address comes last', async () => {
     const order = await orderBy({ preferred }, { random: () => 0.99 }, [
-      ...[text, address(1), address(2), address(3), address(4), cname],
+      text,
+      address(1),
+      address(2),
+      address(3),
+      address(4),
+      cname,
     ]);
     expect(order).toEqual(['b.', '192.0.2.4', '192.0.2.2', '192.0.2.3', '192.0.2.1', '"x"']);
   });
@@ -130,7 +137,9 @@ describe('with preferred ranges', () => {
     const dependencies = { random: () => 0.99, weights: () => WEIGHTS };
     expect(
       await orderBy({ preferred: [{ address: '192.0.2.2', prefix: 32 }] }, dependencies, [
-        ...[address(1), address(2), address(3)],
+        address(1),
+        address(2),
+        address(3),
       ]),
     ).toEqual(['192.0.2.2', '192.0.2.3', '192.0.2.1']);
   });
@@ -149,7 +158,8 @@ describe('a file of weights', () => {
   async function follow(content: string, reload = 1000) {
     const folder = await makeTemporaryFolder();
     const path = await folder.write('w', content);
-    const [clock, log] = [new ManualClock(), new RecordingLog()];
+    const clock = new ManualClock();
+    const log = new RecordingLog();
     const followed = new FollowedWeights({ path, reload }, { clock, log });
     onTestFinished(() => followed.stop());
     followed.start();

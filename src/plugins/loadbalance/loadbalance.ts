@@ -27,7 +27,8 @@ export function createLoadbalanceHandler(
   { random = Math.random, weights }: LoadbalanceDependencies = {},
 ): Handler {
   const ranges = preferred.map(matchRange);
-  const [isShuffling, prefers] = [weights === undefined, ranges.length > 0];
+  const isShuffling = weights === undefined;
+  const prefers = ranges.length > 0;
   const prefer: Arrange = prefers ? (records) => preferRanges(records, ranges) : (records) => records;
   const weigh: Arrange = (records) => putFirst(records, weights?.() ?? Weights.NONE, random);
   const parts = { name: 'loadbalance', role: 'other', rotates: true } as const;
@@ -139,7 +140,8 @@ function shuffle(records: ResourceRecord[], random: () => number): readonly Reso
 }
 
 function swap(records: ResourceRecord[], at: number, other: number): void {
-  const [one, two] = [records[at], records[other]];
+  const one = records[at];
+  const two = records[other];
   if (one === undefined || two === undefined) return;
   records[at] = two;
   records[other] = one;

@@ -37,7 +37,8 @@ export class Weights {
         ofName = weights.get(name) ?? new Map();
         weights.set(name, ofName);
       } else {
-        const [address, value] = [readAddress(word, path), readWeight(weight, path)];
+        const address = readAddress(word, path);
+        const value = readWeight(weight, path);
         if (ofName === undefined) throw new WeightsError(`missing domain name in weight file ${path}`);
         if (!ofName.has(address)) ofName.set(address, value);
       }

@@ -27,7 +27,7 @@ const rulesOf = (name: string) => [...scopes.find(key(name))].flat();
 
 describe('the rules that a name is in', () => {
   it.each([
-    ['x.a.example.', [...['a.example', 'a.example again', 'a.example'], '*a.example', ...ENDS]],
+    ['x.a.example.', ['a.example', 'a.example again', 'a.example', '*a.example', ...ENDS]],
     ['b.example.', ['a.example', ...ENDS]],
     ['ba.example.', ['*a.example', 'example', '*ample', 'root', 'all']],
     ['example.', ['example', '*ample', 'plain', 'root', 'all']],

@@ -51,7 +51,10 @@ describe('rules for replies', () => {
 
   it('translate addresses, which no server has authority for then', () => {
     expect(told('a.', ['1.2.3.4', '4.4.4.9'])).toEqual([
-      ...[0, false, 'a. 30 IN A 5.6.7.4', 'a. 30 IN A 4.4.4.9'],
+      0,
+      false,
+      'a. 30 IN A 5.6.7.4',
+      'a. 30 IN A 4.4.4.9',
     ]);
     expect(told('x.okay.example.', ['4.4.4.15'])).toEqual([0, false, 'x.okay.example. 30 IN A 10.0.0.15']);
   });

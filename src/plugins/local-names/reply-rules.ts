@@ -98,7 +98,8 @@ interface Translation {
 function toAlias({ from, to, mask }: AddressAlias): Translation {
   const bits = numberOf(mask);
   if (from.kind === 'range') {
-    const [first, last] = [numberOf(from.first), numberOf(from.last)];
+    const first = numberOf(from.first);
+    const last = numberOf(from.last);
     return { matches: (address) => first <= address && address <= last, to: numberOf(to), mask: bits };
   }
   const masked = numberOf(from.address);

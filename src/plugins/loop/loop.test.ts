@@ -21,7 +21,8 @@ function start({ behind, endsProcess = false, former, handlers = [] }: Scene) {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const ends: string[] = [];
-  let [tests, changes] = [0, 0];
+  let tests = 0;
+  let changes = 0;
   const whole: Chain = (query) => loop.handler.handle(query, behind(whole));
   const chain: Chain = (query) => {
     tests += 1;
@@ -30,7 +31,11 @@ function start({ behind, endsProcess = false, former, handlers = [] }: Scene) {
   const loop: Loop = new Loop(
     { zone: ROOT },
     {
-      ...{ clock, log, chain, server: 'dns://:53', handlers: () => [loop.handler, ...handlers] },
+      clock,
+      log,
+      chain,
+      server: 'dns://:53',
+      handlers: () => [loop.handler, ...handlers],
       changed: () => {
         changes += 1;
         return true;
@@ -121,7 +126,9 @@ describe('a query that comes back', () => {
     const here = toKey(parseName('here.example.'));
     const rules = [{}, {}];
     const forwarder: Handler = {
-      ...{ name: 'forward', role: 'forwarder', answers: 'unchanged' },
+      name: 'forward',
+      role: 'forwarder',
+      answers: 'unchanged',
       questions: namesWithin(new Set([ROOT])),
       ruleFor: (name: NameKey) => rules[name === here ? 0 : 1],
       handle: () => RECORDS,

@@ -191,9 +191,16 @@ export class Loop {
   #makeQuery(): Query {
     const question = { name: this.#name, type: TYPE.HINFO, class: CLASS.IN };
     const header = {
-      ...{ id: 0, response: false, opcode: OPCODE.QUERY, rcode: 0, recursionDesired: true },
-      ...{ authoritative: false, truncated: false, recursionAvailable: false },
-      ...{ authenticData: false, checkingDisabled: false },
+      id: 0,
+      response: false,
+      opcode: OPCODE.QUERY,
+      rcode: 0,
+      recursionDesired: true,
+      authoritative: false,
+      truncated: false,
+      recursionAvailable: false,
+      authenticData: false,
+      checkingDisabled: false,
     };
     // It counts as a query that the listeners have received.
     const octets = HEADER_OCTETS + encodeName(this.#name).length + 4;

@@ -8,7 +8,12 @@ const files: CorefileFiles = { read: () => '', kindOf: () => undefined, list: ()
 
 function read(text: string, restored = NOTHING_RESTORED) {
   return readCorefile(text, {
-    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, files, restored },
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    files,
+    restored,
     interfaces: new Map(),
   });
 }

@@ -6,7 +6,8 @@ import { TYPE } from '../../wire/types.ts';
 import { createPrometheusHandler } from './prometheus.ts';
 
 it('counts requests, responses, sizes and times, and goes on counting in another block', async () => {
-  const [clock, metrics] = [new ManualClock(), new MetricRegistry()];
+  const clock = new ManualClock();
+  const metrics = new MetricRegistry();
   for (const answer of [addresses('a.', '10.0.0.1'), { kind: 'servfail' } as const]) {
     const { handle } = createPrometheusHandler({
       metrics,
@@ -38,7 +39,8 @@ it.each([
   [false, 0],
   [true, 1],
 ])('counts questions that plugins ask: %s', async (countsFurther, expected) => {
-  const [clock, metrics] = [new ManualClock(), new MetricRegistry()];
+  const clock = new ManualClock();
+  const metrics = new MetricRegistry();
   const options = { metrics, clock, pluginOf: () => 'cache', sizeOf: () => 19, countsFurther };
   const { handle } = createPrometheusHandler(options);
   const query = makeQuery('a.', 'AAAA');

@@ -16,7 +16,11 @@ const AUTHENTICATIONS: ReadonlyMap<string, ClientAuthentication> = new Map([
 
 /** OpenSSL chooses among what the toolkit lets through, or HTTP/2 is left out, which scrapers do without. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
-  ...['min_version', 'max_version', 'cipher_suites', 'prefer_server_cipher_suites', 'curve_preferences'],
+  'min_version',
+  'max_version',
+  'cipher_suites',
+  'prefer_server_cipher_suites',
+  'curve_preferences',
 ]);
 
 type YamlFields = ReadonlyMap<string, unknown>;
@@ -47,7 +51,9 @@ function readTls(fields: YamlFields, path: string): TlsOptions {
     const found = take(name);
     return found === undefined || isAbsolute(found) ? found : join(dirname(path), found);
   };
-  const [certificate, key, authorities] = [file('cert_file'), file('key_file'), file('client_ca_file')];
+  const certificate = file('cert_file');
+  const key = file('key_file');
+  const authorities = file('client_ca_file');
   const authentication = take('client_auth_type') ?? 'NoClientCert';
   const clientAuthentication = AUTHENTICATIONS.get(authentication);
   const unknown = [...left.keys()].find((name) => !WITHOUT_EFFECT.has(name));

@@ -79,7 +79,8 @@ export function readCnameRule(words: readonly string[], cursor: DirectiveCursor)
   const kind = matchKindOf(kindText);
   if (kind === undefined)
     throw cursor.bareError(`unknown cname rewrite type: ${kindText.toLowerCase()}`, remedy);
-  const [from, to] = [fromText.toLowerCase(), toText.toLowerCase()];
+  const from = fromText.toLowerCase();
+  const to = toText.toLowerCase();
   const patternRemedy = 'Correct the expression; its syntax is that of Go.';
   const faults = {
     tooLong: (lengths: string) =>

@@ -16,7 +16,11 @@ const read = (...records: readonly ResourceRecord[]) => readCatalog(new ZoneName
 
 it('has the zones of its member nodes, with their labels and new owners', () => {
   const members = read(
-    ...[ns, version('2'), ptr('a1', 'One.test.'), ptr('b2', 'two.test.'), ptr('coo.b2', 'other.example.')],
+    ns,
+    version('2'),
+    ptr('a1', 'One.test.'),
+    ptr('b2', 'two.test.'),
+    ptr('coo.b2', 'other.example.'),
     // Other properties, and names below them, are of no concern.
     ...[ptr('group.a1', 'x.'), ptr('x.coo.a1', 'y.'), ptr('coo.c3', 'z.')],
     record('zones.cat.example.', { kind: 'PTR', target: parseName('no.') }),

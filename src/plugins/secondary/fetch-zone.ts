@@ -127,8 +127,16 @@ function writeQuery(
   authorities: readonly ResourceRecord[],
 ): Uint8Array {
   const header = {
-    ...{ id, response: false, opcode: 0, rcode: 0, authoritative: false, truncated: false },
-    ...{ recursionDesired: false, recursionAvailable: false, authenticData: false, checkingDisabled: false },
+    id,
+    response: false,
+    opcode: 0,
+    rcode: 0,
+    authoritative: false,
+    truncated: false,
+    recursionDesired: false,
+    recursionAvailable: false,
+    authenticData: false,
+    checkingDisabled: false,
   };
   const questions = [{ name: origin, type, class: CLASS.IN }];
   return encodeMessage({ header, questions, answers: [], authorities, additionals: [], edns: undefined }, {});

@@ -9,7 +9,14 @@ import { type KnownRecords, RecordStream, type TransferResult } from './record-s
 const NAME = parseName('ns.example.');
 const soa = (serial: number) =>
   record('example.', {
-    ...{ kind: 'SOA', primary: NAME, mailbox: NAME, serial, refresh: 1, retry: 1, expire: 1, minimum: 1 },
+    kind: 'SOA',
+    primary: NAME,
+    mailbox: NAME,
+    serial,
+    refresh: 1,
+    retry: 1,
+    expire: 1,
+    minimum: 1,
   });
 const host = (number: number) => record(`h${number}.example.`, { kind: 'A', address: `192.0.2.${number}` });
 const hosts = (...numbers: readonly number[]) => numbers.map(host);
@@ -47,8 +54,17 @@ describe('changes', () => {
   // RFC 1995 section 7, with three versions.
   const before = known(1, hosts(1, 2));
   const changes = [
-    ...[soa(3), soa(1), host(1), soa(2), host(3), host(4)],
-    ...[soa(2), host(3), soa(3), host(5), soa(3)],
+    soa(3),
+    soa(1),
+    host(1),
+    soa(2),
+    host(3),
+    host(4),
+    soa(2),
+    host(3),
+    soa(3),
+    host(5),
+    soa(3),
   ];
 
   it('apply one after the other, in one message or many', () => {

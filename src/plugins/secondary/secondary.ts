@@ -121,7 +121,10 @@ export class Secondary implements TransferSource {
   #makeZone(plan: SecondaryZone, fetched: FollowedZone['fetched']): FollowedZone {
     const { clock, log, random = Math.random, keyNamed, onChange } = this.#dependencies;
     const zone: FollowedZone = new FollowedZone(plan, fetched, {
-      ...{ clock, log, random, turns: this.#turns },
+      clock,
+      log,
+      random,
+      turns: this.#turns,
       key: plan.key && keyNamed?.(plan.key),
       // A catalog that breaks the rules must change nothing (RFC 9432 section 5.1).
       judge: plan.catalog && ((names) => void readCatalog(names)),

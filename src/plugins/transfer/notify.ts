@@ -30,8 +30,13 @@ export interface NotifyOptions {
 export async function notifySecondary(options: NotifyOptions): Promise<string | undefined> {
   const { secondary, source, clock, zone } = options;
   const transport = new UdpTransport({
-    ...{ peer: secondary, sourceAddress: source, sourcePorts: { kind: 'any' }, mixesCase: false },
-    ...{ maxReply: MAX_REPLY_OCTETS, ignoredAddresses: [], clock },
+    peer: secondary,
+    sourceAddress: source,
+    sourcePorts: { kind: 'any' },
+    mixesCase: false,
+    maxReply: MAX_REPLY_OCTETS,
+    ignoredAddresses: [],
+    clock,
   });
   const refused = (reason: string) =>
     `notify for zone "${zone}" was not accepted by "${formatSocketAddress(secondary)}": ${JSON.stringify(reason)}`;

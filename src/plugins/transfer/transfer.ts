@@ -205,8 +205,16 @@ function* countTo(
 }
 
 const HEADER: Message['header'] = {
-  ...{ id: 0, response: true, opcode: 0, rcode: 0, authoritative: false, truncated: false },
-  ...{ recursionDesired: false, recursionAvailable: false, authenticData: false, checkingDisabled: false },
+  id: 0,
+  response: true,
+  opcode: 0,
+  rcode: 0,
+  authoritative: false,
+  truncated: false,
+  recursionDesired: false,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
 };
 
 /** Octets of a record without compression, and a header's more. */

@@ -62,7 +62,8 @@ function judgeBinary(
   const { operator, left, right } = condition;
   const isOr = operator === 'or' || operator === '||';
   if (isOr || operator === 'and' || operator === '&&') {
-    const [first, second] = [judge(left, range), judge(right, range)];
+    const first = judge(left, range);
+    const second = judge(right, range);
     // An unknown first part may fail, and then nothing is met.
     if (first === 'unknown' || first === isOr) return first;
     return second;

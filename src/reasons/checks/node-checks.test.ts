@@ -7,18 +7,25 @@ import { NODE_CHECKS } from './node-checks.ts';
 
 const NOTHING = { total: 0, recent: 0 };
 const CONNTRACK = {
-  ...{ entries: 1_000, maxEntries: 262_144 },
-  ...{ insertFailed: NOTHING, dropped: NOTHING, earlyDropped: NOTHING },
+  entries: 1_000,
+  maxEntries: 262_144,
+  insertFailed: NOTHING,
+  dropped: NOTHING,
+  earlyDropped: NOTHING,
 };
 const UDP = {
   received: { total: 10_000_000, recent: 500 },
   // Long ago, and few among so many.
   bufferErrors: { total: 999, recent: 0 },
-  ...{ checksumErrors: NOTHING, refused: NOTHING },
+  checksumErrors: NOTHING,
+  refused: NOTHING,
 };
 const RESOLV_CONF = {
-  ...{ path: '/etc/resolv.conf', nameservers: ['10.0.0.2', '10.0.0.3'], problems: [] },
-  ...{ search: ['corp.example'], localAddresses: ['169.254.20.10'] },
+  path: '/etc/resolv.conf',
+  nameservers: ['10.0.0.2', '10.0.0.3'],
+  problems: [],
+  search: ['corp.example'],
+  localAddresses: ['169.254.20.10'],
 };
 
 const HEALTHY: NodeEvidence = {

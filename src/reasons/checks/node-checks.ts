@@ -77,11 +77,13 @@ const conntrackFull = ofNode(
     return [
       ...(isFull ? [full] : []),
       ...ofGrowth(dropped, {
-        ...{ subject, remedies },
+        subject,
+        remedies,
         sentence: 'packets were dropped because the table of connections was full',
       }),
       ...ofGrowth(earlyDropped, {
-        ...{ subject, remedies },
+        subject,
+        remedies,
         sentence: 'connections were forgotten because the table of connections was full',
       }),
     ];

@@ -69,7 +69,8 @@ describe('the names of hosts files', () => {
     const lines = fc.array(line, { maxLength: 12 });
     fc.assert(
       fc.property(lines, lines, fc.constantFrom(...NAMES), (some, others, name) => {
-        const [one, other] = [expected(some).names.get(`${name}.`), expected(others).names.get(`${name}.`)];
+        const one = expected(some).names.get(`${name}.`);
+        const other = expected(others).names.get(`${name}.`);
         const isSame = JSON.stringify(one) === JSON.stringify(other);
         expect(hostsOf(some).hasSameAddresses(wire(name), hostsOf(others))).toBe(isSame);
       }),

@@ -289,11 +289,13 @@ export class HostNames {
 
   /** Whether a name has the same addresses in the same order, with the same TTLs, here and in `other`. */
   hasSameAddresses(name: WireName, other: HostNames): boolean {
-    const [here, there] = [this.#findName(name), other.#findName(name)];
+    const here = this.#findName(name);
+    const there = other.#findName(name);
     if (here === 0 || there === 0) return here === there;
     // Nearly all names have one address.
     if (this.#isSingle(here) && other.#isSingle(there)) return this.#isSame(here, other, there);
-    const [own, others] = [[...this.#pairsOf(here)], [...other.#pairsOf(there)]];
+    const own = [...this.#pairsOf(here)];
+    const others = [...other.#pairsOf(there)];
     return (
       own.length === others.length && own.every((pair, at) => this.#isSame(pair, other, others[at] ?? 0))
     );
@@ -301,7 +303,8 @@ export class HostNames {
 
   /** Whether a name of the reverse tree points to the same name, with the same TTL, here and in `other`. */
   hasSamePointer(name: WireName, other: HostNames): boolean {
-    const [here, there] = [this.pointer(name), other.pointer(name)];
+    const here = this.pointer(name);
+    const there = other.pointer(name);
     if (here === undefined || there === undefined) return here === there;
     return here.ttl === there.ttl && Buffer.compare(here.target, there.target) === 0;
   }
@@ -343,7 +346,8 @@ export class HostNames {
   }
 
   #isSame(pair: number, other: HostNames, otherPair: number): boolean {
-    const [here, there] = [this.#addressOf(pair), other.#addressOf(otherPair)];
+    const here = this.#addressOf(pair);
+    const there = other.#addressOf(otherPair);
     return here.ttl === there.ttl && Buffer.compare(here.octets, there.octets) === 0;
   }
 

@@ -62,13 +62,20 @@ export class Autoscaler {
     // A dry run changes nothing, so several instances may do it.
     if (plan.election !== undefined && !isDryRun)
       this.#election = new LeaderElection(plan.election, {
-        ...{ rest: this.#rest, namespace, identity, clock, log, random, onElected },
+        rest: this.#rest,
+        namespace,
+        identity,
+        clock,
+        log,
+        random,
+        onElected,
       });
     this.#poller = new Poller(plan, {
       rest: this.#rest,
       countNodes: () => this.#nodes.count(),
       isLeader: () => this.isLeader,
-      ...{ clock, log },
+      clock,
+      log,
     });
     this.stats = new AutoscalerStats(clock);
     this.#outage = new OutageLog(log, clock, { failed: 'poll failed', ended: 'polls succeed again' });

@@ -14,13 +14,17 @@ import { decideReplicas } from './decide.ts';
 
 const size = fc
   .record({
-    ...{ schedulableNodes: fc.nat(100_000), otherNodes: fc.nat(100_000) },
-    ...{ schedulableCores: fc.nat(10_000_000), otherCores: fc.nat(10_000_000) },
+    schedulableNodes: fc.nat(100_000),
+    otherNodes: fc.nat(100_000),
+    schedulableCores: fc.nat(10_000_000),
+    otherCores: fc.nat(10_000_000),
   })
   .map(
     ({ schedulableNodes, otherNodes, schedulableCores, otherCores }): NodeCounts => ({
-      ...{ schedulableNodes, nodes: schedulableNodes + otherNodes },
-      ...{ schedulableCores, cores: schedulableCores + otherCores },
+      schedulableNodes,
+      nodes: schedulableNodes + otherNodes,
+      schedulableCores,
+      cores: schedulableCores + otherCores,
     }),
   );
 
@@ -32,8 +36,12 @@ const bound = fc.oneof(fc.nat(100), fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 3
 const flag = fc.boolean();
 const linear = fc.record(
   {
-    ...{ coresPerReplica: perReplica, nodesPerReplica: perReplica, min: bound, max: bound },
-    ...{ preventSinglePointFailure: flag, includeUnschedulableNodes: flag },
+    coresPerReplica: perReplica,
+    nodesPerReplica: perReplica,
+    min: bound,
+    max: bound,
+    preventSinglePointFailure: flag,
+    includeUnschedulableNodes: flag,
   },
   { requiredKeys: [] },
 );
@@ -86,8 +94,10 @@ test('linear parameters ask for no fewer replicas of a larger cluster', () => {
       if (parameters === undefined) return;
       const { nodes, cores, schedulableNodes, schedulableCores } = cluster;
       const larger: NodeCounts = {
-        ...{ nodes: nodes + moreNodes, schedulableNodes: schedulableNodes + moreNodes },
-        ...{ cores: cores + moreCores, schedulableCores: schedulableCores + moreCores },
+        nodes: nodes + moreNodes,
+        schedulableNodes: schedulableNodes + moreNodes,
+        cores: cores + moreCores,
+        schedulableCores: schedulableCores + moreCores,
       };
       const before = attempt(() => decideReplicas(parameters, cluster))?.replicas;
       const after = attempt(() => decideReplicas(parameters, larger))?.replicas;

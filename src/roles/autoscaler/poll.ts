@@ -105,8 +105,13 @@ export class Poller {
     const { before: from, after: to, isWritten } = scaling;
     const { nodes, schedulableNodes, cores, schedulableCores } = counts;
     log.info(isWritten ? 'scaled' : 'would be scaled', {
-      ...{ target: target.shown, from, to },
-      ...{ nodes, schedulableNodes, cores, schedulableCores },
+      target: target.shown,
+      from,
+      to,
+      nodes,
+      schedulableNodes,
+      cores,
+      schedulableCores,
     });
     if (!isWritten) return;
     if (to < from) this.#pace.scaledDown(target.shown, clock.monotonic());

@@ -39,7 +39,9 @@ export class ScalingEvents {
       message: `Scaled from ${before} to ${after} replicas: ${cause}`,
       type: 'Normal',
       source: { component: 'portolan-autoscaler' },
-      ...{ firstTimestamp: time, lastTimestamp: time, count: 1 },
+      firstTimestamp: time,
+      lastTimestamp: time,
+      count: 1,
     };
     try {
       await this.#rest.create(`/api/v1/namespaces/${namespace}/events`, event);

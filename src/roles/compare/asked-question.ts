@@ -72,11 +72,21 @@ export function encodeQuestion(question: AskedQuestion, id: number): Uint8Array 
   const { name, type, class: dnsClass, recursionDesired, authenticData, checkingDisabled, edns } = question;
   return encodeMessage({
     header: {
-      ...{ id, response: false, opcode: OPCODE.QUERY, authoritative: false, truncated: false },
-      ...{ recursionDesired, recursionAvailable: false, authenticData, checkingDisabled, rcode: 0 },
+      id,
+      response: false,
+      opcode: OPCODE.QUERY,
+      authoritative: false,
+      truncated: false,
+      recursionDesired,
+      recursionAvailable: false,
+      authenticData,
+      checkingDisabled,
+      rcode: 0,
     },
     questions: [{ name, type, class: dnsClass }],
-    ...{ answers: [], authorities: [], additionals: [] },
+    answers: [],
+    authorities: [],
+    additionals: [],
     edns: edns && { version: 0, extendedRcode: 0, options: [], ...edns },
   });
 }

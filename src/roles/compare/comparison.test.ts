@@ -9,8 +9,16 @@ import { makeReport, renderReport } from './render-report.ts';
 import { type Counted, Tally } from './tally.ts';
 
 const FLAGS = {
-  ...{ id: 0, response: true, opcode: 0, authoritative: true, truncated: false, recursionDesired: true },
-  ...{ recursionAvailable: false, authenticData: false, checkingDisabled: false, rcode: 0 },
+  id: 0,
+  response: true,
+  opcode: 0,
+  authoritative: true,
+  truncated: false,
+  recursionDesired: true,
+  recursionAvailable: false,
+  authenticData: false,
+  checkingDisabled: false,
+  rcode: 0,
 };
 
 function replied(
@@ -25,7 +33,10 @@ function replied(
   const message: Message = {
     header: { ...FLAGS, ...header },
     questions: [{ name, type, class: dnsClass }],
-    ...{ answers, authorities: [], additionals: [], edns: undefined },
+    answers,
+    authorities: [],
+    additionals: [],
+    edns: undefined,
   };
   return { kind: 'replied', message, milliseconds: 1.5 };
 }
@@ -44,15 +55,13 @@ async function* questionsOf(count: number): AsyncGenerator<AskedQuestion> {
 async function compare(one: Answerer, other: Answerer, count = 30): Promise<Counted> {
   const tally = new Tally(2);
   const comparison = new Comparison({
-    ...{
-      answerers: [one, other],
-      sides: ['A', 'B'],
-      findDeviation,
-      rate: 1e6,
-      maxQuestions: 25,
-      tally,
-      clock: systemClock,
-    },
+    answerers: [one, other],
+    sides: ['A', 'B'],
+    findDeviation,
+    rate: 1e6,
+    maxQuestions: 25,
+    tally,
+    clock: systemClock,
   });
   await comparison.run(questionsOf(count));
   return tally.count();

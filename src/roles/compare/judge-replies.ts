@@ -100,7 +100,9 @@ export function maskOwn(reply: DescribedReply): DescribedReply {
   const options = edns?.options.map(([kind, data]) => [kind, kind === 'cookie' ? '' : data] as const);
   return {
     ...reply,
-    ...{ answer: mask(answer), authority: mask(authority), additional: mask(additional) },
+    answer: mask(answer),
+    authority: mask(authority),
+    additional: mask(additional),
     ...(edns && options && { edns: { ...edns, options } }),
   };
 }
@@ -116,7 +118,8 @@ function reasonOf(
   parts: readonly string[],
   sides: Sides,
 ): string {
-  const [was, is] = [resultOf(one), resultOf(other)];
+  const was = resultOf(one);
+  const is = resultOf(other);
   // Another result has other sections too.
   if (was !== is) return `${was} from ${sides[0]}, ${is} from ${sides[1]}`;
   return parts.map((part) => reasonOfPart(part, one, other, sides)).join('; ');
@@ -148,7 +151,8 @@ function withoutTtls(records: readonly string[]): readonly string[] {
 }
 
 function onlyAt(what: string, ones: readonly string[], others: readonly string[], sides: Sides): string {
-  const [first, second] = [new Set(ones), new Set(others)];
+  const first = new Set(ones);
+  const second = new Set(others);
   const isMissing = ones.some((each) => !second.has(each));
   const isMore = others.some((each) => !first.has(each));
   if (isMissing && isMore) return `other ${what}`;

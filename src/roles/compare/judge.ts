@@ -60,7 +60,8 @@ function isSamePart(
 export function isSameReply(one: JudgedResult, other: JudgedResult): boolean {
   const parts = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return parts.every((part) => {
-    const [mine, its] = [one[part], other[part]];
+    const mine = one[part];
+    const its = other[part];
     if (part === 'firsts' || !RECORDS.has(part) || !isTexts(mine) || !isTexts(its))
       return isDeepStrictEqual(mine, its);
     return (
@@ -103,7 +104,8 @@ function isSameSection(
   rules: JudgeRules,
   isOrdered: boolean,
 ): boolean {
-  const [wanted, left] = [ownAddresses(expected), ownAddresses(got)];
+  const wanted = ownAddresses(expected);
+  const left = ownAddresses(got);
   if (wanted.length !== left.length) return false;
   if (isOrdered) return wanted.every((record, place) => isLikeRecord(record, left[place] ?? '', rules));
   if (!rules.hasStars) return isSameSet(wanted, left, rules);

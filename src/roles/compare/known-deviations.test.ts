@@ -23,7 +23,9 @@ function deviationOf(
     rcode: 'NOERROR',
     flags: ['aa', 'rd'],
     question: '',
-    ...{ answer: [], authority: [], additional: [] },
+    answer: [],
+    authority: [],
+    additional: [],
   };
   const replies = { one: { ...empty, ...one }, other: { ...empty, ...other } };
   const parts = differingParts(replies.one, replies.other, { ttl: 1, hasStars: false });

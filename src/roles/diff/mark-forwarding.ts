@@ -32,7 +32,10 @@ export function markForwarding(plan: ServerPlan): ServerPlan {
 function marker({ routes }: ForwardOptions): Handler {
   const found = routes.map(serversOfRoute);
   return {
-    ...{ name: 'forward', role: 'other', questions: ALL_QUESTIONS, answers: 'unchanged' },
+    name: 'forward',
+    role: 'other',
+    questions: ALL_QUESTIONS,
+    answers: 'unchanged',
     handle(query, next) {
       const servers = firstOf(found, query.key);
       return servers === undefined ? next(query) : answerWith(query.question.name, servers);
@@ -51,9 +54,14 @@ function answerWith(name: AbsoluteName, servers: readonly string[]): Answer {
   );
   return {
     kind: 'forwarded',
-    ...{ rcode: RCODE.NOERROR, authoritative: false, truncated: false, authenticData: false },
+    rcode: RCODE.NOERROR,
+    authoritative: false,
+    truncated: false,
+    authenticData: false,
     answers: [{ name, class: CLASS.IN, ttl: 0, data: { kind: 'TXT', strings } }],
-    ...{ authorities: [], additionals: [], memory: undefined },
+    authorities: [],
+    additionals: [],
+    memory: undefined,
   };
 }
 

@@ -6,7 +6,10 @@ import { changesBetween } from './plan-changes.ts';
 
 function planOf(text: string) {
   const reading = readCorefile(text, {
-    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {} },
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
     files: DISK_FILES,
     interfaces: new Map(),
   });

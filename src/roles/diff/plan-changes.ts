@@ -34,7 +34,8 @@ interface NamedBlock {
 }
 
 function blockChanges(old: EnginePlan, next: EnginePlan): readonly PlanChange[] {
-  const [olds, nexts] = [namedBlocks(old), namedBlocks(next)];
+  const olds = namedBlocks(old);
+  const nexts = namedBlocks(next);
   const removed = [...olds.keys()].filter((name) => !nexts.has(name));
   const changed = [...nexts.values()].flatMap((block) => {
     const former = olds.get(block.name);
@@ -50,7 +51,8 @@ function namedBlocks(plan: EnginePlan): ReadonlyMap<string, NamedBlock> {
   const named = new Map<string, NamedBlock>();
   for (const [index, block] of plan.blocks.entries()) {
     const plain = nameOfBlock(plan, block, index);
-    let [name, number] = [plain, 2];
+    let name = plain;
+    let number = 2;
     for (; named.has(name); number += 1) name = `${plain} (${number})`;
     named.set(name, { name, plugins: block.plugins });
   }
@@ -66,7 +68,8 @@ const namesOf = (plugins: readonly PluginUse[]) => plugins.map(({ name }) => nam
 
 function pluginChanges(old: NamedBlock, next: NamedBlock): readonly PlanChange[] {
   const where = next.name;
-  const [olds, nexts] = [namesOf(old.plugins), namesOf(next.plugins)];
+  const olds = namesOf(old.plugins);
+  const nexts = namesOf(next.plugins);
   const common = olds.filter((name) => nexts.includes(name));
   const isMoved = !isDeepStrictEqual(
     common,
@@ -87,7 +90,8 @@ function pluginChanges(old: NamedBlock, next: NamedBlock): readonly PlanChange[]
 function endpointChanges(old: ServerPlan, next: ServerPlan): readonly PlanChange[] {
   const textsOf = ({ endpoints }: ServerPlan) =>
     endpoints.map(({ kind, address }) => `${kind} at ${address}`);
-  const [olds, nexts] = [textsOf(old), textsOf(next)];
+  const olds = textsOf(old);
+  const nexts = textsOf(next);
   return [
     ...olds.filter((text) => !nexts.includes(text)).map((text) => `${text} removed`),
     ...nexts.filter((text) => !olds.includes(text)).map((text) => `${text} added`),
@@ -97,7 +101,8 @@ function endpointChanges(old: ServerPlan, next: ServerPlan): readonly PlanChange
 /** The places in two values that differ, with both values. */
 function valueChanges(path: string, old: unknown, next: unknown, depth = 0): readonly string[] {
   if (isDeepStrictEqual(old, next)) return [];
-  const [olds, nexts] = [partsOf(old), partsOf(next)];
+  const olds = partsOf(old);
+  const nexts = partsOf(next);
   if (olds === undefined || nexts === undefined || depth >= MAX_DEPTH)
     return [`${path}: ${textOf(old)} -> ${textOf(next)}`];
   return [...new Set([...olds.keys(), ...nexts.keys()])].flatMap((key) => {

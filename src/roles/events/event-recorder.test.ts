@@ -14,7 +14,10 @@ const PLAN = {
 const HOUR = 3_600_000;
 
 const finding = (kind: Finding['kind'], subject: string, sentence = 'it is wrong'): Finding => ({
-  ...{ kind, severity: 'problem', subject, sentence },
+  kind,
+  severity: 'problem',
+  subject,
+  sentence,
   remedies: [{ sentence: 'Do this.', command: 'kubectl get svc' }],
 });
 
@@ -60,12 +63,16 @@ it('is written on the object that the finding concerns, once in an hour', async 
     {
       path: '/apis/events.k8s.io/v1/namespaces/shop/events',
       object: {
-        ...{ kind: 'Event', type: 'Warning', reason: 'external-name-target', action: 'Check' },
+        kind: 'Event',
+        type: 'Warning',
+        reason: 'external-name-target',
+        action: 'Check',
         metadata: { namespace: 'shop', name: expect.stringMatching(/^pay\.[0-9a-f]{16}$/) },
         eventTime: '2026-01-01T00:00:00.000000Z',
         regarding: { apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'pay' },
         note: 'Service shop/pay is an ExternalName of an address. Do this. kubectl get svc',
-        ...{ reportingController: 'portolan', reportingInstance: 'kube-dns-1' },
+        reportingController: 'portolan',
+        reportingInstance: 'kube-dns-1',
       },
     },
     {
@@ -86,7 +93,8 @@ it('is written on the object that the finding concerns, once in an hour', async 
 });
 
 it('has the same name in all replicas, of which the API server takes one', async () => {
-  const [one, other] = [makeRecorder(), makeRecorder(() => 409)];
+  const one = makeRecorder();
+  const other = makeRecorder(() => 409);
   for (const { recorder } of [one, other]) recorder.note([finding('external-name-target', 'shop/pay')]);
   await settle();
   expect([one.written.length, other.written.length]).toEqual([1, 0]);

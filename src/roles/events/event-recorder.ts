@@ -27,7 +27,9 @@ const LONG_PAUSE = 600_000;
 const MAX_WAITING = 50;
 /** Findings whose last Event is remembered. */
 const MAX_REMEMBERED = 5_000;
-const [FORBIDDEN, NOT_FOUND, CONFLICT] = [403, 404, 409];
+const FORBIDDEN = 403;
+const NOT_FOUND = 404;
+const CONFLICT = 409;
 const RULE = '{apiGroups: ["events.k8s.io"], resources: [events], verbs: [create]}';
 
 export class EventRecorder {

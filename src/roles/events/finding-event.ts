@@ -118,7 +118,8 @@ function capitalize(text: string): string {
 }
 
 function cut(text: string): string {
-  let [whole, octets] = ['', 0];
+  let whole = '';
+  let octets = 0;
   for (const character of text) {
     octets += Buffer.byteLength(character);
     if (octets > MAX_NOTE_OCTETS) return `${whole}…`;

@@ -10,8 +10,13 @@ const MINUTE = 60_000;
 
 function serviceOf(name: string, change: Partial<ServiceEvidence> = {}): ServiceEvidence {
   return {
-    ...{ namespace: 'shop', name, address: { kind: 'headless' }, ports: [], selector: undefined },
-    ...{ selectedPods: undefined, endpoints: NO_ENDPOINTS },
+    namespace: 'shop',
+    name,
+    address: { kind: 'headless' },
+    ports: [],
+    selector: undefined,
+    selectedPods: undefined,
+    endpoints: NO_ENDPOINTS,
     ...change,
   };
 }

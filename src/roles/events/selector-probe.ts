@@ -107,8 +107,11 @@ export class SelectorProbe {
     const kind = 'selector-matches-nothing';
     const reason = { kind, namespace, service: name, selector: labels.join(',') } as const;
     return {
-      ...{ kind, severity: 'risk', subject: `${namespace}/${name}` },
-      ...{ sentence: describeReason(reason), remedies: listRemedies(reason) },
+      kind,
+      severity: 'risk',
+      subject: `${namespace}/${name}`,
+      sentence: describeReason(reason),
+      remedies: listRemedies(reason),
     };
   }
 }

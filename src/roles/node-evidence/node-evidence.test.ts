@@ -52,8 +52,15 @@ describe('counters of the kernel', () => {
     expect(parseUdpCounters(SNMP)).toEqual(
       new Map(
         Object.entries({
-          ...{ InDatagrams: 5000, NoPorts: 1, InErrors: 50, OutDatagrams: 5000, RcvbufErrors: 30 },
-          ...{ SndbufErrors: 2, InCsumErrors: 8, IgnoredMulti: 0, MemErrors: 0 },
+          InDatagrams: 5000,
+          NoPorts: 1,
+          InErrors: 50,
+          OutDatagrams: 5000,
+          RcvbufErrors: 30,
+          SndbufErrors: 2,
+          InCsumErrors: 8,
+          IgnoredMulti: 0,
+          MemErrors: 0,
         }),
       ),
     );
@@ -97,12 +104,10 @@ describe('the evidence of a node', () => {
       'proc/net/stat/nf_conntrack': CONNTRACK,
       'proc/sys/net/netfilter/nf_conntrack_count': '31\n',
       'proc/sys/net/netfilter/nf_conntrack_max': '262144\n',
-      ...{
-        'proc/net/snmp': SNMP,
-        'proc/net/snmp6': SNMP6,
-        'proc/net/fib_trie': TRIE,
-        'proc/net/udp': SOCKETS,
-      },
+      'proc/net/snmp': SNMP,
+      'proc/net/snmp6': SNMP6,
+      'proc/net/fib_trie': TRIE,
+      'proc/net/udp': SOCKETS,
       'var/lib/kubelet/config.yaml': 'kind: KubeletConfiguration\nresolvConf: "/run/resolv.conf"\n',
       'run/resolv.conf': 'search a.test b.test\nnameserver 10.0.0.2\nnameserver dns.test\n',
     };
@@ -110,17 +115,24 @@ describe('the evidence of a node', () => {
     const reading = { root: folder.path, watch: 0, asks: false, run: noPrograms, clock: systemClock };
     expect(await readNodeEvidence(reading)).toEqual({
       conntrack: {
-        ...{ entries: 31, maxEntries: 262_144, insertFailed: { total: 26, recent: 0 } },
-        ...{ dropped: { total: 5, recent: 0 }, earlyDropped: { total: 2, recent: 0 } },
+        entries: 31,
+        maxEntries: 262_144,
+        insertFailed: { total: 26, recent: 0 },
+        dropped: { total: 5, recent: 0 },
+        earlyDropped: { total: 2, recent: 0 },
       },
       udp: {
-        ...{ received: { total: 5900, recent: 0 }, bufferErrors: { total: 32, recent: 0 } },
-        ...{ checksumErrors: { total: 13, recent: 0 }, refused: { total: 12, recent: 0 } },
+        received: { total: 5900, recent: 0 },
+        bufferErrors: { total: 32, recent: 0 },
+        checksumErrors: { total: 13, recent: 0 },
+        refused: { total: 12, recent: 0 },
       },
       listeners: [{ address: '169.254.20.10', isServed: true }],
       rules: undefined,
       resolvConf: {
-        ...{ path: '/run/resolv.conf', nameservers: ['10.0.0.2'], search: ['a.test', 'b.test'] },
+        path: '/run/resolv.conf',
+        nameservers: ['10.0.0.2'],
+        search: ['a.test', 'b.test'],
         problems: ['line 3: not an IP address: "dns.test"'],
         localAddresses: ['169.254.20.10'],
       },

@@ -92,8 +92,11 @@ async function conntrackEvidence(
   if (after.conntrack === undefined || entries === undefined || maxEntries === undefined) return undefined;
   const growth = (name: string) => growthOf(name, [before.conntrack], [after.conntrack]);
   return {
-    ...{ entries: Number(entries), maxEntries: Number(maxEntries) },
-    ...{ insertFailed: growth('insert_failed'), dropped: growth('drop'), earlyDropped: growth('early_drop') },
+    entries: Number(entries),
+    maxEntries: Number(maxEntries),
+    insertFailed: growth('insert_failed'),
+    dropped: growth('drop'),
+    earlyDropped: growth('early_drop'),
   };
 }
 
@@ -136,7 +139,9 @@ async function readNodeResolvConf(
   if (text === undefined) return undefined;
   const { servers, problems } = parseResolvConf(text);
   return {
-    ...{ path, search: parseSearchDomains(text), localAddresses },
+    path,
+    search: parseSearchDomains(text),
+    localAddresses,
     nameservers: servers.flatMap(({ host }) => (host.kind === 'address' ? host.address : [])),
     problems: problems.map(({ line, message }) => `line ${line}: ${message}`),
   };

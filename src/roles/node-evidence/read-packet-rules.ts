@@ -43,7 +43,8 @@ async function readIptables({ addresses, dnsPort }: CacheAddresses, run: RunProg
       const save = async (table: string) =>
         (await hasTable(programs, table)) ? await run({ program: programs.save, words: ['-t', table] }) : '';
       try {
-        const [filter, raw] = [await save('filter'), await save('raw')];
+        const filter = await save('filter');
+        const raw = await save('raw');
         const drop = findDrop(filter, { addresses, dnsPort }, { heedsAccepts: true });
         return {
           drops: drop === undefined ? [] : [drop],

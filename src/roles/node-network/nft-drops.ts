@@ -195,8 +195,10 @@ function parseChains(text: string, { skipsIptables }: NftOptions): Chains {
     if (skipsIptables && TABLES_OF_IPTABLES.test(name)) continue;
     const { hook, policy } = chain;
     chains.set(name, {
-      ...{ name, hook: typeof hook === 'string' ? hook : undefined },
-      ...{ dropsByDefault: policy === 'drop', rules: [] },
+      name,
+      hook: typeof hook === 'string' ? hook : undefined,
+      dropsByDefault: policy === 'drop',
+      rules: [],
     });
   }
   for (const item of items) {

@@ -118,7 +118,8 @@ export class PathProbe {
   async #makePair(addresses: readonly string[]): Promise<PairEnd> {
     const random = randomBytes(7);
     const name = `portolan${random.toString('hex', 0, 2)}`;
-    const [near, far] = [`${name}n`, `${name}f`];
+    const near = `${name}n`;
+    const far = `${name}f`;
     const sources = {
       // Addresses of benchmarks (RFC 2544), which no cluster has.
       v4: `198.${18 + ((random[2] ?? 0) & 1)}.${random[3]}.${1 + ((random[4] ?? 0) % 254)}`,
@@ -163,7 +164,10 @@ export class PathProbe {
     for (const address of addresses)
       for (const protocol of ['udp', 'tcp'] as const) {
         const ends: FrameEnds = {
-          ...{ from: NOBODY, to: NEAR, destination: address, destinationPort: port },
+          from: NOBODY,
+          to: NEAR,
+          destination: address,
+          destinationPort: port,
           source: address.includes(':') ? sources.v6 : sources.v4,
           sourcePort: 1024 + (randomId() % 64_000),
         };

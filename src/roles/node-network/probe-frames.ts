@@ -81,7 +81,9 @@ export function readFrame(frame: Uint8Array): Arrival | undefined {
   if (segment.length < (protocol === 'udp' ? UDP_OCTETS : TCP_OCTETS)) return undefined;
   const view = new DataView(segment.buffer, segment.byteOffset, segment.length);
   return {
-    ...{ protocol, source, destination },
+    protocol,
+    source,
+    destination,
     sourcePort: view.getUint16(0),
     destinationPort: view.getUint16(2),
     payload: protocol === 'udp' ? segment.subarray(UDP_OCTETS) : new Uint8Array(),

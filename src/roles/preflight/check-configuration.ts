@@ -134,7 +134,10 @@ class ConfigurationChecks {
     const { localAddresses, prometheusAddress } = plan;
     const port = String(plan.port);
     return renderCorefile(template, {
-      ...{ localAddresses, prometheusAddress, port, ...config },
+      localAddresses,
+      prometheusAddress,
+      port,
+      ...config,
       // An address that nobody has: the report is about the rest.
       clusterDns: this.#settings.clusterDns ?? '192.0.2.53',
     }).text;

@@ -194,15 +194,18 @@ interface NeededRight {
 
 const CORE = (resource: string): NeededRight => ({ path: `/api/v1/${resource}`, group: '', resource });
 const SLICES: NeededRight = {
-  ...{ path: '/apis/discovery.k8s.io/v1/endpointslices', group: 'discovery.k8s.io' },
+  path: '/apis/discovery.k8s.io/v1/endpointslices',
+  group: 'discovery.k8s.io',
   resource: 'endpointslices',
   without:
     'it follows Endpoints instead: services with more than 1,000 endpoints or two families are incomplete',
 };
 
 const IMPORTS: NeededRight = {
-  ...{ path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports', group: 'multicluster.x-k8s.io' },
-  ...{ resource: 'serviceimports', without: 'the zones of the cluster set answer SERVFAIL' },
+  path: '/apis/multicluster.x-k8s.io/v1alpha1/serviceimports',
+  group: 'multicluster.x-k8s.io',
+  resource: 'serviceimports',
+  without: 'the zones of the cluster set answer SERVFAIL',
 };
 const NODES: NeededRight = {
   ...CORE('nodes'),
@@ -244,7 +247,8 @@ function neededRights({ name }: Original, blocks: readonly ServerBlock[]): reado
   const own = clusters.filter(({ api }) => api.kubeconfig === undefined && api.tls === undefined);
   if (own.length === 0) return [];
   return [
-    ...[CORE('services'), CORE('namespaces')],
+    CORE('services'),
+    CORE('namespaces'),
     ...(own.some(({ hasEndpoints }) => hasEndpoints) ? [CORE('endpoints'), SLICES] : []),
     ...(own.some(({ pods }) => pods === 'verified') ? [CORE('pods')] : []),
     ...(own.some(({ multicluster }) => multicluster.length > 0) ? [IMPORTS] : []),

@@ -17,7 +17,8 @@ export function checkRollout(
 }
 
 function checkDeployment(findings: CheckFindings, workload: JsonRecord, name: string): void {
-  const [spec, status] = [asRecord(workload['spec']) ?? {}, asRecord(workload['status']) ?? {}];
+  const spec = asRecord(workload['spec']) ?? {};
+  const status = asRecord(workload['status']) ?? {};
   const replicas = numberOf(spec['replicas'], 1);
   const ready = numberOf(status['readyReplicas'], 0);
   const scale = (to: number) => ({
@@ -60,7 +61,8 @@ function checkDeployment(findings: CheckFindings, workload: JsonRecord, name: st
 }
 
 function checkDaemonSet(findings: CheckFindings, workload: JsonRecord): void {
-  const [spec, status] = [asRecord(workload['spec']) ?? {}, asRecord(workload['status']) ?? {}];
+  const spec = asRecord(workload['spec']) ?? {};
+  const status = asRecord(workload['status']) ?? {};
   const wanted = numberOf(status['desiredNumberScheduled'], 0);
   const ready = numberOf(status['numberReady'], 0);
   if (ready < wanted)
@@ -115,58 +117,65 @@ interface WorkloadMetadata {
 const OWNERS: readonly Owner[] = [
   {
     owns: ({ owners }) => owners.some((each) => each.startsWith('operator.openshift.io/')),
-    ...{ severity: 'first', sentence: 'the DNS operator of OpenShift sets its own image again' },
+    severity: 'first',
+    sentence: 'the DNS operator of OpenShift sets its own image again',
     remedy: 'run Portolan as an additional server, and forward zones to it',
   },
   {
     owns: ({ labels }) => labels.has('kubernetes.azure.com/managedby'),
-    ...{ severity: 'first', sentence: 'AKS manages it, and sets its own image again' },
+    severity: 'first',
+    sentence: 'AKS manages it, and sets its own image again',
     remedy: 'run a Deployment of your own beside it',
   },
   {
     owns: ({ managers }) => managers.includes('eks'),
-    ...{ severity: 'first', sentence: 'the managed add-on of EKS sets its own image again' },
+    severity: 'first',
+    sentence: 'the managed add-on of EKS sets its own image again',
     remedy: 'remove the add-on and keep its objects: aws eks delete-addon --preserve',
   },
   {
     owns: ({ labels }) => labels.get('addonmanager.kubernetes.io/mode') === 'Reconcile',
-    ...{
-      severity: 'risk',
-      sentence:
-        'an addon manager, if one runs, applies its own manifest again (label addonmanager.kubernetes.io/mode)',
-    },
+    severity: 'risk',
+    sentence:
+      'an addon manager, if one runs, applies its own manifest again (label addonmanager.kubernetes.io/mode)',
     remedy: 'put the manifests of deploy/addon into its folder',
   },
   {
     owns: ({ annotations }) => annotations.has('objectset.rio.cattle.io/owner-name'),
-    ...{ severity: 'risk', sentence: 'k3s or RKE2 applies its own manifest again when its server starts' },
+    severity: 'risk',
+    sentence: 'k3s or RKE2 applies its own manifest again when its server starts',
     remedy:
       'on k3s put an empty file coredns.yaml.skip beside its manifest, or start it with --disable=coredns and keep the objects by manifests of your own',
   },
   {
     owns: ({ labels }) => labels.has('addon.kops.k8s.io/name'),
-    ...{ severity: 'risk', sentence: 'kops applies its own manifest again with its next update' },
+    severity: 'risk',
+    sentence: 'kops applies its own manifest again with its next update',
     remedy: 'set the image in the cluster specification of kops',
   },
   {
     owns: ({ labels, annotations }) =>
       labels.has('argocd.argoproj.io/instance') || annotations.has('argocd.argoproj.io/tracking-id'),
-    ...{ severity: 'first', sentence: 'Argo CD sets what its repository says' },
+    severity: 'first',
+    sentence: 'Argo CD sets what its repository says',
     remedy: 'change the image in the repository, or suspend the synchronisation',
   },
   {
     owns: ({ labels }) => [...labels.keys()].some((key) => key.includes('.toolkit.fluxcd.io/')),
-    ...{ severity: 'first', sentence: 'Flux sets what its repository says' },
+    severity: 'first',
+    sentence: 'Flux sets what its repository says',
     remedy: 'change the image in the repository, or suspend the reconciliation',
   },
   {
     owns: ({ labels }) => labels.get('app.kubernetes.io/managed-by') === 'Helm',
-    ...{ severity: 'risk', sentence: 'the next helm upgrade sets the former image' },
+    severity: 'risk',
+    sentence: 'the next helm upgrade sets the former image',
     remedy: 'set the image among the values of the release too',
   },
   {
     owns: ({ managers }) => managers.includes('kubeadm'),
-    ...{ severity: 'risk', sentence: 'kubeadm upgrade refuses a tag that is no version of CoreDNS' },
+    severity: 'risk',
+    sentence: 'kubeadm upgrade refuses a tag that is no version of CoreDNS',
     remedy: 'go back before each upgrade, and swap again after it',
   },
 ];

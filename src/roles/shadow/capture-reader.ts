@@ -84,7 +84,8 @@ export class CaptureReader {
   }
 
   #choose(): void {
-    const [big, little] = [this.#held.readUInt32BE(0), this.#held.readUInt32LE(0)];
+    const big = this.#held.readUInt32BE(0);
+    const little = this.#held.readUInt32LE(0);
     if (big === PCAPNG_SECTION) this.#format = 'pcapng';
     else if (PCAP_MAGICS.includes(big) || PCAP_MAGICS.includes(little)) {
       this.#format = 'pcap';

@@ -13,8 +13,12 @@ it('reads the question of a query, in both formats and behind any prefix', () =>
     `[pod/coredns-1/coredns] [INFO] ${common}`,
   ])
     expect(readLogLine(line)).toEqual({
-      ...{ name: 'cart.shop.svc.cluster.local.', type: 28, class: 1 },
-      ...{ recursionDesired: true, authenticData: false, checkingDisabled: false },
+      name: 'cart.shop.svc.cluster.local.',
+      type: 28,
+      class: 1,
+      recursionDesired: true,
+      authenticData: false,
+      checkingDisabled: false,
       edns: { udpSize: 1232, dnssecOk: false },
     });
 });

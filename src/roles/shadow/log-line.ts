@@ -24,7 +24,9 @@ export function readLogLine(line: string): AskedQuestion | undefined {
   const edns = { udpSize: Math.min(udpSize, MAX_SIZE), dnssecOk: dnssecOk === 'true' };
   return {
     ...PLAIN,
-    ...{ name: readName(name), type: readType(type), class: dnsClass },
+    name: readName(name),
+    type: readType(type),
+    class: dnsClass,
     edns: hasOpt ? edns : undefined,
   };
 }

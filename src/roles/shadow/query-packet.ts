@@ -13,7 +13,9 @@ export function questionOfPacket(octets: Uint8Array): AskedQuestion | undefined 
   const { recursionDesired, authenticData, checkingDisabled } = header;
   return {
     ...question,
-    ...{ recursionDesired, authenticData, checkingDisabled },
+    recursionDesired,
+    authenticData,
+    checkingDisabled,
     edns: edns && { udpSize: edns.udpSize, dnssecOk: edns.dnssecOk },
   };
 }

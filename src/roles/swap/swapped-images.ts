@@ -46,7 +46,8 @@ export function readSwapped(workload: JsonRecord): SwappedImages | undefined {
   const text = asText(asRecord(asRecord(workload['metadata'])?.['annotations'])?.[ANNOTATION]);
   if (text === undefined) return undefined;
   const record = parseRecord(text);
-  const [former, current] = [readImages(record?.['former']), readImages(record?.['current'])];
+  const former = readImages(record?.['former']);
+  const current = readImages(record?.['current']);
   if (former !== undefined && current !== undefined) return { former, current };
   throw new SwapError(
     `the annotation ${ANNOTATION} does not have the former images: ${text}. Set the images by kubectl set image.`,
@@ -78,7 +79,9 @@ export function patchOf(
     apiVersion: 'apps/v1',
     kind: original.kind,
     metadata: {
-      ...{ name: original.workload, namespace, resourceVersion },
+      name: original.workload,
+      namespace,
+      resourceVersion,
       ...(kept !== undefined && { annotations: { [ANNOTATION]: textOfSwapped(kept) } }),
     },
     spec: { template: { spec: { containers } } },

@@ -95,7 +95,8 @@ export class BoundedLines {
 async function describeSteps(event: QueryEvent, explainer: Explainer): Promise<LogFields | undefined> {
   const read = readEvent(event, explainer.domain);
   if (read === undefined) return undefined;
-  const [type, client] = [typeName(read.typeNumber), formatAddress(event.client)];
+  const type = typeName(read.typeNumber);
+  const client = formatAddress(event.client);
   const rcode = rcodeName(event.responseFlags & RCODE_MASK);
   const isOfInternet = read.classNumber === CLASS.IN;
   return {

@@ -229,8 +229,11 @@ export class Explainer {
       return this.#clusterReason(cluster, key, step.type, step.outcome === 'nodata', further);
     if (cluster === undefined && further !== undefined && rcode !== 'SERVFAIL' && this.#isOfCluster(key))
       return findClusterReason({
-        ...{ labels: labelsBelow(key, this.domain), type: step.type, isNoData: step.outcome === 'nodata' },
-        ...{ zone: { ...ANY_ZONE, domain: this.domain }, evidence: further },
+        labels: labelsBelow(key, this.domain),
+        type: step.type,
+        isNoData: step.outcome === 'nodata',
+        zone: { ...ANY_ZONE, domain: this.domain },
+        evidence: further,
       });
     if (source === 'upstream' || source === 'cache' || source === 'stale')
       return this.#upstreamReason(step, { rcode: step.outcome === 'nodata' ? 'NODATA' : rcode, age, left });
@@ -321,7 +324,9 @@ export class Explainer {
     return this.#statistics()
       .filter(({ upstream }) => asked.has(upstream))
       .map(({ upstream: server, state, stateAge, lastReplyAge }) => ({
-        ...{ server, stateAge, lastReplyAge },
+        server,
+        stateAge,
+        lastReplyAge,
         state: state.kind,
       }));
   }
@@ -361,9 +366,16 @@ function clientFrom({ address = '127.0.0.1' }: Pick<ExplainedClient, 'address'>)
 
 function writeQuery(name: NameKey, type: string): Uint8Array {
   const header = {
-    ...{ id: 0, response: false, opcode: OPCODE.QUERY, rcode: RCODE.NOERROR, authoritative: false },
-    ...{ truncated: false, recursionDesired: true, recursionAvailable: false },
-    ...{ authenticData: false, checkingDisabled: false },
+    id: 0,
+    response: false,
+    opcode: OPCODE.QUERY,
+    rcode: RCODE.NOERROR,
+    authoritative: false,
+    truncated: false,
+    recursionDesired: true,
+    recursionAvailable: false,
+    authenticData: false,
+    checkingDisabled: false,
   };
   const question = { name, type: typeOf(type) ?? 0, class: CLASS.IN };
   const none = { answers: [], authorities: [], additionals: [] };
@@ -378,7 +390,12 @@ function stepOf(name: string, type: string, look: Look, message: Message | undef
   );
   const { entry, zone } = look;
   return {
-    ...{ name, type, zone, plugin, records, addresses },
+    name,
+    type,
+    zone,
+    plugin,
+    records,
+    addresses,
     rcode: message === undefined ? undefined : rcodeName(message.header.rcode),
     outcome: message === undefined ? 'unknown' : outcomeOf(message, type),
     source: sourceOf(look),

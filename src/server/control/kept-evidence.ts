@@ -27,7 +27,9 @@ export class KeptEvidence implements ClusterEvidence {
     if (service === undefined) return undefined;
     const { ready, notReady, terminating } = this.#cluster.contents.endpoints(namespace, name);
     return {
-      ...{ namespace, name, address: service.address },
+      namespace,
+      name,
+      address: service.address,
       ports: service.ports.map((port) => ({ ...port, protocol: port.protocol.toLowerCase() })),
       selector: undefined,
       selectedPods: undefined,
@@ -54,5 +56,7 @@ export class KeptEvidence implements ClusterEvidence {
 }
 
 const toEvidence = ({ address, hostname }: ServiceEndpoint): EndpointEvidence => ({
-  ...{ address, hostname, pod: undefined },
+  address,
+  hostname,
+  pod: undefined,
 });

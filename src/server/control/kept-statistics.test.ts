@@ -43,7 +43,10 @@ describe('kept statistics', () => {
     answer('refused.example', 5, { isOwn: false });
     const { summaries, queries, searched, sampling, searches } = kept.read(10);
     expect({ queries, searched, sampling, searches: [...searches] }).toEqual({
-      ...{ queries: 7, searched: 1 / 7, sampling: 1, searches: [['web', 1]] },
+      queries: 7,
+      searched: 1 / 7,
+      sampling: 1,
+      searches: [['web', 1]],
     });
     const tables = Object.entries(summaries).map(([table, { rows, unlisted }]) => [
       table,
@@ -100,8 +103,15 @@ describe('kept statistics', () => {
     answer('well.shop.svc.cluster.local', 3);
     const asked: unknown[] = [];
     const step: AnsweredStep = {
-      ...{ name: '', type: 'A', rcode: 'NXDOMAIN', outcome: 'nxdomain', source: 'cluster' },
-      ...{ zone: undefined, plugin: undefined, records: [], addresses: [] },
+      name: '',
+      type: 'A',
+      rcode: 'NXDOMAIN',
+      outcome: 'nxdomain',
+      source: 'cluster',
+      zone: undefined,
+      plugin: undefined,
+      records: [],
+      addresses: [],
       reason: { kind: 'no-such-service', namespace: 'shop', service: 'catr', near: [] },
     };
     const { summaries } = await explainFailures(kept.read(10), {

@@ -5,7 +5,10 @@ import { readObjectEvidence } from './object-evidence.ts';
 import { joinEvidence, RawEvidence } from './raw-evidence.ts';
 
 const pod = (name: string, labels: object, spec: object = {}) => ({
-  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'shop', name, labels }, spec },
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'shop', name, labels },
+  spec,
 });
 const policy = (spec: object) => ({
   kind: 'NetworkPolicy',

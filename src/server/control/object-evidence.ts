@@ -59,7 +59,9 @@ function readPolicy(object: JsonRecord): PolicyEvidence {
   const restrictsEgress = types.length === 0 ? egress.length > 0 : types.includes('Egress');
   const ports = egress.flatMap(portsOfRule);
   return {
-    ...{ namespace, name, restrictsEgress },
+    namespace,
+    name,
+    restrictsEgress,
     selects: compileSelector(asRecord(spec['podSelector'])),
     allows: { udp: ports.includes('UDP'), tcp: ports.includes('TCP') },
   };
@@ -72,7 +74,8 @@ function portsOfRule(value: unknown): readonly string[] {
   if (ports.length === 0) return ['UDP', 'TCP'];
   return ports.flatMap((each) => {
     const port = asRecord(each);
-    const [number, end] = [port?.['port'], port?.['endPort']];
+    const number = port?.['port'];
+    const end = port?.['endPort'];
     const isNamed = typeof number === 'string';
     const isDns =
       number === undefined ||

@@ -51,7 +51,8 @@ export class RawEvidence implements ClusterEvidence {
     const labels = asRecord(spec['selector']);
     const selector = labels === undefined || Object.keys(labels).length === 0 ? 'none' : textsOf(labels);
     return {
-      ...{ namespace, name },
+      namespace,
+      name,
       address: addressOf(spec),
       ports: asList(spec['ports']).flatMap(portOf),
       selector,

@@ -112,7 +112,12 @@ export function readUpstreams(server: Pick<Server, 'engine'>): readonly Upstream
     ...forwarder.switchedOff.map((name) => ({
       server: name,
       state: 'off',
-      ...{ since: undefined, lastReply: undefined, roundTrip: undefined, sent: 0, timeouts: 0, errors: 0 },
+      since: undefined,
+      lastReply: undefined,
+      roundTrip: undefined,
+      sent: 0,
+      timeouts: 0,
+      errors: 0,
     })),
   ]);
 }

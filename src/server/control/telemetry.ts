@@ -95,7 +95,7 @@ export class Telemetry {
   }
 
   #tell(severity: OtlpRecord['severity'], event: string, body: string, attributes: Attributes = {}): void {
-    this.#logs?.add({ time: this.#options.clock.now(), ...{ severity, event, body, attributes } });
+    this.#logs?.add({ time: this.#options.clock.now(), severity, event, body, attributes });
   }
 
   async #followQueries(): Promise<void> {
@@ -134,7 +134,9 @@ function makeExporter<Signal extends OtlpSignal>(
   const endpoint = settings.endpoints[signal];
   if (endpoint === undefined) return undefined;
   const resource = {
-    ...{ 'service.version': server.version, 'service.instance.id': hostname(), 'host.name': hostname() },
+    'service.version': server.version,
+    'service.instance.id': hostname(),
+    'host.name': hostname(),
     'portolan.role': role,
     ...settings.resource,
   };
@@ -169,10 +171,12 @@ function spanOf(query: WatchedQuery, isFailure: boolean) {
   const start = Date.parse(query.time);
   return {
     name: `DNS ${query.type}`,
-    ...{ start, end: start + query.milliseconds },
+    start,
+    end: start + query.milliseconds,
     failure: isFailure ? (query.reason ?? query.rcode) : undefined,
     attributes: attributesOf(query),
-    ...{ traceId: randomBytes(16), spanId: randomBytes(8) },
+    traceId: randomBytes(16),
+    spanId: randomBytes(8),
   };
 }
 

@@ -70,7 +70,9 @@ export class TopCounts {
   /** @param rows of each dimension at most */
   read(rows: number): CountedQueries {
     return {
-      ...{ queries: this.#queries, lost: this.#lost, sampling: this.#sampling },
+      queries: this.#queries,
+      lost: this.#lost,
+      sampling: this.#sampling,
       searched: this.#queries === 0 ? 0 : this.#searched / this.#queries,
       summaries: eachDimension((dimension) => this.#summaries[dimension].read(rows)),
     };
@@ -108,7 +110,11 @@ export function eachDimension<Value>(
   make: (dimension: Dimension) => Value,
 ): Readonly<Record<Dimension, Value>> {
   return {
-    ...{ rcodes: make('rcodes'), sources: make('sources'), names: make('names') },
-    ...{ clients: make('clients'), namespaces: make('namespaces'), failures: make('failures') },
+    rcodes: make('rcodes'),
+    sources: make('sources'),
+    names: make('names'),
+    clients: make('clients'),
+    namespaces: make('namespaces'),
+    failures: make('failures'),
   };
 }

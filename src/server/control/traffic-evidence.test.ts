@@ -3,8 +3,18 @@ import { TrafficCounts } from './traffic-evidence.ts';
 import type { WatchedQuery } from './watched-queries.ts';
 
 const QUERY: WatchedQuery = {
-  ...{ time: '', client: '10.1.0.7', transport: 'udp', name: '', type: 'A', rcode: 'NOERROR', answers: 1 },
-  ...{ milliseconds: 0, namespace: undefined, isSearched: false, source: 'cluster', reason: undefined },
+  time: '',
+  client: '10.1.0.7',
+  transport: 'udp',
+  name: '',
+  type: 'A',
+  rcode: 'NOERROR',
+  answers: 1,
+  milliseconds: 0,
+  namespace: undefined,
+  isSearched: false,
+  source: 'cluster',
+  reason: undefined,
 };
 
 function searched(name: string, namespace: string | undefined): WatchedQuery {

@@ -82,7 +82,10 @@ export class TrafficCounts {
       return { service, namespace, count: times, near };
     });
     return {
-      ...{ seconds, queries: this.#queries, domain: this.#domain, missing },
+      seconds,
+      queries: this.#queries,
+      domain: this.#domain,
+      missing,
       namespaces: this.#byNamespace(),
       foreignDomains: this.#foreign,
     };

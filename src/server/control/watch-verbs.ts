@@ -113,7 +113,11 @@ export async function* top(
       const seconds = (clock.monotonic() - since) / 1000;
       const grown = subtractCounts(server.tap.searches, searches);
       yield snapshotOf(counts.read(rows), {
-        ...{ isPast: false, seconds, searches: grown, rows, upstreams: upstreams() },
+        isPast: false,
+        seconds,
+        searches: grown,
+        rows,
+        upstreams: upstreams(),
       });
       counts.clear();
       searches = new Map(server.tap.searches);
@@ -146,10 +150,20 @@ function snapshotOf(
   const { isPast, seconds, searches, rows, upstreams } = about;
   const { rcodes, sources, names, clients, namespaces, failures } = summaries;
   return {
-    ...{ isPast, seconds, queries, lost, sampling, searched },
+    isPast,
+    seconds,
+    queries,
+    lost,
+    sampling,
+    searched,
     searches: searchRows(searches, rows),
     unlisted: eachDimension((dimension) => summaries[dimension].unlisted),
-    ...{ rcodes: rcodes.rows, sources: sources.rows, names: names.rows, clients: clients.rows },
-    ...{ namespaces: namespaces.rows, failures: failures.rows, upstreams },
+    rcodes: rcodes.rows,
+    sources: sources.rows,
+    names: names.rows,
+    clients: clients.rows,
+    namespaces: namespaces.rows,
+    failures: failures.rows,
+    upstreams,
   };
 }

@@ -45,7 +45,13 @@ const KEPT_FOR = 1_000;
 
 /** A filter that lets all events pass. */
 export const ALL_EVENTS: EventFilter = {
-  ...{ names: [], types: [], rcodes: [], clients: [], namespaces: [], reasons: [], sources: [] },
+  names: [],
+  types: [],
+  rcodes: [],
+  clients: [],
+  namespaces: [],
+  reasons: [],
+  sources: [],
 };
 
 /** The parts of an event that need no explanation. */
@@ -104,7 +110,8 @@ export class WatchedQueries {
       milliseconds: Math.round(Math.max(0, event.sent - event.received) * 1000) / 1000,
       namespace: read.namespace,
       isSearched: read.isSearched,
-      ...{ source, reason },
+      source,
+      reason,
     };
   }
 

@@ -31,7 +31,9 @@ async function startFrontEnd({
   missing = '',
   first = GOOD,
 }: FrontEndSettings = {}) {
-  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new MetricRegistry()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const metrics = new MetricRegistry();
   let text = first;
   const reading = read(first);
   if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join());
@@ -145,7 +147,8 @@ it.each([
 ] as const)(
   'says with its health and readiness that rules are missing: "%s", restored: %s',
   async (missing, restored, body) => {
-    const [health, ready] = [await findFreePort(), await findFreePort()];
+    const health = await findFreePort();
+    const ready = await findFreePort();
     const first = `a.test {\nhealth 127.0.0.1:${health}\nready 127.0.0.1:${ready}\nwhoami\n}\n`;
     const { frontEnd } = await startFrontEnd({ restored, missing, first });
     await frontEnd.open();

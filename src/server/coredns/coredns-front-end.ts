@@ -71,7 +71,10 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#plan = compileCorefile(reading.blocks, options);
     this.#endpoints = new Endpoints({
       takeover,
-      ...{ metricsText, notReady, clock, log },
+      metricsText,
+      notReady,
+      clock,
+      log,
       isServing: () => this.#isServing,
       notes: { health: () => this.#describeRules(), ready: () => this.#describeTrouble() },
     });
@@ -129,7 +132,10 @@ export class CoreDnsFrontEnd implements FrontEnd {
     const { settingsProblems = () => [], missingRules } = this.#options;
     const problems = [...(this.#failed === undefined ? [] : [this.#failed.message]), ...settingsProblems()];
     return {
-      ...{ config: undefined, problems, watches: [], httpDrops: this.#endpoints.drops },
+      config: undefined,
+      problems,
+      watches: [],
+      httpDrops: this.#endpoints.drops,
       missingRules: missingRules?.(),
     };
   }
@@ -297,7 +303,9 @@ export class CoreDnsFrontEnd implements FrontEnd {
 /** The plugin of each endpoint. */
 /** How a line about an address that cannot be opened begins, in the words of CoreDNS. */
 const OPENING = {
-  ...{ health: 'plugin/health', ready: 'plugin/ready', profile: 'plugin/pprof' },
+  health: 'plugin/health',
+  ready: 'plugin/ready',
+  profile: 'plugin/pprof',
   metrics: 'Failed to start metrics handler',
 } as const;
 

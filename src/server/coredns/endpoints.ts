@@ -132,7 +132,12 @@ export class Endpoints {
     const sharing = { waitForPort: takeover, openPort: takeover ? openSharedPort : undefined };
     const makeTlsServer = (tls: TlsServerOptions) => new TlsServer(tls);
     const options = {
-      ...{ address: host, port, ...sharing, flag: address, answersAsGo: true, takesTime },
+      address: host,
+      port,
+      ...sharing,
+      flag: address,
+      answersAsGo: true,
+      takesTime,
       makeTlsServer,
     };
     const endpoint: HttpEndpoint = { routes, kinds };

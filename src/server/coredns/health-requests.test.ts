@@ -7,7 +7,9 @@ import { HealthRequests } from './health-requests.ts';
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 it('asks for health once a second, counts how long it takes, and tells when that is too long', async () => {
-  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new MetricRegistry()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const metrics = new MetricRegistry();
   const takes = [2, 1500, 'connection refused'];
   const asked: string[] = [];
   const request = async (address: string) => {
@@ -36,7 +38,9 @@ it('asks for health once a second, counts how long it takes, and tells when that
 });
 
 it('asks no address that health has left', async () => {
-  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new MetricRegistry()];
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const metrics = new MetricRegistry();
   const asked: string[] = [];
   const request = async (address: string) => void asked.push(address);
   const requests = new HealthRequests({ metrics, clock, log, request });

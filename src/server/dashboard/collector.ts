@@ -146,7 +146,9 @@ export class Collector {
 
   #replicaStates(): readonly ReplicaState[] {
     return [...this.#followed.values()].map(({ replica: { name }, status, error }) => ({
-      ...{ name, status, error },
+      name,
+      status,
+      error,
       rate: this.#points.findLast((point) => point.replica === name)?.queries,
     }));
   }

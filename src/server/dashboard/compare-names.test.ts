@@ -15,7 +15,10 @@ import type { ShownReplica } from './replica.ts';
 const DOMAIN = toKey(parseName('cluster.local.'));
 
 const service = (name: string, address = '10.96.0.1', namespace = 'shop'): ServiceObject => ({
-  ...{ kind: 'Service', namespace, name, address: { kind: 'clusterIPs', addresses: [address] } },
+  kind: 'Service',
+  namespace,
+  name,
+  address: { kind: 'clusterIPs', addresses: [address] },
   ports: [],
 });
 
@@ -44,7 +47,9 @@ function makeReplica(name: string, clock: ManualClock, asked: string[]) {
     },
   };
   const state = (version = '1') => ({
-    ...{ name, error: undefined, rate: undefined },
+    name,
+    error: undefined,
+    rate: undefined,
     // Only what is compared.
     status: { ready: true, version, zones: readZones(server) } as unknown as ServerStatus,
   });
@@ -83,7 +88,8 @@ describe('replicas with the same services', () => {
 
   it('are not compared across versions', () => {
     const clock = new ManualClock();
-    const [one, other] = [makeReplica('a', clock, []), makeReplica('b', clock, [])];
+    const one = makeReplica('a', clock, []);
+    const other = makeReplica('b', clock, []);
     other.cluster.services.remove('shop/cart');
     expect(findPairs([one.state('1'), other.state('2')])).toEqual([]);
     expect(findPairs([one.state(), { ...other.state(), status: undefined }])).toEqual([]);

@@ -126,7 +126,8 @@ export class NameComparison {
     const times = new Map<string, number>();
     const findings: ReplicaFinding[] = [];
     for (const pair of findPairs(states).slice(0, MAX_PAIRS)) {
-      const [one, other] = [replicas.get(pair.replica), replicas.get(pair.other)];
+      const one = replicas.get(pair.replica);
+      const other = replicas.get(pair.other);
       if (one === undefined || other === undefined) continue;
       const found = await compareTwo(pair, one, other, signal).catch(() => undefined);
       if (found === undefined) continue;

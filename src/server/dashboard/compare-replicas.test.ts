@@ -3,12 +3,23 @@ import type { ServerStatus } from '../control/status.ts';
 import { changesBetween, compareReplicas, medianOf } from './compare-replicas.ts';
 
 const upstream = (server: string, state: string) => ({
-  ...{ server, state, since: undefined, lastReply: undefined, roundTrip: 1.25 },
-  ...{ sent: 0, timeouts: 0, errors: 0 },
+  server,
+  state,
+  since: undefined,
+  lastReply: undefined,
+  roundTrip: 1.25,
+  sent: 0,
+  timeouts: 0,
+  errors: 0,
 });
 
 const status: ServerStatus = {
-  ...{ version: '0.2.0', role: 'serve', process: 1, ready: true, reason: undefined, queries: 0 },
+  version: '0.2.0',
+  role: 'serve',
+  process: 1,
+  ready: true,
+  reason: undefined,
+  queries: 0,
   data: { age: 100, kinds: [] },
   configuration: { isLastGood: false, rejected: [], changes: 0, changedAt: undefined },
   upstreams: [upstream('10.0.0.2:53', 'well')],
@@ -21,7 +32,10 @@ const status: ServerStatus = {
 
 function notesOf(statuses: readonly (ServerStatus | undefined)[]) {
   const replicas = statuses.map((each, index) => ({
-    ...{ name: `r${index}`, status: each, error: undefined, rate: 10 },
+    name: `r${index}`,
+    status: each,
+    error: undefined,
+    rate: 10,
   }));
   return compareReplicas(replicas).flatMap(({ name, cells }) =>
     cells.flatMap(({ column, note }) => (note === undefined ? [] : [[name, column, note]])),

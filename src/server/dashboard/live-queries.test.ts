@@ -6,8 +6,15 @@ import type { LiveLine } from './page-state.ts';
 import type { ShownReplica } from './replica.ts';
 
 const queryAt = (second: number, name: string) => ({
-  ...{ time: `2026-11-24T06:00:0${second}.000Z`, client: '10.0.0.1', transport: 'udp', name, type: 'A' },
-  ...{ rcode: 'NOERROR', answers: 1, milliseconds: 0.1, source: 'cache' },
+  time: `2026-11-24T06:00:0${second}.000Z`,
+  client: '10.0.0.1',
+  transport: 'udp',
+  name,
+  type: 'A',
+  rcode: 'NOERROR',
+  answers: 1,
+  milliseconds: 0.1,
+  source: 'cache',
 });
 
 /** A replica whose `tail` gives what the test hands to it. */

@@ -15,22 +15,38 @@ const row = (what: string, count: number): TopRow => ({ what, count });
 
 function snapshotOf(fields: Partial<TopSnapshot>): TopSnapshot {
   return {
-    ...{ seconds: 2, queries: 0, lost: 0, searched: 0, rcodes: [], sources: [], names: [], clients: [] },
-    ...{ namespaces: [], failures: [], upstreams: [], isPast: false, sampling: 1, searches: [] },
+    seconds: 2,
+    queries: 0,
+    lost: 0,
+    searched: 0,
+    rcodes: [],
+    sources: [],
+    names: [],
+    clients: [],
+    namespaces: [],
+    failures: [],
+    upstreams: [],
+    isPast: false,
+    sampling: 1,
+    searches: [],
     unlisted: eachDimension(() => 0),
     ...fields,
   };
 }
 
 const sampleOf = (replica: string, fields: Partial<TopSnapshot>, at = 10_000) => ({
-  ...{ replica, at },
+  replica,
+  at,
   snapshot: snapshotOf(fields),
 });
 
 // Only what is read.
 const statusOf = (ready: boolean) => ({ ready }) as ServerStatus;
 const replicaOf = (name: string, ready: boolean) => ({
-  ...{ name, status: statusOf(ready), error: undefined, rate: undefined },
+  name,
+  status: statusOf(ready),
+  error: undefined,
+  rate: undefined,
 });
 const quiet = mergeTraffic([]);
 
@@ -88,7 +104,11 @@ it('groups failures by their cause, the most frequent first', () => {
 
 it('shows a finding of several replicas once, problems first', () => {
   const finding = (kind: 'upstream-slow' | 'data-stale', severity: 'risk' | 'problem') => ({
-    ...{ kind, severity, subject: 's', sentence: kind, remedies: [] },
+    kind,
+    severity,
+    subject: 's',
+    sentence: kind,
+    remedies: [],
   });
   const diagnosis = { checked: [], notChecked: [] };
   const merged = mergeFindings([

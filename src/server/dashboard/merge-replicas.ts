@@ -63,7 +63,9 @@ export function mergeSeries(points: readonly Point[], step: number): Series {
     sorted.map(([, replicas]) => rounded([...replicas.values()].reduce((sum, each) => sum + each[field], 0)));
   return {
     times: sorted.map(([time]) => time / 1_000),
-    ...{ queries: column('queries'), missing: column('missing'), failed: column('failed') },
+    queries: column('queries'),
+    missing: column('missing'),
+    failed: column('failed'),
   };
 }
 
@@ -92,7 +94,10 @@ export function mergeTraffic(samples: readonly ReplicaSample[]): Traffic {
 function countsOf({ snapshot }: ReplicaSample): CountedQueries {
   const { queries, lost, searched, sampling, unlisted } = snapshot;
   return {
-    ...{ queries, lost, searched, sampling },
+    queries,
+    lost,
+    searched,
+    sampling,
     summaries: eachDimension((dimension) => ({
       rows: snapshot[dimension],
       unlisted: unlisted[dimension],

@@ -2,7 +2,11 @@ import { expect, it } from 'vitest';
 import { readDiagnosis, readStatus, readTail, readTop } from './replica-answers.ts';
 
 const STATUS = {
-  ...{ version: '0.2.0', role: 'serve', ready: true, queries: 1, upstreams: [] },
+  version: '0.2.0',
+  role: 'serve',
+  ready: true,
+  queries: 1,
+  upstreams: [],
   data: { kinds: [] },
   zones: [],
   configuration: { isLastGood: false, rejected: [], changes: 0 },
@@ -36,8 +40,14 @@ it('does so for counts and findings too', () => {
 
 it('takes a query or a number of lost ones from tail', () => {
   const query = {
-    ...{ time: '2026-11-24T06:00:00.000Z', client: '10.0.0.1', name: 'a.test.', type: 'A' },
-    ...{ rcode: 'NOERROR', answers: 1, milliseconds: 0.1, source: 'cache' },
+    time: '2026-11-24T06:00:00.000Z',
+    client: '10.0.0.1',
+    name: 'a.test.',
+    type: 'A',
+    rcode: 'NOERROR',
+    answers: 1,
+    milliseconds: 0.1,
+    source: 'cache',
   };
   expect(readTail(query)).toBe(query);
   expect(readTail({ lost: 3 })).toEqual({ lost: 3 });

@@ -14,7 +14,8 @@ afterEach(() => {
 
 it('takes the place of a link, does not follow it, and can be removed', async () => {
   const { path: folder } = await makeTemporaryFolder();
-  const [victim, path] = [join(folder, 'victim'), join(folder, 'pid')];
+  const victim = join(folder, 'victim');
+  const path = join(folder, 'pid');
   writeFileSync(victim, 'kept');
   symlinkSync(victim, path);
   const file = writePidFile(path, NOBODY);

@@ -74,14 +74,12 @@ function planOf(
     ...DEFAULT_FORWARD_PLAN,
     ...TRANSPORT_OF_COREDNS,
     ...profileOfCoreDns({ readTimeout, attempts: 1, health: NEVER_DOWN, failsFast: false }),
-    ...{
-      rules: [defaultRule([address])],
-      tryNextOn: [],
-      merges: false,
-      loopDetection: false,
-      trustsAd: true,
-      ...(isEncrypted(address) && { tls: readTlsTrust(tls) }),
-    },
+    rules: [defaultRule([address])],
+    tryNextOn: [],
+    merges: false,
+    loopDetection: false,
+    trustsAd: true,
+    ...(isEncrypted(address) && { tls: readTlsTrust(tls) }),
     limits: { inFlight: MAX_SEPARATE, perClient: MAX_SEPARATE, queued: 0, queueDeadline: 0 },
   };
 }

@@ -33,7 +33,10 @@ function makeSource(clock: Clock = makeBusyClock()) {
   const source = new EtcdSource(
     {
       etcd: { endpoints: endpoint === undefined ? [] : [endpoint] },
-      ...{ version: 3, prefix: 'skydns', outcome: 0, rules: makeSkyDnsRules({ ttl: 60, priority: 10 }) },
+      version: 3,
+      prefix: 'skydns',
+      outcome: 0,
+      rules: makeSkyDnsRules({ ttl: 60, priority: 10 }),
       zones: [{ zone, missing: 'deny', any: 'refused' }],
     },
     { table, clock, log: silentLog },
@@ -55,7 +58,9 @@ it('answers as soon as all keys are read, while their names are published', asyn
   expect(source.isKnown).toBe(true);
   expect(published()).toBeLessThan(before + NAMES / 2);
   expect([ask('n0.test.'), ask(`n${NAMES - 1}.test.`), ask('missing.test.')]).toEqual([
-    ...['records', 'records', 'nxdomain'],
+    'records',
+    'records',
+    'nxdomain',
   ]);
   await read;
   expect(published()).toBe(before + NAMES);

@@ -176,7 +176,9 @@ export class EtcdSource implements KeySink {
     // Before the first read, the state is that of the snapshot.
     const age = feed.age ?? (this.#isKnown ? snapshot?.age : undefined);
     return {
-      ...{ ...feed, age, snapshot },
+      ...feed,
+      age,
+      snapshot,
       keys,
       badKeys,
       leases: this.#leases.count,

@@ -25,7 +25,8 @@ describe('bad lines of hosts files', () => {
   it('are told once as long as the file is the same', () => {
     const log = new RecordingLog();
     const report = new ParseWarningReport(log, fenceOf(log));
-    const [one, two] = [file('/one'), file('/two')];
+    const one = file('/one');
+    const two = file('/two');
     const readBoth = (first: typeof one, second: typeof two) => {
       report.begin([first, second]);
       report.add(first, warning(1));

@@ -76,7 +76,9 @@ describe('local names', () => {
     ];
     const names = namesOf({ cnames });
     expect(told(names, 'one', TYPE.A)).toEqual([
-      ...['one. 3 IN CNAME two.', 'two. 3 IN CNAME web.', 'web. 5 IN A 10.0.0.1'],
+      'one. 3 IN CNAME two.',
+      'two. 3 IN CNAME web.',
+      'web. 5 IN A 10.0.0.1',
     ]);
     expect(told(names, 'one', TYPE.CNAME)).toEqual(['one. 3 IN CNAME two.']);
     expect(told(names, 'one', TYPE.TXT)).toEqual(['one. 3 IN CNAME two.', 'two. 3 IN CNAME web.']);
@@ -96,7 +98,9 @@ describe('local names', () => {
     ];
     const names = namesOf({ records });
     expect(told(names, 'mx', TYPE.MX)).toEqual([
-      ...['mx. 7 IN MX 1 web.', 'web. 5 IN A 10.0.0.1', 'web. 5 IN AAAA 2001:db8::1'],
+      'mx. 7 IN MX 1 web.',
+      'web. 5 IN A 10.0.0.1',
+      'web. 5 IN AAAA 2001:db8::1',
     ]);
     expect(told(names, 'srv', TYPE.SRV)).toHaveLength(1);
   });
@@ -114,7 +118,7 @@ describe('local names', () => {
     expect(told(names, reverse, TYPE.PTR)).toEqual([`${reverse}. 7 IN PTR other.`]);
     expect(told(names, 'raw', TYPE.A)).toEqual(['raw. 7 IN A 10.7.7.7']);
     expect(told(names, 'short', TYPE.A)).toEqual([]);
-    expect(told(names, 'web', TYPE.MX)).toEqual([...['web. 5 IN MX 1 web.']]);
+    expect(told(names, 'web', TYPE.MX)).toEqual(['web. 5 IN MX 1 web.']);
     expect(told(names, 'raw', TYPE.MX)).toEqual([]);
   });
 
@@ -172,10 +176,16 @@ describe('local names', () => {
       ['other', '10.0.0.1'],
     ]);
     expect(changes(named([['web', '10.0.0.1']]), others)).toEqual([
-      ...['1.0.0.10.in-addr.arpa.', '9.0.0.10.in-addr.arpa.', 'other.', 'web.'],
+      '1.0.0.10.in-addr.arpa.',
+      '9.0.0.10.in-addr.arpa.',
+      'other.',
+      'web.',
     ]);
     expect(changes(others, named([]))).toEqual([
-      ...['1.0.0.10.in-addr.arpa.', '9.0.0.10.in-addr.arpa.', 'other.', 'web.'],
+      '1.0.0.10.in-addr.arpa.',
+      '9.0.0.10.in-addr.arpa.',
+      'other.',
+      'web.',
     ]);
   });
 });

@@ -163,7 +163,8 @@ export class LocalNames {
 
   /** Counts the names of hosts files that `former` has not or knows otherwise, or that only it has. Names with nodes are not counted. */
   *countChanged(former: LocalNames, changed: CountedNames): Generator<void, void> {
-    const [here, there] = [this.#hosts, former.#hosts];
+    const here = this.#hosts;
+    const there = former.#hosts;
     let count = 0;
     for (const name of namesAndReverse(here)) {
       if (++count % STRETCH === 0) yield;

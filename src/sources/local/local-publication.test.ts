@@ -47,7 +47,10 @@ describe('the publication of local names', () => {
     replace(namesOf({}), before);
     replace(before, namesOf({ stays: '10.0.0.1', moves: '10.0.0.4', comes: '10.0.0.5' }));
     expect([tell('stays'), tell('goes'), tell('moves'), tell('comes')]).toEqual([
-      ...['10.0.0.1', undefined, '10.0.0.4', '10.0.0.5'],
+      '10.0.0.1',
+      undefined,
+      '10.0.0.4',
+      '10.0.0.5',
     ]);
   });
 

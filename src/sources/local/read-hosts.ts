@@ -88,7 +88,8 @@ interface DomainRange {
 }
 
 function toOctetRange({ domain, ...range }: RangeDomain): DomainRange[] {
-  const [first, last] = [parseAddress(range.first), parseAddress(range.last)];
+  const first = parseAddress(range.first);
+  const last = parseAddress(range.last);
   return first === undefined || last === undefined ? [] : [{ domain: encodeName(domain), first, last }];
 }
 

@@ -57,7 +57,9 @@ export class ManifestSource {
   constructor({ folder, allowEmpty, sinks, clock, log }: ManifestSourceOptions) {
     this.#log = log;
     this.#fence = new ItemFence({
-      ...{ source: 'manifests', clock, log },
+      source: 'manifests',
+      clock,
+      log,
       report: (rejected) => this.#reject(rejected),
     });
     this.#objects = new ItemFence({ source: 'manifests', clock, log });

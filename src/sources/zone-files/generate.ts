@@ -19,7 +19,9 @@ const MAX_NUMBER = 2 ** 31 - 1;
 export function readRange(word: ZoneWord): GenerateRange {
   const [, first = '', last = '', each = '1'] =
     /^(\d{1,10})-(\d{1,10})(?:\/(\d{1,10}))?$/.exec(word.text) ?? [];
-  const [start, stop, step] = [Number(first), Number(last), Number(each)];
+  const start = Number(first);
+  const stop = Number(last);
+  const step = Number(each);
   const isRange = first !== '' && start <= stop && stop <= MAX_NUMBER && step > 0;
   if (!isRange) throw new ZoneFileFault('not a range such as 1-10 or 0-255/2', word);
   if ((stop - start) / step >= MAX_RECORDS)

@@ -19,8 +19,10 @@ function read(text: string, files: Readonly<Record<string, string>> = {}) {
     },
   });
   return {
-    ...{ records: records.map(presentRecord), problems: problems.map(describeZoneFileProblem) },
-    ...{ included, untimed },
+    records: records.map(presentRecord),
+    problems: problems.map(describeZoneFileProblem),
+    included,
+    untimed,
   };
 }
 
@@ -63,10 +65,14 @@ describe('readZoneFile', () => {
   it('takes the last TTL where there is no $TTL, and 0 before any, which is named', () => {
     expect(read('\na IN A 192.0.2.1\na2 IN A 192.0.2.1\nb 60 IN A 192.0.2.2\nc IN A 192.0.2.3\n')).toEqual({
       records: [
-        ...['a.example. 0 IN A 192.0.2.1', 'a2.example. 0 IN A 192.0.2.1'],
-        ...['b.example. 60 IN A 192.0.2.2', 'c.example. 60 IN A 192.0.2.3'],
+        'a.example. 0 IN A 192.0.2.1',
+        'a2.example. 0 IN A 192.0.2.1',
+        'b.example. 60 IN A 192.0.2.2',
+        'c.example. 60 IN A 192.0.2.3',
       ],
-      ...{ problems: [], included: [], untimed: { file: '/zones/db', line: 2 } },
+      problems: [],
+      included: [],
+      untimed: { file: '/zones/db', line: 2 },
     });
     const files = { '/zones/sub': '\nx A 192.0.2.1\n' };
     expect(read('$INCLUDE sub\ny A 192.0.2.1\n', files)).toMatchObject({
@@ -257,15 +263,13 @@ const data: fc.Arbitrary<RecordData> = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('SOA' as const),
-    ...{
-      primary: name,
-      mailbox: name,
-      serial: uint32,
-      refresh: uint32,
-      retry: uint32,
-      expire: uint32,
-      minimum: uint32,
-    },
+    primary: name,
+    mailbox: name,
+    serial: uint32,
+    refresh: uint32,
+    retry: uint32,
+    expire: uint32,
+    minimum: uint32,
   }),
   fc.record({ kind: fc.constant('MX' as const), preference: uint16, exchange: name }),
   fc.record({
@@ -282,14 +286,12 @@ const data: fc.Arbitrary<RecordData> = fc.oneof(
   fc.record({ kind: fc.constant('HINFO' as const), cpu: octets(20), os: octets(20) }),
   fc.record({
     kind: fc.constant('NAPTR' as const),
-    ...{
-      order: uint16,
-      preference: uint16,
-      flags: octets(5),
-      services: octets(9),
-      regexp: octets(20),
-      replacement: name,
-    },
+    order: uint16,
+    preference: uint16,
+    flags: octets(5),
+    services: octets(9),
+    regexp: octets(20),
+    replacement: name,
   }),
   fc.record({
     kind: fc.constant('CAA' as const),

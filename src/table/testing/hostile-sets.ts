@@ -72,8 +72,12 @@ function textSet(name: string, lengths: readonly number[], count: number, lifeti
     octets.push((length + 1) & 0xff, length, ...new Array<number>(length).fill(0x78));
   }
   const body: AnswerBody = {
-    ...{ rcode: 0, authoritative: false, authenticData: false },
-    ...{ answerCount: count, authorityCount: 0, additionalCount: 0 },
+    rcode: 0,
+    authoritative: false,
+    authenticData: false,
+    answerCount: count,
+    authorityCount: 0,
+    additionalCount: 0,
     bytes: Uint8Array.from(octets),
     rotation: undefined,
   };

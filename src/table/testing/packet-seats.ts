@@ -57,10 +57,14 @@ interface AskedPacket {
 
 /** A reader's batches; for the fallback and TCP, one seat as large as a message. */
 const UDP_SHAPES: readonly SeatShape[] = [1280, 4096].map((octets) => ({
-  ...{ seats: 64, transport: 'udp', octets },
+  seats: 64,
+  transport: 'udp',
+  octets,
 }));
 const MESSAGE_SHAPES: readonly SeatShape[] = (['udp', 'tcp'] as const).map((transport) => ({
-  ...{ seats: 1, transport, octets: 65_535 },
+  seats: 1,
+  transport,
+  octets: 65_535,
 }));
 
 const OTHER_TYPES = [1, 28, 16, 12, 33, 43, 255, 252, 65_535] as const;
@@ -229,7 +233,8 @@ class PacketSeats {
 
   #answerPacket(index: number, length: number, group: number, now: number): number {
     const { octets: capacity, transport } = this.#shape;
-    const [start, client] = [this.#startOf(index), this.#clientOf(index)];
+    const start = this.#startOf(index);
+    const client = this.#clientOf(index);
     const alone = this.#answerAlone(index, length, group, now);
     const verdict = this.#reader.answer(this.#octets, start, length, capacity, transport, group, client);
     if (verdict !== alone.verdict)
@@ -249,7 +254,8 @@ class PacketSeats {
   #answerAlone(index: number, length: number, group: number, now: number) {
     const { memory, reader: number, udpSize } = this.#subject;
     const { octets: capacity, transport } = this.#shape;
-    const [start, client] = [this.#startOf(index), this.#clientOf(index)];
+    const start = this.#startOf(index);
+    const client = this.#clientOf(index);
     this.#alone.fill(0xa5, 0, capacity);
     this.#octets.copy(this.#alone, 0, start, start + length);
     this.#octets.copy(this.#alone, capacity, client, client + CLIENT_OCTETS);

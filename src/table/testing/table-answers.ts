@@ -24,9 +24,19 @@ export function wire(name: string): WireName {
 /** The body of an A answer: 16 octets a record, each pointing at the question. */
 export function addressBody(addresses: readonly string[], ttl = 30): AnswerBody {
   const bytes = addresses.flatMap((address) => [
-    ...[0xc0, 12, 0, 1, 0, 1],
-    ...[(ttl >>> 24) & 0xff, (ttl >>> 16) & 0xff, (ttl >>> 8) & 0xff, ttl & 0xff],
-    ...[0, 4, ...address.split('.').map(Number)],
+    0xc0,
+    12,
+    0,
+    1,
+    0,
+    1,
+    (ttl >>> 24) & 0xff,
+    (ttl >>> 16) & 0xff,
+    (ttl >>> 8) & 0xff,
+    ttl & 0xff,
+    0,
+    4,
+    ...address.split('.').map(Number),
   ]);
   return {
     rcode: 0,

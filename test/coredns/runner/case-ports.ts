@@ -4,8 +4,19 @@
 import { findFreePort } from '../../../src/base/testing/free-port.ts';
 
 const PORT_NAMES = [
-  ...['PORT', 'PORT2', 'PORT3', 'HEALTH', 'READY', 'METRICS', 'HTTP'],
-  ...['UP1', 'UP2', 'UP3', 'UP4', 'UP5', 'UP6'],
+  'PORT',
+  'PORT2',
+  'PORT3',
+  'HEALTH',
+  'READY',
+  'METRICS',
+  'HTTP',
+  'UP1',
+  'UP2',
+  'UP3',
+  'UP4',
+  'UP5',
+  'UP6',
 ] as const;
 
 export type CasePorts = ReadonlyMap<string, number>;

@@ -87,13 +87,28 @@ export function cleanValue<Value>(value: Value, places: CasePlaces): Value {
 
 /** Makes `cert.pem` and `key.pem` for localhost and dns.test. */
 export function makeCertificate(folder: string): { readonly certificate: string; readonly key: string } {
-  const [certificate, key] = [`${folder}/cert.pem`, `${folder}/key.pem`];
+  const certificate = `${folder}/cert.pem`;
+  const key = `${folder}/key.pem`;
   execFileSync(
     'openssl',
     [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-keyout', key, '-out', certificate, '-days', '2', '-subj', '/CN=localhost'],
-      ...['-addext', 'subjectAltName=DNS:localhost,DNS:dns.test,IP:127.0.0.1'],
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+      '-addext',
+      'subjectAltName=DNS:localhost,DNS:dns.test,IP:127.0.0.1',
     ],
     { stdio: 'ignore' },
   );

@@ -45,7 +45,8 @@ function addressOctets({ data }: ResourceRecord): readonly number[] {
   const text = data.kind === 'AAAA' ? data.address : '::';
   const [head = '', tail = ''] = text.split('::');
   const groups = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number(`0x${group}`)));
-  const [before, after] = [groups(head), groups(tail)];
+  const before = groups(head);
+  const after = groups(tail);
   const zeros = text.includes('::') ? Array<number>(8 - before.length - after.length).fill(0) : [];
   return [...before, ...zeros, ...after].flatMap((group) => [group >> 8, group & 0xff]);
 }

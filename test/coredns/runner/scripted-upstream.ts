@@ -70,7 +70,8 @@ export class ScriptedUpstream {
   }
 
   async down(): Promise<void> {
-    const [tcp, udp] = [this.#tcp, this.#udp];
+    const tcp = this.#tcp;
+    const udp = this.#udp;
     this.#tcp = this.#udp = undefined;
     for (const connection of this.#connections) connection.destroy();
     await Promise.all([

@@ -64,7 +64,8 @@ export function compareManifests(flag: string, checkout: Checkout): readonly Dif
       const original = theirs.find(({ name }) => name === container.name);
       if (original === undefined) return [differenceOf(ours, container.name, 'the container is gone', '')];
       return FIELDS.flatMap((field) => {
-        const [now, then] = [fieldOf(original, field), fieldOf(container, field)];
+        const now = fieldOf(original, field);
+        const then = fieldOf(container, field);
         return now === then ? [] : [differenceOf(ours, `${container.name}.${field}`, now, then)];
       });
     });
@@ -72,7 +73,9 @@ export function compareManifests(flag: string, checkout: Checkout): readonly Dif
 }
 
 const differenceOf = (original: string, name: string, now: string, then: string): Difference => ({
-  ...{ original, subject: 'manifest', name },
+  original,
+  subject: 'manifest',
+  name,
   text: `${name} is now ${now}${then === '' ? '' : `, was ${then}`}`,
 });
 

@@ -17,7 +17,9 @@ function compareFlags(
   const theirs = texts.flatMap((text) => flagsOf(text, constants));
   if (theirs.length === 0) throw new Error(`no flags of ${command} found in ${folders.join(', ')}`);
   return missingFrom(flags.get(command) ?? new Set(), theirs, (name) => ({
-    ...{ original: command, subject: 'flag', name },
+    original: command,
+    subject: 'flag',
+    name,
     text: `flag of the original that we refuse: -${name}`,
   }));
 }
@@ -34,7 +36,9 @@ export function compareCoreDns(checkout: Checkout, ours: OurTables): readonly Di
     ...folders.flatMap(([name, folder]) => compareDirective(checkout, ours, name, `plugin/${folder}`)),
     ...compareMetrics(checkout, ours, 'coredns', [
       ...folders.map(([, folder]) => `plugin/${folder}`),
-      ...['plugin/metrics/vars', 'plugin/pkg/proxy', 'core/dnsserver'],
+      'plugin/metrics/vars',
+      'plugin/pkg/proxy',
+      'core/dnsserver',
     ]),
   ];
 }
@@ -42,11 +46,15 @@ export function compareCoreDns(checkout: Checkout, ours: OurTables): readonly Di
 function compareOrder(theirs: readonly string[], { plugins }: OurTables): readonly Difference[] {
   const original = 'coredns';
   const unknown = missingFrom(new Set(plugins), theirs, (name) => ({
-    ...{ original, subject: 'plugin', name },
+    original,
+    subject: 'plugin',
+    name,
     text: `plugin that our order does not have: ${name}`,
   }));
   const gone = missingFrom(new Set(theirs), plugins, (name) => ({
-    ...{ original, subject: 'plugin', name },
+    original,
+    subject: 'plugin',
+    name,
     text: `plugin of our order that the original no longer has: ${name}`,
   }));
   const both = theirs.filter((name) => plugins.includes(name));
@@ -66,7 +74,9 @@ function compareDirective(
 ): readonly Difference[] {
   const theirs = checkout.readGo(folder).flatMap(directiveWordsOf);
   return missingFrom(directives.get(plugin) ?? new Set(), theirs, (word) => ({
-    ...{ original: 'coredns', subject: 'directive', name: `${plugin}.${word}` },
+    original: 'coredns',
+    subject: 'directive',
+    name: `${plugin}.${word}`,
     text: `word of the directive ${plugin} that our syntax does not have: ${word}`,
   }));
 }
@@ -83,7 +93,9 @@ function compareMetrics(
     return texts.flatMap((text) => metricsOf(text, constants));
   });
   return missingFrom(metrics, theirs, (name) => ({
-    ...{ original, subject: 'metric', name },
+    original,
+    subject: 'metric',
+    name,
     text: `metric that we do not have: ${name}`,
   }));
 }
@@ -104,7 +116,9 @@ export function compareNodeCache(checkout: Checkout, ours: OurTables): readonly 
   return [
     ...compareFlags(checkout, ours, 'node-cache', ['cmd/node-cache']),
     ...missingFrom(ours.variables, theirs, (name) => ({
-      ...{ original: 'node-cache', subject: 'variable', name },
+      original: 'node-cache',
+      subject: 'variable',
+      name,
       text: `variable of the template that we do not replace: ${name}`,
     })),
     ...compareMetrics(checkout, ours, 'node-cache', ['cmd/node-cache/app']),

@@ -24,7 +24,10 @@ const NAMES: Readonly<Record<string, readonly RecordData[]>> = {
   'addresses.test. A': list(4000, (index) => ({ kind: 'A', address: addressOf(index) })),
   'texts.test. TXT': list(230, (index) => ({ kind: 'TXT', strings: [Buffer.alloc(255, index)] })),
   'targets.test. SRV': list(2500, (index) => ({
-    ...{ kind: 'SRV', priority: 1, weight: 1, port: index },
+    kind: 'SRV',
+    priority: 1,
+    weight: 1,
+    port: index,
     target: parseName(`s${index}.`),
   })),
 };
@@ -40,7 +43,8 @@ const ZONE = [
 ].join('');
 
 /** Asked before the measurement, since code is slow at first, and asked in it. */
-const [WARM, COUNT] = [2000, 150];
+const WARM = 2000;
+const COUNT = 150;
 /** The cheapest counts: other programs empty the caches of the processor, and compilers run beside. */
 const ROUNDS = 8;
 /** Answers of 64 KB over TCP are copied, which needs no warming. */

@@ -7,9 +7,12 @@ import { type AskedBeside, startFlood, startUpstreamThread } from '../flood.ts';
 import type { FloodPlan } from '../flood-plan.ts';
 
 const PER_SECOND = 12_000;
-const [WARM_MILLISECONDS, IN_TIME_MILLISECONDS] = [1_000, 100];
+const WARM_MILLISECONDS = 1_000;
+const IN_TIME_MILLISECONDS = 100;
 /** Questions of the other client, and the longest time for them on a busy machine. */
-const [ASKED, MAX_MILLISECONDS, LOOK_MILLISECONDS] = [150, 6_000, 100];
+const ASKED = 150;
+const MAX_MILLISECONDS = 6_000;
+const LOOK_MILLISECONDS = 100;
 
 export async function floodWith(role: Role, type: FloodPlan['type']): Promise<Record<string, number>> {
   const upstream = await startUpstreamThread();

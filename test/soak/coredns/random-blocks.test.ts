@@ -80,12 +80,28 @@ const block = fc.record({
 type Block = typeof block extends fc.Arbitrary<infer Value> ? Value : never;
 
 const NAMES = [
-  ...[WEB, WEB.toUpperCase(), `*.${WEB}`, `x.${WEB}`, `_http._tcp.${WEB}`],
+  WEB,
+  WEB.toUpperCase(),
+  `*.${WEB}`,
+  `x.${WEB}`,
+  `_http._tcp.${WEB}`,
   ...['db', '10-244-0-9.db', 'alias', 'missing', 'outer'].map((name) => `${name}.default.svc.cluster.local`),
-  ...['web.default.corp', 'web.short', 'default.svc.cluster.local', 'cluster.local', 'local'],
-  ...['1-2-3-4.default.pod.cluster.local', '10-244-0-9.default.pod.cluster.local'],
-  ...['10.0.96.10.in-addr.arpa', '9.0.244.10.in-addr.arpa', '7.100.51.198.in-addr.arpa'],
-  ...['own.test', 'x.own.test', 'other.test', 'many.test', 'localhost', '.'],
+  'web.default.corp',
+  'web.short',
+  'default.svc.cluster.local',
+  'cluster.local',
+  'local',
+  '1-2-3-4.default.pod.cluster.local',
+  '10-244-0-9.default.pod.cluster.local',
+  '10.0.96.10.in-addr.arpa',
+  '9.0.244.10.in-addr.arpa',
+  '7.100.51.198.in-addr.arpa',
+  'own.test',
+  'x.own.test',
+  'other.test',
+  'many.test',
+  'localhost',
+  '.',
 ];
 const TYPES = ['A', 'AAAA', 'SRV', 'PTR', 'TXT', 'SOA', 'NS', 'ANY', 'MX', 'DS'];
 

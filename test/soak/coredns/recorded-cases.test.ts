@@ -79,7 +79,8 @@ function withFlags(spec: RecordedPair['spec']): RecordedPair['spec'] {
  * belong to the question, and asks again over TCP for what is truncated.
  */
 function isOfForwarder({ what, expected, got }: Difference): boolean {
-  const [was, is] = [JSON.stringify(expected), JSON.stringify(got)];
+  const was = JSON.stringify(expected);
+  const is = JSON.stringify(got);
   if (what.startsWith('seen')) return true;
   if (what.endsWith(': authority')) return is === '{"authority":[]}';
   if (is === '{"answer":[]}') return isForeign(what, was);

@@ -29,7 +29,9 @@ beforeAll(async () => {
 afterEach(endAllPrograms);
 
 const service = (name: string, address: string) => ({
-  ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: 'ns-0' } },
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace: 'ns-0' },
   spec: { type: 'ClusterIP', clusterIP: address, clusterIPs: [address], ports: [] },
 });
 
@@ -70,7 +72,8 @@ it(`no query is lost in ${RELOADS} reloads under load`, { timeout: 180_000 }, as
   onTestFinished(() => double.end());
   const upstream = await LoopbackUpstream.start(({ query, send }) => send(reply(query)));
   onTestFinished(() => upstream.stop());
-  const [port, other] = [await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const other = await findFreePort();
   const places = { url: double.url, upstream: upstream.address, other };
   const folder = await makeTemporaryFolder();
   const conf = await folder.write('Corefile', corefile(0, places));

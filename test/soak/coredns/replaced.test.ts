@@ -86,7 +86,9 @@ async function startPod(
   upstream: string,
   flags: readonly string[],
 ): Promise<Pod> {
-  const [port, health, ready] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const health = await findFreePort();
+  const ready = await findFreePort();
   const folder = await makeTemporaryFolder();
   // As kubeadm writes it, on ports of its own.
   const corefile = `.:${port} {
@@ -141,7 +143,8 @@ itWithTool(
     const { url } = double;
     const upstream = await LoopbackUpstream.start(({ query, send }) => send(reply(query)));
     onTestFinished(() => upstream.stop());
-    const [before, after] = [await findFreePort(), await findFreePort()];
+    const before = await findFreePort();
+    const after = await findFreePort();
     const prometheus = await Prometheus.start([
       { name: 'coredns-before', port: before },
       { name: 'coredns-after', port: after },

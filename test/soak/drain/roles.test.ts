@@ -31,14 +31,16 @@ async function startCoreDns(
   environment: Readonly<Record<string, string>>,
   ...words: readonly string[]
 ): Promise<Started> {
-  const [port, health] = [await findFreePort(), await findFreePort()];
+  const port = await findFreePort();
+  const health = await findFreePort();
   const block = `bind ${HOST}\n health ${HOST}:${health} {\n lameduck 100ms\n }\n hosts {\n 10.0.0.1 a.test\n }`;
   const conf = await (await makeTemporaryFolder()).write('Corefile', `.:${port} {\n ${block}\n}\n`);
   return await untilServing(runPortolan(['coredns', ...words, '-conf', conf], { environment }), port);
 }
 
 async function startNanny(environment: Readonly<Record<string, string>>): Promise<Started> {
-  const [port, folder] = [await findFreePort(), await makeTemporaryFolder()];
+  const port = await findFreePort();
+  const folder = await makeTemporaryFolder();
   const options = [
     '-k',
     '--no-resolv',

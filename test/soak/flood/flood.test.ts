@@ -84,7 +84,8 @@ it('a flood costs no answer of the table, and no memory beyond its bounds', {
   expect(Math.max(...denied.inFlight, ...silent.inFlight)).toBeLessThanOrEqual(1_500);
   for (const { resident } of [denied, silent]) {
     // Garbage makes it go up and down; what is held comes to light when it was collected.
-    const [first, last] = [resident.slice(0, 10), resident.slice(10)];
+    const first = resident.slice(0, 10);
+    const last = resident.slice(10);
     expect(Math.min(...last)).toBeLessThan(Math.max(...first) + MAX_GROWTH);
     expect(Math.max(...resident)).toBeLessThan(MAX_RESIDENT);
   }
@@ -94,7 +95,8 @@ it('a flood costs no answer of the table, and no memory beyond its bounds', {
 
 /** Lets the flood go on for a phase: its answers in a second, and once a second the server's mebibytes and its queries to upstreams. */
 async function goOn(serving: Serving, flood: Flood) {
-  const [answered, began] = [flood.answered, performance.now()];
+  const answered = flood.answered;
+  const began = performance.now();
   const resident: number[] = [];
   const inFlight: number[] = [];
   for (let second = 1; second <= PHASE_SECONDS; second += 1) {

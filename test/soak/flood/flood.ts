@@ -8,8 +8,8 @@ import { encodeMessage } from '../../../src/wire/message.ts';
 
 /** A root SOA record with a TTL and minimum of an hour. */
 const SOA = Buffer.from([
-  ...[0, 0, 6, 0, 1, 0, 0, 0x0e, 0x10, 0, 22],
-  ...[0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0x0e, 0x10],
+  0, 0, 6, 0, 1, 0, 0, 0x0e, 0x10, 0, 22, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0x0e,
+  0x10,
 ]);
 
 /** Denies everything, until it says nothing any more. */

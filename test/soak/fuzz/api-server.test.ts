@@ -69,39 +69,33 @@ function framed(octets: Buffer): Buffer {
 }
 
 const OCTET_WORDS = [
-  ...[
-    [0x6b, 0x38, 0x73, 0],
-    [0x0a],
-    [0x12],
-    [0x1a],
-    [0x0b],
-    [0xff, 0xff, 0xff, 0xff, 0x0f],
-    [0x80, 0x80, 0x80],
-  ],
-  ...[
-    [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
-    [0x7f],
-    [0, 0, 0, 0],
-    [0xff, 0xff, 0xff, 0xff],
-  ],
+  [0x6b, 0x38, 0x73, 0],
+  [0x0a],
+  [0x12],
+  [0x1a],
+  [0x0b],
+  [0xff, 0xff, 0xff, 0xff, 0x0f],
+  [0x80, 0x80, 0x80],
+  [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+  [0x7f],
+  [0, 0, 0, 0],
+  [0xff, 0xff, 0xff, 0xff],
 ].map((octets) => Uint8Array.from(octets));
 const JSON_WORDS = [
-  ...[
-    '"items":[',
-    '"metadata":{',
-    '"endpoints":null',
-    'null',
-    '[]',
-    '{}',
-    '[',
-    '{',
-    ']',
-    '}',
-    ',',
-    ':',
-    '"',
-    '\\',
-  ],
+  '"items":[',
+  '"metadata":{',
+  '"endpoints":null',
+  'null',
+  '[]',
+  '{}',
+  '[',
+  '{',
+  ']',
+  '}',
+  ',',
+  ':',
+  '"',
+  '\\',
   ...[
     '"spec":[]',
     '"ports":{"port":"x"}',
@@ -124,7 +118,13 @@ const JSON_WORDS = [
 ].map(octetsOf);
 
 const TRIMS = [
-  ...[trimService, trimEndpointSlice, trimEndpoints, trimNamespace, trimWholePod, trimNode, trimConfigMap],
+  trimService,
+  trimEndpointSlice,
+  trimEndpoints,
+  trimNamespace,
+  trimWholePod,
+  trimNode,
+  trimConfigMap,
 ];
 
 /** What reads objects in Protocol Buffers in one pass, too. */
@@ -207,33 +207,25 @@ it('events in JSON', async () => {
 }, 300_000);
 
 const HTTP_WORDS = [
-  ...[
-    'HTTP/1.1 200 OK\r\n',
-    'HTTP/1.1 410 Gone\r\n',
-    'HTTP/1.1 401 No\r\n',
-    'HTTP/1.0 500 \r\n',
-    '\r\n',
-    '\r\n\r\n',
-  ],
-  ...[
-    'content-length: 3\r\n',
-    'content-length: 99999999\r\n',
-    'transfer-encoding: chunked\r\n',
-    '0\r\n\r\n',
-    'ffffffff\r\n',
-  ],
-  ...[
-    'content-type: application/vnd.kubernetes.protobuf\r\n',
-    'content-encoding: gzip\r\n',
-    'retry-after: x\r\n',
-  ],
-  ...[
-    'HTTP/1.1 100 Continue\r\n\r\n',
-    'HTTP/1.1 101 Switching\r\n\r\n',
-    'connection: close\r\n',
-    'location: /x\r\n',
-    '\u0000',
-  ],
+  'HTTP/1.1 200 OK\r\n',
+  'HTTP/1.1 410 Gone\r\n',
+  'HTTP/1.1 401 No\r\n',
+  'HTTP/1.0 500 \r\n',
+  '\r\n',
+  '\r\n\r\n',
+  'content-length: 3\r\n',
+  'content-length: 99999999\r\n',
+  'transfer-encoding: chunked\r\n',
+  '0\r\n\r\n',
+  'ffffffff\r\n',
+  'content-type: application/vnd.kubernetes.protobuf\r\n',
+  'content-encoding: gzip\r\n',
+  'retry-after: x\r\n',
+  'HTTP/1.1 100 Continue\r\n\r\n',
+  'HTTP/1.1 101 Switching\r\n\r\n',
+  'connection: close\r\n',
+  'location: /x\r\n',
+  '\u0000',
 ].map(octetsOf);
 
 const HTTP_SEEDS = [...BODIES, ...TEXTS].flatMap((body, index) => {

@@ -80,7 +80,10 @@ const COREFILES = inFolder('test/corefile/corefiles', '.Corefile');
 it('Corefiles', async () => {
   const run: FuzzTarget['run'] = (input) => {
     const reading = readCorefile(textOf(input), {
-      ...{ file: '/etc/Corefile', profile: '1.14', defaultPort: 53, environment: { X: 'a.example' } },
+      file: '/etc/Corefile',
+      profile: '1.14',
+      defaultPort: 53,
+      environment: { X: 'a.example' },
       files: {
         read: (path) => (path === '/etc/resolv.conf' ? 'nameserver 192.0.2.53\n' : ''),
         kindOf: (path) => (path === '/etc/resolv.conf' ? 'file' : undefined),

@@ -46,20 +46,18 @@ for (const packet of OPTIONS) packet[11] = 1;
 
 /** Octets that mean something: pointers, lengths, counts, types, an OPT record with options, whole names. */
 const WORDS = [
-  ...[
-    [0xc0, 0x0c],
-    [0xc0, 0],
-    [0xff, 0xff],
-    [0, 0],
-    [0, 1],
-    [63],
-    [64],
-    [0x80],
-    [0, 41],
-    [0, 33],
-    [0, 6],
-    [0, 5],
-  ],
+  [0xc0, 0x0c],
+  [0xc0, 0],
+  [0xff, 0xff],
+  [0, 0],
+  [0, 1],
+  [63],
+  [64],
+  [0x80],
+  [0, 41],
+  [0, 33],
+  [0, 6],
+  [0, 5],
   [...OPT],
   [0, 0, 41, 0x04, 0xd0, 0, 1, 0, 0, 0, 12, 0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8],
   [3, 119, 119, 119, 7, 101, 120, 97, 109, 112, 108, 101, 3, 99, 111, 109, 0],
@@ -95,7 +93,10 @@ const CLUSTER: readonly ClusterObject[] = [
   { ...SERVICE, name: 'out', address: { kind: 'externalName', name: 'www.example.com' } },
   { ...SERVICE, name: 'db', address: { kind: 'headless' } },
   {
-    ...{ kind: 'Endpoints', namespace: 'a', name: 'db-1', service: 'db' },
+    kind: 'Endpoints',
+    namespace: 'a',
+    name: 'db-1',
+    service: 'db',
     groups: [
       {
         addresses: [
@@ -108,11 +109,22 @@ const CLUSTER: readonly ClusterObject[] = [
   },
 ];
 const CLUSTER_QUERIES = [
-  ...['cluster.local', 'svc.cluster.local', 'a.svc.cluster.local', 'dns-version.cluster.local'],
-  ...['web.a.svc.cluster.local', '_http._tcp.web.a.svc.cluster.local', 'out.a.svc.cluster.local'],
-  ...['db.a.svc.cluster.local', 'db-0.db.a.svc.cluster.local', '10-0-1-7.db.a.svc.cluster.local'],
-  ...['*.a.svc.cluster.local', '*.*.svc.cluster.local', '10-0-0-1.a.pod.cluster.local'],
-  ...['1.0.96.10.in-addr.arpa', '1.0.0.10.in-addr.arpa', `1.${'0.'.repeat(27)}d.f.ip6.arpa`],
+  'cluster.local',
+  'svc.cluster.local',
+  'a.svc.cluster.local',
+  'dns-version.cluster.local',
+  'web.a.svc.cluster.local',
+  '_http._tcp.web.a.svc.cluster.local',
+  'out.a.svc.cluster.local',
+  'db.a.svc.cluster.local',
+  'db-0.db.a.svc.cluster.local',
+  '10-0-1-7.db.a.svc.cluster.local',
+  '*.a.svc.cluster.local',
+  '*.*.svc.cluster.local',
+  '10-0-0-1.a.pod.cluster.local',
+  '1.0.96.10.in-addr.arpa',
+  '1.0.0.10.in-addr.arpa',
+  `1.${'0.'.repeat(27)}d.f.ip6.arpa`,
 ].flatMap((name) =>
   ['A', 'AAAA', 'SRV', 'PTR', 'CNAME', 'ANY', 'SOA', 'TXT'].map((type) => {
     const { packet, length } = query(name, type);
@@ -157,11 +169,20 @@ it.each(['names', 'records of CoreDNS', 'records of kube-dns'] as const)(
 );
 
 const record = (name: string, data: ResourceRecord['data']): ResourceRecord => ({
-  ...{ name: parseName(name), class: CLASS.IN, ttl: 60, data },
+  name: parseName(name),
+  class: CLASS.IN,
+  ttl: 60,
+  data,
 });
 const soa = record('example.com.', {
-  ...{ kind: 'SOA', primary: parseName('ns.example.com.'), mailbox: parseName('host.example.com.') },
-  ...{ serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5 },
+  kind: 'SOA',
+  primary: parseName('ns.example.com.'),
+  mailbox: parseName('host.example.com.'),
+  serial: 1,
+  refresh: 2,
+  retry: 3,
+  expire: 4,
+  minimum: 5,
 } as unknown as ResourceRecord['data']);
 const REPLIES: readonly (readonly ResourceRecord[])[] = [
   [],
@@ -174,8 +195,12 @@ const REPLIES: readonly (readonly ResourceRecord[])[] = [
 ];
 
 const question = {
-  ...{ name: parseName('www.example.com.'), type: TYPE.A, class: CLASS.IN },
-  ...{ dnssecOk: true, checkingDisabled: false, recursionDesired: true },
+  name: parseName('www.example.com.'),
+  type: TYPE.A,
+  class: CLASS.IN,
+  dnssecOk: true,
+  checkingDisabled: false,
+  recursionDesired: true,
 };
 
 function replyTo(
@@ -214,7 +239,8 @@ it('a reply of an upstream server is taken, dropped or fails its query', async (
       );
       let calls = 0;
       const entry: OutstandingQuery = {
-        ...{ query: sent, id: 0 },
+        query: sent,
+        id: 0,
         events: {
           replied: (reply) => {
             calls += 1;
@@ -246,7 +272,8 @@ it('a stream of messages is cut where their lengths say, however it arrives', as
       for (let message = parser.next(); message !== undefined; message = parser.next())
         into.push(Buffer.from(message).toString('hex'));
     };
-    const [one, other] = [new FrameParser(), new FrameParser()];
+    const one = new FrameParser();
+    const other = new FrameParser();
     one.push(input);
     take(one, whole);
     for (let at = 0; at < input.length; at += 7) {

@@ -98,8 +98,12 @@ it('messages of etcd', async () => {
     for (const read of readers) refusing(['ProtobufError'], () => void read(Buffer.from(input)));
   };
   const seeds = [
-    ...['0a0a0880808080808080800118071212', '12120a016b100218032a017630ffffffffffffffff7f'],
-    ...['0a0208011a020801', '5a080800120408011203', '100518ffffffffffffffffff01', '0a0012057061737374'],
+    '0a0a0880808080808080800118071212',
+    '12120a016b100218032a017630ffffffffffffffff7f',
+    '0a0208011a020801',
+    '5a080800120408011203',
+    '100518ffffffffffffffffff01',
+    '0a0012057061737374',
   ].map((digits) => Buffer.from(digits, 'hex'));
   await fuzz('etcd messages', { seeds, words: OCTET_WORDS, run });
 }, 300_000);
@@ -181,7 +185,9 @@ it('messages of dnstap', async () => {
     expect(read(piecesOf(input))).toEqual(read([input]));
   };
   const message = encodeFrame({
-    ...{ identity: 'me', version: '1', extra: undefined },
+    identity: 'me',
+    version: '1',
+    extra: undefined,
     message: { type: TAP_TYPE.CLIENT_QUERY, transport: 'udp', asked: 1, query: octetsOf('abc') },
   });
   const frames = [controlFrame(CONTROL.READY), controlFrame(CONTROL.START), dataFrame(message)];

@@ -33,26 +33,32 @@ const textOf = (input: Uint8Array) => Buffer.from(input).toString('utf8');
 
 const WORDS = [
   ...PROPERTY_NAMES.flatMap((word) => [word, `"${word}"`, `"${word}":1`, `${word}: `]),
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    '"',
-    ':',
-    ',',
-    '/',
-    '//',
-    '.',
-    '*',
-    '\n',
-    '\u0000',
-    '\\',
-    '\\u0000',
-    'null',
-    'true',
-  ],
-  ...['-1', '1e999', '-0', '99999999999999999999', '0.5', '"host"', '"10.0.0.1"', '"2001:db8::1"', '"x."'],
+  '{',
+  '}',
+  '[',
+  ']',
+  '"',
+  ':',
+  ',',
+  '/',
+  '//',
+  '.',
+  '*',
+  '\n',
+  '\u0000',
+  '\\',
+  '\\u0000',
+  'null',
+  'true',
+  '-1',
+  '1e999',
+  '-0',
+  '99999999999999999999',
+  '0.5',
+  '"host"',
+  '"10.0.0.1"',
+  '"2001:db8::1"',
+  '"x."',
 ].map(octetsOf);
 
 /** Items may be rejected; that the program itself fails at one is a defect. */
@@ -79,7 +85,10 @@ function makeEtcdSource() {
   const source = new EtcdSource(
     {
       etcd: { endpoints: endpoint === undefined ? [] : [endpoint] },
-      ...{ version: 3, prefix: 'skydns', outcome: 0, rules: makeSkyDnsRules({ ttl: 60, priority: 10 }) },
+      version: 3,
+      prefix: 'skydns',
+      outcome: 0,
+      rules: makeSkyDnsRules({ ttl: 60, priority: 10 }),
       zones: [{ zone, missing: 'deny', any: 'refused' }],
     },
     { table, clock: new ManualClock(), log: silentLog },
@@ -276,13 +285,14 @@ it('saved settings', async () => {
 
 it('names of block lists', async () => {
   const lines = [
-    ...[
-      '0.0.0.0 ads.example www.ads.example # both',
-      '::1 localhost',
-      '||ads.example^$important',
-      '@@||a.example^',
-    ],
-    ...['*.ads.example', 'bücher.example', 'ads.example##.banner', '! [Adblock Plus 2.0]'],
+    '0.0.0.0 ads.example www.ads.example # both',
+    '::1 localhost',
+    '||ads.example^$important',
+    '@@||a.example^',
+    '*.ads.example',
+    'bücher.example',
+    'ads.example##.banner',
+    '! [Adblock Plus 2.0]',
   ];
   await fuzz('block list', {
     seeds: [...lines, lines.join('\n')].map(octetsOf),

@@ -17,12 +17,18 @@ const MAX_WORK = 16_000;
 const TABLES = 5;
 
 const service = (kind: 'headless' | 'clusterIPs'): ServiceObject => ({
-  ...{ kind: 'Service', namespace: 'blue', name: 'web', ports: PORTS },
+  kind: 'Service',
+  namespace: 'blue',
+  name: 'web',
+  ports: PORTS,
   address: kind === 'headless' ? { kind } : { kind, addresses: ['10.96.0.1'] },
 });
 
 const slice = (number: number, size: number, hasHostnames = false): EndpointsObject => ({
-  ...{ kind: 'Endpoints', namespace: 'blue', name: `web-${number}`, service: 'web' },
+  kind: 'Endpoints',
+  namespace: 'blue',
+  name: `web-${number}`,
+  service: 'web',
   groups: [
     {
       addresses: Array.from({ length: size }, (_, index) => ({
@@ -78,7 +84,8 @@ it.each([
   { dialect: 'coredns', kind: 'clusterIPs', hasHostnames: false },
   { dialect: 'kube-dns', kind: 'headless', hasHostnames: false },
 ] as const)('a change costs the same in a small service and in a large one: %j', (shape) => {
-  const [small, large] = [leastWorkOfChange(shape, 5), leastWorkOfChange(shape, 100)];
+  const small = leastWorkOfChange(shape, 5);
+  const large = leastWorkOfChange(shape, 100);
   expect(large).toBeLessThan(2 * MAX_WORK);
   expect(large).toBeLessThan(2 * small);
 });
@@ -102,7 +109,8 @@ describe.each(['coredns', 'kube-dns'] as const)(
       cluster.list([service('headless'), { kind: 'Namespace', name: 'blue' }, ...own, ...claims]);
       return cluster;
     }
-    const [small, large] = [clusterOf(5), clusterOf(100)];
+    const small = clusterOf(5);
+    const large = clusterOf(100);
 
     it.each([
       [`${label}.web.blue.svc.cluster.local.`, TYPE.A],

@@ -67,7 +67,9 @@ it('large answers that are not read', { timeout: 300_000 }, async () => {
   const before = await readHeld(serving);
   const query = frame(encodeMessage(makeQuery(NAME, 'A')));
   const plan: AttackPlan = {
-    ...{ port: serving.port, addresses: 9, connectionsPerAddress: 10 },
+    port: serving.port,
+    addresses: 9,
+    connectionsPerAddress: 10,
     octets: Buffer.concat(Array<Uint8Array>(100).fill(query)),
   };
   const worker = new Worker(attackEntry, { workerData: plan });

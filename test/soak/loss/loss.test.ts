@@ -55,7 +55,9 @@ async function leastResolved(loss: number): Promise<number> {
   const { upstream, serving } = await start();
   upstream.loss = loss;
   const took = await askAsStubs({
-    ...{ port: serving.port, perSecond: PER_SECOND, names: RUNS * NAMES_PER_RUN },
+    port: serving.port,
+    perSecond: PER_SECOND,
+    names: RUNS * NAMES_PER_RUN,
     nameOf: (index) => `n${index}.outside.example`,
   });
   const runs = Array.from({ length: RUNS }, (_, run) => {
@@ -87,7 +89,9 @@ it('a stall of a second loses none of 5,000 names', { timeout: 60_000 }, async (
   }, 3000);
   const names = 5000;
   const took = await askAsStubs({
-    ...{ port: serving.port, perSecond: 500, names },
+    port: serving.port,
+    perSecond: 500,
+    names,
     nameOf: (index) => `n${index}.outside.example`,
   });
   expect(took.filter(Number.isFinite).length).toBe(names);

@@ -15,20 +15,20 @@ const run = promisify(execFile);
 const MINUTES = 60_000;
 /** What the package is made from. */
 const SOURCES = [
-  ...[
-    'Dockerfile',
-    'package.json',
-    'package-lock.json',
-    'scripts',
-    'tsconfig.json',
-    'src',
-    'packages',
-    'dashboard',
-    'deploy',
-    'docs',
-    'examples',
-  ],
-  ...['README.md', 'CHANGELOG.md', 'LICENSE'],
+  'Dockerfile',
+  'package.json',
+  'package-lock.json',
+  'scripts',
+  'tsconfig.json',
+  'src',
+  'packages',
+  'dashboard',
+  'deploy',
+  'docs',
+  'examples',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
 ];
 
 let folder = '';
@@ -93,7 +93,10 @@ it('is installed without the optional peer, and its error names the command for 
   await writeFile(
     kubeconfig,
     JSON.stringify({
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c', contexts: [entry] },
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'c',
+      contexts: [entry],
       clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
       users: [{ name: 'u', user: { exec } }],
     }),

@@ -33,8 +33,19 @@ const GROWTH = 1.05;
 const MINUTES = 60_000;
 
 const CLASSES = [
-  ...[ServerBlocks, Cache, CacheStore, EtcdPlugin, File, Forward, Hosts, Kubernetes, LocalHandlers],
-  ...[Upstream, Cluster, ClusterWatch, EtcdSource],
+  ServerBlocks,
+  Cache,
+  CacheStore,
+  EtcdPlugin,
+  File,
+  Forward,
+  Hosts,
+  Kubernetes,
+  LocalHandlers,
+  Upstream,
+  Cluster,
+  ClusterWatch,
+  EtcdSource,
 ];
 
 let surroundings: Surroundings;
@@ -51,7 +62,8 @@ for (const { name, tools } of FRONT_ENDS)
     async () => {
       const server = await startChanging(name, surroundings);
       expect(await changePlans(server, 1, EARLY)).toEqual([]);
-      const [instances, heap] = [countInstances(CLASSES), await heapUsed()];
+      const instances = countInstances(CLASSES);
+      const heap = await heapUsed();
       const { touchedOctets } = server.table.statistics();
       expect(await changePlans(server, EARLY + 1, CHANGES)).toEqual([]);
       expect(findGrown(CLASSES, instances)).toEqual([]);

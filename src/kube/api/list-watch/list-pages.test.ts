@@ -94,8 +94,11 @@ test('a list that breaks off goes on from its last whole page', async () => {
   expect(outcomes).toEqual(['goes on', 'goes on', 'goes on']);
   expect(paths.map(query)).toEqual([
     'limit=500',
-    ...['limit=500&continue=a', 'limit=500&continue=a', 'limit=500&continue=a'],
-    ...['limit=500&continue=b', 'limit=500&continue=b'],
+    'limit=500&continue=a',
+    'limit=500&continue=a',
+    'limit=500&continue=a',
+    'limit=500&continue=b',
+    'limit=500&continue=b',
   ]);
 });
 

@@ -87,7 +87,9 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     this.#versions = versions;
     const warnings = new RateLimitedWarnings(api.log, api.clock, MALFORMED_INTERVAL);
     this.#fence = new ItemFence({
-      ...{ source: 'kubernetes', clock: api.clock, log: api.log },
+      source: 'kubernetes',
+      clock: api.clock,
+      log: api.log,
       report: ({ item: object, problem }) =>
         warnings.warn('malformed object left out', { kind: title, object, problem }),
     });

@@ -16,8 +16,10 @@ const isOld = { streamRefusedAt: NOW - 60_000 };
 
 type Failed = Extract<Outcome, { kind: 'failed' }>;
 const failed = (failure: Failed['failure'], watched = 0, pages = 0): Failed => ({
-  ...{ kind: 'failed', failure },
-  ...{ watched, pages },
+  kind: 'failed',
+  failure,
+  watched,
+  pages,
 });
 const words = 'why';
 const unreachable = failed({ kind: 'unreachable', words });

@@ -55,7 +55,8 @@ function startCheck() {
   const server = { remaining: 0, tellsCount: true };
   const connection = new ScriptedConnection(() => ({
     metadata: {
-      ...{ resourceVersion: '200', continue: 'x' },
+      resourceVersion: '200',
+      continue: 'x',
       ...(server.tellsCount ? { remainingItemCount: server.remaining } : {}),
     },
     items: [{}],
@@ -71,7 +72,9 @@ function startCheck() {
     api,
     stop.signal,
     () => ({
-      ...{ path: '/api/v1/services', betterPaths: [], follow },
+      path: '/api/v1/services',
+      betterPaths: [],
+      follow,
       silence: clock.monotonic() - heardAt,
       heard() {
         heardAt = clock.monotonic();
@@ -143,7 +146,9 @@ test('a comparison begins after 30 seconds of silence, and fails after 10 withou
   const asked: number[] = [];
   const log = new RecordingLog();
   const connection: Connection = {
-    ...{ kind: 'connection', server: 'http://frozen', source: 'script' },
+    kind: 'connection',
+    server: 'http://frozen',
+    source: 'script',
     request: (_path, options) => {
       asked.push(clock.monotonic());
       return new Promise((_resolve, reject) =>
@@ -156,7 +161,10 @@ test('a comparison begins after 30 seconds of silence, and fails after 10 withou
   const stop = new AbortController();
   const api = { connection, clock, log, random: () => 0.5, timing: defaultTiming };
   const subject = () => ({
-    ...{ path: '/api/v1/services', betterPaths: [], silence: clock.monotonic(), heard() {} },
+    path: '/api/v1/services',
+    betterPaths: [],
+    silence: clock.monotonic(),
+    heard() {},
     follow: () => ({ entries: [at('200', 1)], onEntry() {}, end() {} }),
   });
   const check = new ServerCheck(

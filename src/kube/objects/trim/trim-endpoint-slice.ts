@@ -59,7 +59,8 @@ function trim(raw: unknown, label: string, nameOf: NameEndpoint): Trimmed<Endpoi
   const others = endpoints.flatMap(otherAddresses);
   const targets = isOfNames(slice) ? endpoints.flatMap((endpoint) => readyTargets(endpoint, nameOf)) : [];
   const group = {
-    ...{ addresses, ports: trimPorts(slice?.['ports']) },
+    addresses,
+    ports: trimPorts(slice?.['ports']),
     ...(others.length > 0 && { others }),
     ...(targets.length > 0 && { targets }),
   };
@@ -105,7 +106,9 @@ function readyAddresses(value: unknown, nameOf: NameEndpoint): EndpointAddress[]
   const node = asText(endpoint?.['nodeName']) ?? '';
   const hints = readHints(endpoint?.['hints']);
   const rest = {
-    ...{ hostname, ...(zone !== '' && { zone }), ...(node !== '' && { node }) },
+    hostname,
+    ...(zone !== '' && { zone }),
+    ...(node !== '' && { node }),
     ...(hints.zones.length + hints.nodes.length > 0 && { hints }),
   };
   return asTexts(endpoint?.['addresses']).flatMap((address) =>

@@ -13,7 +13,8 @@ describe('a ServiceImport', () => {
     expect(trimServiceImport({ metadata: METADATA, spec, status: { clusters: [] } })).toEqual({
       kind: 'object',
       object: {
-        ...{ kind: 'Service', ...METADATA },
+        kind: 'Service',
+        ...METADATA,
         address: { kind: 'clusterIPs', addresses: ['10.42.42.42', 'fd00:42::42'] },
         ports: [
           { name: 'http', protocol: 'TCP', port: 80 },
@@ -57,13 +58,14 @@ describe('a slice of an import', () => {
   });
 
   it('has the names of pods where they are asked for', () => {
-    const [one, other] = [trimImportedSlice(slice), trimImportedSliceOfPods(slice)];
+    const one = trimImportedSlice(slice);
+    const other = trimImportedSliceOfPods(slice);
     expect(one).toMatchObject({ object: { groups: [{ addresses: [{ hostname: undefined }] }] } });
     expect(other).toMatchObject({ object: { groups: [{ addresses: [{ hostname: 'pod-1' }] }] } });
   });
 
   it('without its label is left out, and without a cluster has none', () => {
-    const [local] = [{ ...slice, metadata: { ...slice.metadata, labels: {} } }];
+    const local = { ...slice, metadata: { ...slice.metadata, labels: {} } };
     expect(trimImportedSlice(local).kind).toBe('left-out');
     const { 'multicluster.kubernetes.io/source-cluster': _cluster, ...others } = labels;
     const trimmed = trimImportedSlice({ ...slice, metadata: { ...slice.metadata, labels: others } });

@@ -22,8 +22,14 @@ export function trimService(raw: unknown): Trimmed<ServiceObject> {
   return {
     kind: 'object',
     object: {
-      ...{ kind: 'Service', namespace, name, address, ports },
-      ...{ ...selects, ...found, ...readDistribution(spec, address) },
+      kind: 'Service',
+      namespace,
+      name,
+      address,
+      ports,
+      ...selects,
+      ...found,
+      ...readDistribution(spec, address),
     },
   };
 }

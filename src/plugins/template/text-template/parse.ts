@@ -141,7 +141,8 @@ class TemplateParser {
 
   #body(name: string, span: Span): void {
     this.#enter(span);
-    const [outer, rangeDepth] = [this.#variables, this.#rangeDepth];
+    const outer = this.#variables;
+    const rangeDepth = this.#rangeDepth;
     this.#variables = ['$'];
     this.#rangeDepth = 0;
     const { nodes, terminator } = this.#list();
@@ -168,7 +169,8 @@ class TemplateParser {
   #pipeline(tokens: readonly ActionToken[], context: string, span: Span): Pipeline {
     const { variables, assigns, rest } = readVariables(tokens, context);
     const commands = splitAt(rest, '|').map((words) => {
-      const [first, last] = [words[0], words.at(-1)];
+      const first = words[0];
+      const last = words.at(-1);
       if (first === undefined || last === undefined)
         throw new TemplateSyntaxError(`missing value for ${context}`, span.start);
       return { operands: this.#operands(words), start: first.start, end: last.end } satisfies Command;
@@ -179,7 +181,8 @@ class TemplateParser {
     for (const name of variables)
       if (!assigns) this.#variables.push(name);
       else this.#requireVariable(name, span.start);
-    const [start, end] = [tokens[0]?.start ?? span.start, tokens.at(-1)?.end ?? span.end];
+    const start = tokens[0]?.start ?? span.start;
+    const end = tokens.at(-1)?.end ?? span.end;
     return { variables, assigns, commands, start, end };
   }
 

@@ -13,8 +13,16 @@ export interface GrpcStatus {
 
 /** gRPC status codes. */
 export const CODE = {
-  ...{ OK: 0, UNKNOWN: 2, INVALID: 3, DENIED: 7, EXHAUSTED: 8, OUT_OF_RANGE: 11, UNIMPLEMENTED: 12 },
-  ...{ INTERNAL: 13, UNAVAILABLE: 14, UNAUTHENTICATED: 16 },
+  OK: 0,
+  UNKNOWN: 2,
+  INVALID: 3,
+  DENIED: 7,
+  EXHAUSTED: 8,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
 } as const;
 /** Cancelled, unknown, deadline, internal, unavailable, data loss: another member may answer. */
 const UNAVAILABLE_CODES: ReadonlySet<number> = new Set([1, 2, 4, 13, 14, 15]);

@@ -37,7 +37,9 @@ export class Http2Session {
       settings: { enablePush: false, initialWindowSize: WINDOW },
       maxSessionMemory: SESSION_MEMORY,
       ...(tls !== undefined && {
-        ...{ ca: tls.authority, cert: tls.certificate, key: tls.key },
+        ca: tls.authority,
+        cert: tls.certificate,
+        key: tls.key,
         checkServerIdentity: (_: string, peer: PeerCertificate) => checkServerIdentity(host, peer),
       }),
     });

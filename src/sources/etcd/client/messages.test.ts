@@ -39,8 +39,10 @@ describe('messages of etcd', () => {
     const header = Buffer.from('08808080808080808080011807', 'hex');
     const keyValue = Buffer.from('0a016b100218032a017630ffffffffffffffff7f', 'hex');
     const octets = Buffer.concat([
-      ...[Buffer.from([0x0a, header.length]), header],
-      ...[Buffer.from([0x12, keyValue.length]), keyValue],
+      Buffer.from([0x0a, header.length]),
+      header,
+      Buffer.from([0x12, keyValue.length]),
+      keyValue,
       Buffer.from('18012005', 'hex'),
       // Field 99, delimited.
       Buffer.from('9a060161', 'hex'),

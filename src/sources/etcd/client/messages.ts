@@ -221,8 +221,13 @@ export function decodeTransaction(octets: Buffer): TransactionReply {
 /** @throws ProtobufError */
 export function decodeWatch(octets: Buffer): WatchReply {
   const reply = {
-    ...{ ...NO_HEADER, created: false, canceled: false, compactRevision: 0, cancelReason: '' },
-    ...{ isFragment: false, events: [] as KeyEvent[] },
+    ...NO_HEADER,
+    created: false,
+    canceled: false,
+    compactRevision: 0,
+    cancelReason: '',
+    isFragment: false,
+    events: [] as KeyEvent[],
   };
   readFields(octets, (field, cursor) => {
     if (field === 1) Object.assign(reply, readHeader(readDelimited(cursor)));

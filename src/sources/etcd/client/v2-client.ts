@@ -159,7 +159,9 @@ export class EtcdV2Client {
     let reached = index - 1;
     const none = () => ({ kind: 'none', next: Math.max(index, reached + 1) }) as const;
     const call: Call = {
-      ...{ method: 'GET', path, timeout: WATCH_TIMEOUT },
+      method: 'GET',
+      path,
+      timeout: WATCH_TIMEOUT,
       onHead: (current) => {
         reached = current;
         onWaiting();
@@ -220,7 +222,11 @@ export class EtcdV2Client {
     const headers = call.form && { 'content-type': 'application/x-www-form-urlencoded' };
     const { method, path, timeout } = call;
     const request = (secure ? requestHttps : requestHttp)({
-      ...{ host, port, agent, method, path },
+      host,
+      port,
+      agent,
+      method,
+      path,
       ...(auth && { auth }),
       ...(headers && { headers }),
     });

@@ -7,8 +7,15 @@ describe('the value of a key', () => {
     const value =
       '{"host":"10.0.0.1","port":80,"priority":5,"weight":7,"text":"t","mail":true,"ttl":9,"targetstrip":1,"group":"g"}';
     expect(parseServiceRecord(value)).toEqual({
-      ...{ host: '10.0.0.1', port: 80, priority: 5, weight: 7, text: 't', mail: true },
-      ...{ ttl: 9, targetStrip: 1, group: 'g' },
+      host: '10.0.0.1',
+      port: 80,
+      priority: 5,
+      weight: 7,
+      text: 't',
+      mail: true,
+      ttl: 9,
+      targetStrip: 1,
+      group: 'g',
     });
   });
 

@@ -29,8 +29,15 @@ const TOO_LARGE = `its value has more than ${MAX_VALUE_OCTETS} octets`;
 const MAX_TTL = 2 ** 32 - 1;
 
 const EMPTY: ServiceRecord = {
-  ...{ host: '', port: 0, priority: 0, weight: 0, text: '', mail: false },
-  ...{ ttl: 0, targetStrip: 0, group: '' },
+  host: '',
+  port: 0,
+  priority: 0,
+  weight: 0,
+  text: '',
+  mail: false,
+  ttl: 0,
+  targetStrip: 0,
+  group: '',
 };
 
 type FieldCheck = readonly [field: keyof ServiceRecord, isRight: (value: unknown) => boolean];

@@ -105,7 +105,8 @@ export function serviceRecord(
   target: AbsoluteName,
   weight: number,
 ): ResourceRecord {
-  const [priority, port] = [service.priority & 0xffff, service.port & 0xffff];
+  const priority = service.priority & 0xffff;
+  const port = service.port & 0xffff;
   const data = { kind: 'SRV', priority, weight, port, target } as const;
   return { name: owner, class: CLASS.IN, ttl: service.ttl, data };
 }
