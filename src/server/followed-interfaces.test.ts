@@ -45,6 +45,7 @@ function make(lines: string, interfaces: () => Interfaces) {
     commonReaders: 1,
     takeover: false,
     udpSize: 1232,
+    givesOfferedSize: false,
     forwarding: undefined,
     startReader: startThreadOf(new URL('file:///none')),
     events: new QueryEventRings(1),

@@ -46,6 +46,8 @@ export interface ListenerGroupsDependencies {
   readonly startReader: StartThread;
   /** The UDP size in our OPT records, and the limit of UDP responses, in octets. */
   readonly udpSize: number;
+  /** Whether clients over UDP get as much as they offer, beyond `udpSize` (`-compat`). */
+  readonly givesOfferedSize: boolean;
   /** Milliseconds that a shared reader waits for more packets after it receives a single one. Default: 0. */
   readonly udpCoalesce?: number | undefined;
   /** How long clients wait for answers. Default: `DEFAULT_QUERY_TIMEOUTS`. */
@@ -312,7 +314,9 @@ export class ListenerGroups {
       udpSize,
       timeouts,
       handleQuery: wrap((packet, client) => this.#answer(this.#planOf(client.group), packet, client)),
-      answerLarge: (packet, client) => this.#answerLarge(this.#planOf(client.group), packet, client),
+      ...(this.#dependencies.givesOfferedSize && {
+        answerLarge: (packet, client) => this.#answerLarge(this.#planOf(client.group), packet, client),
+      }),
       onReaderDead: (dead) => engine.table.readerDied(dead),
       startThread: startReader,
       grace: GRACE_MILLISECONDS,
@@ -334,7 +338,9 @@ export class ListenerGroups {
     const { engine, forwarding, startReader } = this.#dependencies;
     return await listenByBatches({
       ...this.#shared(plan),
-      answerLarge: (packet, client) => this.#answerLarge(plan, packet, client),
+      ...(this.#dependencies.givesOfferedSize && {
+        answerLarge: (packet, client) => this.#answerLarge(plan, packet, client),
+      }),
       addresses,
       forwarding,
       readers: readers.length,

@@ -494,12 +494,12 @@ export class Server {
     if (this.#state !== 'starting') return;
     const { startReader, clock, log } = this.#dependencies;
     const { listen, takeover, engine } = this.#plan;
-    const { udpSize } = engine;
     const groups = new ListenerGroups({
       engine: this.#engine,
       takeover,
       startReader,
-      udpSize,
+      udpSize: engine.udpSize,
+      givesOfferedSize: engine.restored.has('udp-size-bound'),
       udpCoalesce: listen.udpCoalesce,
       timeouts: listen.timeouts,
       log,

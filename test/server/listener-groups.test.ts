@@ -42,6 +42,7 @@ it('answers by the blocks before what came to a group that a change removes', as
     readers: 1,
     commonReaders: 1,
     udpSize: 4096,
+    givesOfferedSize: false,
     forwarding: new ReaderPath(1, systemClock),
     socketLog: silentLog,
     startReader: startThreadOf(readerEntry),

@@ -139,6 +139,12 @@ export class Gauge implements MetricFamily {
   }
 }
 
+/** Equal for equal labels, in whatever order they stand. */
+function seriesKeyOf(labels: Labels): string {
+  const names = Object.keys(labels).sort();
+  return names.map((name) => `${name}\0${labels[name]}`).join('\0');
+}
+
 interface HistogramRow {
   readonly labels: Labels;
   /** By bucket, not cumulative; values above the last bound at the end. */
@@ -203,7 +209,7 @@ export class Histogram implements MetricFamily {
   }
 
   #row(labels: Labels): HistogramRow {
-    const key = Object.values(labels).join('\0');
+    const key = seriesKeyOf(labels);
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const row = { labels, counts: new Array<number>(this.#bounds.length + 1).fill(0), count: 0, sum: 0 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parsePrometheusText } from '../testing/prometheus-text.ts';
-import { distributionSamples, singleFamily } from './family.ts';
+import { distributionSamples, type Labels, singleFamily } from './family.ts';
 import { writeFamilies, writeSortedFamilies } from './text-format.ts';
 
 const families = [
@@ -42,5 +42,12 @@ it('writes every help text, and every value of a label, so that it is read as it
       // `+ 0` turns -0 into 0.
       expect(family?.samples[0]?.value).toBe(number + 0);
     }),
+  );
+});
+
+it('writes labels of plugins that are no strings as text, so that no scrape is lost', () => {
+  const labels = { code: 200, zone: undefined } as unknown as Labels;
+  expect(writeFamilies([{ name: 'a', help: 'A.', type: 'counter', read: () => [[labels, 1]] }])).toBe(
+    '# HELP a A.\n# TYPE a counter\na{code="200",zone=""} 1\n',
   );
 });

@@ -28,10 +28,10 @@ function writeFamily({ name, help, type }: MetricFamily, samples: readonly Sampl
   return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** `{system="auth"}`; empty without labels. */
+/** `{system="auth"}`; empty without labels. Plugins in JavaScript may have values that are no strings. */
 function writeLabels(labels: Labels): string {
   const pairs = Object.entries(labels).map(
-    ([name, value]) => `${name}="${escapeHelp(value).replaceAll('"', '\\"')}"`,
+    ([name, value]) => `${name}="${escapeHelp(String(value ?? '')).replaceAll('"', '\\"')}"`,
   );
   return pairs.length === 0 ? '' : `{${pairs.join()}}`;
 }

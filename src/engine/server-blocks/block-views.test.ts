@@ -5,7 +5,7 @@ import { toCoreDnsForm } from '../../chain/response-form.ts';
 import { handlerOf } from '../../chain/testing/queries.ts';
 import type { GroupPlan, ResponsePlan } from '../../config/server/server-blocks-plan.ts';
 import { TableFullError } from '../../table/arena.ts';
-import { DEFAULT_PUBLICATION, DEFAULT_VIEW, type ViewId } from '../../table/types.ts';
+import { DEFAULT_PUBLICATION, DEFAULT_VIEW, type PublicationId, type ViewId } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
@@ -70,7 +70,8 @@ function makeViews(responses: ResponsePlan) {
   return {
     table,
     views,
-    show: () => views.show([GROUP], [block]),
+    show: (shown: ViewedBlock = block) => views.show([GROUP], [shown]),
+    block,
     defined: () => define.mock.results.map(({ value }) => value as ViewId).filter(isDefined),
   };
 }
@@ -87,15 +88,18 @@ it('removes the views that others replace', () => {
   expect(defined()).toEqual([]);
 });
 
-it('keeps the views that are shown if the next ones do not fit', () => {
+it('keeps the views that are shown, and no others, if the next ones do not fit', () => {
   const { show, defined, views, table } = makeViews(COREDNS);
   show();
   const first = defined();
-  vi.spyOn(table, 'showViews').mockImplementationOnce(() => {
-    throw new TableFullError(64);
-  });
-  expect(show).toThrow(TableFullError);
-  expect(defined()).toEqual(expect.arrayContaining([...first]));
+  const showViews = vi.spyOn(table, 'showViews');
+  for (let attempt = 0; attempt < 3; attempt++) {
+    showViews.mockImplementationOnce(() => {
+      throw new TableFullError(64);
+    });
+    expect(() => show()).toThrow(TableFullError);
+    expect(defined()).toEqual(first);
+  }
   show();
   expect(defined()).toHaveLength(2);
   views.remove();
@@ -112,4 +116,23 @@ it('shows the view that every table has if all clients and names have the same',
     recursionAvailable: true,
     publications: [DEFAULT_PUBLICATION],
   });
+});
+
+it('leaves nothing of a former block in the default view, even if all clients have views of their own', () => {
+  const { show, table, block } = makeViews(OWN);
+  const network = { address: '192.0.2.0', prefix: 24 };
+  const localisedBy = (publication: PublicationId): Partial<ViewedBlock> => ({
+    plan: {
+      zones: [ROOT],
+      plugins: [],
+      clients: { networks: [network], servesOnlyNetworks: true, localises: true },
+    },
+    localised: () => [{ network, publication }],
+  });
+  const former = table.definePublication();
+  const near = table.definePublication();
+  show({ ...block, handlers: [{ ...publisher, publication: former }] });
+  show({ ...block, ...localisedBy(near) });
+  expect(table.viewSettings(DEFAULT_VIEW).publications).toEqual([DEFAULT_PUBLICATION]);
+  expect(() => [...table.dropPublication(former)]).not.toThrow();
 });

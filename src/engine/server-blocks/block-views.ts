@@ -53,12 +53,18 @@ interface ViewedZone extends ZoneOfBlock {
   readonly readsNodes: boolean;
   /** Shown before the publications of the block. */
   readonly first: PublicationId | undefined;
-  readonly routes: BlockRoutes;
+  readonly made: MadeViews;
 }
 
-interface MadeViews {
-  readonly views: ViewId[];
-  readonly routes: BlockRoutes;
+/** By the handlers of a block, then by server and zone. */
+type DerivedViews = Map<readonly Handler[], Map<string, ViewId>>;
+
+/** What one call of `show` makes. */
+class MadeViews {
+  readonly views: ViewId[] = [];
+  readonly routes = new BlockRoutes();
+  readonly derived: DerivedViews = new Map();
+  hasChangedDefault = false;
 }
 
 const NOTHING: ViewSettings = {
@@ -88,8 +94,7 @@ const NO_GROUP: ListenerGroupViews = { prefixes: [], others: { kind: 'asked' } }
 export class BlockViews {
   readonly #dependencies: BlockViewsDependencies;
   #views: readonly ViewId[] = [];
-  /** By the handlers of a block, then by server and zone. */
-  readonly #derived = new Map<readonly Handler[], Map<string, ViewId>>();
+  #derived: DerivedViews = new Map();
   /** Those of the views; more than one after a change that failed. */
   #routes: readonly BlockRoutes[] = [];
 
@@ -97,32 +102,49 @@ export class BlockViews {
     this.#dependencies = dependencies;
   }
 
-  /** Shows these groups in place of all former ones, with one store. @throws TableFullError; `remove` then removes what was made */
+  /**
+   * Shows these groups in place of all former ones, with one store.
+   *
+   * @throws TableFullError; the former views stay, or the default view is the new one
+   */
   show(groups: readonly GroupPlan[], blocks: readonly ViewedBlock[]): void {
     const { table, numberOf, outcomes } = this.#dependencies;
     outcomes.begin();
-    const made: MadeViews = { views: [], routes: new BlockRoutes() };
-    const before = { views: this.#views, routes: this.#routes };
-    // Set before they are shown: if the table is full, `remove` must find these too.
-    this.#routes = [...before.routes, made.routes];
-    const shown: ListenerGroupViews[] = [];
+    const made = new MadeViews();
     try {
+      const shown: ListenerGroupViews[] = [];
       for (const group of groups) shown[numberOf(group.server)] = this.#showGroup(group, blocks, made);
-    } finally {
-      this.#views = [...before.views, ...made.views];
+      table.showViews(isDefaultView(shown) ? undefined : Array.from(shown, (each) => each ?? NO_GROUP));
+    } catch (error) {
+      this.#abandon(made);
+      throw error;
     }
-    table.showViews(isDefaultView(shown) ? undefined : Array.from(shown, (each) => each ?? NO_GROUP));
+    const before = { views: this.#views, routes: this.#routes };
     this.#views = made.views;
     this.#routes = [made.routes];
+    this.#derived = made.derived;
     for (const view of before.views) table.removeView(view);
     for (const routes of before.routes) routes.close();
+  }
+
+  /** Removes views that were made and not shown. */
+  #abandon(made: MadeViews): void {
+    for (const view of made.views) this.#dependencies.table.removeView(view);
+    const [shown, ...failed] = this.#routes;
+    if (!made.hasChangedDefault) {
+      made.routes.close();
+      return;
+    }
+    // The default view has the new route, and all other views have those of the last success.
+    this.#routes = shown === undefined ? [made.routes] : [shown, made.routes];
+    for (const routes of failed) routes.close();
   }
 
   /** Call it once other views are shown. */
   remove(): void {
     for (const view of this.#views) this.#dependencies.table.removeView(view);
     this.#views = [];
-    this.#derived.clear();
+    this.#derived = new Map();
     for (const routes of this.#routes) routes.close();
     this.#routes = [];
   }
@@ -144,11 +166,14 @@ export class BlockViews {
       const { site, first } = chosen;
       const ofFirst = known.get(first) ?? new Map<SitePlan, ViewId>();
       known.set(first, ofFirst);
-      const view = ofFirst.get(site) ?? this.#defineSite(made.routes, group.server, chosen, block) ?? chain;
+      const view = ofFirst.get(site) ?? this.#defineSite(made, group.server, chosen, block) ?? chain;
       if (!ofFirst.has(site) && view !== chain && view !== DEFAULT_VIEW) made.views.push(view);
       ofFirst.set(site, view);
       return view;
     };
+    // The default view follows the block even if all clients have views of their own: it must show nothing that is removed.
+    if (responses.counting.by === 'domain')
+      for (const site of group.sites) viewFor({ site, first: undefined });
     return showClasses(classesOf(group, blocks), {
       viewFor,
       outside: isLenient ? chain : undefined,
@@ -158,14 +183,14 @@ export class BlockViews {
   }
 
   #defineSite(
-    routes: BlockRoutes,
+    made: MadeViews,
     server: string,
     { site: { zone }, first }: ChosenSite,
     block: ViewedBlock,
   ): ViewId | undefined {
     const { plan, handlers, rules } = block;
     const readsNodes = hasReadNodes(block);
-    const viewed = { server, zone, view: viewOf(plan), handlers, rules, block, readsNodes, first, routes };
+    const viewed = { server, zone, view: viewOf(plan), handlers, rules, block, readsNodes, first, made };
     return this.#dependencies.responses.counting.by === 'site'
       ? this.#defineCountedBySite(viewed)
       : this.#defineCountedByDomain(viewed);
@@ -187,8 +212,9 @@ export class BlockViews {
     };
     const view = table.defineView(settings, cache);
     if (derives) {
-      const ofBlock = this.#derived.get(handlers) ?? new Map<string, ViewId>();
-      this.#derived.set(handlers, ofBlock.set(`${server} ${zone}`, view));
+      const { derived } = viewed.made;
+      const ofBlock = derived.get(handlers) ?? new Map<string, ViewId>();
+      derived.set(handlers, ofBlock.set(`${server} ${zone}`, view));
     }
     return view;
   }
@@ -206,12 +232,13 @@ export class BlockViews {
       repeated: { positive: answered, negative: answered },
     };
     const settings: ViewSettings = {
-      ...this.#makeSettings(viewed, viewed.routes.open({ ...viewed, outcomes })),
+      ...this.#makeSettings(viewed, viewed.made.routes.open({ ...viewed, outcomes })),
       // Answers about the server count with names of the domain.
       ...(hasDomain && { refusalOutcomes: { chaos: CHAIN_OUTCOME.ours, others: CHAIN_OUTCOME.others } }),
     };
     if (viewed.first !== undefined) return table.defineView(settings, DEFAULT_VIEW);
     table.changeView(DEFAULT_VIEW, settings);
+    viewed.made.hasChangedDefault = true;
     return DEFAULT_VIEW;
   }
 
@@ -240,7 +267,7 @@ export class BlockViews {
     if (!of.block.rules.readersForward || namesNotForwarded(of) === undefined) return NO_ROUTE;
     const forwarded = this.#dependencies.outcomes.ofForwarded(of);
     if (forwarded === undefined) return NO_ROUTE;
-    return of.routes.open({ ...of, outcomes: routeOutcomesOf(forwarded, cached) });
+    return of.made.routes.open({ ...of, outcomes: routeOutcomesOf(forwarded, cached) });
   }
 }
 

@@ -78,8 +78,8 @@ export class ListenerGroup {
   /** Never throws. */
   readonly handleQuery: HandleQuery = async (packet, client) => {
     const { admits, log } = this.#options;
-    if (admits?.(client) === false) return undefined;
     try {
+      if (admits?.(client) === false) return undefined;
       return await this.#answerPacket(packet, client);
     } catch (error) {
       // The code below does not throw on purpose. Other queries must still be served.

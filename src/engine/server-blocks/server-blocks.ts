@@ -20,7 +20,7 @@ import type { BlockChoice } from '../../contract/block-choice.ts';
 import type { PluginInspection } from '../../contract/inspection.ts';
 import { type OwnedService, UsedServices } from '../../contract/owned-service.ts';
 import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contract/plugin.ts';
-import { makePlugin } from '../../contract/plugin-use.ts';
+import { makePlugin, type PluginUse } from '../../contract/plugin-use.ts';
 import type { QueryLines } from '../../contract/services.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
@@ -278,10 +278,20 @@ export class ServerBlocks {
     await this.#stopPlugins('ending');
   }
 
+  /** A plugin that cannot stop keeps no other from it. Never rejects. */
   async #stopPlugins(reason: StopReason): Promise<void> {
-    for (const { plugin, services } of this.#plugins) {
-      await plugin.stop?.(reason);
-      await services.stop();
+    for (const { name, plugin, services } of this.#plugins) {
+      await this.#tryToStop(name, () => plugin.stop?.(reason));
+      await this.#tryToStop(name, () => services.stop());
+    }
+  }
+
+  async #tryToStop(plugin: string, stop: () => void | Promise<void>): Promise<void> {
+    try {
+      await stop();
+    } catch (error) {
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#dependencies.log.error('plugin not stopped', { plugin, reason });
     }
   }
 
@@ -345,7 +355,7 @@ export class ServerBlocks {
     plan.plugins.forEach((each, place) => {
       const { name } = each;
       const services = new UsedServices(offered, { name, clock, log });
-      const plugin = makePlugin(each, withServices(context, services), former?.[place]);
+      const plugin = this.#makePlugin(each, withServices(context, services), former?.[place], services);
       const running = { name, plugin, services };
       made.plugins.push(running);
       this.#plugins.push(running);
@@ -354,6 +364,21 @@ export class ServerBlocks {
     made.chain = this.#chainOf(made.handlers);
     const [choice] = made.plugins.flatMap(({ plugin }) => plugin.choice ?? []);
     return { plan, ...made, choice, rules: this.#rules, localised: localisedBy(made.plugins) };
+  }
+
+  #makePlugin(
+    use: PluginUse,
+    context: PluginContext,
+    former: Plugin | undefined,
+    services: UsedServices,
+  ): Plugin {
+    try {
+      return makePlugin(use, context, former);
+    } catch (error) {
+      // It is in no list yet.
+      void this.#tryToStop(use.name, () => services.stop());
+      throw error;
+    }
   }
 
   #chainOf(handlers: readonly Handler[]): Chain {

@@ -111,6 +111,37 @@ it.runIf(batchesAvailable() === true)(
   },
 );
 
+it.runIf(batchesAvailable() === true)(
+  'sends no query on the connection of another server that got the number of a closed one',
+  async () => {
+    const one = await listen();
+    const other = await listen();
+    const table = new SocketTable({ opened: () => true, closed() {} }, 64);
+    const streams = new UpstreamStreams(table, () => {});
+    onTestFinished(() => table.closeAll());
+    const serverAt = (number: number, server: Server) => {
+      const { address, port } = server.address() as AddressInfo;
+      return { number, peer: { address, port }, stream: TERMS, usesEdns: true };
+    };
+    streams.follow([serverAt(1, one), serverAt(2, other)]);
+    const pick = async (server: number, now: number) => {
+      for (;;) {
+        const socket = streams.pick(server, now);
+        if (socket >= 0) return socket;
+        await setImmediate();
+      }
+    };
+    const closed = await pick(1, 0);
+    streams.release(closed);
+    streams.sweep(10_001);
+    const taken = await pick(2, 10_001);
+    expect(taken).toBe(closed);
+    streams.add(taken, 1, new QuestionReader(), FORM, 0);
+    expect(streams.pick(1, 10_001)).toBe(-1);
+    expect(await pick(1, 10_001)).not.toBe(taken);
+  },
+);
+
 it.runIf(batchesAvailable() === true)('keeps a quiet connection for its time', async () => {
   const server = await listen();
   const { table, streams, pick } = streamsTo(server);

@@ -136,7 +136,12 @@ export class UpstreamStreams {
     const stream = this.#streams[last];
     if (stream === undefined || !stream.isDirty || stream.isLeaving) return false;
     const { minConnections, depth } = server.stream;
-    return minConnections === 1 && stream.pending < Math.min(MAX_QUERIES, depth) && stream.sent < maxQueries;
+    return (
+      minConnections === 1 &&
+      stream.pending < Math.min(MAX_QUERIES, depth) &&
+      // Near its bound, `pick` opens the next connection.
+      stream.sent + FEW_LEFT < maxQueries
+    );
   }
 
   /** Checks for a silent end of a connection that is opening, or that has been without queries in flight. */
@@ -263,7 +268,10 @@ export class UpstreamStreams {
 
   #forget(socket: number): void {
     const known = this.#servers.get(this.#table.servers[socket] ?? 0);
-    if (known !== undefined) known.sockets = known.sockets.filter((other) => other !== socket);
+    if (known === undefined) return;
+    known.sockets = known.sockets.filter((other) => other !== socket);
+    // The next connection of any server may get its number.
+    if (known.last === socket) known.last = NONE;
   }
 
   /** Closes connections that have been idle for long, so that an idle server holds no connections. */
