@@ -1,6 +1,7 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { silentLog } from '../../base/log.ts';
 import { MetricRegistry } from '../../base/metrics/registry.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
@@ -178,12 +179,55 @@ describe('hosts', () => {
     expect(await subject.metrics.render()).toContain('coredns_hosts_entries{hostsfile=');
     await folder.write('hosts', '192.0.2.22 a.example\n');
     await tick(subject, '22');
+    expect(subject.table.statistics().awaitingReaders, 'no former list stays').toBe(0);
     await rm(join(folder.path, 'hosts'));
     subject.clock.advance(OPTIONS.reload);
     expect(await subject.ask('a.example.')).toContain('192.0.2.22');
     await subject.hosts.stop();
+    expect(subject.table.statistics()).toMatchObject({ recordOctets: 0, awaitingReaders: 0 });
+  });
+
+  it.each([0, 3_600_000])(
+    'reads a file again whose reported contents came back, reload %d',
+    async (reload) => {
+      const { subject, path } = await startWhile(
+        (file) => writeFileSync(file, '192.0.2.2 a.example\n'),
+        reload,
+      );
+      writeFileSync(path, TEXT);
+      await waitUntil('the contents', () => subject.askTable('b.example.', 'A') !== undefined, {
+        step: () => subject.clock.advance(100),
+      });
+    },
+  );
+
+  it('gives up a file that it does not follow after some tries', async () => {
+    const { subject } = await startWhile((file) => rmSync(file), 0);
+    expect(subject.clock.pending).toBe(1);
+    await waitUntil('no more tries', () => subject.clock.pending === 0, {
+      step: () => subject.clock.advance(1),
+    });
+  });
+
+  it('tries no more once it is stopped', async () => {
+    const { subject } = await startWhile((file) => rmSync(file), 0);
+    await subject.hosts.stop();
+    expect(subject.clock.pending).toBe(0);
   });
 });
+
+/** @param change what happens to the file after its report, before it is read */
+async function startWhile(change: (file: string) => void, reload: number) {
+  const folder = await makeTemporaryFolder();
+  const path = await folder.write('hosts', TEXT);
+  const subject = new Subject({ path, reload });
+  vi.spyOn(subject.clock, 'monotonic').mockImplementationOnce(() => {
+    change(path);
+    return 0;
+  });
+  await subject.hosts.start();
+  return { subject, path };
+}
 
 /** Lets time pass until a.example. has another address. */
 async function tick(subject: Subject, last: string): Promise<void> {

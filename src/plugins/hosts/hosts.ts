@@ -1,7 +1,7 @@
 /**
  * Answers names and addresses from a hosts file and from lines in the configuration, and follows changes of the file.
  */
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -40,6 +40,11 @@ export interface HostsDependencies {
 
 /** Approximate octets of a line, to size the index of names. */
 const LINE_OCTETS = 32;
+/** The first delay before reading a file again that changed during the read. It doubles with each try. */
+const RETRY_MILLISECONDS = 200;
+const MAX_DOUBLINGS = 5;
+/** Tries for a file that is not followed. */
+const MAX_TRIES = 5;
 
 export class Hosts {
   readonly handler: Handler;
@@ -58,6 +63,9 @@ export class Hosts {
   #isStale = true;
   #reading: Promise<void> | undefined;
   #isStopped = false;
+  #retry: Timer | undefined;
+  /** Reads in a row in which the file did not match its report. */
+  #tries = 0;
 
   constructor(options: HostsOptions, dependencies: HostsDependencies) {
     this.#options = options;
@@ -109,9 +117,31 @@ export class Hosts {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#source.stop();
+    this.#retry?.cancel();
     await this.#reading;
     await this.#inSlices(this.#dependencies.table.dropPublication(this.#publication.id));
-    this.#hosts.names.retire();
+    this.#retire(this.#hosts);
+  }
+
+  /** Gives the memory of names back that readers cannot find any more. */
+  #retire(hosts: HostLines): void {
+    hosts.names.retire();
+    this.#dependencies.table.collect();
+  }
+
+  /**
+   * Schedules another read of a file that did not match its report. No report may follow: its former contents may be back, or it
+   * could not be opened for a moment.
+   */
+  #renewLater(): void {
+    if (this.#isStopped || (this.#options.reload === 0 && this.#tries === MAX_TRIES)) return;
+    const delay = RETRY_MILLISECONDS * 2 ** Math.min(this.#tries, MAX_DOUBLINGS);
+    this.#tries += 1;
+    this.#retry?.cancel();
+    this.#retry = this.#dependencies.clock.after(delay, () => {
+      this.#source.look();
+      void this.#renew();
+    });
   }
 
   /** Reads the file, and once more if it changes meanwhile. */
@@ -134,6 +164,7 @@ export class Hosts {
     const files = this.#source.files();
     // The names of a file that is gone stay.
     if (files.length === 0 && this.#hosts.names.size > 0) return;
+    this.#dependencies.table.collect();
     const hosts = this.#makeLines(files.reduce((sum, { size }) => sum + size, 0) / LINE_OCTETS);
     const isRead = yield* this.#readInto(hosts, files);
     const published = new PublishedHosts(hosts, { ...this.#options, ttl: this.#ttl });
@@ -141,14 +172,14 @@ export class Hosts {
       ? yield* this.#publication.replace(this.#published, published, hosts.names)
       : undefined;
     if (changed === undefined) {
-      hosts.names.retire();
+      this.#retire(hosts);
       return;
     }
-    const { names: former } = this.#hosts;
+    const former = this.#hosts;
     this.#published = published;
     this.#hosts = hosts;
     this.#dependencies.table.publicationChanged(this.#publication.id);
-    former.retire();
+    this.#retire(former);
     if (files.length > 0) this.#count();
   }
 
@@ -165,7 +196,8 @@ export class Hosts {
         onWarning: (file, warning) => this.#warnings.add(file, warning),
         begin: () => this.#take(hosts, names.addOrigin({ ttl: this.#ttl, file: path })),
       });
-      // The change is reported, and the file is read again then.
+      if (isCurrent) this.#tries = 0;
+      else this.#renewLater();
       if (!isCurrent && this.#hosts.names.size > 0) return false;
       this.#warnings.end();
       this.#readInline(hosts);

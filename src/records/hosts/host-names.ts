@@ -88,6 +88,8 @@ export class HostNames {
   readonly #blocks: { readonly block: number; readonly octets: number }[] = [];
   /** Whether a name may also be the reverse name of an address. */
   #hasArpaNames = false;
+  /** Whether the names are counted as entries of the table. */
+  #isShown = false;
   #size = 0;
   #reversed = 0;
   /** Pairs of each kind of question: each address of a name, and each name of an address. */
@@ -204,6 +206,11 @@ export class HostNames {
 
   /** Shows all names to readers, in place of those that were shown before. @throws TableFullError */
   show(): void {
+    if (this.#size === 0) {
+      // Readers then skip the list.
+      this.#space.show(0);
+      return;
+    }
     const { zone, outcome, answersBoth, leadsTo } = this.#rules;
     const octets = (LIST.TTLS + this.#origins.length) * 4;
     const names = this.#moveSlots(this.#nameSlots);
@@ -223,11 +230,13 @@ export class HostNames {
     for (const [index, { ttl }] of this.#origins.entries()) atoms[list + LIST.TTLS + index] = ttl;
     this.#space.show(block);
     this.#space.countEntries(this.#size);
+    this.#isShown = true;
   }
 
   /** Forgets all names, and gives the memory back once readers have left it. Readers must not see the names any more. */
   retire(): void {
-    if (this.#blocks.length > 0) this.#space.countEntries(-this.#size);
+    if (this.#isShown) this.#space.countEntries(-this.#size);
+    this.#isShown = false;
     this.#size = 0;
     this.#reversed = 0;
     this.#nameSlots = this.#makeNameSlots(0);
@@ -266,7 +275,13 @@ export class HostNames {
 
   /** The number of the IPv4 addresses of a name. */
   countIpv4(name: WireName): number {
-    return this.addressesOf(name).filter(({ octets }) => octets.length === 4).length;
+    const first = this.#findName(name);
+    if (first === 0) return 0;
+    // Nearly all names have one address.
+    if (this.#isSingle(first)) return this.#isIpv4(first) ? 1 : 0;
+    let count = 0;
+    for (const pair of this.#pairsOf(first)) if (this.#isIpv4(pair)) count += 1;
+    return count;
   }
 
   /** The first name of the address that a name of the reverse tree represents. */
@@ -343,6 +358,10 @@ export class HostNames {
 
   #isSingle(first: number): boolean {
     return this.#atoms[first + PAIR.NEXT_OF_NAME] === 0;
+  }
+
+  #isIpv4(pair: number): boolean {
+    return this.#sizeAt(this.#atoms[pair + PAIR.ADDRESS] ?? 0) === 4;
   }
 
   #isSame(pair: number, other: HostNames, otherPair: number): boolean {

@@ -68,6 +68,8 @@ export class LocalData {
   #names: LocalNames;
   /** Names that are being read. */
   #building: HostNames | undefined;
+  /** The names before the current ones, while publications for networks still have nodes of them. */
+  #former: HostNames | undefined;
   #work: Iterator<void, void> | undefined;
   /** The listing of the parents of names. */
   #parents: { readonly of: LocalNames; readonly steps: Iterator<void, void> } | undefined;
@@ -152,6 +154,7 @@ export class LocalData {
     this.stop();
     this.#abandon();
     this.#names.hosts.retire();
+    this.#retireFormer();
   }
 
   /** Schedules another read, of files that changed while they were read. */
@@ -204,12 +207,13 @@ export class LocalData {
     // The cache is empty before the start.
     if (this.#isStarted) yield* after.countChanged(before, changed);
     else changed.count += hosts.size + hosts.reversed;
+    this.#former = before.hosts;
     this.#names = after;
     this.#building = undefined;
     this.#options.table.publicationChanged(this.#publication.id);
     yield* this.#localise();
     // Names for networks were compared with the former ones until now.
-    before.hosts.retire();
+    this.#retireFormer();
     if (changed.count > 0 && this.#isStarted) onChange(changed.isListed ? branchesOf(changed.first) : [ROOT]);
     const milliseconds = Math.round(clock.monotonic() - began);
     const fields = { files: files.length, names: hosts.size, changed: changed.count, milliseconds };
@@ -220,6 +224,7 @@ export class LocalData {
   *#read(files: readonly HostsFile[]): Generator<void, HostNames | undefined> {
     const { plan, manner } = this.#options;
     this.#warnings.begin(files);
+    this.#options.table.collect();
     const octets = files.reduce((sum, { size }) => sum + size, 0);
     const names = this.#publication.makeHostNames(RULES, octets / LINE_OCTETS);
     this.#building = names;
@@ -242,5 +247,12 @@ export class LocalData {
   #abandon(): void {
     this.#building?.retire();
     this.#building = undefined;
+    this.#options.table.collect();
+  }
+
+  #retireFormer(): void {
+    this.#former?.retire();
+    this.#former = undefined;
+    this.#options.table.collect();
   }
 }

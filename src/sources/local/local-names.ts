@@ -108,7 +108,11 @@ export class LocalNames {
     const parents = new NameSet();
     let count = 0;
     for (const name of this.#hosts.names()) {
-      if (++count % STRETCH === 0) yield;
+      if (++count % STRETCH === 0) {
+        yield;
+        // `exists` may have listed them meanwhile.
+        if (this.#parents !== undefined) return;
+      }
       addParents(parents, name);
     }
     for (const entry of this.#ofOptions.entries()) addParents(parents, this.#ofOptions.name(entry));

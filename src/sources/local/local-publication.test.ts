@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { composeRecords } from '../../records/cluster-composer.ts';
+import { TableFullError } from '../../table/arena.ts';
 import { TableReader } from '../../table/reader.ts';
 import { query } from '../../table/testing/table-answers.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../table/types.ts';
@@ -83,5 +84,30 @@ describe('the publication of local names', () => {
     expect([tell('first'), tell('n1')]).toEqual(['10.0.0.1', undefined]);
     // Readers must not forward names that may be among the missing ones.
     expect(publication.isWhole).toBe(false);
+  });
+
+  it('counts no names of a list that the table has no room to show', () => {
+    const { table, publication, namesOf, replace } = makePublication();
+    const after = namesOf({ web: '10.0.0.1' });
+    const space = table.recordsOf(publication.id);
+    const take = space.take.bind(space);
+    let blocks = 0;
+    vi.spyOn(space, 'take').mockImplementation((octets) => {
+      blocks += 1;
+      if (blocks > 1) throw new TableFullError(octets);
+      return take(octets);
+    });
+    expect(replace(namesOf({}), after).changed).toBeUndefined();
+    after.hosts.retire();
+    expect([blocks, table.statistics().records, table.statistics().recordOctets]).toEqual([2, 0, 0]);
+  });
+
+  it('is no list where files have no names', () => {
+    const { table, tell, namesOf, replace } = makePublication();
+    const before = namesOf({ web: '10.0.0.1' });
+    replace(namesOf({}), before);
+    replace(before, namesOf({}));
+    before.hosts.retire();
+    expect([tell('web'), table.statistics().recordOctets]).toEqual([undefined, 0]);
   });
 });

@@ -54,8 +54,8 @@ export class CountedNames {
 
 /** Names to publish as nodes. */
 export interface PublishedNames {
-  /** Without duplicates. Each is valid until the next. */
-  names(): Iterable<WireName>;
+  /** Without duplicates. Each is valid until the next. Undefined: the caller may pause. */
+  names(): Iterable<WireName | undefined>;
   has(name: WireName): boolean;
   /** False if only the nodes themselves can show it. */
   hasSameNode(name: WireName, other: this): boolean;
@@ -112,6 +112,10 @@ export class LocalPublication {
     let count = 0;
     let isWhole = true;
     for (const name of after.names()) {
+      if (name === undefined) {
+        yield;
+        continue;
+      }
       const result = this.#put(name, before, after);
       isWhole = result !== 'full';
       if (!isWhole) break;
@@ -124,6 +128,10 @@ export class LocalPublication {
       return undefined;
     }
     for (const name of before.names()) {
+      if (name === undefined) {
+        yield;
+        continue;
+      }
       if (!after.has(name)) {
         this.#table.remove(name, this.#zone);
         changed.add(name);
@@ -152,6 +160,10 @@ export class LocalPublication {
   *#withdraw(before: PublishedNames, after: PublishedNames): Generator<void, void> {
     let count = 0;
     for (const name of after.names()) {
+      if (name === undefined) {
+        yield;
+        continue;
+      }
       if (!before.has(name)) this.#table.remove(name, this.#zone);
       count += 1;
       if (count % STRETCH === 0) yield;
