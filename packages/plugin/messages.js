@@ -87,17 +87,18 @@ export function typeOfData(data) {
   return data.kind === 'unknown' ? data.type : TYPE[data.kind];
 }
 
-export const EMPTY_ANSWER = {
+/** All plugins share it. */
+export const EMPTY_ANSWER = Object.freeze({
   kind: 'message',
   rcode: 0,
   authoritative: false,
   truncated: false,
   recursionAvailable: false,
   authenticData: false,
-  answers: [],
-  authorities: [],
-  additionals: [],
-};
+  answers: Object.freeze([]),
+  authorities: Object.freeze([]),
+  additionals: Object.freeze([]),
+});
 
 export function isResponse({ kind }) {
   return kind !== 'drop' && !CODES.has(kind);

@@ -16,6 +16,13 @@ const MAX_TTL = 2 ** 31 - 1;
 const MAX_UINT16 = 0xffff;
 /** RFC 6891 section 6.1.3: the whole response code has twelve bits. */
 const MAX_RCODE = 0xfff;
+/**
+ * What one message can hold, in each section: 65,535 octets without the header, in records of 11 octets. That is the smallest one, of the
+ * root and without data. An iterable may have no end.
+ */
+const MAX_RECORDS = 5_956;
+/** Each of them takes an octet of the record's data at least. */
+const MAX_DATA_PARTS = MAX_UINT16;
 
 let writer: OctetWriter | undefined;
 
@@ -96,7 +103,17 @@ function lifetimeOf(lifetime: number | undefined): { readonly lifetime?: number 
 }
 
 function checkRecords(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
-  return Array.from(records, checkRecord);
+  return takeAll(records, MAX_RECORDS, 'records').map(checkRecord);
+}
+
+/** @throws PluginAnswerError for more than `max`, and TypeError for what is no list */
+function takeAll<Part>(parts: Iterable<Part>, max: number, what: string): readonly Part[] {
+  const taken: Part[] = [];
+  for (const part of parts) {
+    if (taken.length >= max) throw new PluginAnswerError(`more than ${max} ${what}`);
+    taken.push(part);
+  }
+  return taken;
 }
 
 function checkRecord(record: ResourceRecord): ResourceRecord {
@@ -118,11 +135,23 @@ function checkData(data: RecordData, recordClass: number): RecordData {
   writer ??= new OctetWriter();
   writer.rewind(0, 0);
   writer.compresses = false;
-  writeData(data, writer);
+  writeData(boundData(data), writer);
   if (writer.position > MAX_UINT16)
     throw new PluginAnswerError(`too long: ${writer.position} octets of data`);
   const octets = writer.octets.slice(0, writer.position);
   return readData(typeOfData(data), recordClass, new OctetReader(octets));
+}
+
+function boundData(data: RecordData): RecordData {
+  switch (data.kind) {
+    case 'TXT':
+      return { ...data, strings: takeAll(data.strings, MAX_DATA_PARTS, 'strings') };
+    case 'SVCB':
+    case 'HTTPS':
+      return { ...data, parameters: takeAll(data.parameters, MAX_DATA_PARTS, 'parameters') };
+    default:
+      return data;
+  }
 }
 
 function checkName(name: string): ResourceRecord['name'] {

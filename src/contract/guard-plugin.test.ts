@@ -1,12 +1,28 @@
-import { ALL_QUESTIONS, type Answer, definePlugin, type Handler, type Plugin } from '@portolan/plugin';
+import {
+  ALL_QUESTIONS,
+  type Answer,
+  COUNTERS,
+  type Context,
+  definePlugin,
+  EMPTY_ANSWER,
+  type Handler,
+  type Plugin,
+  type ResourceRecord,
+  type Service,
+  STORED_ANSWERS,
+  toWhole,
+  UPSTREAMS,
+  WATCHES,
+} from '@portolan/plugin';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
-import { addresses, makeQuery } from '../chain/testing/queries.ts';
+import { addresses, makeQuery, record } from '../chain/testing/queries.ts';
 import { checkAnswer, PluginAnswerError } from './checked-answer.ts';
 import { findDefinitionFault, guardPlugin } from './guard-plugin.ts';
 import type { PluginContext } from './plugin.ts';
+import { ANSWER_TABLE } from './services.ts';
 
 const FOUND = addresses('a.example.', '192.0.2.1');
 
@@ -74,6 +90,27 @@ describe('a handler', () => {
     await expect(changes.ask()).rejects.toThrow('a changed answer of a server');
   });
 
+  it('changes no answer that others share, and what it changes is checked', async () => {
+    const found = addresses('a.example.', '192.0.2.1');
+    const more = record('b.example.', { kind: 'A', address: '192.0.2.2' });
+    const push = (added: ResourceRecord) =>
+      make({
+        handle: async (query, next) => {
+          const answer = await next(query);
+          if (answer.kind === 'records') (answer.additionals as ResourceRecord[]).push(added);
+          return answer;
+        },
+      });
+    const ask = async (added: ResourceRecord) =>
+      await push(added).handler.handle(makeQuery('a.example.'), () => found);
+    for (let time = 0; time < 2; time += 1) expect(await ask(more)).toMatchObject({ additionals: [more] });
+    await expect(ask({ ...more, ttl: -1 })).rejects.toThrow('not a TTL: -1');
+    expect(found).toEqual(addresses('a.example.', '192.0.2.1'));
+    const whole = toWhole({ kind: 'refused' });
+    expect(() => (whole.additionals as ResourceRecord[]).push(more)).toThrow(TypeError);
+    expect([EMPTY_ANSWER, EMPTY_ANSWER.answers, EMPTY_ANSWER.authorities].every(Object.isFrozen)).toBe(true);
+  });
+
   it('is SERVFAIL, and nothing that readers repeat, after 5 s', async () => {
     const { clock, handler } = make({ handle: () => new Promise(() => {}) });
     const query = makeQuery('a.example.');
@@ -112,6 +149,37 @@ it('turns errors of a life into lines of the log', async () => {
   expect(log.records.filter(({ message }) => message.endsWith('failed'))).toHaveLength(5);
 });
 
+it('logs once that readiness fails, however often it is asked for', () => {
+  const isReady = () => {
+    throw new Error('oh');
+  };
+  const { plugin, log } = make({}, { isReady });
+  for (let time = 0; time < 3; time += 1) expect(plugin.isReady?.()).toBe(false);
+  expect(log.records).toEqual([
+    { level: 'error', message: 'plugin/test: isReady failed', fields: { reason: 'oh' } },
+  ]);
+});
+
+it('has the services of the contract, and no other', () => {
+  let limited: Context | undefined;
+  const definition = definePlugin({
+    name: 'test',
+    syntax: ['test'],
+    examples: ['test'],
+    read: () => undefined,
+    create: (_, context) => {
+      limited = context;
+      return { handler: undefined };
+    },
+  });
+  const context = { use: ({ name }: { readonly name: string }) => name } as unknown as PluginContext;
+  guardPlugin(definition, 'hosts').create?.(undefined, context, undefined);
+  const services: readonly Service<unknown>[] = [COUNTERS, STORED_ANSWERS, UPSTREAMS, WATCHES];
+  for (const service of services) expect(limited?.use(service)).toBe(service.name);
+  for (const name of [ANSWER_TABLE.name, 'forwarding'])
+    expect(() => limited?.use({ name })).toThrow(`no service: ${name}`);
+});
+
 it('ends a start after 60 s, and a stop after 10 s', async () => {
   const never = () => new Promise<void>(() => {});
   const { plugin, clock, log } = make({}, { start: never, stop: never });
@@ -131,6 +199,46 @@ it.each([
   [{ api: 2, name: 'x', syntax: ['x'], read() {} }, 'it lacks read or create'],
 ])('names the fault of %j', (exported, fault) => {
   expect(findDefinitionFault(exported, 'x')).toBe(fault);
+});
+
+describe('a list without an end', () => {
+  function* repeat<Part>(part: Part): Generator<Part> {
+    for (;;) yield part;
+  }
+
+  const endless = <Part>(part: Part) => repeat(part) as unknown as readonly Part[];
+  const one = record('a.example.', { kind: 'A', address: '192.0.2.1' });
+
+  it.each<[string, Partial<Extract<Answer, { kind: 'records' }>>]>([
+    ['5956 records', { records: endless(one) }],
+    ['5956 records', { additionals: endless(one) }],
+    ['65535 strings', { records: [{ ...one, data: { kind: 'TXT', strings: endless(new Uint8Array()) } }] }],
+    [
+      '65535 parameters',
+      {
+        records: [
+          {
+            ...one,
+            data: {
+              kind: 'HTTPS',
+              priority: 1,
+              target: one.name,
+              parameters: endless({ key: 1, value: new Uint8Array() }),
+            },
+          },
+        ],
+      },
+    ],
+  ])('is malformed: more than %s', (bound, parts) => {
+    const answer = { ...FOUND, ...parts } as Answer;
+    expect(() => checkAnswer(answer)).toThrow(new PluginAnswerError(`more than ${bound}`));
+  });
+
+  it('is told from the longest that a message can hold', () => {
+    const records = new Array<ResourceRecord>(5956).fill(one);
+    const answer = checkAnswer({ ...FOUND, records } as Answer);
+    expect(answer.kind === 'records' && answer.records.length).toBe(5956);
+  });
 });
 
 it('makes a well-formed answer of anything, or an error', () => {

@@ -2,7 +2,17 @@
  * A fence around plugins from outside: they have the form of our own, and whatever they do ends with an answer, an error, or a line in the
  * log.
  */
-import type { Context, Handler, Plugin as OutsidePlugin, PluginDefinition } from '@portolan/plugin';
+import {
+  COUNTERS,
+  type Context,
+  type Handler,
+  type Plugin as OutsidePlugin,
+  type PluginDefinition,
+  type Service,
+  STORED_ANSWERS,
+  UPSTREAMS,
+  WATCHES,
+} from '@portolan/plugin';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Answer } from '../chain/answer.ts';
 import type { Chain, Handler as HostHandler, Next } from '../chain/handler.ts';
@@ -10,8 +20,9 @@ import { ALL_QUESTIONS, type Match, type Questions } from '../chain/match.ts';
 import { Query } from '../chain/query.ts';
 import type { DirectiveCursor } from '../corefile/directive/directive-cursor.ts';
 import { tryParseKey } from '../wire/name.ts';
-import { checkAnswer, PluginAnswerError } from './checked-answer.ts';
+import { PluginAnswerError } from './checked-answer.ts';
 import type { CorefilePluginDefinition } from './define-plugin.ts';
+import { acceptAnswer, lendAnswer } from './lent-answer.ts';
 import type { Plugin, PluginContext, StopReason } from './plugin.ts';
 
 const API = 2;
@@ -24,6 +35,8 @@ const MIN_UDP_SIZE = 512;
 const MAX_UINT16 = 0xffff;
 /** The engine compiles each match into a rule of the table. */
 const MAX_MATCHES = 100_000;
+/** The services of the contract. Those of the engine are for our own plugins. */
+const SERVICES: readonly Service<unknown>[] = [COUNTERS, STORED_ANSWERS, UPSTREAMS, WATCHES];
 
 /** @returns a fault of what a module exports; undefined: it is a definition for this server */
 export function findDefinitionFault(exported: unknown, name: string): string | undefined {
@@ -79,8 +92,16 @@ function limitContext(context: PluginContext): Context {
     chain: (query) => askHost(context.chain, query),
     lookUp: (query) => askHost(context.lookUp, query),
     changed: () => context.changed(),
-    use: (service) => context.use(service),
+    use: (service) => useService(context, service),
   };
+}
+
+/** @throws TypeError for a name that the contract does not have */
+function useService<Value>(context: PluginContext, { name }: Service<Value>): Value {
+  const service = SERVICES.find((each) => each.name === name);
+  if (service === undefined) throw new TypeError(`no service: ${name}`);
+  // A name has one type.
+  return context.use(service) as Value;
 }
 
 class GuardedPlugin implements Plugin {
@@ -89,6 +110,8 @@ class GuardedPlugin implements Plugin {
   readonly #name: string;
   readonly #plugin: OutsidePlugin;
   readonly #context: PluginContext;
+  /** Readiness is asked for all the time: one line tells of its failures. */
+  #isReadyFailed = false;
 
   /** @throws TypeError for a handler that is not one */
   constructor(name: string, plugin: OutsidePlugin, context: PluginContext) {
@@ -122,11 +145,13 @@ class GuardedPlugin implements Plugin {
   }
 
   isReady(): boolean {
-    let isReady = false;
-    this.#try('isReady', () => {
-      isReady = this.#plugin.isReady?.() ?? true;
-    });
-    return isReady;
+    try {
+      return this.#plugin.isReady?.() ?? true;
+    } catch (error) {
+      if (!this.#isReadyFailed) this.#complain('isReady', describe(error));
+      this.#isReadyFailed = true;
+      return false;
+    }
   }
 
   async stop(reason: StopReason): Promise<void> {
@@ -222,20 +247,15 @@ async function askInTime(
   const reply = await inTime(clock, DEADLINE, async () => ({
     answer: await handler.handle(query, (given) => askHost(next, given)),
   }));
-  if (reply !== undefined) return hostAnswers.has(reply.answer) ? reply.answer : checkAnswer(reply.answer);
+  if (reply !== undefined) return acceptAnswer(reply.answer);
   query.forbidStoring();
   return { kind: 'servfail', reason: `plugin/${name}: no reply within ${DEADLINE / 1000} s` };
 }
 
-/** Answers that plugins got from the host: they are well-formed, and may hold what only the host can make. */
-const hostAnswers = new WeakSet<Answer>();
-
 /** @throws PluginAnswerError for an object that only looks like a query */
 async function askHost(chain: Chain, given: object): Promise<Answer> {
   if (!(given instanceof Query)) throw new PluginAnswerError('a query that the host did not make');
-  const answer = await chain(given);
-  hostAnswers.add(answer);
-  return answer;
+  return lendAnswer(await chain(given));
 }
 
 /** @returns undefined if the time is over first */

@@ -34,6 +34,7 @@ export class UsedServices {
   readonly #offered: readonly OwnedService[];
   readonly #user: ServiceUser;
   readonly #open = new Map<string, OpenService>();
+  #isStopped = false;
 
   constructor(offered: readonly OwnedService[], user: ServiceUser) {
     this.#offered = offered;
@@ -44,8 +45,9 @@ export class UsedServices {
     return this.#offered.some((service) => service.name === name);
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: there is none. @throws Error because the plugin has stopped: nothing would end the service */
   find(name: string): unknown {
+    if (this.#isStopped) throw new Error(`the plugin has stopped, and opens no service: ${name}`);
     const known = this.#open.get(name);
     if (known !== undefined) return known.value;
     const opened = this.#offered.find((service) => service.name === name)?.open(this.#user);
@@ -54,6 +56,7 @@ export class UsedServices {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     const open = [...this.#open.values()];
     this.#open.clear();
     for (const service of open) await service.stop();

@@ -16,6 +16,7 @@ it('takes addresses, and refuses names and files that cannot be read', () => {
   const tls = { authorities: '/nonexistent/ca.pem' };
   expect(() => upstreams.open('tls://192.0.2.1', { tls })).toThrow('ENOENT');
   upstreams.stop();
+  expect(() => upstreams.open('192.0.2.1')).toThrow('the plugin has stopped, and opens no server: 192.0.2.1');
 });
 
 it('sends nothing for an explanation, and notes the server', async () => {

@@ -33,13 +33,17 @@ export interface PluginUpstreamsOptions {
 export class PluginUpstreams implements Upstreams {
   readonly #options: PluginUpstreamsOptions;
   readonly #opened: Forwarder[] = [];
+  #isStopped = false;
 
   constructor(options: PluginUpstreamsOptions) {
     this.#options = options;
   }
 
-  /** @throws UpstreamAddressError, Error for a name in place of an address or a file that cannot be read */
+  /**
+   * @throws UpstreamAddressError, Error for a name in place of an address or a file that cannot be read, or because the plugin has stopped
+   */
   open(text: string, options: UpstreamOptions = {}): Upstream {
+    if (this.#isStopped) throw new Error(`the plugin has stopped, and opens no server: ${text}`);
     const { tls } = options;
     const named = parseUpstream(text);
     const { host, port } = named;
@@ -61,6 +65,7 @@ export class PluginUpstreams implements Upstreams {
   }
 
   stop(): void {
+    this.#isStopped = true;
     for (const forwarder of this.#opened) forwarder.stop();
   }
 }
