@@ -46,9 +46,15 @@ export interface DependentDeviation extends DescribedDeviation {
   readonly with: string;
 }
 
-/** A deviation that has no switch: the original violates a standard there, or harms itself or clients. */
+/** A deviation that is restored with each one that leaves some work of readers to the chain. */
+export interface WorkDependentDeviation extends DescribedDeviation {
+  readonly inCompat: 'restored';
+  readonly withWork: ReaderWork;
+}
+
+/** A deviation that has no switch. */
 export interface LastingDeviation extends DescribedDeviation {
   readonly inCompat: 'stays';
 }
 
-export type DeviationRow = RestoredDeviation | DependentDeviation | LastingDeviation;
+export type DeviationRow = RestoredDeviation | DependentDeviation | WorkDependentDeviation | LastingDeviation;

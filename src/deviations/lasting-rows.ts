@@ -1,5 +1,5 @@
 /**
- * Deviations from CoreDNS without a switch: CoreDNS violates a standard there, or harms itself or its clients.
+ * Deviations from CoreDNS without a switch. Most are there because CoreDNS violates a standard, or harms itself or its clients.
  */
 import { CLASS, TYPE } from '../wire/types.ts';
 import type { DeviationRow } from './deviation.ts';
@@ -17,6 +17,12 @@ import {
 const ZONES = ['file', 'auto', 'secondary'] as const;
 const CLUSTER = ['kubernetes', 'kubernetai'] as const;
 
+/** The options of `template` and `rewrite`, as far as rows look at them. */
+interface FollowsAliases {
+  readonly templates?: readonly { readonly answer: object }[];
+  readonly rules?: readonly { readonly field: string }[];
+}
+
 const CLIENT_ROWS = [
   {
     id: 'alias-loops',
@@ -26,8 +32,9 @@ const CLIENT_ROWS = [
     why: 'one question must not cost more than another',
     text: 'An alias to the question itself is not followed, and at most 32 names are asked for.',
     inCompat: 'stays',
-    appliesTo: ({ templates = [] }: { readonly templates?: readonly { readonly answer: object }[] }) =>
-      templates.some(({ answer }) => Array.isArray(answer) && answer.length > 0),
+    appliesTo: ({ templates = [], rules = [] }: FollowsAliases) =>
+      templates.some(({ answer }) => Array.isArray(answer) && answer.length > 0) ||
+      rules.some(({ field }) => field === 'cname'),
   },
   {
     id: 'references-filled-once',

@@ -2,7 +2,7 @@
  * The table of deviations: its rows by the sections of docs/explanation/dialects.md, and their ids as types.
  */
 import { CLUSTER_ROWS, KUBE_DNS_ROWS } from './cluster-rows.ts';
-import type { DependentDeviation, DeviationRow, ReaderWork, RestoredDeviation } from './deviation.ts';
+import type { DeviationRow, ReaderWork, RestoredDeviation } from './deviation.ts';
 import { FORWARD_ROWS } from './forward-rows.ts';
 import { LASTING_ROWS } from './lasting-rows.ts';
 import { PLUGIN_ROWS } from './plugin-rows.ts';
@@ -14,7 +14,7 @@ export type DeviationId = (typeof ROWS)[number]['id'];
 /** The id of a deviation that has a switch of its own. */
 export type RestorableId = Exclude<
   Extract<(typeof ROWS)[number], { readonly inCompat: 'restored' }>,
-  { readonly with: string }
+  { readonly with: string } | { readonly withWork: ReaderWork }
 >['id'];
 
 export type Deviation = DeviationRow & { readonly id: DeviationId };
@@ -47,25 +47,31 @@ export function pageOf(id: DeviationId): string {
 
 /** Whether a deviation has a switch of its own. */
 export function isRestorable(row: Deviation): row is RestoredDeviation & { readonly id: RestorableId } {
-  return row.inCompat === 'restored' && !isDependent(row);
+  return row.inCompat === 'restored' && !('with' in row) && !('withWork' in row);
 }
 
-/** Whether a deviation is restored with another one only. */
-function isDependent(row: DeviationRow): row is DependentDeviation {
-  return 'with' in row;
+/** The ids each of which restores a deviation: its own, or those that it goes with; empty: it has no switch. */
+export function findSwitches(row: Deviation): readonly string[] {
+  if (row.inCompat === 'stays') return [];
+  if ('with' in row) return [row.with];
+  return 'withWork' in row ? findLeavers(row.withWork) : [row.id];
 }
 
-/** The id that restores a deviation: its own, or that of the one that it goes with; undefined: it has no switch. */
-export function findSwitch(row: Deviation): string | undefined {
-  if (row.inCompat === 'stays') return undefined;
-  return isDependent(row) ? row.with : row.id;
+/** The ids of the deviations each of which leaves some work of readers to the chain while it is restored. */
+export function findLeavers(work: ReaderWork): readonly RestorableId[] {
+  return DEVIATIONS.filter(isRestorable)
+    .filter(({ leavesToChain = [] }) => leavesToChain.includes(work))
+    .map(({ id }) => id);
+}
+
+/** Whether a deviation is from kube-dns: a Corefile never meets it. */
+export function concernsKubeDns({ id }: Deviation): boolean {
+  return KUBE_DNS_ROWS.some((row) => row.id === id);
 }
 
 /** Whether readers leave some work to the chain, since they know Portolan's way only. */
 export function isLeftToChain(work: ReaderWork, restored: RestoredDeviations): boolean {
-  return DEVIATIONS.some(
-    (row) => isRestorable(row) && row.leavesToChain?.includes(work) === true && restored.has(row.id),
-  );
+  return findLeavers(work).some((id) => restored.has(id));
 }
 
 /** What Portolan does there, as a sentence. */

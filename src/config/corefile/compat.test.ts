@@ -20,7 +20,10 @@ describe('the value of -compat', () => {
 
   it.each([
     ['1.12', 'not a version of CoreDNS that is known: "1.12"', 'Name 1.13 or 1.14.'],
-    ['1.14,', 'not a version of CoreDNS that is known: ""', 'Name 1.13 or 1.14.'],
+    ['1.14,', 'has an empty word', 'Take the comma or dash out, or name a deviation.'],
+    ['', 'has an empty word', 'name a deviation.'],
+    ['-1.14', 'has a dash before a version: -1.14', 'Name 1.13 or 1.14 without a dash.'],
+    ['1.14,-1.12', 'has a dash before a version: -1.12', 'Name 1.13 or 1.14 without a dash.'],
     ['1.14,1.13', 'names two versions: 1.14, 1.13', 'Name one.'],
     [
       'forward-equal-question',
@@ -42,6 +45,17 @@ describe('the value of -compat', () => {
       'It goes with own-query: write -own-query.',
     ],
     ['slices-counted-once', 'slices-counted-once has no switch', 'Take it out.'],
+    ['kube-dns-name-exists', 'kube-dns-name-exists concerns kube-dns', 'Take it out.'],
+    [
+      'cluster-in-cache',
+      'cluster-in-cache has no switch of its own',
+      'It goes with each of these: write one of name-exists, ',
+    ],
+    [
+      '1.14,-cluster-in-cache',
+      'cluster-in-cache has no switch of its own',
+      'It is kept only with all of these: write -name-exists,',
+    ],
   ])('%s is refused with what to write instead', (text, fault, remedy) => {
     const reading = parseCompat(text);
     if (reading.kind !== 'bad') throw new Error(text);

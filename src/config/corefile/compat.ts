@@ -7,8 +7,10 @@ import { findNearest } from '../../base/nearest.ts';
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import {
   ALL_RESTORED,
+  concernsKubeDns,
   DEVIATIONS,
-  findSwitch,
+  type Deviation,
+  findSwitches,
   isRestorable,
   NOTHING_RESTORED,
   type RestorableId,
@@ -70,19 +72,31 @@ function takeWord(
 
 function refuseWord(word: string, isKept: boolean): CompatReading {
   const row = DEVIATIONS.find(({ id }) => id === word);
-  const other = row && findSwitch(row);
-  if (other !== undefined)
-    return bad(
-      `${word} has no switch of its own`,
-      `It goes with ${other}: write ${isKept ? '-' : ''}${other}.`,
-    );
-  if (row !== undefined)
-    return bad(`${word} has no switch`, 'CoreDNS violates a standard or does harm there. Take it out.');
-  if (/^\d|^$/.test(word))
-    return bad(`not a version of CoreDNS that is known: ${JSON.stringify(word)}`, `Name ${VERSIONS}.`);
+  if (row !== undefined) return refuseRow(row, isKept);
+  if (word === '') return bad('has an empty word', 'Take the comma or dash out, or name a deviation.');
+  if (/^\d/.test(word))
+    return isKept
+      ? bad(`has a dash before a version: -${word}`, `Name ${VERSIONS} without a dash.`)
+      : bad(`not a version of CoreDNS that is known: ${JSON.stringify(word)}`, `Name ${VERSIONS}.`);
   const nearest = findNearest(word, RESTORABLE.keys());
   const remedy = nearest === undefined ? LISTED : `Did you mean ${nearest}? ${LISTED}`;
   return bad(`not a deviation: ${word}`, remedy);
+}
+
+function refuseRow(row: Deviation, isKept: boolean): CompatReading {
+  if (concernsKubeDns(row)) return bad(`${row.id} concerns kube-dns`, 'Take it out.');
+  const [first, ...others] = findSwitches(row);
+  if (first === undefined) return bad(`${row.id} has no switch`, 'Take it out.');
+  const fault = `${row.id} has no switch of its own`;
+  const dash = isKept ? '-' : '';
+  if (others.length === 0) return bad(fault, `It goes with ${first}: write ${dash}${first}.`);
+  const words = [first, ...others].map((id) => `${dash}${id}`);
+  return bad(
+    fault,
+    isKept
+      ? `It is kept only with all of these: write ${words.join(',')}.`
+      : `It goes with each of these: write one of ${words.join(', ')}.`,
+  );
 }
 
 function bad(fault: string, remedy: string): CompatReading {

@@ -47,7 +47,7 @@ describe('readCoreDnsFlags', () => {
       '-compat=1.14 --query-log=/q',
       {
         kind: 'end',
-        text: '--query-log: cannot be given with -compat: CoreDNS does not have it. Leave one out, or take the plugin log.\n',
+        text: '--query-log: cannot be given while -compat restores own-directives: CoreDNS does not have it. Take it out, use the plugin log, or keep own-directives, as in -compat=1.14,-own-directives.\n',
         exitCode: 1,
       },
     ],
@@ -55,7 +55,7 @@ describe('readCoreDnsFlags', () => {
       '-compat=findings -events=dns/dns',
       {
         kind: 'end',
-        text: expect.stringContaining('has no effect with -compat, which turns findings off'),
+        text: expect.stringContaining('has no effect while -compat restores findings'),
         exitCode: 1,
       },
     ],

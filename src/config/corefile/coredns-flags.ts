@@ -60,8 +60,8 @@ type EndedCommand = Extract<CoreDnsCommand, { readonly kind: 'end' }>;
 
 const DEFAULT_PORT = '53';
 const NO_FINDINGS = {
-  fault: 'has no effect with -compat, which turns findings off',
-  remedy: 'Leave one out.',
+  fault: 'has no effect while -compat restores findings: the server looks for no findings',
+  remedy: 'Take it out, or keep findings, as in -compat=1.14,-findings.',
 };
 const PORT_TEXT = { kind: 'text', of: 'a port' } as const;
 

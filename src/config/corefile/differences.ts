@@ -2,15 +2,16 @@
  * The deviations that a Corefile meets.
  */
 import {
-  DEVIATION_SECTIONS,
+  concernsKubeDns,
   DEVIATIONS,
   type Deviation,
   type DeviationId,
   describeDeviation,
-  findSwitch,
+  findSwitches,
   type RestoredDeviations,
 } from '../../deviations/table.ts';
 import type { CorefileUse } from '../../plugins/registry.ts';
+import { DEFAULT_COMPAT } from './compat.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** A deviation that answers under a Corefile show, for a survey. */
@@ -21,7 +22,7 @@ export interface Difference {
   readonly text: string;
   /** `always`: also with `-compat`. */
   readonly remains: 'without -compat' | 'always';
-  /** The value of `-compat` that turns it off; left out: nothing does. */
+  /** The value of `-compat` that turns it off: a version if several ids do; left out: nothing does. */
   readonly compat?: string;
 }
 
@@ -29,7 +30,8 @@ export interface Difference {
 export function findDifferences(plugins: readonly CorefileUse[]): readonly Difference[] {
   return plugins.flatMap((use) =>
     DEVIATIONS.filter((row) => row.appliesTo !== undefined && isMetBy(row, use)).map((row) => {
-      const compat = findSwitch(row);
+      const [id, ...others] = findSwitches(row);
+      const compat = others.length === 0 ? id : DEFAULT_COMPAT.profile;
       const remains = compat === undefined ? 'always' : 'without -compat';
       const text = describeDeviation(row);
       return { plugin: use.name, id: row.id, text, remains, ...(compat !== undefined && { compat }) };
@@ -46,10 +48,6 @@ export interface MetDeviation {
   readonly text: string;
 }
 
-const OF_KUBE_DNS: ReadonlySet<DeviationId> = new Set(
-  DEVIATION_SECTIONS['against-kube-dns'].map(({ id }) => id),
-);
-
 const STATES: readonly MetDeviation['state'][] = ['restored', 'kept', 'stays'];
 
 /** Those of the server, and those of the plugins of a Corefile: those that `-compat` decides on come first. */
@@ -59,17 +57,17 @@ export function findMetDeviations(
 ): readonly MetDeviation[] {
   const uses = blocks.flatMap(({ plugins }) => plugins);
   return DEVIATIONS.filter(
-    (row) => !OF_KUBE_DNS.has(row.id) && (row.plugins.length === 0 || uses.some((use) => isMetBy(row, use))),
+    (row) => !concernsKubeDns(row) && (row.plugins.length === 0 || uses.some((use) => isMetBy(row, use))),
   )
     .map((row) => ({ id: row.id, state: stateOf(row, restored), text: describeDeviation(row) }))
     .toSorted((one, other) => STATES.indexOf(one.state) - STATES.indexOf(other.state));
 }
 
 function stateOf(row: Deviation, restored: RestoredDeviations): MetDeviation['state'] {
-  const id = findSwitch(row);
+  const switches = findSwitches(row);
   const ids: ReadonlySet<string> = restored;
-  if (id === undefined) return 'stays';
-  return ids.has(id) ? 'restored' : 'kept';
+  if (switches.length === 0) return 'stays';
+  return switches.some((id) => ids.has(id)) ? 'restored' : 'kept';
 }
 
 function isMetBy(row: Deviation, { name, options }: CorefileUse): boolean {

@@ -23,7 +23,7 @@ const ORDERS: Readonly<Record<OrderProfile, string>> = {
 /**
  * All plugin names of a version in order, including Portolan's own plugins, which CoreDNS lacks.
  *
- * @param restored may leave those out
+ * @param restored with `own-directives`, they are left out
  */
 export function pluginOrder(profile: OrderProfile, restored = NOTHING_RESTORED): readonly string[] {
   return placeOwnPlugins(

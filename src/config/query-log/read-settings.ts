@@ -55,15 +55,18 @@ export function readQueryLog(read: QueryLogReader, format: LogFormat): QueryLogP
   return file === undefined ? undefined : { file: fileOf(file), settings };
 }
 
-/** The same for servers of a Corefile. @param restored may refuse a query log, since CoreDNS has none */
+const OWN_DIRECTIVES_REMEDY =
+  'Take it out, use the plugin log, or keep own-directives, as in -compat=1.14,-own-directives.';
+
+/** The same for servers of a Corefile. @param restored with `own-directives`, a query log is refused: CoreDNS has none */
 export function readCorefileQueryLog(
   read: QueryLogReader,
   restored: RestoredDeviations,
 ): QueryLogPlan | undefined {
   const plan = readQueryLog(read, 'text');
-  const fault = 'cannot be given with -compat: CoreDNS does not have it';
+  const fault = 'cannot be given while -compat restores own-directives: CoreDNS does not have it';
   if (plan !== undefined && restored.has('own-directives'))
-    read.addProblem(read.shown('query-log'), fault, undefined, 'Leave one out, or take the plugin log.');
+    read.addProblem(read.shown('query-log'), fault, undefined, OWN_DIRECTIVES_REMEDY);
   return plan;
 }
 

@@ -340,7 +340,7 @@ const NOWHERE: Position = { file: 'Corefile', line: 1, imported: undefined };
 const SUCCESSORS: ReadonlyMap<string, string> = new Map([
   ['proxy', 'CoreDNS 1.5.0 removed it. Use forward.'],
   ['federation', 'CoreDNS 1.7.0 removed it, and nothing takes its place. Take it out.'],
-  ['portolan', 'CoreDNS does not have it. Take it out, or keep it with -compat=1.14,-own-directives.'],
+  ['portolan', 'CoreDNS does not have it. Take it out, or do not restore own-directives.'],
   ['reverse', 'CoreDNS 1.5.0 removed it. Use template with the type PTR.'],
 ]);
 

@@ -26,8 +26,9 @@ const KNOWN = read<readonly KnownDifference[]>('../known-differences.json');
 /** Cases of what we do otherwise on purpose unless a version is named with `-compat`. */
 interface StrictCase {
   readonly case: string;
-  /** The deviations that the case shows: they alone are restored. Left out: all are, and `why` says what shows. */
+  /** The deviations that the case shows: they alone are restored. Left out: all are. */
   readonly deviations?: readonly RestorableId[];
+  /** What shows, where `deviations` do not say it. */
   readonly why?: string;
 }
 
