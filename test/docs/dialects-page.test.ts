@@ -1,11 +1,11 @@
 /**
  * `docs/explanation/dialects.md` has all deviations: the text between the marks `<!-- deviations: SECTION -->` and
- * `<!-- end of deviations: SECTION -->` is generated from the table of deviations by `npm run docs`.
+ * `<!-- end of deviations: SECTION -->`, and that between the marks of the work of readers, is generated from the table of deviations by `npm run docs`.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import type { DeviationRow } from '../../src/deviations/deviation.ts';
-import { DEVIATION_SECTIONS } from '../../src/deviations/table.ts';
+import type { DeviationRow, ReaderWork } from '../../src/deviations/deviation.ts';
+import { DEVIATION_SECTIONS, findLeavers } from '../../src/deviations/table.ts';
 
 const PAGE = 'docs/explanation/dialects.md';
 
@@ -23,6 +23,21 @@ function writeTable(section: string, rows: readonly DeviationRow[]): string {
   return `<!-- deviations: ${section} -->\n\n${table}\n\n<!-- end of deviations: ${section} -->`;
 }
 
+const WORK: Readonly<Record<ReaderWork, string>> = {
+  names: 'answers about the names of a cluster',
+  forwarding: 'forwarding',
+  searches: 'search lists of `autopath`',
+};
+
+function writeWork(): string {
+  const rows = Object.entries(WORK).map(([work, text]) => {
+    const ids = findLeavers(work as ReaderWork).map((id) => `\`${id}\``);
+    return `| ${text} | ${ids.join(', ')} |`;
+  });
+  const table = ['| work | deviations |', '| --- | --- |', ...rows].join('\n');
+  return `<!-- work of readers -->\n\n${table}\n\n<!-- end of work of readers -->`;
+}
+
 it('holds all deviations', async () => {
   let page = readFileSync(PAGE, 'utf8');
   for (const [section, rows] of Object.entries(DEVIATION_SECTIONS)) {
@@ -32,5 +47,8 @@ it('holds all deviations', async () => {
     expect(page).toMatch(block);
     page = page.replace(block, () => writeTable(section, rows));
   }
+  const work = /<!-- work of readers -->\n[\s\S]*?<!-- end of work of readers -->/;
+  expect(page).toMatch(work);
+  page = page.replace(work, writeWork);
   await expect(page).toMatchFileSnapshot(`../../${PAGE}`);
 });

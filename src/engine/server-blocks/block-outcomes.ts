@@ -19,7 +19,6 @@ export interface ZoneOfBlock {
   readonly view: string;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
-  /** Whether all answers are counted for the handler behind `prometheus`, as in CoreDNS. */
   readonly rules: Pick<BlockRules, 'countsByAnsweringPlugin'>;
 }
 

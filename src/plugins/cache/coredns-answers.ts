@@ -253,7 +253,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     return { answer: presented, isKept: true };
   }
 
-  /** The OPT record concerns one hop, so CoreDNS drops it. Without `-compat` its extended errors are kept. */
+  /** The OPT record concerns one hop, so CoreDNS drops it. Its extended errors are kept unless `extended-errors` is restored. */
   #withoutEdns(answer: WholeAnswer): WholeAnswer {
     const { edns: _, passedErrors, ...others } = answer;
     return passedErrors === undefined || !this.#keepsExtendedErrors ? others : { ...others, passedErrors };

@@ -32,7 +32,7 @@ export type ZoneReading =
 /** CoreDNS gives this TTL to records of `$GENERATE`, whatever `$TTL` says. */
 const GENERATED_TTL_OF_COREDNS = 3600;
 
-/** @param restored may have the TTLs of `$GENERATE` that CoreDNS has */
+/** @param restored with `generated-ttl`, records of `$GENERATE` have the TTL of CoreDNS */
 export function readZone(
   { origin, path, reloadByMtime }: FileZone,
   known: KnownFile,

@@ -58,7 +58,7 @@ export interface ServerSources {
   readonly sourceAddress: string | undefined;
   /** Servers that resolve upstreams given by name, as `address` or `address:port`; empty: those of the system. */
   readonly resolvers: readonly string[];
-  /** In place of the terms of the plan with `-compat`. */
+  /** In place of the terms of the plan where `sends-again` is restored. */
   readonly coreDns: Omit<CoreDnsTerms, 'attempts' | 'health'> & {
     readonly health: Extract<HealthPolicy, { readonly kind: 'checks' }>;
     /** Connections tried for one query; 0: any number. Undefined: twice as many as servers. */
@@ -93,8 +93,8 @@ export function boundRoute(route: ForwardRoute, limits: Partial<AdmissionLimits>
 }
 
 /**
- * The route that asks a second server before the first is overdue, or never does. Default: unless its order is binding. A query that ends
- * with a failure, as in CoreDNS, has no second server.
+ * The route that asks a second server before the first is overdue, or never does. Without it, a route does so unless its order is binding. A
+ * query that ends with a failure, as in CoreDNS, has no second server.
  */
 export function hedgeRoute(route: ForwardRoute, hedges: boolean): ForwardRoute {
   const { plan } = route;

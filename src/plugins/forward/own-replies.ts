@@ -1,5 +1,5 @@
 /**
- * RouteReplies as clients of our own front ends get them: changed and judged before clients and the cache get them, with our own flags.
+ * Replies as clients of our own front ends get them: changed and judged before clients and the cache get them, with our own flags.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,9 +1,9 @@
 /**
- * RouteReplies of servers as clients get them under a Corefile. Equal questions are merged, and each client gets its share of the queries in
+ * Replies of servers as clients get them under a Corefile. Equal questions are merged, and each client gets its share of the queries in
  * flight. Clients get replies with the flags of the server.
  *
- * EDNS options that servers may act on are passed on. Queries that do not ask for records go on as they came. With `-compat` all of them do,
- * each by itself.
+ * EDNS options that servers may act on are passed on. Queries that do not ask for records go on as they came. Where
+ * `own-query` is restored all of them do, and where `forward-equal-questions` is, each goes by itself.
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Query } from '../../chain/query.ts';
@@ -43,7 +43,7 @@ export class SentReplies implements RouteReplies {
   #places: RouteServers['places'] = new Map();
   #counts: ForwardMetrics | undefined;
 
-  /** @param restored the deviations in which servers are asked as by CoreDNS */
+  /** @param restored with `own-query`, servers are asked by the queries of clients */
   constructor(form: SentForm, restored: RestoredDeviations) {
     this.#form = form;
     this.#asksItself = !restored.has('own-query');

@@ -46,7 +46,7 @@ export class QueryFacts implements FactSource {
 
   /**
    * @param identities undefined: pods are not followed
-   * @param restored may take one of several pods with an address for the client, as in CoreDNS
+   * @param restored with `client-of-address`, one of several pods with an address is the client, as in CoreDNS
    * @param isZonal whether names select endpoints by zone
    */
   constructor(
