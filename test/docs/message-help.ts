@@ -146,6 +146,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'More queries failed than the collector takes. Set `PORTOLAN_OTLP_QUERIES=none`, or give the collector more room.',
   'packet not answered': 'A response could not be written. Report the line.',
   'plan not changed': 'The new settings cannot be applied, so the former ones stay. `reason` says why.',
+  'plugin not stopped':
+    'A defect of the plugin that the line names; the other plugins stop all the same. Report the line with its `reason`.',
   'plugin/…: … failed':
     'A plugin from outside threw an error, or did not stop in time; `reason` says which. Report it to the author of the plugin.',
   'plugin/auto: …': 'A folder or file of zones cannot be read. The line names it.',
