@@ -141,8 +141,8 @@ export class Gauge implements MetricFamily {
 
 /** Equal for equal labels, in whatever order they stand. */
 function seriesKeyOf(labels: Labels): string {
-  const names = Object.keys(labels).sort();
-  return names.map((name) => `${name}\0${labels[name]}`).join('\0');
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}\0${value}`);
+  return pairs.sort().join('\0');
 }
 
 interface HistogramRow {
