@@ -53,8 +53,9 @@ function presentParameter({ key, value }: Parameter): string {
   const name = keyName(key);
   const text = valueText(name, value);
   if (text !== undefined) return `${name}=${text}`;
-  // A value that its key does not have is octets.
-  const shown = VALUES_BY_NUMBER.has(name) && value.length > 0 ? `key${key}` : name;
+  // A value that its key does not have is octets: a list of groups has at least one, and `ohttp` has no value.
+  const isFlag = name === 'ohttp' && value.length === 0;
+  const shown = VALUES_BY_NUMBER.has(name) && !isFlag ? `key${key}` : name;
   return value.length === 0 ? shown : `${shown}=${quote(value)}`;
 }
 

@@ -207,6 +207,10 @@ describe('the scrape of a role is as recorded', () => {
     ]);
     const { port } = await program.heard('started');
     await program.heard('scaled');
-    await expectRecorded(await scrape(program, `http://${HOST}:${port}/metrics`), 'autoscaler');
+    // The line is written before the poll is over, and the metrics of the poll come after it.
+    let text = '';
+    while (!text.includes('last_poll_success'))
+      text = await scrape(program, `http://${HOST}:${port}/metrics`);
+    await expectRecorded(text, 'autoscaler');
   });
 });

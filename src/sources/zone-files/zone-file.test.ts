@@ -335,6 +335,18 @@ describe('a zone file', () => {
     );
   });
 
+  it('has an empty list of groups as octets', () => {
+    const data = {
+      kind: 'HTTPS' as const,
+      priority: 1,
+      target: ORIGIN,
+      parameters: [{ key: 9, value: new Uint8Array() }],
+    };
+    const text = `${presentRecord({ name: ORIGIN, class: 1, ttl: 60, data })}\n`;
+    const { records, problems } = readZoneFile(text, { file: 'db', origin: ORIGIN, readInclude: () => '' });
+    expect([problems, records[0]?.data]).toEqual([[], data]);
+  });
+
   it('never fails to be read, whatever it holds', () => {
     const words = [
       '$GENERATE',
