@@ -1,9 +1,28 @@
 /**
  * Whole responses, for handlers that change the responses of those behind them.
  */
+import { wholeRcodeOf } from '../wire/edns.ts';
+import type { Message } from '../wire/types.ts';
 import type { WholeAnswer } from './answer.ts';
 
 export { EMPTY_ANSWER, isResponse, toWhole as wholeAnswerOf } from '@portolan/plugin';
+
+/** The answer that a message carries, with the flags of its sender. Its OPT record is left out. */
+export function messageToAnswer(message: Message): WholeAnswer {
+  const { header, answers, authorities, additionals } = message;
+  const { authoritative, truncated, recursionAvailable, authenticData } = header;
+  return {
+    kind: 'message',
+    rcode: wholeRcodeOf(message),
+    authoritative,
+    truncated,
+    recursionAvailable,
+    authenticData,
+    answers,
+    authorities,
+    additionals,
+  };
+}
 
 /** Whether readers may give the answer: they only rotate one set of addresses, and shuffle no other records. */
 export function isReadAsStored({ answers }: WholeAnswer, hasRotation: boolean): boolean {

@@ -14,7 +14,7 @@ import { CACHE_OUTCOMES } from '../../chain/outcomes.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
 import { KEPT_REPLIES, type KeptReplies } from '../../chain/reader-forwarding.ts';
 import { replyOf } from '../../chain/response.ts';
-import { isReadAsStored } from '../../chain/whole-answer.ts';
+import { isReadAsStored, messageToAnswer } from '../../chain/whole-answer.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
 import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
@@ -26,7 +26,7 @@ import { extendedErrorOfCached } from '../../wire/extended-error.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { wantsAuthenticData } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, MAX_UDP_SIZE } from '../../wire/response-size.ts';
-import { type Message, type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { type NameKey, OPCODE, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import type { CacheAnswers, FoundAnswer, Refreshed, RefreshReason } from './cache-answers.ts';
 import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { CacheStore, type StoredAnswer } from './cache-store.ts';
@@ -154,7 +154,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
     if (kind === undefined) return;
     const { key, message } = readHanded(answer);
     const now = this.#clock.monotonic() - answer.age * 1000;
-    this.#store.put(kind, key, wholeOfMessage(message), this.#lifetimeOf(answer.lifetime, now));
+    this.#store.put(kind, key, messageToAnswer(message), this.#lifetimeOf(answer.lifetime, now));
   }
 
   forget(domain: NameKey): void {
@@ -350,7 +350,7 @@ export class CoreDnsAnswers implements CacheAnswers<Hit> {
       ? { udpSize: length, dnssecOk, extendedRcode: 0, version: 0, options: [] }
       : undefined;
     const query = new Query(key, { header, question: key, edns }, OURSELVES, undefined, site);
-    this.#keep(query, wholeOfMessage(message), false);
+    this.#keep(query, messageToAnswer(message), false);
   }
 
   #present(query: Query, { answer }: Hit, ttl: number): WholeAnswer {
@@ -469,21 +469,6 @@ function answerOf(entry: CachedEntry, { body, isCut }: CutBody): WholeAnswer {
     truncated: isCut,
     recursionAvailable: entry.recursionAvailable,
     passedErrors: entry.passedErrors,
-  };
-}
-
-function wholeOfMessage({ header, answers, authorities, additionals }: Message): WholeAnswer {
-  const { rcode, authoritative, truncated, recursionAvailable, authenticData } = header;
-  return {
-    kind: 'message',
-    rcode,
-    authoritative,
-    truncated,
-    recursionAvailable,
-    authenticData,
-    answers,
-    authorities,
-    additionals,
   };
 }
 

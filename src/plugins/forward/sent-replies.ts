@@ -7,12 +7,12 @@
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Query } from '../../chain/query.ts';
+import { messageToAnswer } from '../../chain/whole-answer.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import { extendedErrorOfFailure, type ForwardFailure } from '../../forward/forward-reply.ts';
 import type { ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
 import { describeFailure, findLocalAddress } from '../../forward/network-errors.ts';
 import { type PassedOnBy, writeReceived } from '../../forward/transport/query-message.ts';
-import { wholeRcodeOf } from '../../wire/edns.ts';
 import { passedErrorsOf } from '../../wire/extended-error.ts';
 import { isWithin, ROOT, toKey } from '../../wire/name.ts';
 import { encodePassedOn } from '../../wire/passing-options.ts';
@@ -104,23 +104,18 @@ export class SentReplies implements RouteReplies {
 
 /** A reply with the flags of the server. @param isAsSent whether AD stays even for clients that do not ask for it */
 function passOn(query: Query, message: Message, isAsSent: boolean): Answer {
-  const { header, answers, authorities, additionals, edns } = message;
-  const { authoritative, truncated, recursionAvailable, recursionDesired, checkingDisabled } = header;
+  const { header, answers, authorities, edns } = message;
+  const { recursionDesired, checkingDisabled } = header;
   // We always ask the server whether it has validated the answer, but not every client does (RFC 6840 section 5.8).
   const authenticData = header.authenticData && (isAsSent || wantsAuthenticData(query));
   const own = isAsSent ? undefined : (records: readonly ResourceRecord[]) => withNameAsAsked(query, records);
   return {
-    kind: 'message',
-    rcode: wholeRcodeOf(message),
-    authoritative,
-    truncated,
-    recursionAvailable,
+    ...messageToAnswer(message),
     authenticData,
     recursionDesired,
     checkingDisabled,
     answers: own?.(answers) ?? answers,
     authorities: own?.(authorities) ?? authorities,
-    additionals,
     ...(edns !== undefined && query.edns !== undefined && { edns: ownEdnsOf(edns) }),
     passedErrors: passedErrorsOf(edns),
   };

@@ -4,8 +4,8 @@
 import type { Query as PluginQuery, Upstream, UpstreamOptions, Upstreams } from '@portolan/plugin';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { WholeAnswer } from '../../chain/answer.ts';
 import { Query } from '../../chain/query.ts';
+import { messageToAnswer } from '../../chain/whole-answer.ts';
 import {
   MAX_SEPARATE,
   NEVER_DOWN,
@@ -19,7 +19,6 @@ import { readTlsTrust } from '../../forward/read-tls-trust.ts';
 import { writeReceived } from '../../forward/transport/query-message.ts';
 import { isEncrypted, parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
-import { wholeRcodeOf } from '../../wire/edns.ts';
 import type { Message } from '../../wire/types.ts';
 
 /** Milliseconds, as `forward` has it. */
@@ -60,7 +59,7 @@ export class PluginUpstreams implements Upstreams {
     const isTcp = options.network === 'tcp' || address.transport !== 'udp';
     return {
       name: formatSocketAddress(peer),
-      ask: async (query) => toAnswer(await askServer(forwarder, peer, query, isTcp)),
+      ask: async (query) => messageToAnswer(await askServer(forwarder, peer, query, isTcp)),
     };
   }
 
@@ -112,20 +111,4 @@ async function askServer(
   const code = reply.reason === 'timeout' ? 'timeout' : detail.slice(detail.lastIndexOf(': ') + 2);
   const local = await findLocalAddress(peer);
   throw new Error(describeFailure({ protocol: isTcp ? 'tcp' : 'udp', peer, local, code }));
-}
-
-function toAnswer(message: Message): WholeAnswer {
-  const { header, answers, authorities, additionals } = message;
-  const { authoritative, truncated, recursionAvailable, authenticData } = header;
-  return {
-    kind: 'message',
-    rcode: wholeRcodeOf(message),
-    authoritative,
-    truncated,
-    recursionAvailable,
-    authenticData,
-    answers,
-    authorities,
-    additionals,
-  };
 }
