@@ -1,6 +1,6 @@
 /**
- * A hash index of entries in the table: open addressing with linear probing, a word per slot. It grows in memory of its own, and moves
- * to the table as it is once it is complete.
+ * A hash index of entries stored elsewhere: open addressing with linear probing, a word per slot. It grows in memory of its own. An index
+ * of entries in the table moves to the table as it is, once it is complete.
  */
 import { HASH_MASK, PLACE_MASK } from './layout.ts';
 
@@ -37,7 +37,7 @@ export class EntrySlots {
     return (slot + 1) & (this.#slots.length - 1);
   }
 
-  /** What a slot has; 0 if it is empty. */
+  /** A slot: the place of an entry and, in the upper bits, bits of its hash; 0 if it is empty. */
   at(slot: number): number {
     return this.#slots[slot] ?? 0;
   }

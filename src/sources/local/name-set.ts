@@ -2,8 +2,11 @@
  * A set of names in wire form, each with a number: a million names take some 40 MB. As strings in a `Map` they would take
  * three times as much.
  */
+import { EntrySlots } from '../../records/hosts/entry-slots.ts';
+import { HASH_MASK, PLACE_MASK } from '../../records/hosts/layout.ts';
+import { finishHash, HASH_KEYS, hashName } from '../../table/hash.ts';
+import { drawRandom } from '../../table/salts.ts';
 import type { WireName } from '../../wire/types.ts';
-import { EntryIndex, hashOctets } from './entry-index.ts';
 import { WordStore } from './word-store.ts';
 
 /** The position of a name in a set, from 1. 0 means no entry. */
@@ -14,34 +17,40 @@ const LENGTH = 4;
 const NAME = 5;
 const MIN_WORDS = 2;
 
+/** The keys are random, so that a crafted file cannot make names collide. */
+const KEYS = Int32Array.from({ length: HASH_KEYS }, drawRandom);
+
+/** @param name at most 255 octets */
+const hashOf = (name: Uint8Array): number => finishHash(hashName(name, KEYS));
+
 const wordsFor = (length: number): number => (NAME + length + 3) >> 2;
 
 export class NameSet {
   readonly #store = new WordStore();
-  readonly #index: EntryIndex;
+  readonly #slots: EntrySlots;
 
   /** @param expected approximate number of names */
   constructor(expected = 0) {
-    this.#index = new EntryIndex((entry) => hashOctets(this.name(entry)), expected);
+    this.#slots = new EntrySlots((entry) => hashOf(this.name(entry)), expected);
   }
 
   get size(): number {
-    return this.#index.count;
+    return this.#slots.count;
   }
 
   find(name: Uint8Array): NamePosition {
-    return this.size === 0 ? 0 : this.#find(name, hashOctets(name));
+    return this.size === 0 ? 0 : this.#find(name, hashOf(name));
   }
 
   /** The entry of the name; if missing, a new one with the number 0. @param name lower case */
   add(name: WireName): NamePosition {
-    const hash = hashOctets(name);
+    const hash = hashOf(name);
     const known = this.#find(name, hash);
     if (known !== 0) return known;
     const entry = this.#store.take(wordsFor(name.length));
     this.#store.setOctet(entry, LENGTH, name.length);
     this.#store.setOctets(entry, NAME, name);
-    this.#index.add(hash, entry);
+    this.#slots.add(hash, entry);
     return entry;
   }
 
@@ -73,10 +82,12 @@ export class NameSet {
   }
 
   #find(name: Uint8Array, hash: number): NamePosition {
-    const index = this.#index;
-    for (let slot = index.first(hash); ; slot = index.next(slot)) {
-      const entry = index.at(slot);
-      if (entry === 0 || this.#isAt(entry, name)) return entry;
+    const slots = this.#slots;
+    for (let slot = slots.first(hash); ; slot = slots.next(slot)) {
+      const word = slots.at(slot);
+      if (word === 0) return 0;
+      const entry = word & PLACE_MASK;
+      if (((word ^ hash) & HASH_MASK) === 0 && this.#isAt(entry, name)) return entry;
     }
   }
 
