@@ -6,6 +6,7 @@ import type { KeyOctets } from '../table/composer.ts';
 import { padded } from '../table/layout.ts';
 import type { TableViews } from '../table/memory.ts';
 import type { RecordSpace } from '../table/record-space.ts';
+import { isMappedAddress } from '../wire/address.ts';
 import type { OctetRange } from '../wire/range-map.ts';
 import { CLIENT_PLACES, RANGE, RECORD_KIND } from './layout.ts';
 import type { RecordFinder } from './record-finder.ts';
@@ -168,7 +169,8 @@ export class ClientPlaceFinder {
     const ipv4 = atoms[(places + CLIENT_PLACES.IPV4) >> 2] ?? 0;
     const lengths = places + CLIENT_PLACES.LENGTHS;
     if (octets[client] === AF_INET) this.#findIn(octets, client + IPV4_AT, IPV4_OCTETS, lengths, ipv4);
-    else if (isMapped(octets, client)) this.#findIn(octets, client + MAPPED_AT, IPV4_OCTETS, lengths, ipv4);
+    else if (isMappedAddress(octets, client + IPV6_AT))
+      this.#findIn(octets, client + MAPPED_AT, IPV4_OCTETS, lengths, ipv4);
     else {
       const ipv6 = atoms[(places + CLIENT_PLACES.IPV6) >> 2] ?? 0;
       this.#findIn(octets, client + IPV6_AT, IPV6_OCTETS, lengths + ipv4, ipv6);
@@ -189,11 +191,6 @@ export class ClientPlaceFinder {
       return;
     }
   }
-}
-
-function isMapped(octets: Uint8Array, client: number): boolean {
-  for (let at = client + IPV6_AT; at < client + IPV6_AT + 10; at++) if (octets[at] !== 0) return false;
-  return octets[client + IPV6_AT + 10] === 0xff && octets[client + IPV6_AT + 11] === 0xff;
 }
 
 /** The octets of a range and its prefix, as a key. */

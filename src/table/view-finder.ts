@@ -1,6 +1,7 @@
 /**
  * Reads the root of the views: first the class of the client, then, once the question is known, the view.
  */
+import { isMappedAddress } from '../wire/address.ts';
 import { findInterval } from '../wire/address-intervals.ts';
 import type { ClientTransport } from '../wire/response-size.ts';
 import { TYPE } from '../wire/types.ts';
@@ -115,10 +116,4 @@ export class ViewFinder {
     }
     return NO_VIEW;
   }
-}
-
-/** Whether an IPv6 address maps one of IPv4 (RFC 4291 section 2.5.5.2). */
-function isMappedAddress(octets: Uint8Array, at: number): boolean {
-  for (let index = 0; index < 10; index++) if (octets[at + index] !== 0) return false;
-  return octets[at + 10] === 0xff && octets[at + 11] === 0xff;
 }

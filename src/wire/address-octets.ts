@@ -22,13 +22,6 @@ export function readUsualAddress(text: Uint8Array, start: number, end: number, i
   return 0;
 }
 
-/** Whether an address is an IPv4 address in IPv6 (RFC 4291 section 2.5.5.2): its last four octets. @param address 4 or 16 octets */
-export function isMapped(address: Uint8Array): boolean {
-  if (address.length !== 16 || address[10] !== 0xff || address[11] !== 0xff) return false;
-  for (let at = 0; at < 10; at += 1) if (address[at] !== 0) return false;
-  return true;
-}
-
 /** Four numbers without leading zeros. */
 function readDecimals(text: Uint8Array, start: number, end: number, into: Uint8Array): boolean {
   let at = start;

@@ -125,6 +125,21 @@ function widenGap(octets: Uint8Array, gap: number, filled: number): Uint8Array |
 }
 
 /**
+ * Whether an IPv6 address maps one of IPv4, which then is its last four octets (RFC 4291 section 2.5.5.2).
+ *
+ * @param at where its 16 octets begin
+ */
+export function isMappedAddress(octets: Uint8Array, at: number): boolean {
+  for (let index = 0; index < 10; index++) if (octets[at + index] !== 0) return false;
+  return octets[at + 10] === 0xff && octets[at + 11] === 0xff;
+}
+
+/** The IPv4 address of an IPv4-mapped one, as a view of it; any other address as it is. @param octets 4 or 16 */
+export function unmapAddress(octets: Uint8Array): Uint8Array {
+  return octets.length === 16 && isMappedAddress(octets, 0) ? octets.subarray(12) : octets;
+}
+
+/**
  * The canonical text of an address.
  *
  * @param octets 4 or 16 of them.

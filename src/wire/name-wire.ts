@@ -101,6 +101,11 @@ const STANDS_FOR_ITSELF = Uint8Array.from({ length: 256 }, (_, octet) =>
   textOfOctet(octet).length === 1 ? 1 : 0,
 );
 
+/** Whether the first label is `*` (RFC 4592 section 2.1.1). */
+export function isWildcardName(wire: WireName): boolean {
+  return wire[0] === 1 && wire[1] === 0x2a;
+}
+
 /**
  * Reads a name inside a message and follows compression pointers (RFC 1035 section 4.1.4). A pointer must point before
  * the labels that it completes, so reading always terminates.

@@ -6,7 +6,7 @@
  */
 import type { HostNames } from '../../records/hosts/host-names.ts';
 import { encodeName, parentOf, splitLabels } from '../../wire/name.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
+import { isWildcardName, keyOfWire } from '../../wire/name-wire.ts';
 import type { NameKey, WireName } from '../../wire/types.ts';
 
 export type HostsFamily = 'ipv4' | 'ipv6';
@@ -29,7 +29,7 @@ export class HostLines {
   add(name: WireName, address: Uint8Array, text: number): void {
     this.names.add(name, address, text);
     this.#texts.add(text);
-    if (name[0] === 1 && name[1] === 0x2a) this.wildcardParents.add(keyOfWire(name.subarray(2) as WireName));
+    if (isWildcardName(name)) this.wildcardParents.add(keyOfWire(name.subarray(2) as WireName));
   }
 
   /** Call it when all names are added. Readers know no wildcards: names that one may add addresses to have nodes. The caller may pause at each yield. */

@@ -2,8 +2,7 @@
  * How CoreDNS reads hosts files. Lines without an address and a name, and words that are no names, are ignored without a word.
  */
 import type { HostsManner } from '../../sources/hosts/hosts-manner.ts';
-import { parseAddress } from '../../wire/address.ts';
-import { isMapped } from '../../wire/address-octets.ts';
+import { parseAddress, unmapAddress } from '../../wire/address.ts';
 import { encodeName, tryParseKey } from '../../wire/name.ts';
 
 export const COREDNS_HOSTS: HostsManner = {
@@ -23,5 +22,5 @@ export const COREDNS_HOSTS: HostsManner = {
 /** Converts an IPv4-mapped IPv6 address to IPv4, and drops the zone of an interface. */
 function readAddress(word: string): Uint8Array | undefined {
   const octets = parseAddress(word.split('%', 1)[0] ?? word);
-  return octets !== undefined && isMapped(octets) ? octets.subarray(12) : octets;
+  return octets && unmapAddress(octets);
 }

@@ -23,6 +23,7 @@ import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { formatAddress } from '../../wire/address.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
+import { isWithinZone } from '../../wire/name-text.ts';
 import { CLASS, type NameKey, type RecordData, TYPE, type WireName } from '../../wire/types.ts';
 import { HostLines } from './host-lines.ts';
 import { COREDNS_HOSTS } from './hosts-manner.ts';
@@ -225,7 +226,8 @@ export class Hosts {
   #take(hosts: HostLines, text: number): HostsVisitor['host'] {
     const isWhole = this.#zones.has(ROOT);
     return (address, name) => {
-      if (isWhole || this.#zoneNames.some((zone) => isBelow(name, zone))) hosts.add(name, address, text);
+      if (isWhole || this.#zoneNames.some((zone) => isWithinZone(name, 0, name.length, zone)))
+        hosts.add(name, address, text);
     };
   }
 
@@ -297,14 +299,6 @@ export class Hosts {
     if (!isWithinAny(name, this.#zones)) return false;
     return !isWithinAny(name, this.#fallthrough) || this.#hosts.isKnown(name);
   }
-}
-
-/** Whether a name is within a zone. */
-function isBelow(name: WireName, zone: WireName): boolean {
-  const from = name.length - zone.length;
-  let at = 0;
-  while (at < from) at += (name[at] ?? 0) + 1;
-  return at === from && name.every((octet, index) => index < from || octet === zone[index - from]);
 }
 
 /** Any name, because the known names change with the file. */

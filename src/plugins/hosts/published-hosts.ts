@@ -8,7 +8,7 @@ import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
 import type { Below, NameNode, ZoneId } from '../../table/types.ts';
 import { formatAddress } from '../../wire/address.ts';
 import { encodeName } from '../../wire/name.ts';
-import { keyOfWire } from '../../wire/name-wire.ts';
+import { isWildcardName, keyOfWire } from '../../wire/name-wire.ts';
 import { type NameKey, type RecordData, TYPE, type WireName } from '../../wire/types.ts';
 import { compileNode } from '../../zone/compile.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
@@ -38,13 +38,14 @@ export class PublishedHosts implements PublishedNames {
 
   *names(): Generator<WireName, void> {
     for (const name of this.#ofItsOwn()) yield encodeName(name);
+    // Readers leave the wildcard itself to the chain.
     for (const name of this.#hosts.names.namesApart())
-      if (!isWildcard(name) && !this.#isOfItsOwn(keyOfWire(name))) yield name;
+      if (!isWildcardName(name) && !this.#isOfItsOwn(keyOfWire(name))) yield name;
   }
 
   has(name: WireName): boolean {
     if (this.#isOfItsOwn(keyOfWire(name))) return true;
-    return !isWildcard(name) && this.#hosts.names.isApart(name);
+    return !isWildcardName(name) && this.#hosts.names.isApart(name);
   }
 
   /** Compare the nodes themselves: these names are few. */
@@ -99,9 +100,4 @@ export class PublishedHosts implements PublishedNames {
     if (isWithinAny(name, this.#zones) && !isWithinAny(name, this.#fallthrough)) return ASK_ALL;
     return this.#hosts.wildcardParents.has(name) ? ASK_CHILDREN : COMPLETE;
   }
-}
-
-/** Readers leave the wildcard itself to the chain. */
-function isWildcard(name: WireName): boolean {
-  return name[0] === 1 && name[1] === 0x2a;
 }

@@ -3,7 +3,7 @@
  *
  * The lists are dnsmasq's: addresses that it never asks about outside, and that it accepts in no answer from outside.
  */
-import { parseAddress } from '../../wire/address.ts';
+import { parseAddress, unmapAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 
@@ -11,7 +11,6 @@ const range = (address: string, prefix: number): AddressRange => ({ address, pre
 
 const isOfLoopback = matchRanges([range('127.0.0.0', 8), range('::1', 128)]);
 const isOfThisHost = matchRanges([range('0.0.0.0', 8), range('::', 128)]);
-const isMapped = matchRanges([range('::ffff:0:0', 96)]);
 const isOfPrivate = matchRanges([
   range('10.0.0.0', 8),
   range('172.16.0.0', 12),
@@ -29,7 +28,7 @@ const isOfPrivate = matchRanges([
 
 /** @param octets 4 or 16 @param includesLocal whether the loopback and unspecified addresses count */
 export function isPrivate(octets: Uint8Array, includesLocal: boolean): boolean {
-  const plain = isMapped(octets) ? octets.subarray(12) : octets;
+  const plain = unmapAddress(octets);
   return isOfPrivate(plain) || (includesLocal && (isOfLoopback(plain) || isOfThisHost(plain)));
 }
 

@@ -7,6 +7,7 @@
  */
 import type { RecordSpace } from '../../table/record-space.ts';
 import type { ZoneId } from '../../table/types.ts';
+import { isWildcardName } from '../../wire/name-wire.ts';
 import { decodeReverseName, encodeReverseName } from '../../wire/reverse-wire.ts';
 import type { WireName } from '../../wire/types.ts';
 import { EntryChunks } from './entry-chunks.ts';
@@ -393,7 +394,7 @@ export class HostNames {
     const leads = atoms[address + ADDRESS.LEADS] ?? 0;
     const last = leads >>> LEADS_SHIFT;
     if (leadsTo === 'none' || (leadsTo === 'first' && last !== 0)) return;
-    if (leadsTo === 'all' && isWildcard(name)) return;
+    if (leadsTo === 'all' && isWildcardName(name)) return;
     this.entries += 1;
     if (last === 0) this.#reversed += 1;
     atoms[pair + PAIR.NEXT_OF_ADDRESS] = last === 0 ? pair : (atoms[last + PAIR.NEXT_OF_ADDRESS] ?? 0);
@@ -505,9 +506,4 @@ export class HostNames {
     this.#blocks.push({ block, octets });
     return block;
   }
-}
-
-/** Whether the first label is `*`. */
-function isWildcard(name: WireName): boolean {
-  return name[0] === 1 && name[1] === 0x2a;
 }

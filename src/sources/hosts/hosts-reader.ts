@@ -4,7 +4,8 @@
  * Files can have a million names, so they are parsed in pieces, octet by octet, and only an incomplete line is buffered. A wrong line
  * is reported and skipped.
  */
-import { isMapped, readUsualAddress } from '../../wire/address-octets.ts';
+import { isMappedAddress } from '../../wire/address.ts';
+import { readUsualAddress } from '../../wire/address-octets.ts';
 import { MAX_LABEL_OCTETS } from '../../wire/label.ts';
 import type { WireName } from '../../wire/types.ts';
 import type { HostsManner, HostsVisitor, HostsWarning } from './hosts-manner.ts';
@@ -115,7 +116,7 @@ export class HostsReader {
   #addressOf(octets: Uint8Array, start: number, end: number): Uint8Array | undefined {
     const length = readUsualAddress(octets, start, end, this.#address);
     if (length === 4) return this.#ipv4;
-    if (length === 16 && !isMapped(this.#address)) return this.#address;
+    if (length === 16 && !isMappedAddress(this.#address, 0)) return this.#address;
     if (!isEqual(octets, start, end, this.#lastText)) {
       this.#lastText = octets.slice(start, end);
       this.#lastAddress = this.#manner.readAddress(toCharacters(this.#lastText));

@@ -1,7 +1,7 @@
 /**
  * The services of a name: the records of the keys at it and below it.
  */
-import { parseAddress } from '../../../wire/address.ts';
+import { parseAddress, unmapAddress } from '../../../wire/address.ts';
 import { splitLabels, tryParseName } from '../../../wire/name.ts';
 import type { AbsoluteName } from '../../../wire/types.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './key-tree.ts';
@@ -232,13 +232,8 @@ function readHost(text: string): ServiceHost {
     return name === undefined ? NO_HOST : { kind: 'name', name };
   }
   // An IPv4-mapped address counts as IPv4 (RFC 4291 section 2.5.5.2).
-  if (octets.length === 16 && isMapped(octets))
-    return { kind: 'address', family: 4, octets: octets.slice(12) };
-  return { kind: 'address', family: octets.length === 4 ? 4 : 6, octets };
-}
-
-function isMapped(octets: Uint8Array): boolean {
-  return octets.subarray(0, 10).every((octet) => octet === 0) && octets[10] === 0xff && octets[11] === 0xff;
+  const plain = unmapAddress(octets);
+  return { kind: 'address', family: plain.length === 4 ? 4 : 6, octets: plain };
 }
 
 function matches(path: readonly string[], pattern: readonly string[]): boolean {
