@@ -67,10 +67,10 @@ export function classesOf(group: GroupPlan, blocks: readonly ChosenBlock[]): rea
 }
 
 function uniteRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
-  return [...new Map(ranges.map((range) => [keyOf(range), range])).values()];
+  return [...new Map(ranges.map((range) => [toRangeKey(range), range])).values()];
 }
 
-function keyOf({ address, prefix }: AddressRange): string {
+function toRangeKey({ address, prefix }: AddressRange): string {
   return `${address}/${prefix}`;
 }
 
@@ -94,7 +94,7 @@ function chooseZones(
 }
 
 function findLocalised(block: ChosenBlock | undefined, range: AddressRange): PublicationId | undefined {
-  return block?.localised().findLast(({ network }) => keyOf(network) === keyOf(range))?.publication;
+  return block?.localised().findLast(({ network }) => toRangeKey(network) === toRangeKey(range))?.publication;
 }
 
 function judgeSites(

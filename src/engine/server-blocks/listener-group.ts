@@ -13,6 +13,7 @@ import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySignature, type QuerySite } from '../../chain/query.ts';
 import type { ResponseForm } from '../../chain/response-form.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import { reasonOf } from '../../listen/faults.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
 import { type AnswerableQuery, type Asked, parseQuery, type RejectedQuery } from '../../wire/query.ts';
@@ -33,8 +34,8 @@ export interface Site {
   readonly chain: Chain;
   /** The name of the block's view; empty: none. */
   readonly view: string;
-  /** Whether the block is for this query; without a view it is for all. */
-  accepts(query: Query): boolean;
+  /** Whether the block is for this query. Default: it is for all. */
+  accepts?(query: Query): boolean;
 }
 
 /** A query outside all blocks. */
@@ -67,9 +68,14 @@ export interface ListenerGroupOptions {
 export class ListenerGroup {
   readonly #options: ListenerGroupOptions;
   readonly #sites: ReadonlyMap<NameKey, readonly Site[]>;
+  /** The site of all queries; undefined: it depends on the query. */
+  readonly #only: Site | undefined;
 
   constructor(options: ListenerGroupOptions) {
     this.#options = options;
+    const [first, ...more] = options.sites;
+    const isOnly = more.length === 0 && first?.zone === ROOT && first.accepts === undefined;
+    this.#only = isOnly ? first : undefined;
     const sites = new Map<NameKey, Site[]>();
     for (const site of options.sites) sites.set(site.zone, [...(sites.get(site.zone) ?? []), site]);
     this.#sites = sites;
@@ -106,7 +112,7 @@ export class ListenerGroup {
 
   /** The block for a query of a client; undefined: none accepts it. */
   siteFor(asked: AnswerableQuery, client: Client): Site | undefined {
-    return this.#mayServe(asked) ? this.#choose(this.#makeQuery(asked, client, OUTSIDE, 0)) : undefined;
+    return this.#mayServe(asked) ? this.#findSite(asked, client, 0) : undefined;
   }
 
   /** The response to a malformed query. CoreDNS repeats nothing of it but its header. */
@@ -124,6 +130,17 @@ export class ListenerGroup {
     return encodeAnswer(asked, { header: asked.header, edns }, rejection(rcode), client, withoutFlags);
   }
 
+  /** Refuses a query outside all blocks. */
+  #refuse(asked: SignedQuery, client: Client, octets: number): Uint8Array {
+    const { form, server, onDropped } = this.#options;
+    const refusal = encodeAnswer(asked, asked, NO_BLOCK, client, form);
+    const { type } = asked.question;
+    const site = { server, ...OUTSIDE, octets };
+    const dropped = { site, client, type, edns: asked.edns, rcode: RCODE.REFUSED };
+    if (client.look === undefined) onDropped?.(dropped, refusal.length);
+    return refusal;
+  }
+
   #refuseEmpty(header: Header, client: Client, octets: number): Uint8Array {
     const asked = { header, question: undefined, edns: undefined };
     const answer = this.#encodeRejection(asked, RCODE.SERVFAIL, client);
@@ -134,18 +151,11 @@ export class ListenerGroup {
   }
 
   async #answer(asked: SignedQuery, client: Client, octets: number): Promise<Uint8Array | undefined> {
-    const query = this.#makeQuery(asked, client, OUTSIDE, octets);
     const mayServe = this.#mayServe(asked);
     if (mayServe && (asked.edns?.version ?? 0) > 0)
       return this.#encodeRejection(asked, RCODE.BADVERS, client);
-    const site = mayServe ? this.#choose(query) : undefined;
-    if (site === undefined) {
-      const refusal = encodeAnswer(asked, query.repeated, NO_BLOCK, client, this.#options.form);
-      const { type } = asked.question;
-      const dropped = { site: query.site, client, type, edns: asked.edns, rcode: RCODE.REFUSED };
-      if (client.look === undefined) this.#options.onDropped?.(dropped, refusal.length);
-      return refusal;
-    }
+    const site = mayServe ? this.#findSite(asked, client, octets) : undefined;
+    if (site === undefined) return this.#refuse(asked, client, octets);
     client.look?.choseBlock(site.zone);
     const own = this.#makeQuery(asked, client, site, octets);
     try {
@@ -153,7 +163,7 @@ export class ListenerGroup {
       if (answer.kind === 'drop') return undefined;
       return await this.#encodeSeries(asked, own, answer, client);
     } catch (error) {
-      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const reason = reasonOf(error);
       const { name, type } = asked.question;
       this.#options.onPanic?.();
       this.#options.log.error('internal error', { name, type, reason });
@@ -192,12 +202,16 @@ export class ListenerGroup {
     return question.class === CLASS.IN || this.#options.servesOtherClasses;
   }
 
+  #findSite(asked: AnswerableQuery, client: Client, octets: number): Site | undefined {
+    return this.#only ?? this.#choose(this.#makeQuery(asked, client, OUTSIDE, octets));
+  }
+
   #choose(query: Query): Site | undefined {
     const isForParent = query.question.type === TYPE_DS;
     let found: Site | undefined;
     for (let name: NameKey | undefined = query.key; name !== undefined; name = parentOf(name)) {
       if (name === ROOT && found !== undefined) return found;
-      const site = this.#sites.get(name)?.find((candidate) => candidate.accepts(query));
+      const site = this.#sites.get(name)?.find((candidate) => candidate.accepts?.(query) !== false);
       if (site === undefined) continue;
       if (!isForParent || name === ROOT) return site;
       found = site;

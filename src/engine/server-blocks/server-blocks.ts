@@ -25,9 +25,10 @@ import type { QueryLines } from '../../contract/services.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
+import { reasonOf } from '../../listen/faults.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
-import { DEFAULT_VIEW, type LocalisedPublication } from '../../table/types.ts';
+import { DEFAULT_VIEW, type LocalisedPublication, type PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
@@ -114,6 +115,8 @@ export class ServerBlocks {
   readonly #outcomes: BlockOutcomes;
   readonly #plan: EnginePlan;
   readonly #rules: BlockRules;
+  /** The publications that the views show, by the handlers of a block. */
+  readonly #publications = new Map<readonly Handler[], readonly PublicationId[]>();
   readonly #views: BlockViews;
   readonly #groups: ReadonlyMap<string, ListenerGroup>;
   /** By the name of the group. */
@@ -290,7 +293,7 @@ export class ServerBlocks {
     try {
       await stop();
     } catch (error) {
-      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const reason = reasonOf(error);
       this.#dependencies.log.error('plugin not stopped', { plugin, reason });
     }
   }
@@ -452,7 +455,7 @@ export class ServerBlocks {
       clock,
       rules: this.#rules,
       ...(recursionAvailable !== 'as-answered' && { recursionAvailable }),
-      publications: () => publicationsOf(handlers),
+      publications: () => this.#publications.get(handlers) ?? [],
       placeOf,
     });
   }
@@ -498,6 +501,7 @@ export class ServerBlocks {
   #showViews(): void {
     const clients = this.#blocks.find(({ plan }) => plan.clients !== undefined)?.plan.clients;
     this.#views.show(this.#plan.groups, this.#blocks);
+    for (const { handlers } of this.#blocks) this.#publications.set(handlers, publicationsOf(handlers));
     this.#dependencies.networks.serve(clients, () => void this.#viewsChanged());
   }
 
@@ -523,7 +527,7 @@ function localisedBy(plugins: readonly RunningPlugin[]): RunningBlock['localised
 
 function siteOf(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): Site {
   const view = viewOf(plan);
-  if (choice === undefined) return { zone, chain, view, accepts: () => true };
+  if (choice === undefined) return { zone, chain, view };
   const [sources] = plugins.flatMap(({ plugin: { factSources } }) => (factSources ? [factSources] : []));
   const accepts = (query: Query) =>
     choice.accepts(sources === undefined ? query : query.describedBy(sources, view));

@@ -21,7 +21,7 @@ const OWN_FORM: ResponseForm = {
 export function answerByChain(chain: Chain, log: Log, form: Partial<ResponseForm> = {}): HandleQuery {
   return new ListenerGroup({
     server: 'dns',
-    sites: [{ zone: ROOT, chain, view: '', accepts: () => true }],
+    sites: [{ zone: ROOT, chain, view: '' }],
     form: { ...OWN_FORM, ...form },
     servesOtherClasses: true,
     log,
