@@ -24,7 +24,7 @@ import type { Workplace } from './workplace.ts';
 const NAMES = 1_000_000;
 const ASKED = 10_000;
 const PATIENCE_MILLISECONDS = 120_000;
-/** Until memory is read: what is only needed to start is gone then. */
+/** The wait before memory is read: by then, memory that only the start needs is free. */
 const SETTLE_MILLISECONDS = 4_000;
 const GOALS = { megabytes: 100, seconds: 2, milliseconds: 100 };
 

@@ -24,7 +24,7 @@ const LARGE: ClusterShape = { services: 10_000, endpoints: 38_000 };
 /** Its one service is what is asked for. */
 const EMPTY: ClusterShape = { services: 1, endpoints: 1 };
 const PATIENCE_MILLISECONDS = 60_000;
-/** Until memory is read: what is only needed to start is gone then. */
+/** The wait before memory is read: by then, memory that only the start needs is free. */
 const SETTLE_MILLISECONDS = 5_000;
 
 interface Start {

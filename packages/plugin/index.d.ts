@@ -352,7 +352,7 @@ export interface Context {
   lookUp(query: Query): Answer | Promise<Answer>;
   /** `questions` have changed. @returns false if readers cannot follow: their table is full */
   changed(): boolean;
-  /** A service that few plugins need: `use(UPSTREAMS)`. It ends with the plugin. @throws TypeError where there is none */
+  /** A service that few plugins need: `use(UPSTREAMS)`. It ends with the plugin. @throws TypeError if the server lacks it */
   use<Value>(service: Service<Value>): Value;
 }
 
@@ -367,7 +367,7 @@ export interface Service<Value> {
 export declare const STORED_ANSWERS: Service<StoredAnswers>;
 
 export interface StoredAnswers {
-  /** What answers are made of has changed: all of them are made anew. */
+  /** Call it when the sources of answers change: stored answers are then dropped. */
   drop(): void;
 }
 

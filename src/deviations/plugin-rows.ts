@@ -35,7 +35,8 @@ const SERVER_ROWS = [
     id: 'findings',
     plugins: [],
     original: 'the server does not judge itself',
-    portolan: 'it looks for [findings](../reference/reasons.md) in what it serves, and logs and counts them',
+    portolan:
+      'it finds [faults](../reference/reasons.md) of itself and its cluster, and logs and counts them',
     why: 'what is wrong shows before somebody asks',
     inCompat: 'restored',
   },

@@ -69,7 +69,7 @@ it('follows aliases within the zone, and ends where they form a loop', async () 
   expect(await describe(plugin, 'x.test.', A)).toEqual(['records', alias('x', 'y'), alias('y', 'x')]);
 });
 
-it('refuses what is not a record, and a second use', () => {
+it('refuses malformed records, and a second use', () => {
   expect(() => make(['test'], 'www')).toThrow('not a record: www');
   const twice = makeCursor(makeUse('records'), makeUse('records'));
   expect(() => records.read(twice, block)).toThrow('only be used once per Server Block');

@@ -76,7 +76,7 @@ export class Counter implements MetricFamily {
     if (terms.labels.length === 0) this.#series.row({});
   }
 
-  /** @throws Error for an unknown label, and for what is not a finite number from 0 on */
+  /** @throws Error for an unknown label, and for a number that is negative or not finite */
   inc(labels: Labels = {}, times = 1): void {
     this.#add(this.#series.row(labels), times);
   }
@@ -140,7 +140,7 @@ export class Gauge implements MetricFamily {
 }
 
 /** Equal for equal labels, in whatever order they stand. */
-function seriesKeyOf(labels: Labels): string {
+function toSeriesKey(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}\0${value}`);
   return pairs.sort().join('\0');
 }
@@ -209,7 +209,7 @@ export class Histogram implements MetricFamily {
   }
 
   #row(labels: Labels): HistogramRow {
-    const key = seriesKeyOf(labels);
+    const key = toSeriesKey(labels);
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const row = { labels, counts: new Array<number>(this.#bounds.length + 1).fill(0), count: 0, sum: 0 };

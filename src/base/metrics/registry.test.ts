@@ -115,7 +115,7 @@ it('forgets the series of a gauge', () => {
   expect([...gauge.read()]).toEqual([]);
 });
 
-it('collects counts of others before a scrape, until it is told not to', () => {
+it('collects counts from their sources before a scrape, until a source ends', () => {
   const metrics = new MetricRegistry();
   const counter = metrics.counter('a_total', 'A.');
   const end = metrics.collectBy(() => counter.inc());

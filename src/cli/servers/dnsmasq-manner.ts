@@ -77,7 +77,7 @@ export function failAsDnsmasq(command: string, error: unknown): number {
 /** The name of both commands in telemetry and of their control socket. */
 const ROLE = 'dnsmasq';
 
-/** @param user whom a process of root becomes, and who gets a folder then; undefined: it keeps its user */
+/** @param user the user to which root switches, and who owns the folder; undefined: the process keeps its user */
 function placeOfProcess(user: number | undefined): ControlPlace {
   return user === undefined ? placeOfServer(undefined, ROLE) : placeOfUser(user, ROLE);
 }

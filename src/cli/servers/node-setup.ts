@@ -41,7 +41,7 @@ export class NodeSetup {
     });
   }
 
-  /** What is wrong with the latest ConfigMap. */
+  /** The faults of the latest ConfigMap. */
   get problems(): readonly string[] {
     return this.#corefile.problems;
   }

@@ -53,7 +53,7 @@ export class FollowedCorefile {
   #written: string | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isStarted = false;
-  /** What is wrong with the latest ConfigMap. */
+  /** The faults of the latest ConfigMap. */
   #problems: readonly string[] = [];
 
   constructor(options: FollowedCorefileOptions) {
@@ -106,7 +106,7 @@ export class FollowedCorefile {
     await this.#writing;
   }
 
-  /** What is wrong with the latest ConfigMap, so that an earlier one is in force; empty: nothing. */
+  /** The faults of the latest ConfigMap, which keep an earlier one in force; empty: it has none. */
   get problems(): readonly string[] {
     return this.#problems;
   }
