@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { describeError } from '../src/base/describe-error.ts';
 import { type Place, runAt } from './cores.ts';
 import { machineTime } from './machine.ts';
 
@@ -61,7 +62,7 @@ export class ServerProcess {
       await once(child, 'spawn');
     } catch (error) {
       running.delete(child);
-      throw new ServerStartError(name, error instanceof Error ? error.message : String(error), '');
+      throw new ServerStartError(name, describeError(error), '');
     }
     return new ServerProcess(name, child, child.pid ?? 0, startedAt);
   }

@@ -7,6 +7,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { describeError } from '../src/base/describe-error.ts';
 import type { LoadReport } from './dnsperf.ts';
 
 const CLIENTS = 4;
@@ -44,7 +45,7 @@ export async function putHttpLoad({ port, query, seconds }: HttpLoad): Promise<L
     return parseHttpReport(stdout);
   } catch (error) {
     if (error instanceof H2loadError) throw error;
-    throw new H2loadError(`h2load failed: ${error instanceof Error ? error.message : error}`);
+    throw new H2loadError(`h2load failed: ${describeError(error)}`);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../src/base/describe-error.ts';
 import { ApiServer, findGivenCluster } from './api-server.ts';
 import { type ClusterShape, describeCluster, nameOf } from './cluster.ts';
 import { DnsClient } from './dns-client.ts';
@@ -158,7 +159,7 @@ async function isReady(row: Row, { say }: Workplace): Promise<boolean> {
     return true;
   } catch (error) {
     if (contestant.name.startsWith(OURS)) throw error;
-    say(`${contestant.name} left out: ${error instanceof Error ? error.message : String(error)}`);
+    say(`${contestant.name} left out: ${describeError(error)}`);
     return false;
   }
 }

@@ -4,6 +4,7 @@
  * An unreadable item is counted, named in the log and skipped. It does not affect its source or later items.
  */
 import type { Clock } from './clock.ts';
+import { describeError } from './describe-error.ts';
 import type { Log } from './log.ts';
 import { RateLimitedWarnings } from './rate-limited-warning.ts';
 
@@ -58,7 +59,7 @@ export function readItem<Result>(read: () => Result): ItemReading<Result> {
     return { kind: 'read', result: read() };
   } catch (error) {
     const reason = error instanceof ItemFault ? error.rejection : 'failed';
-    return { kind: 'rejected', reason, problem: describe(error), error };
+    return { kind: 'rejected', reason, problem: describeError(error), error };
   }
 }
 
@@ -169,12 +170,4 @@ export class ItemFence {
 function tryName(nameOf: () => string): string {
   const named = readItem(nameOf);
   return named.kind === 'read' ? named.result : '?';
-}
-
-function describe(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return 'an error without words';
-  }
 }

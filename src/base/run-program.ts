@@ -4,6 +4,7 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import type { Clock } from './clock.ts';
+import { describeError } from './describe-error.ts';
 import { killGroup } from './process-group.ts';
 
 /** A program failed, could not be started, or did not end. */
@@ -95,7 +96,7 @@ export function startProgram(
   try {
     child = spawn(program, [...words], { detached: true, stdio: 'pipe', cwd: folder });
   } catch (error) {
-    throw new ProgramError(`${program}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ProgramError(`${program}: ${describeError(error)}`);
   }
   for (const each of [child, child.stdin, child.stdout, child.stderr]) each.on('error', () => {});
   child.once('exit', () => {

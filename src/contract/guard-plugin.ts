@@ -14,6 +14,7 @@ import {
   WATCHES,
 } from '@portolan/plugin';
 import type { Clock, Timer } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import type { Answer } from '../chain/answer.ts';
 import type { Chain, Handler as HostHandler, Next } from '../chain/handler.ts';
 import { ALL_QUESTIONS, type Match, type Questions } from '../chain/match.ts';
@@ -78,7 +79,7 @@ export function guardPlugin(
 }
 
 function refuse(cursor: DirectiveCursor, error: unknown, remedy: string): void {
-  cursor.refuse(cursor.error(describe(error), remedy));
+  cursor.refuse(cursor.error(describeError(error), remedy));
 }
 
 /** Only what the contract has: the parts of our own plugins, such as `find`, may change at any time. */
@@ -148,7 +149,7 @@ class GuardedPlugin implements Plugin {
     try {
       return this.#plugin.isReady?.() ?? true;
     } catch (error) {
-      if (!this.#isReadyFailed) this.#complain('isReady', describe(error));
+      if (!this.#isReadyFailed) this.#complain('isReady', describeError(error));
       this.#isReadyFailed = true;
       return false;
     }
@@ -162,7 +163,7 @@ class GuardedPlugin implements Plugin {
       });
       if (isStopped === undefined) this.#complain('stop', `not within ${STOP_DEADLINE / 1000} s`);
     } catch (error) {
-      this.#complain('stop', describe(error));
+      this.#complain('stop', describeError(error));
     }
   }
 
@@ -170,7 +171,7 @@ class GuardedPlugin implements Plugin {
     try {
       call();
     } catch (error) {
-      this.#complain(method, describe(error));
+      this.#complain(method, describeError(error));
     }
   }
 
@@ -273,8 +274,4 @@ async function inTime<Value>(
   } finally {
     timer?.cancel();
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

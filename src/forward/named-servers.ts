@@ -4,6 +4,7 @@
  * While a later look-up fails, the known addresses stay in use.
  */
 import type { Clock, Timer } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { AbsoluteName } from '../wire/types.ts';
 
@@ -76,7 +77,7 @@ export class NamedServers {
       this.#take(follow, addresses);
     } catch (error) {
       if (follow.isOver) return;
-      this.#report(follow, error instanceof Error ? error.message : String(error));
+      this.#report(follow, describeError(error));
     }
     follow.timer = clock.after(seconds * 1000, () => void this.#lookUp(follow));
   }

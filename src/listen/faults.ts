@@ -2,6 +2,7 @@
  * Handles an exception while answering a query, which is a defect of ours: counts it, logs the first few, and sends
  * SERVFAIL. The client may repeat the query at once, so a fault must cost little.
  */
+import { describeDefect } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
@@ -20,7 +21,7 @@ export class Faults {
   note(error: unknown): void {
     this.count++;
     if (this.count > MAX_LOGGED) return;
-    this.#log.error('internal error', { reason: reasonOf(error) });
+    this.#log.error('internal error', { reason: describeDefect(error) });
   }
 }
 
@@ -32,9 +33,4 @@ export class Faults {
  */
 export function failQuery(packet: Uint8Array, start: number, length: number, udpSize: number): number {
   return length < HEADER_OCTETS ? 0 : writeErrorResponse(packet, start, length, RCODE.SERVFAIL, udpSize);
-}
-
-/** An error with its stack, for the log. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

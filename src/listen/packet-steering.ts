@@ -8,13 +8,13 @@
  * readers get packets then, and one more is started when they are busy.
  */
 import type { Clock, Timer } from '../base/clock.ts';
+import { describeDefect } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import type { BoundSocket } from '../socket/descriptor.ts';
 import { libc } from '../socket/libc.ts';
 import { countPortSharers } from '../socket/port-sharers.ts';
 import { type Spread, steerPort } from '../socket/port-steering.ts';
-import { reasonOf } from './faults.ts';
 import { ReaderDemand } from './reader-demand.ts';
 import { STEERING, SteeringWords } from './reader-steering.ts';
 
@@ -153,7 +153,10 @@ export class PacketSteering {
     } catch (error) {
       this.#max = countStarted();
       this.#wanted = this.#max;
-      log.warn('no more readers: one could not be started', { readers: this.#max, reason: reasonOf(error) });
+      log.warn('no more readers: one could not be started', {
+        readers: this.#max,
+        reason: describeDefect(error),
+      });
     }
     this.#isStarting = false;
   }

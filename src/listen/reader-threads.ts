@@ -3,6 +3,7 @@
  * thread loads its own and reads the configuration.
  */
 import { type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { describeError } from '../base/describe-error.ts';
 import type { ReaderData } from './reader-loop.ts';
 import type { StartThread } from './udp-reader.ts';
 
@@ -22,7 +23,7 @@ function startWorker(entry: URL, workerData: ReaderData | Announced, reader: num
   try {
     return new Worker(entry, { workerData, execArgv: [], name: `reader ${reader}` });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describeError(error);
     throw new Error(
       `cannot start a thread: ${reason}. Raise the limit of processes of the container or user.`,
     );

@@ -3,8 +3,8 @@
  * it does not receive messages by events. So orders go through shared memory, which also says when to fetch a policy.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { describeDefect } from '../base/describe-error.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
-import { reasonOf } from './faults.ts';
 import type { ReaderMessages } from './reader-loop.ts';
 
 export type ThreadMessage =
@@ -18,7 +18,7 @@ export function threadMessages(port: MessagePort): ReaderMessages & { ready(): v
   const post = (message: ThreadMessage): void => port.postMessage(message);
   return {
     ready: () => post({ kind: 'ready' }),
-    reportFault: (error) => post({ kind: 'fault', reason: reasonOf(error) }),
+    reportFault: (error) => post({ kind: 'fault', reason: describeDefect(error) }),
     reportDeafness: (reason) => post({ kind: 'deaf', reason }),
     reportFlood: (client, share) => post({ kind: 'flood', client, share }),
     receivePolicy: () => lastOf(port),

@@ -5,6 +5,7 @@
  */
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import { formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
@@ -202,7 +203,7 @@ export class UdpReader {
     try {
       this.#state = this.#start();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       this.#warnings.warn('reader thread not restarted', { reader: this.data.reader, reason });
       this.#pause = longer(this.#pause);
       this.#state = { kind: 'waiting', timer: this.#clock.after(this.#pause, () => this.#replace()) };

@@ -5,6 +5,7 @@
  * starts later opens its sockets only then, so that every socket of a port group has a thread.
  */
 import type { Clock } from '../base/clock.ts';
+import { describeDefect } from '../base/describe-error.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
@@ -17,7 +18,6 @@ import {
   probeUdpPort,
   rejoinPortGroup,
 } from '../socket/udp-socket.ts';
-import { reasonOf } from './faults.ts';
 import type { AnswerLarge } from './large-answers.ts';
 import { PacketSteering } from './packet-steering.ts';
 import { DEFAULT_QUERY_TIMEOUTS } from './query-timeouts.ts';
@@ -267,7 +267,7 @@ export class BatchListener implements UdpListener {
         rejoinPortGroup(socket, WAIT_MILLISECONDS);
       } catch (error) {
         const address = formatSocketAddress(socket.endpoint);
-        this.#log.error('a reader serves an address no more', { address, reason: reasonOf(error) });
+        this.#log.error('a reader serves an address no more', { address, reason: describeDefect(error) });
       }
     }
   }

@@ -4,6 +4,7 @@
  * A socket stays open when its address disappears, and works again when the address returns.
  */
 import type { Clock, Timer } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { InterfaceListenPlan } from '../config/server/server-plan.ts';
 import { addressesToBind, type Interfaces, isPresent } from '../listen/local-addresses.ts';
@@ -111,7 +112,7 @@ export class FollowedInterfaces {
       this.#failed.delete(address);
       log.info('listening on an address that has come up', { address });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       if (this.#failed.get(address) === reason) return;
       this.#failed.set(address, reason);
       log.error('cannot listen on an address that has come up', { address, reason });

@@ -1,6 +1,7 @@
 /**
  * The interface of front ends to the server: a front end compiles its settings, and the files and objects that it follows, to one plan.
  */
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Connect } from '../forward/connect.ts';
@@ -54,7 +55,7 @@ export function logRefusals(onChange: PlanListener, log: Log): PlanListener {
     try {
       await onChange(plan, clearsCache);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       log.error('plan not changed', { reason });
     }
   };

@@ -4,6 +4,7 @@
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { TlsIdentity } from '../listen/secure/tls-identity.ts';
 import type { TlsOptions } from '../listen/secure/tls-options.ts';
@@ -126,7 +127,7 @@ export class ListenerCertificates<Listener extends EncryptingListener> {
       followed.identity = identity;
       this.#log.info(`plugin/tls: Reloaded certificate of ${server}`);
     } catch (error) {
-      const fault = error instanceof Error ? error.message : String(error);
+      const fault = describeError(error);
       if (fault !== followed.fault)
         this.#log.warn(`plugin/tls: Keeping the former certificate of ${server}: ${fault}`);
       followed.fault = fault;

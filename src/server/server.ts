@@ -7,6 +7,7 @@
 
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import { describeError } from '../base/describe-error.ts';
 import { reportShortage } from '../base/descriptors.ts';
 import { silentLog } from '../base/log.ts';
 import type { MetricFamily } from '../base/metrics/family.ts';
@@ -380,8 +381,7 @@ export class Server {
   }
 
   #failToLog(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#dependencies.log.error('query log not changed', { reason });
+    this.#dependencies.log.error('query log not changed', { reason: describeError(error) });
   }
 
   /** Those of plugins have their place among those of readers. */

@@ -7,6 +7,7 @@
 import { createRequire } from 'node:module';
 import { arch, endianness, platform } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
+import { describeError } from '../base/describe-error.ts';
 import { heapTrimmer, returnFreedMemory } from './allocator.ts';
 
 /** An address in this process's memory, for fields and arguments that are pointers. */
@@ -97,7 +98,7 @@ export function batchesAvailable(machine = THIS_MACHINE): true | { readonly reas
     return true;
   } catch (error) {
     return {
-      reason: `the C library cannot be called: ${error instanceof Error ? error.message : String(error)}`,
+      reason: `the C library cannot be called: ${describeError(error)}`,
     };
   }
 }

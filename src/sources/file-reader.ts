@@ -4,6 +4,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { describeError } from '../base/describe-error.ts';
 
 /** The contents of a file when it was read. Equal digests mean equal readings. */
 export type FileReading =
@@ -94,6 +95,6 @@ async function readDigest(path: string): Promise<FileReading> {
 }
 
 function unreadable(error: unknown): FileReading {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = describeError(error);
   return { kind: 'unreadable', digest: `unreadable: ${reason}`, reason };
 }

@@ -1,6 +1,7 @@
 /**
  * Runs a server as a process: the one place where front end, companions, signals and exit codes meet, for every role.
  */
+import { describeError } from '../../base/describe-error.ts';
 import { formatElapsed } from '../../base/duration.ts';
 import { pluginUses } from '../../config/server/server-blocks-plan.ts';
 import { loadPlugins } from '../../contract/plugin-use.ts';
@@ -89,7 +90,7 @@ function followSignals(
     try {
       reopenLog?.();
     } catch (error) {
-      log.error(error instanceof Error ? error.message : String(error));
+      log.error(describeError(error));
     }
   });
   if (quit !== undefined) onQuitSignal(quit);

@@ -2,6 +2,7 @@
  * `portolan autoscaler decide`: computes the replicas for given parameters on the command line.
  */
 import { readFileSync } from 'node:fs';
+import { describeError } from '../../base/describe-error.ts';
 import { DECIDE_FLAGS, type DecideQuestion, readDecideFlags } from '../../config/autoscaler/decide-flags.ts';
 import { type Parameters, readParameters } from '../../config/autoscaler/parameters.ts';
 import { readParametersFile } from '../../config/autoscaler/parameters-file.ts';
@@ -26,7 +27,7 @@ export async function runDecide(words: readonly string[]): Promise<number> {
     process.stdout.write(await decide(reading.value));
     return 0;
   } catch (error) {
-    complain(error instanceof Error ? error.message : String(error));
+    complain(describeError(error));
     return 1;
   }
 }

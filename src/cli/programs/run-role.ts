@@ -1,6 +1,7 @@
 /**
  * Runs the commands of auxiliary programs: flags, log, signals, exit code.
  */
+import { describeError } from '../../base/describe-error.ts';
 import type { Log, LogLevel } from '../../base/log.ts';
 import { describeProblem, type Problem } from '../../config/values/problem.ts';
 import { useEarlyPorts } from '../../observe/http-server.ts';
@@ -80,7 +81,7 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
     const isRunning = await stop.race(role.start().then(() => true));
     if (isRunning === true) await leaveStart(command, role, log);
   } catch (error) {
-    process.stderr.write(`portolan ${command}: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`portolan ${command}: ${describeError(error)}\n`);
     await role.stop();
     return 1;
   }

@@ -2,6 +2,7 @@
  * `--blocks-extra` for front ends without a Corefile. The Corefile code is loaded only if the flag is given.
  */
 import { readFileSync } from 'node:fs';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { ExtraReading } from '../../config/blocks-extra/extra-plugins.ts';
 import { type ExtraPlugins, followExtraPlugins, NO_EXTRA_PLUGINS } from '../../server/extra-plugins.ts';
@@ -26,7 +27,7 @@ export async function openExtraPlugins(path: string | undefined, log: Log): Prom
       const text = readFileSync(path, 'utf8');
       return readExtraPlugins({ file: path, text, environment: process.env, files: DISK_FILES });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       return { kind: 'bad', problems: [`--blocks-extra: cannot be read: ${reason}`] };
     }
   };

@@ -1,6 +1,7 @@
 /**
  * How a server with a Corefile behaves as a process: CoreDNS's words, banner, pid file, signals and exit codes.
  */
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import { startLines } from '../../config/corefile/start-lines.ts';
@@ -85,7 +86,7 @@ function describeFailure(error: unknown): string {
     const address = formatSocketAddress(error.endpoint);
     return `Listen: listen tcp ${address}: bind: cannot assign requested address\n  ${error.message}`;
   }
-  return error instanceof Error ? error.message : String(error);
+  return describeError(error);
 }
 
 /** The CoreDNS version that Portolan implements, and Portolan's own version. */

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { PluginDefinition } from '@portolan/plugin';
+import { describeError } from '../../base/describe-error.ts';
 import { needPrograms } from '../../base/other-programs.ts';
 import { findDefinition, registerPlugin } from '../../plugins/registry.ts';
 import { ExitError } from '../grammar/exit.ts';
@@ -42,7 +43,7 @@ export async function loadPluginsOrExit({
   try {
     await loadOutsidePlugins(plugin);
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${describeError(error)}\n`);
     throw new ExitError(1);
   }
 }
@@ -78,7 +79,7 @@ async function importModule(text: string, specifier: string): Promise<unknown> {
     const { default: module } = (await import(path)) as { readonly default?: unknown };
     return module;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describeError(error);
     throw refusal(text, `${path} cannot be loaded: ${reason}`, 'Run it with node to see the whole error.');
   }
 }

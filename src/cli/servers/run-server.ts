@@ -1,6 +1,7 @@
 /**
  * Runs a server of `serve` or `kube-dns` until a stop signal.
  */
+import { describeError } from '../../base/describe-error.ts';
 import { formatDuration } from '../../base/duration.ts';
 import type { ServePlan } from '../../config/plan.ts';
 import { placeOfServer } from '../../observe/control/control-place.ts';
@@ -36,7 +37,7 @@ function createManner({ log: { level, format }, lameduck, controlSocket }: Serve
       log.info('stopping', { signal, lameduck: formatDuration(lameduck), hint: stopHint(signal) }),
     end: () => log.info('stopped'),
     fail(error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       if (format === 'json') log.error('cannot serve', { reason });
       else process.stderr.write(`portolan ${role}: ${reason}\n`);
       log.debug('stack trace', { stack: error instanceof Error ? error.stack : undefined });

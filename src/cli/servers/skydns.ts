@@ -2,6 +2,7 @@
  * `portolan skydns`: the command line and the environment of SkyDNS.
  */
 import { systemClock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { countCores, readersFor } from '../../config/cores.ts';
 import { findDefaultDrain } from '../../config/server/drain.ts';
@@ -92,7 +93,7 @@ async function readConfig(flags: SkyDnsSettings, log: Log): Promise<SkyDnsSettin
   const settings = await readKey({ etcd, version, key: `/${prefix}/config` }, systemClock)
     .then((json) => (json === undefined ? flags : applyConfig(flags, json, read)))
     .catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       log.warn('config not read from etcd, flags count until it is there', { reason });
       return flags;
     });
@@ -102,7 +103,7 @@ async function readConfig(flags: SkyDnsSettings, log: Log): Promise<SkyDnsSettin
 
 function fail(error: unknown): number {
   if (error instanceof ConfigKeyError) return complain(error.problems, 1);
-  process.stderr.write(`portolan skydns: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`portolan skydns: ${describeError(error)}\n`);
   return 1;
 }
 

@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, parseDocument } from 'yaml';
+import { describeError } from '../../base/describe-error.ts';
 import { convertKubeDnsConfig } from '../../config/corefile/from-kube-dns.ts';
 import { describeReadFault } from '../../corefile/syntax/importer.ts';
 import { ExitError } from '../grammar/exit.ts';
@@ -49,7 +50,7 @@ function toValue(document: Document, file: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    return fail(`not YAML: ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    return fail(`not YAML: ${file}: ${describeError(error)}`);
   }
 }
 

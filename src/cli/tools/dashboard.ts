@@ -2,6 +2,7 @@
  * `portolan dashboard`: pages that show the servers of a cluster in a browser, served on loopback.
  */
 import { systemClock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { logLinesTo } from '../../base/log-output.ts';
 import { DASHBOARD_FLAGS, type DashboardFlags } from '../../config/control/dashboard-flags.ts';
 import { createLog } from '../../observe/log.ts';
@@ -41,7 +42,7 @@ async function serveDashboard(flags: DashboardFlags): Promise<void> {
   try {
     await dashboard.start();
   } catch (error) {
-    fail('dashboard', error instanceof Error ? error.message : String(error), 3);
+    fail('dashboard', describeError(error), 3);
   }
   process.stdout.write(`${dashboard.url}\n`);
   await new Promise<void>((resolve) => onStopSignal(() => resolve()));

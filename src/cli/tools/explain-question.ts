@@ -3,6 +3,7 @@
  * servers, and asks none of them.
  */
 import { systemClock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { silentLog } from '../../base/log.ts';
 import { createOwnQuery } from '../../chain/own-query.ts';
 import { compileCorefile } from '../../config/corefile/compile-corefile.ts';
@@ -39,7 +40,7 @@ export async function explainName(name: string, type: string, flags: CorefileExp
   const engine = new Engine(plan, { readers: 1, version: VERSION, clock: systemClock, log: silentLog });
   try {
     await engine.serverBlocks.startOnly('forward').catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       process.stderr.write(`portolan corefile explain: forward has no servers here: ${reason}\n`);
     });
     const { header, edns } = createOwnQuery(question, { dnssecOk: false, checkingDisabled: false });
@@ -57,7 +58,7 @@ function readQuestion(name: string, type: string): Question {
   try {
     return { name: parseName(name), type: number, class: CLASS.IN };
   } catch (error) {
-    return fail(`not a name: ${name}: ${error instanceof Error ? error.message : String(error)}`, 2);
+    return fail(`not a name: ${name}: ${describeError(error)}`, 2);
   }
 }
 

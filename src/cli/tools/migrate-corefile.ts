@@ -2,6 +2,7 @@
  * `portolan corefile migrate` and `fmt`: change a Corefile in place, or print the result.
  */
 import { writeFileSync } from 'node:fs';
+import { describeError } from '../../base/describe-error.ts';
 import {
   type FormatFlags,
   type MigrateFlags,
@@ -63,7 +64,7 @@ function writeText(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
-    fail(`cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    fail(`cannot write ${path}: ${describeError(error)}`);
   }
 }
 
@@ -73,7 +74,7 @@ function orFail<Value>(work: () => Value): Value {
   try {
     return work();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describeError(error);
     if (error instanceof ReleaseError)
       return fail(`error while migration: ${reason}\n  Give one of ${RELEASES.join(', ')}.`);
     if (error instanceof MigrationError)

@@ -3,6 +3,7 @@
  */
 import { homedir } from 'node:os';
 import { systemClock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { DOCTOR_EXIT } from '../../reasons/finding.ts';
 import { fail } from './control-output.ts';
@@ -17,7 +18,7 @@ export async function openCluster(command: string, chosen: ChosenCluster): Promi
   const { findCluster } = await import('../../kube/api/connection/find-cluster.ts');
   const settings = { ...chosen, environment: process.env, home: homedir(), clock: systemClock };
   const found = await findCluster(settings).catch((error: unknown) =>
-    fail(command, error instanceof Error ? error.message : String(error), DOCTOR_EXIT.BLIND),
+    fail(command, describeError(error), DOCTOR_EXIT.BLIND),
   );
   if (found.kind === 'connection') return found;
   const places = found.lookedFor.map((place) => `\n  ${place}`).join('');

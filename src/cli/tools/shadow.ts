@@ -4,6 +4,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import {
   planFromShadowFlags,
   type QuestionSourcePlan,
@@ -98,7 +99,7 @@ async function openSource(source: QuestionSourcePlan, leftOut: LeftOut): Promise
     try {
       await questions.listen(source.place);
     } catch (error) {
-      fail(COMMAND, `--dnstap: ${error instanceof Error ? error.message : String(error)}`, 2);
+      fail(COMMAND, `--dnstap: ${describeError(error)}`, 2);
     }
     return { questions, close: () => questions.close() };
   }

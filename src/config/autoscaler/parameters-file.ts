@@ -1,6 +1,7 @@
 /**
  * Parameters in a file: a ConfigMap in YAML or JSON, or the JSON of `--default-params`.
  */
+import { describeError } from '../../base/describe-error.ts';
 import { asRecord } from '../../kube/objects/trim/fields.ts';
 import { readDefaultParameters } from './default-parameters.ts';
 
@@ -27,7 +28,7 @@ export async function readParametersFile(file: string, text: string): Promise<Re
   try {
     object = asRecord(parse(text));
   } catch (error) {
-    throw new ParametersFileError(file, error instanceof Error ? error.message : String(error));
+    throw new ParametersFileError(file, describeError(error));
   }
   if (object === undefined) throw new ParametersFileError(file, 'no object');
   const isConfigMap = object['kind'] === 'ConfigMap';

@@ -5,6 +5,7 @@
  * parent zone is tried, up to the root. A question for DS is for the parent: the shortest zone wins, the root only without any
  * other.
  */
+import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import { encodeAnswer, type SentAnswer } from '../../chain/encode-answer.ts';
@@ -13,7 +14,6 @@ import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySignature, type QuerySite } from '../../chain/query.ts';
 import type { ResponseForm } from '../../chain/response-form.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
-import { reasonOf } from '../../listen/faults.ts';
 import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
 import { type AnswerableQuery, type Asked, parseQuery, type RejectedQuery } from '../../wire/query.ts';
@@ -163,7 +163,7 @@ export class ListenerGroup {
       if (answer.kind === 'drop') return undefined;
       return await this.#encodeSeries(asked, own, answer, client);
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = describeDefect(error);
       const { name, type } = asked.question;
       this.#options.onPanic?.();
       this.#options.log.error('internal error', { name, type, reason });

@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Service } from '@portolan/plugin';
 import type { Clock } from '../../base/clock.ts';
+import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -25,7 +26,6 @@ import type { QueryLines } from '../../contract/services.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardTally } from '../../forward/forward-tally.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
-import { reasonOf } from '../../listen/faults.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
 import { DEFAULT_VIEW, type LocalisedPublication, type PublicationId } from '../../table/types.ts';
@@ -293,7 +293,7 @@ export class ServerBlocks {
     try {
       await stop();
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = describeDefect(error);
       this.#dependencies.log.error('plugin not stopped', { plugin, reason });
     }
   }

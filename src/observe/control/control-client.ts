@@ -3,6 +3,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { describeError } from '../../base/describe-error.ts';
 import { showAbstractName } from '../../socket/abstract-name.ts';
 import { findPeer, isInOwnPidNamespace, ROOT } from '../../socket/peer.ts';
 import { addressOfPlace, describePlace, type OpenPlace, placesToAsk } from './control-place.ts';
@@ -73,7 +74,7 @@ async function connectTo(given: string | undefined): Promise<Socket> {
       open.push({ place, socket });
     } catch (error) {
       socket.destroy();
-      const message = error instanceof Error ? error.message : String(error);
+      const message = describeError(error);
       reason = `: ${describePlace(place)}: ${showAbstractName(message)}`;
     }
   }

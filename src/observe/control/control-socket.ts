@@ -6,6 +6,7 @@
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { showAbstractName } from '../../socket/abstract-name.ts';
 import { findPeer, isInOwnPidNamespace, type PeerProcess, ROOT } from '../../socket/peer.ts';
@@ -93,7 +94,7 @@ export class ControlSocket {
       return;
     } catch (error) {
       if (place.kind === 'file' && !place.isDefault) throw error;
-      const reason = showAbstractName(error instanceof Error ? error.message : String(error));
+      const reason = showAbstractName(describeError(error));
       const other = place.kind === 'file' ? abstractPlaceOf(role) : ({ kind: 'none' } as const);
       log.debug('control socket not opened', { reason });
       if (other.kind !== 'none') await this.#open(other).catch(() => {});
@@ -203,7 +204,7 @@ export class ControlSocket {
       await replies.write({ kind: 'done' });
       this.#options.log.debug('control request answered', { verb });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       this.#options.log.debug('control request failed', {
         verb: error instanceof ProtocolError ? undefined : verb,
         reason,

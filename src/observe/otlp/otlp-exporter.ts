@@ -3,6 +3,7 @@
  * does never delays a query; records that it does not take are counted.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { OtlpSignal } from '../../config/otlp/otlp-settings.ts';
 import { encodeOtlp, type Origin, type RecordsOf } from './otlp-message.ts';
@@ -163,7 +164,7 @@ async function attemptPost(post: Post, body: string): Promise<PostOutcome> {
     const fault = status >= 200 && status < 300 ? undefined : `status ${status}`;
     return { fault, isToRetry: RETRIED.has(status), retryAfter };
   } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error);
+    const fault = describeError(error);
     return { fault, isToRetry: true, retryAfter: undefined };
   }
 }

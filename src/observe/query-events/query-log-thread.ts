@@ -3,6 +3,7 @@
  * log to the main thread, which has the log.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { describeError } from '../../base/describe-error.ts';
 import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { QueryLine } from './event-lines.ts';
 import type { ExplainEvents, ExplainedEvent } from './explained-event.ts';
@@ -81,7 +82,7 @@ function attempt(run: () => void): void {
   try {
     run();
   } catch (error) {
-    report({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+    report({ kind: 'failed', reason: describeError(error) });
   }
 }
 

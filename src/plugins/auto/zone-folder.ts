@@ -3,6 +3,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeError } from '../../base/describe-error.ts';
 import { tryParseKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { AutoOptions } from './options.ts';
@@ -49,7 +50,7 @@ function* walk(
   try {
     entries = readFolder(folder);
   } catch (error) {
-    faults.push(`error reading ${folder}: ${error instanceof Error ? error.message : error}`);
+    faults.push(`error reading ${folder}: ${describeError(error)}`);
     return;
   }
   for (const entry of entries) {

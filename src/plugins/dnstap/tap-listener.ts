@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { TlsIdentity } from '../../listen/secure/tls-identity.ts';
@@ -56,7 +57,7 @@ function identityOf(certificate: TlsOptions): TlsIdentity {
   try {
     return readIdentity(certificate, (path) => readFileSync(path));
   } catch (error) {
-    throw new TapListenError(error instanceof Error ? error.message : String(error));
+    throw new TapListenError(describeError(error));
   }
 }
 

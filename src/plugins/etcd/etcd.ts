@@ -1,6 +1,7 @@
 /**
  * Answers names from etcd's keys, for questions that the answer table leaves to the chain.
  */
+import { describeError } from '../../base/describe-error.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin, type Questions } from '../../chain/match.ts';
@@ -106,7 +107,7 @@ class EtcdHandler {
       } while (services.isIncomplete && round < MAX_UNLISTED_ROUNDS);
       return await this.#answer(query, zone, { first, services }, next);
     } catch (error) {
-      return failure(zone, error instanceof Error ? error.message : String(error));
+      return failure(zone, describeError(error));
     }
   }
 

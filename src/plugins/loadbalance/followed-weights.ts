@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { WeightsFile } from './options.ts';
 import { Weights } from './weights.ts';
@@ -68,7 +69,7 @@ export class FollowedWeights {
     try {
       this.#take(text);
     } catch (error) {
-      this.#log.error(`plugin/loadbalance: ${error instanceof Error ? error.message : error}`);
+      this.#log.error(`plugin/loadbalance: ${describeError(error)}`);
     }
   }
 

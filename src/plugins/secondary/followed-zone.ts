@@ -3,6 +3,7 @@
  * (RFC 1996).
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
 import { formatSocketAddress } from '../../socket/addresses.ts';
@@ -126,7 +127,7 @@ export class FollowedZone {
         this.#checkAgain(true);
         return;
       } catch (error) {
-        faults.push(error instanceof Error ? error.message : String(error));
+        faults.push(describeError(error));
       }
     }
     this.#warn(faults.at(-1) ?? '');

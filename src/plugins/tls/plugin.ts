@@ -2,6 +2,7 @@
  * `tls`: certificate and key of the listeners of `tls://` and `https://`.
  */
 import { dirname } from 'node:path';
+import { describeError } from '../../base/describe-error.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
@@ -62,7 +63,7 @@ function readUse(cursor: DirectiveCursor, context: DirectiveContext): TlsOptions
   try {
     readIdentity(options, (path) => readFile(path, context));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describeError(error);
     throw new DirectiveError(`could not load TLS cert: ${reason}`, place.position, place.remedy);
   }
   return options;

@@ -1,6 +1,7 @@
 /**
  * `tsig`: signatures of queries and responses by shared secrets.
  */
+import { describeError } from '../../base/describe-error.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveContext, type Draft, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
@@ -76,7 +77,7 @@ function readKeys(cursor: DirectiveCursor, path: string, { files }: DirectiveCon
   try {
     return readKeyFile(files.read(path));
   } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error);
+    const fault = describeError(error);
     const remedy =
       error instanceof KeyFileError ? 'as in key "a." { secret "c2VjcmV0"; };' : 'that can be read';
     throw cursor.argumentError(`Name a file of keys, ${remedy} (${fault})`);

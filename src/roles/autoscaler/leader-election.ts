@@ -5,6 +5,7 @@
  * clocks of others do not matter.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { OutageLog } from '../../base/outage-log.ts';
 import type { ElectionPlan } from '../../config/autoscaler/autoscaler-plan.ts';
@@ -105,7 +106,7 @@ export class LeaderElection {
     } catch (error) {
       // Another instance was faster; the next attempt sees its record.
       if (error instanceof RestError && error.status === 409) this.#renewedAt = undefined;
-      else this.#outage.failed(error instanceof Error ? error.message : String(error));
+      else this.#outage.failed(describeError(error));
     }
   }
 

@@ -2,6 +2,7 @@
  * One poll: reads the parameters and the size of the cluster, and scales each target accordingly.
  */
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import { readParameters } from '../../config/autoscaler/parameters.ts';
@@ -70,7 +71,7 @@ export class Poller {
       this.#pace.want(wanted, clock.monotonic());
       for (const target of this.#plan.targets) await this.#scale(target, counts, scalings, errors);
     } catch (error) {
-      errors.push(wordsOf(error));
+      errors.push(describeError(error));
     }
     return { data, counts, wanted, scalings, errors };
   }
@@ -96,7 +97,7 @@ export class Poller {
     } catch (error) {
       // It may be served under another version now.
       if (error instanceof RestError && error.status === 404) this.#places.delete(target);
-      errors.push(wordsOf(error));
+      errors.push(describeError(error));
     }
   }
 
@@ -126,8 +127,4 @@ export class Poller {
     this.#places.set(target, place);
     return place;
   }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

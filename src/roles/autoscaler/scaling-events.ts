@@ -3,6 +3,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
 import type { RestClient } from '../../kube/api/rest/rest-client.ts';
@@ -47,7 +48,7 @@ export class ScalingEvents {
       await this.#rest.create(`/api/v1/namespaces/${namespace}/events`, event);
     } catch (error) {
       this.#warnings.warn('events cannot be written', {
-        reason: error instanceof Error ? error.message : String(error),
+        reason: describeError(error),
         hint: 'Allow create on events, or take no notice.',
       });
     }

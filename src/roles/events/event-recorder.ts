@@ -3,6 +3,7 @@
  * way of queries.
  */
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { OutageLog } from '../../base/outage-log.ts';
 import type { EventsPlan } from '../../config/events/events-plan.ts';
@@ -95,7 +96,7 @@ export class EventRecorder {
       const status = error instanceof RestError ? error.status : undefined;
       // Another replica has written it, or the object and its namespace are gone.
       if (status === CONFLICT || status === NOT_FOUND) return true;
-      if (!this.#isStopped) this.#fail(status, error instanceof Error ? error.message : String(error));
+      if (!this.#isStopped) this.#fail(status, describeError(error));
       return false;
     }
   }

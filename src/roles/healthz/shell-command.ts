@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { killGroup } from '../../base/process-group.ts';
 
 export interface CommandEnd {
@@ -34,7 +35,7 @@ export function runShellCommand(command: string, timeout: number, clock: Clock):
     child = spawn('/bin/sh', ['-c', command], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
     // The system starts no process, for instance because memory is short.
-    const message = error instanceof Error ? error.message : String(error);
+    const message = describeError(error);
     return { ended: Promise.resolve({ output: '', error: message }), kill() {} };
   }
   const output = collectOutput(child);

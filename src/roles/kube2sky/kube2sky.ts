@@ -5,6 +5,7 @@
  * or another program. Writing starts only after all objects are listed.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { OutageLog } from '../../base/outage-log.ts';
 import type { Kube2SkyPlan } from '../../config/kube2sky/kube2sky-plan.ts';
@@ -132,7 +133,7 @@ export class Kube2Sky {
       this.#stored = undefined;
       this.#hasChanged = true;
       this.#failingSince ??= clock.monotonic();
-      this.#reportFailure(error instanceof Error ? error.message : String(error));
+      this.#reportFailure(describeError(error));
       return RETRY;
     }
   }

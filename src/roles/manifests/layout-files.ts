@@ -4,6 +4,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
+import { describeError } from '../../base/describe-error.ts';
 
 /** A shipped file is missing or invalid: the installation is broken. */
 export class ManifestFileError extends Error {
@@ -41,7 +42,7 @@ export function readManifest(path: string): ManifestFile {
   try {
     return { path, text: readFileSync(path, 'utf8') };
   } catch (error) {
-    throw new ManifestFileError(path, error instanceof Error ? error.message : String(error));
+    throw new ManifestFileError(path, describeError(error));
   }
 }
 

@@ -3,6 +3,7 @@
  */
 
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -118,7 +119,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     try {
       reading = read();
     } catch (error) {
-      log.error(`SIGUSR1: loading updated Caddyfile: ${messageOf(error)}`);
+      log.error(`SIGUSR1: loading updated Caddyfile: ${describeError(error)}`);
       this.#countMoreFailures();
       return;
     }
@@ -216,7 +217,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
       await this.#replace(reading);
       if (isQuiet) log.info('Reloading');
     } catch (error) {
-      const message = messageOf(error);
+      const message = describeError(error);
       if (!isQuiet || this.#failed?.message !== message) log.error(`Restart failed: ${message}`);
       this.#failed = { digest: reading.digest, message };
       return message;
@@ -308,7 +309,3 @@ const OPENING = {
   profile: 'plugin/pprof',
   metrics: 'Failed to start metrics handler',
 } as const;
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

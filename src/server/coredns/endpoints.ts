@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { METRICS_TEXT } from '../../base/metrics/text-format.ts';
 import type { EndpointPlan } from '../../config/server/server-plan.ts';
@@ -94,7 +95,7 @@ export class Endpoints {
       await this.#close(opened);
       throw error instanceof HttpServerError || error instanceof EndpointError
         ? error
-        : new EndpointError(error instanceof Error ? error.message : String(error));
+        : new EndpointError(describeError(error));
     }
   }
 

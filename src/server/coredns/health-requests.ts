@@ -3,6 +3,7 @@
  */
 import { get } from 'node:http';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { formatGoDuration } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
@@ -72,7 +73,7 @@ export class HealthRequests {
     try {
       await request(address);
     } catch (error) {
-      failure = error instanceof Error ? error.message : String(error);
+      failure = describeError(error);
     }
     // Ignore the result: the endpoint was closed meanwhile.
     if (!this.#addresses.includes(address)) return;

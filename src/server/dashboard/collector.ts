@@ -2,6 +2,7 @@
  * Follows the replicas while somebody looks at the dashboard, and not a moment longer: then each of them counts its queries for `top`.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Diagnosis } from '../../reasons/finding.ts';
 import type { ServerStatus } from '../control/status.ts';
 import { NameComparison } from './compare-names.ts';
@@ -111,7 +112,7 @@ export class Collector {
       found = (await this.#find(signal)).slice(0, MAX_REPLICAS);
       this.#findError = undefined;
     } catch (error) {
-      this.#findError = reasonOf(error);
+      this.#findError = describeError(error);
       return;
     }
     if (signal.aborted) return;
@@ -165,7 +166,7 @@ export class Collector {
         this.#add(changesBetween(replica.name, former, status, this.#now()));
       }
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = describeError(error);
       if (followed.error === undefined) this.#note(replica.name, 'replica', `cannot be asked: ${reason}`);
       followed.error = reason;
       delete followed.status;
@@ -277,8 +278,4 @@ export class Collector {
   #now(): string {
     return new Date(this.#clock.now()).toISOString();
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,6 +7,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { readControlOrder } from '../../config/control/control-order.ts';
 import { describeProblem } from '../../config/values/problem.ts';
@@ -176,7 +177,7 @@ async function explain(
       return { replica: name, explanation: checkExplanation(data) };
     return { replica: name, error: signal.aborted ? 'no reply in time' : 'no explanation' };
   } catch (error) {
-    return { replica: name, error: error instanceof Error ? error.message : String(error) };
+    return { replica: name, error: describeError(error) };
   }
 }
 

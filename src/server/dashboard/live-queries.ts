@@ -5,6 +5,7 @@
  * queries and counts all others: a slow reader gets fewer of them, and nothing waits for it.
  */
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { readControlOrder } from '../../config/control/control-order.ts';
 import { describeProblem } from '../../config/values/problem.ts';
 import type { HttpReply } from '../../observe/http-route.ts';
@@ -130,7 +131,7 @@ class WatchedReplicas {
         this.#add(name, readTail(data));
       watching.reason = 'its stream has ended';
     } catch (error) {
-      watching.reason = error instanceof Error ? error.message : String(error);
+      watching.reason = describeError(error);
     }
     this.#clock.after(AGAIN_AFTER, () => {
       if (this.#watching.get(name) === watching) this.#watching.delete(name);

@@ -1,6 +1,7 @@
 /**
  * Describes why a server cannot start, with dnsmasq's exit code.
  */
+import { describeError } from '../../base/describe-error.ts';
 import { EXIT, type ExitCode } from '../../config/dnsmasq/exit-codes.ts';
 import { formatSocketAddress } from '../../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../../socket/socket-error.ts';
@@ -24,5 +25,5 @@ export function describeFailure(error: unknown): string {
   // The error's own remedy names a flag that dnsmasq lacks.
   if (error instanceof PortInUseError)
     return `port in use: ${formatSocketAddress(error.endpoint)} (${error.transport}). Stop the server that holds it.`;
-  return error instanceof Error ? error.message : String(error);
+  return describeError(error);
 }

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { type Environment, readVariable } from '../../base/environment.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
@@ -182,7 +183,7 @@ export class FollowedCorefile {
       await writeFile(plan.corefile, text);
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       log.error(`Failed to write config file ${plan.corefile}: ${reason}`);
       this.#written = undefined;
       onError();

@@ -3,6 +3,7 @@
  * invalid.
  */
 import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { ItemFault, ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
@@ -65,7 +66,7 @@ export class KeptConfig {
         await writeSnapshot(file, owner, { kind: 'lines', lines }, clock.now());
       } catch (error) {
         log.error('cannot save configuration', {
-          reason: error instanceof Error ? error.message : String(error),
+          reason: describeError(error),
         });
       }
     }

@@ -15,6 +15,7 @@ import {
   parseAllDocuments,
   parseDocument,
 } from 'yaml';
+import { describeError } from '../../base/describe-error.ts';
 import { ItemFault } from '../../base/item-fence.ts';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
@@ -170,7 +171,7 @@ function parseJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = describeError(error);
     const lines = new LineCounter();
     const [wrong] = parseDocument(text, { lineCounter: lines, logLevel: 'error' }).errors;
     // The message may lack a position. Invalid JSON is mostly invalid YAML too, and the YAML parser always has a position.
@@ -219,7 +220,7 @@ function toValue(file: string, line: number, document: Document.Parsed): unknown
   try {
     return document.toJS({ maxAliasCount: 1_000 });
   } catch (error) {
-    throw new ManifestError(file, line, error instanceof Error ? error.message : String(error));
+    throw new ManifestError(file, line, describeError(error));
   }
 }
 

@@ -8,6 +8,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { describeError } from '../../base/describe-error.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 
 /** The owner of a snapshot's state. Another cluster's names must never be served. */
@@ -68,7 +69,7 @@ export class SnapshotWriteError extends Error {
   readonly file: string;
 
   constructor(file: string, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = describeError(cause);
     super(`cannot write snapshot, an older one stays: ${file}: ${reason}`, { cause });
     this.file = file;
   }
@@ -179,7 +180,7 @@ export async function readSnapshot(
     octets = readFileSync(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'none' };
-    return unusable(error instanceof Error ? error.message : String(error));
+    return unusable(describeError(error));
   }
   const headEnd = octets.indexOf(LINE_FEED) + 1;
   const head = parseHead(octets.toString('utf8', 0, headEnd));

@@ -3,6 +3,7 @@
  * without changes, and once at the end.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { describeError } from '../../base/describe-error.ts';
 import { formatElapsed } from '../../base/duration.ts';
 import type { Log } from '../../base/log.ts';
 import {
@@ -130,7 +131,7 @@ export class SnapshotKeeper {
       log.debug('snapshot written', { file, objects });
     } catch (error) {
       this.#errors += 1;
-      log.error('snapshot not written', { reason: error instanceof Error ? error.message : String(error) });
+      log.error('snapshot not written', { reason: describeError(error) });
     }
   }
 

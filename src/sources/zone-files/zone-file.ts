@@ -5,6 +5,7 @@
  * and line.
  */
 import { dirname, isAbsolute, join } from 'node:path';
+import { describeError } from '../../base/describe-error.ts';
 import { readItem } from '../../base/item-fence.ts';
 import { classOf, typeOf } from '../../wire/mnemonics.ts';
 import { ROOT } from '../../wire/name.ts';
@@ -193,7 +194,7 @@ class ZoneFileReader {
     try {
       text = this.#settings.readInclude(target);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = describeError(error);
       throw new ZoneFileFault(`a file that cannot be read (${reason})`, path);
     }
     this.included.add(target);

@@ -2,6 +2,7 @@
  * `npm run originals`: what the originals have by now that our tables do not, one line for each.
  */
 import { parseArgs } from 'node:util';
+import { describeError } from '../../../src/base/describe-error.ts';
 import { Checkout } from './checkout.ts';
 import { compareManifests, FOLLOWED } from './compare-manifests.ts';
 import { compareAutoscaler, compareCoreDns, compareKubeDns, compareNodeCache } from './compare-sources.ts';
@@ -38,7 +39,7 @@ export function main(words: readonly string[], root: string, print: (line: strin
     );
     return report(new Map(found.map((difference) => [keyOf(difference), difference])), all, print);
   } catch (error) {
-    print(`originals: ${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    print(`originals: ${describeError(error)}\n${USAGE}`);
     return 2;
   }
 }

@@ -14,6 +14,7 @@ import { pipeline } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { createGunzip } from 'node:zlib';
 import type { Clock, Timer } from '../../../base/clock.ts';
+import { describeError } from '../../../base/describe-error.ts';
 import { type Authentication, authenticate, expireCredentials } from './authentication.ts';
 import { RequestError } from './errors.ts';
 import { makeProxyAgent } from './proxy.ts';
@@ -98,7 +99,7 @@ export class HttpConnection implements Connection {
     try {
       return await authenticate(this.#settings);
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
+      const words = describeError(error);
       throw new RequestError(path, 'credentials', `the credentials cannot be read: ${words}`, error);
     }
   }
@@ -182,7 +183,7 @@ class StaleSocket extends Error {}
 /** If neither IPv4 nor IPv6 works, the error is an AggregateError without a message. */
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError) {
-    return error.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join(', ');
+    return error.errors.map((one: unknown) => describeError(one)).join(', ');
   }
   const remedy = error.code === undefined ? undefined : remedies.get(error.code);
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`;

@@ -2,6 +2,7 @@
  * One attempt at the API server: a deadline, silence, the caller, or the stop of the whole watch ends it.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
+import { describeError } from '../../../base/describe-error.ts';
 import { FrameTooLongError } from '../../protobuf/frame-splitter.ts';
 import { ProtobufError } from '../../protobuf/message.ts';
 import { RequestError } from '../connection/errors.ts';
@@ -79,7 +80,7 @@ export class ConnectionAttempt {
     if (reason instanceof LineTooLongError || reason instanceof FrameTooLongError)
       return { kind: 'expired', why: 'doubtful', words: reason.message };
     // A socket error in the middle of a body has a system code, such as ECONNRESET.
-    const words = reason instanceof Error ? reason.message : String(reason);
+    const words = describeError(reason);
     const fromSystem = reason instanceof Error && 'code' in reason;
     return fromSystem ? { kind: 'network', words } : { kind: 'unexpected', words, error: reason };
   }

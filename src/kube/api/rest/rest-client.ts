@@ -2,6 +2,7 @@
  * Reads, creates, replaces and applies single objects of the API server. Uses JSON: they are few and of any kind.
  */
 import type { Clock } from '../../../base/clock.ts';
+import { describeError } from '../../../base/describe-error.ts';
 import { asText, type JsonRecord, parseRecord } from '../../objects/trim/fields.ts';
 import type { ApiResponse, Connection, RequestOptions } from '../connection/types.ts';
 
@@ -89,7 +90,7 @@ export class RestClient {
     } catch (error) {
       const reason: unknown = signal.aborted ? signal.reason : error;
       if (reason instanceof RestError) throw reason;
-      throw new RestError(reason instanceof Error ? reason.message : String(reason), undefined, error);
+      throw new RestError(describeError(reason), undefined, error);
     } finally {
       timer.cancel();
       this.#underWay.delete(request);

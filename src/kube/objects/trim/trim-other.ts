@@ -1,6 +1,7 @@
 /**
  * An object of any kind, for plugins of others: what their own code keeps of it.
  */
+import { describeError } from '../../../base/describe-error.ts';
 import type { OtherObject } from '../objects.ts';
 import { nameless, readIdentity, type Trimmed } from './trimmed.ts';
 
@@ -17,6 +18,6 @@ export function trimOther(raw: unknown, read: ReadOther): Trimmed<OtherObject> {
       ? { kind: 'left-out', key }
       : { kind: 'object', object: { kind: 'Other', key, value } };
   } catch (error) {
-    return { kind: 'malformed', key, problem: error instanceof Error ? error.message : String(error) };
+    return { kind: 'malformed', key, problem: describeError(error) };
   }
 }

@@ -9,6 +9,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import type { Clock } from '../../../base/clock.ts';
+import { describeError } from '../../../base/describe-error.ts';
 import type { EtcdEndpoint } from './endpoints.ts';
 import { EtcdError } from './etcd-error.ts';
 import { FrameError, frameOf, GrpcFrameReader } from './grpc-frames.ts';
@@ -59,7 +60,7 @@ export class Channel {
     try {
       return new Channel(endpoint, endpoint.secure ? await readTlsFiles(tls) : undefined, clock);
     } catch (error) {
-      throw new EtcdError('unavailable', `${endpoint.text}: TLS cannot be set up: ${messageOf(error)}`);
+      throw new EtcdError('unavailable', `${endpoint.text}: TLS cannot be set up: ${describeError(error)}`);
     }
   }
 
@@ -202,8 +203,4 @@ class GrpcCall {
     this.cancel();
     this.#handlers.ended(status);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

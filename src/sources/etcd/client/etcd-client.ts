@@ -5,6 +5,7 @@
  * decides how often and after which pause to retry.
  */
 import type { Clock } from '../../../base/clock.ts';
+import { describeError } from '../../../base/describe-error.ts';
 import { type CallOptions, Channel, type Stream } from './channel.ts';
 import { EndpointRotation } from './endpoints.ts';
 import { EtcdError, toEtcdError } from './etcd-error.ts';
@@ -262,6 +263,6 @@ function decode<Message>(octets: Buffer, read: (octets: Buffer) => Message): Mes
   try {
     return read(octets);
   } catch (error) {
-    throw new EtcdError('unavailable', error instanceof Error ? error.message : String(error));
+    throw new EtcdError('unavailable', describeError(error));
   }
 }

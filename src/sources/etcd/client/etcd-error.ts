@@ -1,6 +1,7 @@
 /**
  * Reasons why a call to etcd failed.
  */
+import { describeError } from '../../../base/describe-error.ts';
 
 /**
  * - `unavailable`: the endpoint is unreachable, does not answer in time, or its member has no leader;
@@ -33,5 +34,5 @@ export class EtcdError extends Error {
 /** Converts any error to an EtcdError: an unknown error means that the endpoint cannot be used. */
 export function toEtcdError(error: unknown): EtcdError {
   if (error instanceof EtcdError) return error;
-  return new EtcdError('unavailable', error instanceof Error ? error.message : String(error));
+  return new EtcdError('unavailable', describeError(error));
 }
