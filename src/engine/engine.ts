@@ -6,6 +6,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { MetricRegistry } from '../base/metrics/registry.ts';
+import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Handler } from '../chain/handler.ts';
 import type { Client } from '../chain/query.ts';
@@ -23,7 +24,6 @@ import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { ROOT } from '../wire/name.ts';
-import type { FoundKeepers } from './server-blocks/answer-keepers.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServedNetworks } from './server-blocks/served-networks.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
@@ -109,7 +109,7 @@ export class Engine {
   }
 
   /** The keepers of cached answers, by texts that another process with the same settings has too. */
-  get keepers(): FoundKeepers {
+  get keepers(): ReadonlyMap<string, AnswerKeeper> {
     return this.#blocks.keepers;
   }
 

@@ -48,7 +48,6 @@ function makeHandover(
   endpoints: readonly string[],
   keepers: Readonly<Record<string, AnswerKeeper>>,
   peerUser = peerUserOf,
-  former: Readonly<Record<string, AnswerKeeper>> = {},
 ) {
   const log = new RecordingLog();
   const clock = new ManualClock();
@@ -57,7 +56,7 @@ function makeHandover(
     log,
     clock,
     peerUser,
-    keepers: () => ({ current: new Map(Object.entries(keepers)), former: new Map(Object.entries(former)) }),
+    keepers: () => new Map(Object.entries(keepers)),
   });
   onTestFinished(() => handover.stop());
   return { handover, log, clock };
@@ -77,23 +76,6 @@ it('hands over what both keep, what was used first', async () => {
     message: 'cache taken over',
     fields: { answers: 3003, whole: true },
   });
-});
-
-it('takes over what a process of the version before keeps under a former text', async () => {
-  const endpoints = makeEndpoints();
-  makeHandover(endpoints, { before: new ListKeeper([answerOf(1)]) }).handover.offer();
-  const heir = new ListKeeper();
-  await makeHandover(endpoints, { after: heir }, peerUserOf, { before: heir }).handover.inherit();
-  expect(heir.adopted).toEqual([answerOf(1)]);
-});
-
-it('hands nothing over under former texts', async () => {
-  const endpoints = makeEndpoints();
-  const keeper = new ListKeeper([answerOf(1)]);
-  makeHandover(endpoints, { after: keeper }, peerUserOf, { before: keeper }).handover.offer();
-  const heir = new ListKeeper();
-  await makeHandover(endpoints, { before: heir }).handover.inherit();
-  expect(heir.adopted).toEqual([]);
 });
 
 it('gives nothing to another user', async () => {

@@ -12,7 +12,6 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { TimeSlice } from '../base/time-slice.ts';
 import type { AnswerKeeper, HandedAnswer } from '../chain/handed-answer.ts';
-import type { FoundKeepers } from '../engine/server-blocks/answer-keepers.ts';
 import { abstractPath, showAbstractName } from '../socket/abstract-name.ts';
 import { peerUserOf } from '../socket/peer.ts';
 import { HandedRecordReader, writeRecord } from './handed-records.ts';
@@ -20,8 +19,8 @@ import { HandedRecordReader, writeRecord } from './handed-records.ts';
 export interface CacheHandoverOptions {
   /** The listen addresses, `address:port` each. */
   readonly endpoints: readonly string[];
-  /** The keepers of answers. */
-  readonly keepers: () => FoundKeepers;
+  /** The current keepers of answers, by text. */
+  readonly keepers: () => ReadonlyMap<string, AnswerKeeper>;
   /** The user of the peer; by default the kernel reports it. */
   readonly peerUser?: (socket: Socket) => number | undefined;
   readonly clock: Clock;
@@ -111,7 +110,7 @@ export class CacheHandover {
       return;
     }
     const row = new RecordRow(socket, clock);
-    const { current } = keepers();
+    const current = keepers();
     let answers = 0;
     for (const isUsed of [true, false])
       for (const [text, keeper] of current) {
@@ -169,7 +168,7 @@ class RecordRow {
 
 /** Receives records. */
 class Heir {
-  readonly #keepers: FoundKeepers;
+  readonly #keepers: ReadonlyMap<string, AnswerKeeper>;
   readonly #reader = new HandedRecordReader();
   #keeper: AnswerKeeper | undefined;
   /** Whether the end record has arrived. */
@@ -178,7 +177,7 @@ class Heir {
   /** Unreadable answers. */
   refused = 0;
 
-  constructor(keepers: FoundKeepers) {
+  constructor(keepers: ReadonlyMap<string, AnswerKeeper>) {
     this.#keepers = keepers;
   }
 
@@ -196,7 +195,7 @@ class Heir {
     for (const record of this.#reader.read(piece))
       switch (record.kind) {
         case 'keeper':
-          this.#keeper = this.#keepers.current.get(record.text) ?? this.#keepers.former.get(record.text);
+          this.#keeper = this.#keepers.get(record.text);
           break;
         case 'answer':
           if (this.#keeper !== undefined) this.#adopt(this.#keeper, record.answer);

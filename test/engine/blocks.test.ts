@@ -77,7 +77,7 @@ describe.each(Object.entries(PLANS))('%s', (_, make) => {
       true,
     ]);
     expect(groups.length).toBeGreaterThan(0);
-    for (const { plugins, zones, clients: _clients, formerUses: _former, ...more } of blocks) {
+    for (const { plugins, zones, clients: _clients, ...more } of blocks) {
       expect(more).toEqual({});
       expect(plugins.length).toBeGreaterThan(0);
       expect(zones.length).toBeGreaterThan(0);

@@ -217,12 +217,7 @@ const SERVERS: Readonly<Record<string, (peer: BadPeer) => Promise<() => unknown>
   },
   'handover of the cache': async ({ port }) => {
     const endpoints = [`127.0.0.1:${port}`];
-    const handover = new CacheHandover({
-      endpoints,
-      keepers: () => ({ current: new Map(), former: new Map() }),
-      clock,
-      log,
-    });
+    const handover = new CacheHandover({ endpoints, keepers: () => new Map(), clock, log });
     handover.offer();
     await handover.inherit();
     return () => handover.stop();

@@ -14,7 +14,6 @@ import { findOptions } from '../../plugins/registry.ts';
 import { countCores, readersFor } from '../cores.ts';
 import { readQueryLogWords } from '../query-log/read-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
-import { writeFormerUses } from '../server/former-uses.ts';
 import type { QueryLogPlan } from '../server/query-log-plan.ts';
 import type { ListenerGroupPlan, ServerBlockPlan, SitePlan } from '../server/server-blocks-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
@@ -107,7 +106,6 @@ function compileEngine(
       zones: [...new Set(block.keys.map(({ zone }) => zone))],
       ...viewNameIn(block),
       plugins: block.plugins,
-      formerUses: writeFormerUses(block.plugins),
     })),
     groups,
     responses: {

@@ -31,7 +31,6 @@ import { stubZones } from '../../plugins/stub-zones/plugin.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
-import { writeFormerUses } from './former-uses.ts';
 import type { ClientsPlan, ListenerGroupPlan, TcpPlan } from './server-blocks-plan.ts';
 import { PLAIN_GROUP } from './server-blocks-plan.ts';
 
@@ -85,7 +84,7 @@ export function writePlainEngine({
   udpSize,
 }: PlainEngineParts): EnginePlan {
   return {
-    blocks: [{ zones: [ROOT], plugins, formerUses: writeFormerUses(plugins), clients }],
+    blocks: [{ zones: [ROOT], plugins, clients }],
     groups: [{ server: PLAIN_GROUP, sites: [{ zone: ROOT, block: 0 }] }],
     restored: NOTHING_RESTORED,
     responses: {

@@ -25,16 +25,8 @@ export interface ServerBlockPlan {
   readonly view?: string;
   /** In query order. */
   readonly plugins: readonly PluginUse[];
-  /** The plugins as the version before named them, whose process may hand over its cache. Default: by the same names and options. */
-  readonly formerUses?: readonly FormerUse[];
   /** Undefined: all clients get the same answers. */
   readonly clients?: ClientsPlan | undefined;
-}
-
-/** A plugin as the version before named it. */
-export interface FormerUse extends Pick<PluginUse, 'name' | 'options'> {
-  /** Index of the plugin in the block. */
-  readonly place: number;
 }
 
 /** How answers depend on the networks of this machine. */

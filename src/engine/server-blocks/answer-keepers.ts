@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
-import type { FormerUse, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { Plugin } from '../../contract/plugin.ts';
 
 export interface KeepingBlock {
@@ -13,42 +13,25 @@ export interface KeepingBlock {
   readonly plugins: readonly { readonly name: string; readonly plugin: Plugin }[];
 }
 
-/** Keepers by their texts. */
-export interface FoundKeepers {
-  readonly current: ReadonlyMap<string, AnswerKeeper>;
-  /** By the texts that a process of the version before has for them. */
-  readonly former: ReadonlyMap<string, AnswerKeeper>;
-}
-
 /**
  * Answers depend on all plugins of a block that handle queries. The text of a keeper has a digest of their options, so that it
- * differs for other options.
+ * differs for other options. A process of another version may have other options for the same configuration: then it starts with an empty
+ * cache.
  */
-export function findKeepers(blocks: readonly KeepingBlock[]): FoundKeepers {
-  const current = new Map<string, AnswerKeeper>();
-  const former = new Map<string, AnswerKeeper>();
-  for (const { plan, server, plugins } of blocks) {
-    const keeping = plugins.flatMap(({ name, plugin: { keeper } }) => (keeper ? [{ name, keeper }] : []));
-    if (keeping.length === 0) continue;
-    const uses = plan.plugins.map(({ name, options }, place) => ({ name, options, place }));
-    const digest = digestUses(plan.zones, uses, plugins);
-    const formerDigest = digestUses(plan.zones, plan.formerUses ?? uses, plugins);
-    for (const { name, keeper } of keeping) {
-      const textWith = (of: string) => `${server} ${plan.zones.join()} ${name} ${of}`;
-      if (digest !== undefined) current.set(textWith(digest), keeper);
-      if (formerDigest !== undefined) former.set(textWith(formerDigest), keeper);
+export function findKeepers(blocks: readonly KeepingBlock[]): ReadonlyMap<string, AnswerKeeper> {
+  const keepers = new Map<string, AnswerKeeper>();
+  for (const { plan, server, plugins } of blocks)
+    for (const { name, plugin } of plugins) {
+      const digest = plugin.keeper && digestOf(plan, plugins);
+      if (plugin.keeper !== undefined && digest !== undefined)
+        keepers.set(`${server} ${plan.zones.join()} ${name} ${digest}`, plugin.keeper);
     }
-  }
-  return { current, former };
+  return keepers;
 }
 
 /** Undefined: the block has options that JSON cannot represent. */
-function digestUses(
-  zones: ServerBlockPlan['zones'],
-  uses: readonly FormerUse[],
-  running: KeepingBlock['plugins'],
-): string | undefined {
-  const handling = uses.filter(({ place }) => running[place]?.plugin.handler !== undefined);
+function digestOf({ zones, plugins }: ServerBlockPlan, running: KeepingBlock['plugins']): string | undefined {
+  const handling = plugins.filter((_, place) => running[place]?.plugin.handler !== undefined);
   try {
     const text = JSON.stringify([zones, handling.map(({ name, options }) => [name, options])], writeDown);
     return createHash('sha256').update(text).digest('base64url');

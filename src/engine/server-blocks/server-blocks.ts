@@ -11,6 +11,7 @@ import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import type { Answer } from '../../chain/answer.ts';
+import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { HandleQuery } from '../../chain/handle-query.ts';
 import { type Chain, composeChain, type Handler, publicationsOf } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
@@ -35,7 +36,7 @@ import { EXTENDED_ERROR } from '../../wire/extended-error.ts';
 import type { AnswerableQuery } from '../../wire/query.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { countAnswers } from './answer-counts.ts';
-import { type FoundKeepers, findKeepers } from './answer-keepers.ts';
+import { findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
 import { type BlockRules, findBlockRules } from './block-rules.ts';
@@ -217,8 +218,8 @@ export class ServerBlocks {
     return this.#blocks.flatMap(({ handlers }) => handlers);
   }
 
-  /** The keepers of cached answers. */
-  get keepers(): FoundKeepers {
+  /** The keepers of cached answers, by their texts. */
+  get keepers(): ReadonlyMap<string, AnswerKeeper> {
     const serverAt = (index: number) => serverOf(this.#plan, index);
     return findKeepers(
       this.#blocks.map(({ plan, plugins }, index) => ({ plan, plugins, server: serverAt(index) })),

@@ -173,7 +173,7 @@ async function* dumpCache(server: Server, domain: NameKey): AsyncIterable<unknow
 const PART = 200;
 
 function bound(server: Server) {
-  return [...server.engine.keepers.current].map(
+  return [...server.engine.keepers].map(
     ([text, keeper]) => [text, { handOver: (isUsed: boolean) => keeper.handOver(isUsed) }] as const,
   );
 }
