@@ -32,3 +32,17 @@ it('spreads no literal into another one: properties have a line each', () => {
 it('takes no values apart that it has just put together', () => {
   expect(findLines(/^\s*(?:const|let) \[[\w$]+(?:, [\w$]+)+\] = \[[^\]\n]*,[^\n]*\];$/)).toEqual([]);
 });
+
+/** The files of the program that match. */
+function findInProgram(pattern: RegExp): readonly string[] {
+  const files = findLines(pattern).map((place) => place.replace(/:\d+$/, ''));
+  return [...new Set(files)].filter((path) => path.startsWith('src/') && !/\.test\.ts$/.test(path));
+}
+
+it('opens the HTTP ports of all roles in one place', () => {
+  expect(findInProgram(/\bnew HttpServer\(/)).toEqual(['src/observe/http-host.ts']);
+});
+
+it('describes a caught value in one place', () => {
+  expect(findInProgram(/ instanceof Error \? \w+\.message : /)).toEqual(['src/base/describe-error.ts']);
+});

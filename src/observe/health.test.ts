@@ -30,7 +30,7 @@ afterEach(async () => {
 async function start(changes: Partial<HealthPortOptions> = {}, from = answers) {
   const options = { address: '127.0.0.1', port: 0, waitForPort: false, ...changes };
   const clock = new ManualClock();
-  const host = new HttpHost(clock, log);
+  const host = new HttpHost({ clock, log });
   cleanUps.push(() => host.stop());
   for (const port of healthPorts(options, from, clock)) await host.open(port);
   return { port: host.portOf(HEALTH_PORT), metricsPort: host.portOf(METRICS_PORT) };

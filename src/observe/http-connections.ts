@@ -8,6 +8,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../base/clock.ts';
 import { admitClient } from '../base/descriptors.ts';
 import { readFirstRequest } from './http-first-request.ts';
 
@@ -16,7 +17,7 @@ export interface HttpConnectionLimits {
   readonly perClient: number;
   /** The maximum of open connections in total. */
   readonly total: number;
-  /** Milliseconds until the header of the first request must be complete. */
+  /** Milliseconds until the header of the first request must be complete, and those for the handshake before it. */
   readonly firstRequestTimeout: number;
 }
 
@@ -35,6 +36,8 @@ interface HttpClientConnection {
   socket: Socket;
   readonly client: HttpClient;
   isAnswering: boolean;
+  /** Ends the wait for its first request, however slowly that comes. */
+  deadline: Timer | undefined;
 }
 
 /** Connections by phase, each in the order in which they entered it. */
@@ -69,6 +72,7 @@ const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
 
 export class HttpConnections {
   readonly #limits: HttpConnectionLimits;
+  readonly #clock: Clock;
   readonly #onDrop: (reason: DropReason, client: string) => void;
   readonly #connections = new Map<Socket, HttpClientConnection>();
   readonly #clients = new Map<string, HttpClient>();
@@ -81,8 +85,13 @@ export class HttpConnections {
   #excess = 0;
 
   /** @param onDrop called for each connection closed here or by {@link drop} */
-  constructor(limits: HttpConnectionLimits, onDrop: (reason: DropReason, client: string) => void) {
+  constructor(
+    limits: HttpConnectionLimits,
+    clock: Clock,
+    onDrop: (reason: DropReason, client: string) => void,
+  ) {
     this.#limits = limits;
+    this.#clock = clock;
     this.#onDrop = onDrop;
   }
 
@@ -108,7 +117,7 @@ export class HttpConnections {
       const connection = this.#add(socket);
       if (connection === undefined) return;
       this.#secure(connection, secure(), (plain) =>
-        this.#expectFirstRequest(plain, () => {
+        this.#expectFirstRequest(connection, plain, () => {
           for (const parse of listeners) parse.call(server, plain);
         }),
       );
@@ -140,14 +149,13 @@ export class HttpConnections {
     }
     const ignore = () => {}; // A reset, or no handshake: `close` follows.
     socket.on('error', ignore);
-    socket.setTimeout(this.#limits.firstRequestTimeout, () => this.drop(connection.socket, 'timeout'));
+    this.#setDeadline(connection);
     secure(socket, (secured) => {
       // It may have been dropped meanwhile.
       if (!this.#connections.delete(socket)) {
         secured.destroy();
         return;
       }
-      socket.setTimeout(0);
       connection.socket = secured;
       this.#connections.set(secured, connection);
       proceed(secured);
@@ -155,17 +163,26 @@ export class HttpConnections {
   }
 
   /** Closes a connection whose first octets are not exactly one request; otherwise calls `parse`. */
-  #expectFirstRequest(socket: Socket, parse: () => void): void {
-    const onTimeout = () => this.drop(socket, 'timeout');
+  #expectFirstRequest(connection: HttpClientConnection, socket: Socket, parse: () => void): void {
     const ignore = () => {}; // A reset: `close` follows.
-    socket.setTimeout(this.#limits.firstRequestTimeout, onTimeout).on('error', ignore);
+    socket.on('error', ignore);
+    this.#setDeadline(connection);
     readFirstRequest(socket, (found) => {
       if (found === 'pipelined') return this.drop(socket, 'pipelined');
       if (found === 'too large') return this.drop(socket, 'too-large');
-      socket.off('timeout', onTimeout).off('error', ignore);
+      connection.deadline?.cancel();
+      socket.off('error', ignore);
       parse();
       socket.resume();
     });
+  }
+
+  #setDeadline(connection: HttpClientConnection): void {
+    connection.deadline?.cancel();
+    const { firstRequestTimeout } = this.#limits;
+    connection.deadline = this.#clock.after(firstRequestTimeout, () =>
+      this.drop(connection.socket, 'timeout'),
+    );
   }
 
   /** Closes a connection and counts the reason. */
@@ -191,7 +208,7 @@ export class HttpConnections {
       client = { address, waiting: new Set(), answering: new Set() };
       this.#clients.set(address, client);
     }
-    const connection: HttpClientConnection = { socket, client, isAnswering: false };
+    const connection: HttpClientConnection = { socket, client, isAnswering: false, deadline: undefined };
     this.#connections.set(socket, connection);
     client.waiting.add(connection);
     this.#all.waiting.add(connection);
@@ -250,6 +267,7 @@ export class HttpConnections {
   #remove(connection: HttpClientConnection): void {
     const { socket, client } = connection;
     if (!this.#connections.delete(socket)) return;
+    connection.deadline?.cancel();
     for (const { waiting, answering } of [client, this.#all]) {
       waiting.delete(connection);
       answering.delete(connection);

@@ -1,11 +1,10 @@
 /**
- * The HTTP ports of a process, by name: they open and close while it runs. Their counts stay when they close.
+ * The HTTP ports of a process, by name: the one place that listens for HTTP, whatever the role. Ports open and close while it runs.
+ * Their counts stay when they close.
  */
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import { type DropCounts, NO_DROPS, sumDrops } from './http-connections.ts';
 import type { HttpRoute } from './http-route.ts';
-import { HttpServer, type HttpServerOptions } from './http-server.ts';
+import { type HttpHostDependencies, HttpServer, type HttpServerOptions } from './http-server.ts';
 
 /** A port, and what it serves. */
 export interface HttpPort {
@@ -17,26 +16,31 @@ export interface HttpPort {
 }
 
 export class HttpHost {
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #dependencies: HttpHostDependencies;
   readonly #servers = new Map<string, HttpServer>();
-  #ended: DropCounts = NO_DROPS;
+  #ended = NO_DROPS;
 
-  constructor(clock: Clock, log: Log) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor(dependencies: HttpHostDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
    * Listens, or starts to wait for the port.
    *
    * @throws HttpServerError
-   * @throws Error if its certificate cannot be used
+   * @throws Error if its certificate cannot be used, or a port of this name is open
    */
   async open({ name, options, routes }: HttpPort): Promise<HttpServer> {
-    const server = new HttpServer(options, routes, this.#clock, this.#log);
-    await server.start();
+    if (this.#servers.has(name)) throw new Error(`an HTTP port of this name is open: ${name}`);
+    const server = new HttpServer(options, routes, this.#dependencies);
+    // Before it listens, so that a stop meanwhile closes it.
     this.#servers.set(name, server);
+    try {
+      await server.start();
+    } catch (error) {
+      if (this.#servers.get(name) === server) this.#servers.delete(name);
+      throw error;
+    }
     return server;
   }
 
@@ -48,6 +52,11 @@ export class HttpHost {
   /** Connections of all ports that were closed before their requests were answered. */
   get drops(): DropCounts {
     return sumDrops([this.#ended, ...[...this.#servers.values()].map(({ drops }) => drops)]);
+  }
+
+  /** Those of one open port. */
+  dropsOf(name: string): DropCounts {
+    return this.#servers.get(name)?.drops ?? NO_DROPS;
   }
 
   /** Closes these ports with all their connections, so that new requests go to the next process. */

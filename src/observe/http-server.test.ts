@@ -38,7 +38,7 @@ interface Choice {
 
 async function start(choice: Choice = {}): Promise<HttpServer> {
   const options = { address: '127.0.0.1', port: 0, waitForPort: false, flag: '--some-port', ...choice };
-  const server = new HttpServer(options, routes, clock, log);
+  const server = new HttpServer(options, routes, { clock, log });
   cleanUps.push(() => server.stop());
   await server.start();
   return server;
@@ -150,6 +150,12 @@ describe('a port that another has', () => {
   });
 });
 
+it('names an address that the machine does not have, and the flag', async () => {
+  await expect(start({ address: '192.0.2.1' })).rejects.toThrow(
+    'cannot listen for HTTP: 192.0.2.1, port 0: EADDRNOTAVAIL. Choose another with --some-port.',
+  );
+});
+
 describe('a port that two share in a takeover', () => {
   const shared = { waitForPort: true, openPort: openSharedPort } as const;
 
@@ -227,6 +233,29 @@ describe('the first octets of a connection', () => {
     const server = await start();
     expect(await exchange(server, `GET /word HTTP/1.1\r\nx: ${'x'.repeat(20_000)}`)).toBe('');
     expect(server.drops['too-large']).toBe(1);
+  });
+
+  it('that come slowly have five seconds in all', async () => {
+    const server = await start();
+    const socket = connect(server.port ?? 0, '127.0.0.1').setNoDelay();
+    const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve));
+    for (let second = 0; second < 5; second += 1) {
+      socket.write('GET /word HTTP/1.1\r\n'.slice(second * 3, (second + 1) * 3));
+      await vi.waitFor(() => expect(clock.pending).toBe(1));
+      expect(server.drops.timeout).toBe(0);
+      clock.advance(1_000);
+    }
+    await closed;
+    expect(server.drops.timeout).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('leave no timer behind once they are a request', async () => {
+    const server = await start();
+    await exchange(server, GET);
+    expect(clock.pending).toBe(0);
+    clock.advance(5_000);
+    expect(server.drops.timeout).toBe(0);
   });
 
   it('may be a request with a body, which is refused as one', async () => {

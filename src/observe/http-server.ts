@@ -33,16 +33,15 @@ export interface EarlyListener {
   readonly waiting: readonly Socket[];
 }
 
-type TakeEarlyPort = (place: {
-  readonly address: string | undefined;
-  readonly port: number;
-}) => Promise<EarlyListener | undefined>;
-
-let takeEarlyPort: TakeEarlyPort = async () => undefined;
-
-/** Lets the HTTP servers of this process take over ports that are open already. */
-export function useEarlyPorts(take: TakeEarlyPort): void {
-  takeEarlyPort = take;
+/** What all ports of a process have in common. */
+export interface HttpHostDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Hands over a port that is open already; undefined: it is not. Default: no port is. */
+  readonly takeEarlyPort?: (place: {
+    readonly address: string | undefined;
+    readonly port: number;
+  }) => Promise<EarlyListener | undefined>;
 }
 
 export interface HttpServerOptions {
@@ -99,24 +98,31 @@ const WRITE_TIMEOUT = 10_000;
 /** Milliseconds between checks of the timeouts. */
 const TIMEOUT_CHECK_INTERVAL = 1_000;
 
+/** One port. Only `HttpHost` makes it. */
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #routes: ReadonlyMap<string, HttpRoute>;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #dependencies: HttpHostDependencies;
   readonly #server: Server;
   readonly #connections: HttpConnections;
   readonly #replies: SharedReplies;
   #retry: Timer | undefined;
   #tls: TlsServer | undefined;
+  /** The current try to listen, which never rejects. */
+  #listening: Promise<unknown> = Promise.resolve();
+  #isStopped = false;
 
   /** @param routes by path, such as `/healthz`; looked up at each request, so they may change at run time */
-  constructor(options: HttpServerOptions, routes: ReadonlyMap<string, HttpRoute>, clock: Clock, log: Log) {
+  constructor(
+    options: HttpServerOptions,
+    routes: ReadonlyMap<string, HttpRoute>,
+    dependencies: HttpHostDependencies,
+  ) {
+    const { clock, log } = dependencies;
     this.#options = options;
     this.#routes = routes;
-    this.#clock = clock;
+    this.#dependencies = dependencies;
     this.#replies = new SharedReplies(clock);
-    this.#log = log;
     const settings = { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL };
     this.#server = createServer(settings, (request, response) => void this.#answer(request, response));
     this.#server.headersTimeout = REQUEST_TIMEOUT;
@@ -128,7 +134,7 @@ export class HttpServer {
       firstRequestTimeout: REQUEST_TIMEOUT,
     };
     const warnings = new RateLimitedWarnings(log, clock);
-    this.#connections = new HttpConnections(limits, (reason, client) =>
+    this.#connections = new HttpConnections(limits, clock, (reason, client) =>
       warnings.warn('HTTP connections closed', { port: this.port, reason, client }),
     );
     this.encrypt(options.encryption);
@@ -147,7 +153,9 @@ export class HttpServer {
     const { makeTlsServer } = this.#options;
     if (encryption !== undefined && makeTlsServer === undefined)
       throw new TypeError('an HTTP server that is never encrypted');
-    const tls = encryption && makeTlsServer?.({ ...encryption, protocols: ['http/1.1'], clock: this.#clock });
+    const tls =
+      encryption &&
+      makeTlsServer?.({ ...encryption, protocols: ['http/1.1'], clock: this.#dependencies.clock });
     this.#tls?.stop();
     this.#tls = tls;
   }
@@ -164,12 +172,12 @@ export class HttpServer {
    */
   async start(): Promise<void> {
     try {
-      await this.#listen();
+      await this.#tryToListen();
     } catch (error) {
       const cause = error as NodeJS.ErrnoException; // Errors of `listen` are of this type.
       if (cause.code !== 'EADDRINUSE' || !this.#options.waitForPort)
         throw new HttpServerError(this.#options, cause);
-      this.#log.warn('HTTP port in use, waiting for it', { port: this.#options.port });
+      this.#dependencies.log.warn('HTTP port in use, waiting for it', { port: this.#options.port });
       this.#tryLater();
     }
   }
@@ -185,9 +193,11 @@ export class HttpServer {
     return this.#connections.drops;
   }
 
-  /** Closes all connections immediately, so that new requests go to the next process. */
+  /** Closes all connections immediately, so that new requests go to the next process. Ends a start, too. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#retry?.cancel();
+    await this.#listening;
     this.#tls?.stop();
     if (!this.#server.listening) return;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -195,15 +205,23 @@ export class HttpServer {
     await closed;
   }
 
+  #tryToListen(): Promise<void> {
+    const listening = this.#listen();
+    this.#listening = listening.catch(() => {});
+    return listening;
+  }
+
   async #listen(): Promise<void> {
     const { address, port, openPort } = this.#options;
-    const early = await takeEarlyPort({ address, port });
+    const early = await this.#dependencies.takeEarlyPort?.({ address, port });
     await new Promise<void>((resolve, reject) => {
       const server = this.#server;
       const onListening = () => {
         server.off('error', onError);
         // For example too many open files: the next request may succeed.
-        server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
+        server.on('error', ({ message }) =>
+          this.#dependencies.log.warn('HTTP server failed', { reason: message }),
+        );
         resolve();
       };
       const onError = (error: Error) => {
@@ -224,9 +242,11 @@ export class HttpServer {
   }
 
   #tryLater(): void {
-    this.#retry = this.#clock.after(RETRY_MILLISECONDS, () => {
-      this.#listen().then(
-        () => this.#log.info('HTTP port taken over', { port: this.port }),
+    if (this.#isStopped) return;
+    const { clock, log } = this.#dependencies;
+    this.#retry = clock.after(RETRY_MILLISECONDS, () => {
+      this.#tryToListen().then(
+        () => log.info('HTTP port taken over', { port: this.port }),
         () => this.#tryLater(),
       );
     });
@@ -257,7 +277,7 @@ export class HttpServer {
       const reply = await this.#replies.reply(route, new URLSearchParams(query));
       await send(response, reply, request.method === 'HEAD');
     } catch (error) {
-      this.#log.error('HTTP request failed', { path, reason: String(error) });
+      this.#dependencies.log.error('HTTP request failed', { path, reason: String(error) });
       if (response.headersSent) response.destroy();
       else sendBody(response, 500, PLAIN_TEXT, 'internal error: see the log\n');
     }

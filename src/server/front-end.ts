@@ -6,7 +6,6 @@ import type { Log } from '../base/log.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
-import type { DropCounts } from '../observe/http-connections.ts';
 import type { LineRules } from '../observe/query-events/event-lines.ts';
 import type { ConfigStats, ManifestStats } from '../observe/stats.ts';
 import type { ServerEvidence } from '../reasons/finding.ts';
@@ -86,8 +85,6 @@ export interface FrontEndStats {
   /** Of a node's cache whose packet filter rules are to be set, and are not. Default: none are to be set, or they are. */
   readonly missingRules?: ServerEvidence['missingRules'];
   readonly watches: readonly WatchStats[];
-  /** Of its own HTTP ports; default: it has none. */
-  readonly httpDrops?: DropCounts;
 }
 
 export interface ServingFacts {

@@ -22,8 +22,7 @@ import { EventTap } from '../listen/query-events/event-tap.ts';
 import { isServed } from '../listen/udp.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
 import { HEALTH_PORT, healthPorts, METRICS_PORT, type Readiness } from '../observe/health.ts';
-import { NO_DROPS, sumDrops } from '../observe/http-connections.ts';
-import { HttpHost, type HttpPort } from '../observe/http-host.ts';
+import type { HttpHost, HttpPort } from '../observe/http-host.ts';
 import { Metrics } from '../observe/metrics/render.ts';
 import { ERROR_NOTE } from '../observe/query-events/coredns-lines.ts';
 import { logLines } from '../observe/query-events/dnsmasq-lines.ts';
@@ -63,6 +62,8 @@ const SERVED_CHECK_INTERVAL = 1_000;
 
 export interface ServerDependencies extends Dependencies {
   readonly startReader: StartThread;
+  /** Of the process: companions have their ports there too. */
+  readonly http: HttpHost;
   /** Called when the server serves. */
   readonly afterStart?: () => void;
   /** The built entry of the query log thread. */
@@ -93,8 +94,6 @@ export class Server {
   readonly #engine: Engine;
   readonly #foreignDomains: ForeignDomains;
   readonly #objects: ClusterObjects | undefined;
-  /** The HTTP ports that stay for the life of the process. */
-  readonly #http: HttpHost;
   readonly #events: QueryEventRings;
   /** Under a Corefile, groups have rings of their own. */
   readonly #groupEvents: GroupEvents | undefined;
@@ -148,7 +147,6 @@ export class Server {
     const say = (lines: readonly QueryLine[]) =>
       logLines(lines, this.#dependencies.log, this.#frontEnd.watching?.queryLog.fileOf);
     this.#queryLog = new QueryLog(this.#events, { threadEntry, say, clock, log });
-    this.#http = new HttpHost(clock, log);
     const endpoints = listEndpoints(plan);
     const keepers = () => this.#engine.keepers;
     this.#handover =
@@ -250,7 +248,7 @@ export class Server {
 
   stats(): Stats {
     this.#engine.readerPath.catchUp();
-    const { config, watches, httpDrops = NO_DROPS } = this.#frontEnd.stats();
+    const { config, watches } = this.#frontEnd.stats();
     const objects = this.#objects?.stats();
     const { cache = NO_CACHE } = this.#engine.count();
     const etcd = findEtcdStatistics(this.#engine.serverBlocks.inspect());
@@ -269,7 +267,7 @@ export class Server {
       forwarded: this.#engine.readerPath.countForwarded(),
       udp: this.#groups?.udp(),
       tcp: this.#groups?.tcp(),
-      httpDrops: sumDrops([this.#http.drops, httpDrops]),
+      httpDrops: this.#dependencies.http.drops,
       queryLog: { dropped: this.#queryLog.dropped, failures: this.#queryLog.failures },
       snapshot: objects?.snapshot ?? etcd?.snapshot,
       manifests: objects?.manifests,
@@ -325,12 +323,12 @@ export class Server {
     // Its last lines are explained by the engine.
     await this.#queryLog.stop();
     this.#engine.stop();
-    await this.#http.stop();
+    await this.#dependencies.http.close([HEALTH_PORT, METRICS_PORT]);
     this.#state = moveServer(this.#state, 'stopped');
   }
 
   async #start(): Promise<void> {
-    for (const port of this.#listHttpPorts()) await this.#http.open(port);
+    for (const port of this.#listHttpPorts()) await this.#dependencies.http.open(port);
     await this.#frontEnd.open?.();
     await this.#startQueryLog();
     const source = await this.#objects?.open();
@@ -592,8 +590,8 @@ export class Server {
       manifests: source?.status().manifests,
       addresses: this.#groups?.addresses.join(',') ?? '',
       udpReaders: this.#groups?.udp().readers.length ?? 0,
-      healthPort: this.#http.portOf(HEALTH_PORT),
-      metricsPort: this.#http.portOf(METRICS_PORT),
+      healthPort: this.#dependencies.http.portOf(HEALTH_PORT),
+      metricsPort: this.#dependencies.http.portOf(METRICS_PORT),
     });
   }
 }

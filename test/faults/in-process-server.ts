@@ -10,6 +10,7 @@ import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.t
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
+import { HttpHost } from '../../src/observe/http-host.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../src/server/server.ts';
 import '../support/load-all-plugins.ts';
@@ -57,6 +58,7 @@ export async function serveInProcess(
     exampleFolder: 'examples/cluster',
     clock,
     log,
+    http: new HttpHost({ clock, log }),
     startReader: startThreadOf(readerEntry),
     queryLogEntry: new URL('query-log.mjs', readerEntry),
     version: 'test',

@@ -11,6 +11,7 @@ import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
+import { HttpHost } from '../../src/observe/http-host.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { localNames as localNamesPlugin } from '../../src/plugins/local-names/plugin.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
@@ -90,6 +91,7 @@ export class Scene {
       exampleFolder: 'examples/cluster',
       clock: systemClock,
       log: silentLog,
+      http: new HttpHost({ clock: systemClock, log: silentLog }),
       startReader: startThreadOf(readerEntry),
       queryLogEntry: new URL('query-log.mjs', readerEntry),
       version: 'test',

@@ -18,7 +18,7 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { findLocalAddress } from '../../src/forward/network-errors.ts';
 import { requestControl } from '../../src/observe/control/control-client.ts';
 import { ControlSocket } from '../../src/observe/control/control-socket.ts';
-import { HttpServer } from '../../src/observe/http-server.ts';
+import { HttpHost } from '../../src/observe/http-host.ts';
 import { TapConnection } from '../../src/plugins/dnstap/tap-connection.ts';
 import { DnstapListener } from '../../src/plugins/dnstap/tap-listener.ts';
 import { fetchSerial } from '../../src/plugins/secondary/fetch-zone.ts';
@@ -239,10 +239,10 @@ const SERVERS: Readonly<Record<string, (peer: BadPeer) => Promise<() => unknown>
   },
   http: async ({ port }) => {
     const options = { address: '127.0.0.1', port, waitForPort: false, flag: '--port' };
-    const server = new HttpServer(options, new Map(), clock, log);
-    await server.start();
+    const host = new HttpHost({ clock, log });
+    await host.open({ name: 'one', options, routes: new Map() });
     await visit({ port });
-    return () => server.stop();
+    return () => host.stop();
   },
 };
 

@@ -8,9 +8,10 @@ import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { parsePrometheusText } from '../../src/base/testing/prometheus-text.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { type ProbePlan, SIDECAR_DEFAULTS, type SidecarPlan } from '../../src/config/sidecar/sidecar-plan.ts';
+import { HttpHost } from '../../src/observe/http-host.ts';
 import { PROCESS_METRICS } from '../../src/observe/metrics/process.ts';
 import { processFamilies } from '../../src/roles/sidecar/process-metrics.ts';
-import { Sidecar } from '../../src/roles/sidecar/sidecar.ts';
+import { SIDECAR_PORT, Sidecar } from '../../src/roles/sidecar/sidecar.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, TYPE } from '../../src/wire/types.ts';
 import { addressOf, LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
@@ -39,9 +40,11 @@ function answer({ query, send }: Received): void {
 const PATIENT = { timeout: 10_000 };
 
 let log: RecordingLog;
+let host: HttpHost;
 
 beforeEach(() => {
   log = new RecordingLog();
+  host = new HttpHost({ clock: systemClock, log });
 });
 
 async function startServer(react = answer): Promise<LoopbackUpstream> {
@@ -68,24 +71,29 @@ async function startSidecar(probes: readonly ProbePlan[], dnsmasqPort: number, h
     http: { ...SIDECAR_DEFAULTS.http, address: '127.0.0.1', port: 0, ...http },
   };
   const furtherMetrics = () => processFamilies('1.2.3');
-  const sidecar = new Sidecar(plan, { clock: systemClock, log, random: () => 0, furtherMetrics });
-  onTestFinished(() => sidecar.stop());
-  await sidecar.start();
+  const httpDrops = () => host.dropsOf(SIDECAR_PORT);
+  const sidecar = new Sidecar(plan, { clock: systemClock, log, random: () => 0, httpDrops, furtherMetrics });
+  onTestFinished(async () => {
+    sidecar.stop();
+    await host.stop();
+  });
+  await host.open(sidecar.httpPort);
+  sidecar.start();
   return sidecar;
 }
 
-async function get(sidecar: Sidecar, path: string) {
-  const response = await fetch(`http://127.0.0.1:${sidecar.port}${path}`);
+async function get(path: string) {
+  const response = await fetch(`http://127.0.0.1:${host.portOf(SIDECAR_PORT)}${path}`);
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
 }
 
 /** Asks until the status is this one. */
-async function hear(sidecar: Sidecar, path: string, status: number) {
+async function hear(path: string, status: number) {
   for (const end = performance.now() + 10_000; performance.now() < end; ) {
-    const heard = await get(sidecar, path);
+    const heard = await get(path);
     if (heard.status === status) return heard;
   }
-  throw new Error(`no ${status} from ${path}: ${(await get(sidecar, path)).text}`);
+  throw new Error(`no ${status} from ${path}: ${(await get(path)).text}`);
 }
 
 describe('the health of a probe', () => {
@@ -95,27 +103,27 @@ describe('the health of a probe', () => {
       if (!isDead) answer(received);
       else received.send(reply(received.query, { answers: [] }));
     });
-    const sidecar = await startSidecar([probe('kubedns', server.port)], server.port);
-    expect((await hear(sidecar, '/healthcheck/kubedns', 200)).text).toMatch(
+    await startSidecar([probe('kubedns', server.port)], server.port);
+    expect((await hear('/healthcheck/kubedns', 200)).text).toMatch(
       /^\{"IsOk":true,"LatencySeconds":0\.\d{1,9},"Err":""\}$/,
     );
     isDead = true;
-    const bad = await hear(sidecar, '/healthcheck/kubedns', 503);
+    const bad = await hear('/healthcheck/kubedns', 503);
     expect(bad.type).toBe('application/json');
     expect(bad.text).toBe(
       '{"IsOk":false,"LatencySeconds":0,"Err":"no RRs for domain \\"kubernetes.default.svc.cluster.local.\\""}',
     );
     isDead = false;
-    await hear(sidecar, '/healthcheck/kubedns', 200);
+    await hear('/healthcheck/kubedns', 200);
   });
 
   it('is bad where no server listens, and the other probe none the worse', async () => {
     const server = await startServer();
     const port = await findFreePort();
-    const sidecar = await startSidecar([probe('kubedns', port), probe('dnsmasq', server.port)], server.port);
-    await hear(sidecar, '/healthcheck/dnsmasq', 200);
+    await startSidecar([probe('kubedns', port), probe('dnsmasq', server.port)], server.port);
+    await hear('/healthcheck/dnsmasq', 200);
     // Both begin at once.
-    const bad = await hear(sidecar, '/healthcheck/kubedns', 503);
+    const bad = await hear('/healthcheck/kubedns', 503);
     expect(JSON.parse(bad.text)).toMatchObject({
       IsOk: false,
       LatencySeconds: 0,
@@ -128,8 +136,8 @@ describe('the health of a probe', () => {
     const slow = { ...probe('slow', server.port), interval: 3_600_000 };
     const plan = { ...slow, server: { host: '127.0.0.1', port: server.port } };
     server.react = () => {};
-    const sidecar = await startSidecar([plan], server.port);
-    expect((await get(sidecar, '/healthcheck/slow')).text).toBe(
+    await startSidecar([plan], server.port);
+    expect((await get('/healthcheck/slow')).text).toBe(
       '{"IsOk":false,"LatencySeconds":0,"Err":"waiting for first probe"}',
     );
   });
@@ -138,21 +146,21 @@ describe('the health of a probe', () => {
 describe('HTTP', () => {
   it('says that the process lives, and what there is', async () => {
     const server = await startServer();
-    const sidecar = await startSidecar([probe('x', server.port)], server.port);
-    expect(await get(sidecar, '/healthz')).toMatchObject({
+    await startSidecar([probe('x', server.port)], server.port);
+    expect(await get('/healthz')).toMatchObject({
       status: 200,
       text: expect.stringMatching(/^ok \(.*\)\n$/),
     });
-    expect((await get(sidecar, '/healthcheck/y')).status).toBe(404);
-    expect((await get(sidecar, '/')).status).toBe(404);
+    expect((await get('/healthcheck/y')).status).toBe(404);
+    expect((await get('/')).status).toBe(404);
   });
 
   it('has its metrics where it is told, under the name that it is told', async () => {
     const server = await startServer();
-    const sidecar = await startSidecar([], server.port, { path: '/here', namespace: '' });
-    const families = parsePrometheusText((await hear(sidecar, '/here', 200)).text);
+    await startSidecar([], server.port, { path: '/here', namespace: '' });
+    const families = parsePrometheusText((await hear('/here', 200)).text);
     expect(families.has('dnsmasq_hits')).toBe(true);
-    expect((await get(sidecar, '/metrics')).status).toBe(404);
+    expect((await get('/metrics')).status).toBe(404);
   });
 
   it('names the flag when its port is taken', async () => {
@@ -165,12 +173,9 @@ describe('HTTP', () => {
 describe('the metrics', () => {
   it('are those of the original: names, help, types, buckets', async () => {
     const server = await startServer();
-    const sidecar = await startSidecar(
-      [probe('kubedns', server.port), probe('dnsmasq', server.port)],
-      server.port,
-    );
-    await hear(sidecar, '/healthcheck/kubedns', 200);
-    const { text, type } = await hear(sidecar, '/metrics', 200);
+    await startSidecar([probe('kubedns', server.port), probe('dnsmasq', server.port)], server.port);
+    await hear('/healthcheck/kubedns', 200);
+    const { text, type } = await hear('/metrics', 200);
     expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
     const ours = parsePrometheusText(text);
     for (const [name, recorded] of parsePrometheusText(RECORDED)) {
@@ -191,7 +196,7 @@ describe('the metrics', () => {
   it("show dnsmasq's counts, and what went wrong", async () => {
     const server = await startServer();
     const sidecar = await startSidecar([probe('x', server.port)], server.port);
-    await hear(sidecar, '/healthcheck/x', 200);
+    await hear('/healthcheck/x', 200);
     const value = (name: string) => parsePrometheusText(sidecar.metrics()).get(`kubedns_${name}`)?.samples;
     await expect
       .poll(() => value('dnsmasq_hits'), PATIENT)

@@ -8,6 +8,7 @@ import type { EventsPlan } from '../../config/events/events-plan.ts';
 import type { OwnDashboardPlan } from '../../config/own-dashboard/own-dashboard.ts';
 import type { SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
 import type { CarryOut, ControlSocket } from '../../observe/control/control-socket.ts';
+import type { HttpHost } from '../../observe/http-host.ts';
 import { createServerControl } from '../../server/control/server-control.ts';
 import type { Server } from '../../server/server.ts';
 import { ANY_CLUSTER, type ApiServerSettings } from './cluster-connection.ts';
@@ -52,19 +53,26 @@ export async function createAutoscaler(
   return new embedded.EmbeddedAutoscaler(autoscaler, cluster, log);
 }
 
+/** What companions are made for. */
+interface AccompaniedServer {
+  readonly server: Server;
+  /** Of the process: companions have their ports there. */
+  readonly http: HttpHost;
+  readonly manner: Manner;
+  readonly autoscaler: EmbeddedAutoscaler | undefined;
+}
+
 /** @returns the companions in the order of their start */
 export async function createCompanions(
   plans: CompanionPlans,
-  server: Server,
-  manner: Manner,
-  autoscaler: EmbeddedAutoscaler | undefined,
+  { server, http, manner, autoscaler }: AccompaniedServer,
 ): Promise<readonly Companion[]> {
   const { role, log } = manner;
   const control = createControl(server, manner);
   const companions = [
-    await createSidecar(plans, log),
+    await createSidecar(plans, http, log),
     startSocket(control, manner),
-    await createDashboard(plans, control.carryOut, log),
+    await createDashboard(plans, control.carryOut, http, log),
     autoscaler,
     await createEvents(plans, server, log),
     await createTelemetry(server, role, log),
@@ -82,22 +90,38 @@ function startSocket(control: ControlSocket, { changesUser = false }: Manner): C
   return changesUser ? { serve: start, stop } : { start, stop };
 }
 
-async function createSidecar({ sidecar }: CompanionPlans, log: Log): Promise<Companion | undefined> {
-  if (sidecar === undefined) return undefined;
-  const { Sidecar } = await import('../../roles/sidecar/sidecar.ts');
-  return new Sidecar(sidecar, { clock: systemClock, log });
+async function createSidecar(
+  { sidecar: plan }: CompanionPlans,
+  http: HttpHost,
+  log: Log,
+): Promise<Companion | undefined> {
+  if (plan === undefined) return undefined;
+  const { SIDECAR_PORT, Sidecar } = await import('../../roles/sidecar/sidecar.ts');
+  const httpDrops = () => http.dropsOf(SIDECAR_PORT);
+  const sidecar = new Sidecar(plan, { clock: systemClock, log, httpDrops });
+  return {
+    async start() {
+      await http.open(sidecar.httpPort);
+      sidecar.start();
+    },
+    async stop() {
+      sidecar.stop();
+      await http.close([SIDECAR_PORT]);
+    },
+  };
 }
 
 async function createDashboard(
   { dashboard: plan, takeover }: CompanionPlans,
   carryOut: CarryOut,
+  http: HttpHost,
   log: Log,
 ): Promise<Companion | undefined> {
   if (plan === undefined) return undefined;
   const { createOwnDashboard } = await import('../../server/dashboard/dashboard.ts');
   const folder = packageFolder('dist/dashboard');
   const place = { ...plan, waitsForPort: takeover };
-  const dashboard = createOwnDashboard({ ...place, carryOut, folder, clock: systemClock, log });
+  const dashboard = createOwnDashboard({ ...place, carryOut, folder, http, clock: systemClock });
   return {
     async start() {
       await dashboard.start();

@@ -4,20 +4,18 @@
 import { homedir } from 'node:os';
 import { systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { useEarlyPorts } from '../../observe/http-server.ts';
 import type { ServerDependencies } from '../../server/server.ts';
 import { confine } from '../../socket/confinement.ts';
 import { releasePages } from '../../socket/program-pages.ts';
 import { type CodeCacheState, codeCacheStates } from './cached-bundle.ts';
 import { dropPrivileges } from './drop-privileges.ts';
-import { closeEarlyPorts, takeEarlyPort } from './early-ports.ts';
+import { closeEarlyPorts } from './early-ports.ts';
 import { endUnusedReader, startReader } from './first-reader.ts';
 import { packageFolder } from './package-folder.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 import { VERSION } from './version.ts';
 
-export function serverDependencies(log: Log): ServerDependencies {
-  useEarlyPorts(takeEarlyPort);
+export function serverDependencies(log: Log): Omit<ServerDependencies, 'http'> {
   return {
     environment: process.env,
     home: homedir(),

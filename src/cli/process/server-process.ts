@@ -5,12 +5,14 @@ import { describeError } from '../../base/describe-error.ts';
 import { formatElapsed } from '../../base/duration.ts';
 import { pluginUses } from '../../config/server/server-blocks-plan.ts';
 import { loadPlugins } from '../../contract/plugin-use.ts';
+import type { HttpHost } from '../../observe/http-host.ts';
 import type { FrontEnd } from '../../server/front-end.ts';
 import { Server, type ServerDependencies } from '../../server/server.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import { holdProcess } from './hold-process.ts';
 import { type Companion, type Life, runLifeCycle } from './life-cycle.ts';
 import type { Manner } from './manner.ts';
+import { createHttpHost } from './process-http.ts';
 import { type CompanionPlans, createAutoscaler, createCompanions } from './server-companions.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onQuitSignal, onReloadSignal, onReopenSignal, onReportSignal } from './signals.ts';
@@ -21,7 +23,7 @@ export interface ServerRole {
   readonly manner: Manner;
   readonly companions: CompanionPlans;
   /** Prepares the machine before the configuration is read. It is never abandoned: a stop signal counts after it. */
-  readonly prepare?: () => Promise<void>;
+  readonly prepare?: (http: HttpHost) => Promise<void>;
   /** Makes the front end. A stop signal abandons it, so it holds nothing that must be closed. @throws the reason */
   readonly open: (context: RoleContext) => Promise<OpenRole>;
 }
@@ -48,30 +50,38 @@ export async function runServerProcess(role: ServerRole): Promise<number> {
   const { manner } = role;
   const { noteStop, stopAgain, exitCode = () => 0 } = manner;
   const stop = new StopRequest(noteStop, stopAgain);
+  const http = createHttpHost(manner.log);
   try {
-    await holdProcess(() => prepareAndServe(role, stop));
+    await holdProcess(() => prepareAndServe(role, http, stop));
     manner.end?.();
     return exitCode(await stop.signal);
   } catch (error) {
     return manner.fail(error);
+  } finally {
+    await http.stop();
   }
 }
 
-async function prepareAndServe(role: ServerRole, stop: StopRequest): Promise<void> {
-  await role.prepare?.();
-  const life = stop.isMade ? undefined : await stop.race(createLife(role, stop));
+async function prepareAndServe(role: ServerRole, http: HttpHost, stop: StopRequest): Promise<void> {
+  await role.prepare?.(http);
+  const life = stop.isMade ? undefined : await stop.race(createLife(role, http, stop));
   if (life !== undefined) await runLifeCycle(life);
 }
 
-async function createLife({ manner, companions, open }: ServerRole, stop: StopRequest): Promise<Life> {
+async function createLife(
+  { manner, companions, open }: ServerRole,
+  http: HttpHost,
+  stop: StopRequest,
+): Promise<Life> {
   const { log, settle } = manner;
   const autoscaler = await createAutoscaler(companions, log);
-  const dependencies = { ...serverDependencies(log), furtherMetrics: () => autoscaler?.families() ?? [] };
+  const furtherMetrics = () => autoscaler?.families() ?? [];
+  const dependencies: ServerDependencies = { ...serverDependencies(log), http, furtherMetrics };
   const { frontEnd, accompany } = await open({ dependencies, server: () => server });
   await loadPlugins(pluginUses(frontEnd.plan.engine));
   const server = new Server(frontEnd, dependencies);
   const own = accompany?.(server) ?? [];
-  const common = await createCompanions(companions, server, manner, autoscaler);
+  const common = await createCompanions(companions, { server, http, manner, autoscaler });
   followSignals(server, manner);
   return { server, companions: [...common, ...own], stop, settle };
 }

@@ -4,20 +4,21 @@
 import { describeError } from '../../base/describe-error.ts';
 import type { Log, LogLevel } from '../../base/log.ts';
 import { describeProblem, type Problem } from '../../config/values/problem.ts';
-import { useEarlyPorts } from '../../observe/http-server.ts';
+import type { HttpHost, HttpPort } from '../../observe/http-host.ts';
 import { dropPrivileges } from '../process/drop-privileges.ts';
-import { closeEarlyPorts, takeEarlyPort } from '../process/early-ports.ts';
+import { closeEarlyPorts } from '../process/early-ports.ts';
 import { createErrorLog } from '../process/error-log.ts';
+import { createHttpHost } from '../process/process-http.ts';
 import { releaseAfterStart } from '../process/release-after-start.ts';
 import { stopHint } from '../process/signals.ts';
 import { StopRequest } from '../process/stop-request.ts';
 import { VERSION } from '../process/version.ts';
 
 export interface Role {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** The port of its HTTP server when it listens. */
-  readonly port: number | undefined;
+  /** Open before the start, which may wait for a cluster, and until all has stopped. */
+  readonly httpPort: HttpPort;
+  start(): void | Promise<void>;
+  stop(): void | Promise<void>;
   /** Resolves if the role cannot continue; the program then exits with this error. */
   readonly failure?: Promise<Error>;
 }
@@ -35,7 +36,7 @@ export interface RoleCommand<Good> {
   readonly inPlaceOf: string;
   readonly helpText: () => string;
   readonly logLevel: (reading: Good) => LogLevel;
-  readonly create: (reading: Good, log: Log) => Role;
+  readonly create: (reading: Good, log: Log, http: HttpHost) => Role;
 }
 
 /** @returns the exit code when the program has stopped or failed to start */
@@ -58,7 +59,7 @@ export async function runRoleCommand<Good extends { readonly kind: 'good' }>(
       return await runRole({
         command: name,
         logLevel: logLevel(reading),
-        create: (log) => create(reading, log),
+        create: (log, http) => create(reading, log, http),
       });
   }
 }
@@ -67,34 +68,43 @@ interface RoleRun {
   /** The command's name, for messages. */
   readonly command: string;
   readonly logLevel: LogLevel;
-  readonly create: (log: Log) => Role;
+  readonly create: (log: Log, http: HttpHost) => Role;
 }
 
 /** @returns the exit code when the role has stopped or failed to start */
 async function runRole({ command, logLevel, create }: RoleRun): Promise<number> {
   const log = createErrorLog(logLevel);
-  useEarlyPorts(takeEarlyPort);
-  const role = create(log);
+  const http = createHttpHost(log);
+  const role = create(log, http);
   const stop = new StopRequest((signal) => log.info('stopping', { signal, hint: stopHint(signal) }));
   try {
     // The start may wait for an API server; a signal ends that wait.
-    const isRunning = await stop.race(role.start().then(() => true));
-    if (isRunning === true) await leaveStart(command, role, log);
+    const isRunning = await stop.race(startRole(role, http, stop));
+    if (isRunning === true) await leaveStart(command, http.portOf(role.httpPort.name), log);
+    const failure = await (role.failure === undefined
+      ? stop.signal.then(() => undefined)
+      : stop.race(role.failure));
+    if (failure === undefined) return 0;
+    log.error('cannot go on', { reason: failure.message });
+    return 1;
   } catch (error) {
     process.stderr.write(`portolan ${command}: ${describeError(error)}\n`);
-    await role.stop();
     return 1;
+  } finally {
+    await role.stop();
+    await http.stop();
   }
-  const failure = await (role.failure === undefined
-    ? stop.signal.then(() => undefined)
-    : stop.race(role.failure));
-  if (failure !== undefined) log.error('cannot go on', { reason: failure.message });
-  await role.stop();
-  return failure === undefined ? 0 : 1;
+}
+
+/** @throws HttpServerError, and what the role throws */
+async function startRole(role: Role, http: HttpHost, stop: StopRequest): Promise<true> {
+  await http.open(role.httpPort);
+  if (!stop.isMade) await role.start();
+  return true;
 }
 
 /** Says that the role runs, and releases memory and rights that only the start needed. */
-async function leaveStart(command: string, { port }: Role, log: Log): Promise<void> {
+async function leaveStart(command: string, port: number | undefined, log: Log): Promise<void> {
   log.info('started', { command, port });
   void closeEarlyPorts();
   // Loaded late: these small programs do not otherwise load the C library bindings.

@@ -4,7 +4,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { readSidecarFlags, SIDECAR_FLAGS, type SidecarReading } from '../../config/sidecar/sidecar-flags.ts';
 import { processFamilies } from '../../roles/sidecar/process-metrics.ts';
-import { Sidecar } from '../../roles/sidecar/sidecar.ts';
+import { SIDECAR_PORT, Sidecar } from '../../roles/sidecar/sidecar.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
 import { VERSION } from '../process/version.ts';
@@ -21,7 +21,12 @@ export const runSidecar: RunCommand = async (words, command) => {
         notes: EITHER_DASHES,
       }),
     logLevel: ({ logLevel }) => logLevel,
-    create: ({ plan }, log) =>
-      new Sidecar(plan, { clock: systemClock, log, furtherMetrics: () => processFamilies(VERSION) }),
+    create: ({ plan }, log, http) =>
+      new Sidecar(plan, {
+        clock: systemClock,
+        log,
+        httpDrops: () => http.dropsOf(SIDECAR_PORT),
+        furtherMetrics: () => processFamilies(VERSION),
+      }),
   });
 };

@@ -52,7 +52,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
       {
         role: 'node-cache',
         companionPlans: { ...NO_COMPANIONS, dashboard: plan.dashboard, takeover: plan.takeover },
-        prepare: () => setup.prepare(),
+        prepare: (http) => setup.prepare(http),
         adapt: adaptBlocks,
         settingsProblems: () => setup.problems,
         missingRules: () => setup.missingRules,

@@ -6,7 +6,8 @@ import { systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { METRICS_TEXT } from '../../base/metrics/text-format.ts';
 import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
-import { HttpServer, HttpServerError } from '../../observe/http-server.ts';
+import type { HttpHost } from '../../observe/http-host.ts';
+import { HttpServerError } from '../../observe/http-server.ts';
 import { openSharedPort } from '../../observe/shared-port.ts';
 import type { ServerEvidence } from '../../reasons/finding.ts';
 import { NodeCacheMetrics } from '../../roles/node-network/node-cache-metrics.ts';
@@ -24,7 +25,6 @@ export class NodeSetup {
   readonly #corefile: FollowedCorefile;
   #writeMetrics = () => this.#metrics.render();
   #network: NodeNetwork | undefined;
-  #http: HttpServer | undefined;
   #server: Server | undefined;
 
   constructor(plan: NodeCachePlan, log: Log) {
@@ -51,7 +51,7 @@ export class NodeSetup {
   }
 
   /** Renders the Corefile, and adds the addresses that the sockets need. */
-  async prepare(): Promise<void> {
+  async prepare(http: HttpHost): Promise<void> {
     const plan = this.#plan;
     // The file distinguishes this process from a predecessor that answers on the same addresses.
     if (plan.pidFile !== undefined) rmSync(plan.pidFile, { force: true });
@@ -59,7 +59,7 @@ export class NodeSetup {
     const network = await createNodeNetwork({ plan, onError, clock: systemClock, log: this.#log });
     this.#network = network;
     this.#metrics.showRules(network);
-    this.#http = await openMetrics(plan, () => this.#writeMetrics(), this.#log);
+    await openMetrics(plan, http, () => this.#writeMetrics(), this.#log);
     await this.#corefile.start();
     await network.prepare();
   }
@@ -82,7 +82,6 @@ export class NodeSetup {
   async end(): Promise<void> {
     await this.#leaveOrStop();
     await this.#corefile.stop();
-    await this.#http?.stop();
   }
 
   /** With `-takeover` another process may serve the same addresses; then its rules stay. */
@@ -114,9 +113,10 @@ export async function setUpNetwork(plan: NodeCachePlan, log: Log): Promise<numbe
 
 async function openMetrics(
   { metricsAddress: place, takeover }: NodeCachePlan,
+  http: HttpHost,
   writeMetrics: () => string,
   log: Log,
-): Promise<HttpServer | undefined> {
+): Promise<void> {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(place) ?? [];
   const address = host.replace(/^\[(.*)\]$/, '$1');
   const metrics = () => ({ status: 200, type: METRICS_TEXT, body: writeMetrics() });
@@ -127,14 +127,11 @@ async function openMetrics(
     openPort: takeover ? openSharedPort : undefined,
     flag: '-metrics-listen-address',
   };
-  const server = new HttpServer(options, new Map([['/metrics', metrics]]), systemClock, log);
   try {
-    await server.start();
-    return server;
+    await http.open({ name: 'node-setup', options, routes: new Map([['/metrics', metrics]]) });
   } catch (error) {
     if (!(error instanceof HttpServerError)) throw error;
     // As in the original, do not fail: serving DNS matters more.
     log.error(error.message);
-    return undefined;
   }
 }

@@ -13,6 +13,7 @@ import {
 import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
 import { DISK_FILES } from '../../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../../corefile/syntax/findings.ts';
+import type { HttpHost } from '../../observe/http-host.ts';
 import type { ServerEvidence } from '../../reasons/finding.ts';
 import { CoreDnsFrontEnd } from '../../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../../server/coredns/coredns-log.ts';
@@ -37,7 +38,7 @@ export interface CorefileProgram {
   readonly role: 'coredns' | 'node-cache';
   readonly companionPlans: CompanionPlans;
   /** Prepares the machine, and the Corefile. */
-  readonly prepare?: () => Promise<void>;
+  readonly prepare?: (http: HttpHost) => Promise<void>;
   /** Changes the blocks of the Corefile before they are served. */
   readonly adapt: (blocks: readonly ServerBlock[]) => readonly ServerBlock[];
   /** What is wrong with the settings that the Corefile is made from. */

@@ -5,6 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import { describeError } from '../../base/describe-error.ts';
 import { logLinesTo } from '../../base/log-output.ts';
 import { DASHBOARD_FLAGS, type DashboardFlags } from '../../config/control/dashboard-flags.ts';
+import { HttpHost } from '../../observe/http-host.ts';
 import { createLog } from '../../observe/log.ts';
 import { findPods } from '../../roles/dashboard/pod-replicas.ts';
 import { Dashboard } from '../../server/dashboard/dashboard.ts';
@@ -36,8 +37,8 @@ async function serveDashboard(flags: DashboardFlags): Promise<void> {
     flag: '--port',
     folder: packageFolder('dist/dashboard'),
     find: replicasOf(flags),
+    http: new HttpHost({ clock: systemClock, log }),
     clock: systemClock,
-    log,
   });
   try {
     await dashboard.start();

@@ -9,8 +9,8 @@ import type { MetricFamily } from '../../base/metrics/family.ts';
 import { METRICS_TEXT, writeSortedFamilies } from '../../base/metrics/text-format.ts';
 import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
+import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
-import { HttpServer } from '../../observe/http-server.ts';
 import { Autoscaler, type AutoscalerDependencies } from './autoscaler.ts';
 
 export interface AutoscalerProgramDependencies extends Omit<AutoscalerDependencies, 'connection'> {
@@ -25,9 +25,10 @@ export interface AutoscalerProgramDependencies extends Omit<AutoscalerDependenci
 export class AutoscalerProgram {
   /** Resolves when the program must end with an error. */
   readonly failure: Promise<Error>;
+  /** Answers health checks independently of the API server. */
+  readonly httpPort: HttpPort;
   readonly #plan: AutoscalerPlan;
   readonly #dependencies: AutoscalerProgramDependencies;
-  readonly #http: HttpServer;
   #connection: Connection | undefined;
   #autoscaler: Autoscaler | undefined;
   #isStopped = false;
@@ -36,21 +37,20 @@ export class AutoscalerProgram {
   constructor(plan: AutoscalerPlan, dependencies: AutoscalerProgramDependencies) {
     this.#plan = plan;
     this.#dependencies = dependencies;
-    const { clock, log, healthzPort } = dependencies;
-    const place = { address: undefined, port: healthzPort, waitForPort: false, flag: '--healthz-port' };
-    this.#http = new HttpServer(place, this.#routes(), clock, log);
+    const place = {
+      address: undefined,
+      port: dependencies.healthzPort,
+      waitForPort: false,
+      flag: '--healthz-port',
+    };
+    this.httpPort = { name: 'autoscaler', options: place, routes: this.#routes() };
     this.failure = new Promise((resolve) => {
       this.#fail = resolve;
     });
   }
 
-  /**
-   * Answers health checks from the start, independently of the API server.
-   *
-   * @throws HttpServerError, ClusterConfigurationError and what `connect` throws
-   */
+  /** @throws ClusterConfigurationError and what `connect` throws */
   async start(): Promise<void> {
-    await this.#http.start();
     const connection = await this.#dependencies.connect();
     if (this.#isStopped) {
       connection.close();
@@ -68,11 +68,6 @@ export class AutoscalerProgram {
     this.#isStopped = true;
     await this.#autoscaler?.stop();
     this.#connection?.close();
-    await this.#http.stop();
-  }
-
-  get port(): number | undefined {
-    return this.#http.port;
   }
 
   #routes(): ReadonlyMap<string, HttpRoute> {

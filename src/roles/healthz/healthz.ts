@@ -5,8 +5,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
+import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpReply, PLAIN_TEXT } from '../../observe/http-route.ts';
-import { HttpServer } from '../../observe/http-server.ts';
 import { ProbeCommand, type ProbeVerdict } from './check.ts';
 import { runShellCommand } from './shell-command.ts';
 
@@ -16,8 +16,8 @@ export interface HealthzDependencies {
 }
 
 export class Healthz {
+  readonly httpPort: HttpPort;
   readonly #checks: readonly ProbeCommand[];
-  readonly #http: HttpServer;
 
   constructor(plan: HealthzPlan, { clock, log }: HealthzDependencies) {
     const run = (command: string, timeout: number) => runShellCommand(command, timeout, clock);
@@ -26,27 +26,16 @@ export class Healthz {
       this.#checks.map((check) => [check.plan.path, () => replyOf(check.judge())] as const),
     );
     const options = { address: undefined, port: plan.port, waitForPort: false, flag: '-port' };
-    this.#http = new HttpServer(options, routes, clock, log);
+    this.httpPort = { name: 'healthz', options, routes };
   }
 
-  /**
-   * Listens, then starts running commands.
-   *
-   * @throws HttpServerError if it cannot listen on the port
-   */
-  async start(): Promise<void> {
-    await this.#http.start();
+  /** Starts running commands. */
+  start(): void {
     for (const check of this.#checks) check.start();
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     for (const check of this.#checks) check.stop();
-    await this.#http.stop();
-  }
-
-  /** The port that it listens on. */
-  get port(): number | undefined {
-    return this.#http.port;
   }
 }
 

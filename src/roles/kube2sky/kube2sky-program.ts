@@ -8,8 +8,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Kube2SkyPlan } from '../../config/kube2sky/kube2sky-plan.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
+import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
-import { HttpServer } from '../../observe/http-server.ts';
 import { EtcdClient } from '../../sources/etcd/client/etcd-client.ts';
 import { EtcdV2Client } from '../../sources/etcd/client/v2-client.ts';
 import { Kube2Sky } from './kube2sky.ts';
@@ -31,9 +31,9 @@ export interface Kube2SkyProgramDependencies {
 export class Kube2SkyProgram {
   /** Resolves when the program must end with an error. */
   readonly failure: Promise<Error>;
+  readonly httpPort: HttpPort;
   readonly #plan: Kube2SkyPlan;
   readonly #dependencies: Kube2SkyProgramDependencies;
-  readonly #http: HttpServer;
   #running: Kube2Sky | undefined;
   #close: () => void = () => {};
   #isStopped = false;
@@ -42,17 +42,20 @@ export class Kube2SkyProgram {
   constructor(plan: Kube2SkyPlan, dependencies: Kube2SkyProgramDependencies) {
     this.#plan = plan;
     this.#dependencies = dependencies;
-    const { clock, log, healthzPort } = dependencies;
-    const place = { address: undefined, port: healthzPort, waitForPort: false, flag: '-healthz-port' };
-    this.#http = new HttpServer(place, this.#routes(), clock, log);
+    const place = {
+      address: undefined,
+      port: dependencies.healthzPort,
+      waitForPort: false,
+      flag: '-healthz-port',
+    };
+    this.httpPort = { name: 'kube2sky', options: place, routes: this.#routes() };
     this.failure = new Promise((resolve) => {
       this.#fail = resolve;
     });
   }
 
-  /** @throws HttpServerError, ClusterConfigurationError and what `connect` throws */
+  /** @throws ClusterConfigurationError and what `connect` throws */
   async start(): Promise<void> {
-    await this.#http.start();
     const { connect, clock, log, identity } = this.#dependencies;
     const connection = await connect();
     if (this.#isStopped) {
@@ -74,11 +77,6 @@ export class Kube2SkyProgram {
     this.#isStopped = true;
     await this.#running?.stop();
     this.#close();
-    await this.#http.stop();
-  }
-
-  get port(): number | undefined {
-    return this.#http.port;
   }
 
   #routes(): ReadonlyMap<string, HttpRoute> {

@@ -11,17 +11,23 @@ import type { Log } from '../../base/log.ts';
 import type { MetricFamily } from '../../base/metrics/family.ts';
 import { METRICS_TEXT, writeSortedFamilies } from '../../base/metrics/text-format.ts';
 import type { ProbedServer, SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
+import type { DropCounts } from '../../observe/http-connections.ts';
+import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
-import { HttpServer } from '../../observe/http-server.ts';
 import { DnsmasqCacheCounts } from './cache-counts.ts';
 import { type AskQuestion, Probe, type ProbeState } from './probe.ts';
 import { type LookUpHost, lookUpBySystem, ServerAddress } from './server-address.ts';
 import { askServer } from './server-question.ts';
 import { dropsFamily, sidecarFamilies } from './sidecar-metrics.ts';
 
+/** The name of its HTTP port. */
+export const SIDECAR_PORT = 'sidecar';
+
 export interface SidecarDependencies {
   readonly clock: Clock;
   readonly log: Log;
+  /** The connections of its port that were closed before their requests were answered. */
+  readonly httpDrops: () => DropCounts;
   /** Returns numbers from 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
   /** Looks up host names. Default: by the system. */
@@ -31,11 +37,11 @@ export interface SidecarDependencies {
 }
 
 export class Sidecar {
+  readonly httpPort: HttpPort;
   readonly #plan: SidecarPlan;
   readonly #dependencies: SidecarDependencies;
   readonly #probes: readonly Probe[];
   readonly #counts: DnsmasqCacheCounts;
-  readonly #http: HttpServer;
 
   constructor(plan: SidecarPlan, dependencies: SidecarDependencies) {
     this.#plan = plan;
@@ -46,29 +52,17 @@ export class Sidecar {
     );
     const { server, interval, delay } = plan.dnsmasq;
     this.#counts = new DnsmasqCacheCounts({ ask: this.#pendingQueryOf(server), interval, delay, clock, log });
-    this.#http = new HttpServer(plan.http, this.#routes(), clock, log);
+    this.httpPort = { name: SIDECAR_PORT, options: plan.http, routes: this.#routes() };
   }
 
-  /**
-   * Listens for HTTP, then starts the probes.
-   *
-   * @throws HttpServerError if it cannot listen on its port
-   */
-  async start(): Promise<void> {
-    await this.#http.start();
+  start(): void {
     for (const probe of this.#probes) probe.start();
     this.#counts.start();
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     for (const probe of this.#probes) probe.stop();
     this.#counts.stop();
-    await this.#http.stop();
-  }
-
-  /** The HTTP port; undefined until it is open. */
-  get port(): number | undefined {
-    return this.#http.port;
   }
 
   /** The sidecar's own metrics, in the text format of Prometheus. */
@@ -86,7 +80,7 @@ export class Sidecar {
   }
 
   #routes(): ReadonlyMap<string, HttpRoute> {
-    const { clock, furtherMetrics = () => [] } = this.#dependencies;
+    const { clock, httpDrops, furtherMetrics = () => [] } = this.#dependencies;
     const alive = () => ({
       status: 200,
       type: PLAIN_TEXT,
@@ -97,7 +91,7 @@ export class Sidecar {
       type: METRICS_TEXT,
       body: [
         this.metrics(),
-        writeSortedFamilies([dropsFamily(this.#http.drops)]),
+        writeSortedFamilies([dropsFamily(httpDrops())]),
         writeSortedFamilies(furtherMetrics()),
       ].join(''),
     });

@@ -5,6 +5,7 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
 import type { RestorableId } from '../../deviations/table.ts';
+import { HttpHost } from '../../observe/http-host.ts';
 import { CoreDnsFrontEnd } from './coredns-front-end.ts';
 
 const FILES = { read: () => '', kindOf: () => undefined, list: () => [] };
@@ -41,6 +42,7 @@ async function startFrontEnd({
     reading,
     restored: new Set(restored),
     queryLog: undefined,
+    http: new HttpHost({ clock, log }),
     clock,
     log,
     takeover: false,

@@ -13,6 +13,7 @@ import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { CorefileProblem } from '../../corefile/syntax/findings.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
+import type { HttpHost } from '../../observe/http-host.ts';
 import { findOptions } from '../../plugins/registry.ts';
 import type { ServerEvidence } from '../../reasons/finding.ts';
 import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
@@ -23,6 +24,8 @@ export interface CoreDnsFrontEndOptions {
   readonly reading: GoodCorefile;
   /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
+  /** For its endpoints. */
+  readonly http: HttpHost;
   /** The query log unless the Corefile has one; undefined: none. */
   readonly queryLog: QueryLogPlan | undefined;
   /** Until when after the stop signal to answer on while queries arrive, if the Corefile says nothing: milliseconds. Default: 0. */
@@ -66,12 +69,13 @@ export class CoreDnsFrontEnd implements FrontEnd {
   #failed: { readonly digest: string | undefined; readonly message: string } | undefined;
 
   constructor(options: CoreDnsFrontEndOptions) {
-    const { reading, takeover, metricsText, notReady, clock, log } = options;
+    const { reading, takeover, http, metricsText, notReady, clock, log } = options;
     this.#options = options;
     this.#reading = reading;
     this.#plan = compileCorefile(reading.blocks, options);
     this.#endpoints = new Endpoints({
       takeover,
+      http,
       metricsText,
       notReady,
       clock,
@@ -136,7 +140,6 @@ export class CoreDnsFrontEnd implements FrontEnd {
       config: undefined,
       problems,
       watches: [],
-      httpDrops: this.#endpoints.drops,
       missingRules: missingRules?.(),
     };
   }

@@ -12,8 +12,7 @@ import type { EndpointPlan } from '../../config/server/server-plan.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { TlsServer, type TlsServerOptions } from '../../listen/secure/tls-server.ts';
 import { FirstReadiness } from '../../observe/first-readiness.ts';
-import type { DropCounts } from '../../observe/http-connections.ts';
-import { HttpHost } from '../../observe/http-host.ts';
+import type { HttpHost } from '../../observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { type HttpServer, HttpServerError } from '../../observe/http-server.ts';
 import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
@@ -23,6 +22,8 @@ import { ListenerCertificates } from '../listener-certificates.ts';
 export interface EndpointsDependencies {
   /** Whether to share ports with another process, or to wait for them, instead of failing. */
   readonly takeover: boolean;
+  /** Where the ports are opened, under their addresses. */
+  readonly http: HttpHost;
   /** All metrics in Prometheus text format. */
   readonly metricsText: () => string;
   /** What is wrong although the server is well and ready, for these requests: lines, or nothing. */
@@ -57,7 +58,6 @@ interface HttpEndpoint {
 
 export class Endpoints {
   readonly #dependencies: EndpointsDependencies;
-  readonly #host: HttpHost;
   readonly #endpoints = new Map<string, HttpEndpoint>();
   readonly #profiles: ReadonlyMap<string, HttpRoute>;
   readonly #certificates: ListenerCertificates<HttpServer>;
@@ -67,16 +67,10 @@ export class Endpoints {
 
   constructor(dependencies: EndpointsDependencies) {
     this.#dependencies = dependencies;
-    this.#host = new HttpHost(dependencies.clock, dependencies.log);
     this.#profiles = profileRoutes(dependencies);
     const { isServing, notReady, clock } = dependencies;
     this.#firstReadiness = new FirstReadiness(() => isServing() && notReady(false).length === 0, clock);
     this.#certificates = new ListenerCertificates(dependencies.clock, dependencies.log);
-  }
-
-  /** Connections that were closed before their requests were answered. */
-  get drops(): DropCounts {
-    return this.#host.drops;
   }
 
   /** Listens on all addresses of a plan in addition to the open ones. @throws EndpointError, with nothing changed */
@@ -145,7 +139,7 @@ export class Endpoints {
     this.#route(endpoint, kinds, plans);
     try {
       await this.#certificates.open(address, await readTlsOf(address, plans), (encryption) =>
-        this.#host.open({ name: address, options: { ...options, encryption }, routes }),
+        this.#dependencies.http.open({ name: address, options: { ...options, encryption }, routes }),
       );
     } catch (error) {
       throw error instanceof HttpServerError ? bindError(address, error) : error;
@@ -181,7 +175,7 @@ export class Endpoints {
       this.#endpoints.delete(address);
       this.#certificates.forget(address);
     }
-    await this.#host.close(addresses);
+    await this.#dependencies.http.close(addresses);
   }
 }
 

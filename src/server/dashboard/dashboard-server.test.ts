@@ -3,15 +3,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
-import type { HttpServer } from '../../observe/http-server.ts';
+import { HttpHost, type HttpPort } from '../../observe/http-host.ts';
 import { Collector } from './collector.ts';
-import { createDashboardServer, wordsOf } from './dashboard-server.ts';
+import { createDashboardPort, DASHBOARD_PORT, wordsOf } from './dashboard-server.ts';
 import type { ShownReplica } from './replica.ts';
 
 const TOKEN = 'right';
 const files = new Map([['/', { status: 200, type: 'text/html; charset=utf-8', body: '<!doctype html>' }]]);
 
-let server: HttpServer;
+let http: HttpHost;
 let collector: Collector;
 let clock: ManualClock;
 let asked: string[];
@@ -34,21 +34,21 @@ beforeEach(async () => {
   clock = new ManualClock();
   asked = [];
   open = 0;
+  http = new HttpHost({ clock: systemClock, log: silentLog });
   collector = new Collector(async () => [replica], clock);
   const options = { address: '127.0.0.1', port: 0, token: TOKEN, files, flag: '--port' };
-  server = createDashboardServer(options, collector, systemClock, silentLog);
-  await server.start();
+  await show(createDashboardPort(options, collector, systemClock));
 });
 
 afterEach(async () => {
   collector.stop();
-  await server.stop();
+  await http.stop();
 });
 
 async function get(path: string, headers: Record<string, string> = {}, method = 'GET', host = '127.0.0.1') {
   return await new Promise<{ status: number | undefined; body: string; policy: unknown }>(
     (resolve, reject) => {
-      const sent = request({ host, port: server.port, path, method, headers }, (response) => {
+      const sent = request({ host, port: http.portOf(DASHBOARD_PORT), path, method, headers }, (response) => {
         let body = '';
         response.setEncoding('utf8').on('data', (text) => {
           body += text;
@@ -59,6 +59,12 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
       sent.on('error', reject).end();
     },
   );
+}
+
+/** In place of the port that was open. */
+async function show(port: HttpPort): Promise<void> {
+  await http.stop();
+  await http.open(port);
 }
 
 const authorized = { authorization: `Bearer ${TOKEN}` };
@@ -82,10 +88,8 @@ describe('the port of the dashboard', () => {
   });
 
   it('answers for its own address, and for hosts that the user allows', async () => {
-    await server.stop();
     const place = { address: '127.0.0.2', port: 0, token: TOKEN, files, flag: '--dashboard' };
-    server = createDashboardServer({ ...place, hosts: ['dns.example'] }, collector, systemClock, silentLog);
-    await server.start();
+    await show(createDashboardPort({ ...place, hosts: ['dns.example'] }, collector, systemClock));
     const statuses = ['127.0.0.2:80', 'DNS.example:80', 'localhost', '127.0.0.3', 'dns.example.evil'].map(
       async (host) => (await get('/', { host }, 'GET', '127.0.0.2')).status,
     );
@@ -154,10 +158,8 @@ describe('replicas', () => {
   });
 
   it('are summed up at most twice a second, whatever the number of requests', async () => {
-    await server.stop();
     const options = { address: '127.0.0.1', port: 0, token: TOKEN, files, flag: '--port' };
-    server = createDashboardServer(options, collector, clock, silentLog);
-    await server.start();
+    await show(createDashboardPort(options, collector, clock));
     const look = vi.spyOn(collector, 'look');
     for (let request = 0; request < 3; request += 1) await get('/api/state', authorized);
     expect(look).toHaveBeenCalledTimes(1);

@@ -8,11 +8,10 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/describe-error.ts';
-import type { Log } from '../../base/log.ts';
 import { readControlOrder } from '../../config/control/control-order.ts';
 import { describeProblem } from '../../config/values/problem.ts';
+import type { HttpPort } from '../../observe/http-host.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
-import { HttpServer } from '../../observe/http-server.ts';
 import { checkExplanation } from '../../reasons/render-explanation.ts';
 import type { Collector } from './collector.ts';
 import { json } from './json-reply.ts';
@@ -58,12 +57,14 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-export function createDashboardServer(
+/** The name of the HTTP port. */
+export const DASHBOARD_PORT = 'dashboard';
+
+export function createDashboardPort(
   { token, files, hosts = [], waitsForPort: waitForPort = false, ...place }: DashboardOptions,
   collector: Collector,
   clock: Clock,
-  log: Log,
-): HttpServer {
+): HttpPort {
   const explaining = new Explanations(collector, clock);
   const live = new LiveQueries(collector, clock);
   const state = new StateReply(collector, clock);
@@ -74,13 +75,14 @@ export function createDashboardServer(
     [`${DATA_PREFIX}live`, (query) => live.reply(query)],
     [`${DATA_PREFIX}explain`, (query) => explaining.reply(query)],
   ]);
-  const options = { ...place, waitForPort, headers: HEADERS, takesTime: false };
-  return new HttpServer(
-    { ...options, refuse: (path, headers) => refuse(path, headers, names, token) },
-    routes,
-    clock,
-    log,
-  );
+  const options: HttpPort['options'] = {
+    ...place,
+    waitForPort,
+    headers: HEADERS,
+    takesTime: false,
+    refuse: (path, headers) => refuse(path, headers, names, token),
+  };
+  return { name: DASHBOARD_PORT, options, routes };
 }
 
 /** An address as addresses of pages have it. */

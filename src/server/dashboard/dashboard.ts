@@ -6,12 +6,11 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import type { CarryOut } from '../../observe/control/control-socket.ts';
+import type { HttpHost, HttpPort } from '../../observe/http-host.ts';
 import type { HttpReply } from '../../observe/http-route.ts';
-import type { HttpServer } from '../../observe/http-server.ts';
 import { Collector } from './collector.ts';
-import { createDashboardServer, type DashboardPlace, hostOf } from './dashboard-server.ts';
+import { createDashboardPort, DASHBOARD_PORT, type DashboardPlace, hostOf } from './dashboard-server.ts';
 import type { FindReplicas } from './replica.ts';
 
 const TOKEN_OCTETS = 24;
@@ -20,38 +19,40 @@ export interface DashboardSettings extends DashboardPlace {
   /** The folder of the files of the page. */
   readonly folder: string;
   readonly find: FindReplicas;
+  readonly http: HttpHost;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 export class Dashboard {
   readonly #place: DashboardPlace;
   readonly #collector: Collector;
-  readonly #server: HttpServer;
+  readonly #http: HttpHost;
+  readonly #port: HttpPort;
   readonly #token = randomBytes(TOKEN_OCTETS).toString('base64url');
 
   /** @throws Error if the build lacks the files of the page */
-  constructor({ folder, find, clock, log, ...place }: DashboardSettings) {
+  constructor({ folder, find, http, clock, ...place }: DashboardSettings) {
     this.#place = place;
+    this.#http = http;
     this.#collector = new Collector(find, clock);
     const options = { ...place, token: this.#token, files: readPageFiles(folder) };
-    this.#server = createDashboardServer(options, this.#collector, clock, log);
+    this.#port = createDashboardPort(options, this.#collector, clock);
   }
 
   /** @throws HttpServerError */
   async start(): Promise<void> {
-    await this.#server.start();
+    await this.#http.open(this.#port);
   }
 
   /** What to open in a browser. Behind the # the token is sent to no server. */
   get url(): string {
     const { address, port } = this.#place;
-    return `http://${hostOf(address)}:${this.#server.port ?? port}/#token=${this.#token}`;
+    return `http://${hostOf(address)}:${this.#http.portOf(DASHBOARD_PORT) ?? port}/#token=${this.#token}`;
   }
 
   async stop(): Promise<void> {
     this.#collector.stop();
-    await this.#server.stop();
+    await this.#http.close([DASHBOARD_PORT]);
   }
 }
 

@@ -13,6 +13,7 @@ import { planFromFlags } from '../../../src/config/serve/serve-plan.ts';
 import type { ServerPlan } from '../../../src/config/server/server-plan.ts';
 import { withOptions } from '../../../src/config/server/testing/with-options.ts';
 import { startThreadOf } from '../../../src/listen/reader-threads.ts';
+import { HttpHost } from '../../../src/observe/http-host.ts';
 import { federations as federationsPlugin } from '../../../src/plugins/federations/plugin.ts';
 import { localNames as localNamesPlugin } from '../../../src/plugins/local-names/plugin.ts';
 import type { FrontEnd, PlanListener } from '../../../src/server/front-end.ts';
@@ -108,12 +109,14 @@ it('loses nothing, and holds no more memory after it', { timeout: 180_000 }, asy
   );
   if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
   const readerEntry = await bundleServerThreads();
+  const log = new RecordingLog();
   const dependencies = {
     environment: {},
     home: undefined,
     exampleFolder: 'examples/cluster',
     clock: systemClock,
-    log: new RecordingLog(),
+    log,
+    http: new HttpHost({ clock: systemClock, log }),
     startReader: startThreadOf(readerEntry),
     queryLogEntry: new URL('query-log.mjs', readerEntry),
     version: 'test',

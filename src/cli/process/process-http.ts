@@ -1,0 +1,11 @@
+/**
+ * The HTTP ports of this process: one host for all that it serves, which takes over the ports that the entry opened early.
+ */
+import { systemClock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { HttpHost } from '../../observe/http-host.ts';
+import { takeEarlyPort } from './early-ports.ts';
+
+export function createHttpHost(log: Log): HttpHost {
+  return new HttpHost({ clock: systemClock, log, takeEarlyPort });
+}
