@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeCursor } from './cursor.js';
 import { ASKED_TYPES, BEHIND, BLOCK, KitQuery, makeHost } from './host.js';
-import { API, CLASS, definePlugin, isWithin, toName } from './index.js';
+import { API, CLASS, definePlugin, findLimitsFault, isWithin, toName } from './index.js';
 
 const START_MILLISECONDS = 10_000;
 const DEADLINE_MILLISECONDS = 5_000;
@@ -61,6 +61,8 @@ async function testExample(definition, example, settings, faults) {
 }
 
 async function askAll(handler, host, { questions, seed }, report) {
+  const limitsFault = handler.limits && findLimitsFault(handler.limits);
+  if (limitsFault !== undefined) report(`The host cannot apply its ${limitsFault}.`);
   const random = randomFrom(seed);
   const zones = [...handler.questions.matches()].flatMap(({ name }) =>
     name.kind === 'any' ? [] : [name.name],

@@ -176,6 +176,8 @@ export interface HandlerParts {
   readonly writesLines?: true;
   /** Whether it works out answers to names that the table lacks, so that they are worth storing. Default: no. */
   readonly derivesAnswers?: true;
+  /** What the network of a client may ask and get in a second. They do not change. Since 2.1.0. Default: no bound. */
+  readonly limits?: RateLimits;
   /** An error that it throws is answered SERVFAIL, logged, and counted in `coredns_panics_total`. */
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
@@ -183,6 +185,42 @@ export interface HandlerParts {
 export interface Handler extends HandlerParts {
   readonly role: 'other';
 }
+
+/**
+ * Rates, each for all clients of a network together. The host applies them where queries arrive and responses leave, in reader threads
+ * too: a request before anything is asked, a response when it is whole.
+ *
+ * Rates are numbers a second, also below 1; 0: no bound. The credit of one second may be used at once.
+ */
+export interface RateLimits {
+  /** The names that they hold for, with all names below them. Names of other server blocks are not among them. */
+  readonly zones: readonly NameKey[];
+  /** Leading bits of an address that make up a network: 1 to 32, and 1 to 128. */
+  readonly prefixLengths: { readonly ipv4: number; readonly ipv6: number };
+  /** Requests of a network, over any transport. What exceeds the rate is dropped. */
+  readonly requestsPerSecond: number;
+  /** Responses to a network over UDP that are alike. What exceeds the rate is dropped. */
+  readonly responsesPerSecond: Readonly<Record<ResponseKind, number>>;
+  /** Of so many responses that exceed their rate, one is sent truncated, without records; 0: no response. At most 255. */
+  readonly slip: number;
+  /** Milliseconds for which a network that goes on asking stays over its rate at most; more than 0. */
+  readonly window: number;
+  /** How many counts are kept, up to 10,000,000, with 13 octets each. A response that has no room among them is not limited. */
+  readonly maxCounts: number;
+  /** Whether what exceeds a rate is only counted. */
+  readonly reportsOnly: boolean;
+  /** Counts of what exceeds the rates. */
+  readonly exceeded: {
+    readonly requests: readonly HandlerCount[];
+    readonly responses: readonly HandlerCount[];
+  };
+}
+
+/**
+ * What responses are alike in. `response`: they have records, and the same name and type. `nodata`: they have the same name. `nxdomain`
+ * and `referral`: they name the same zone, and referrals the same type. `error`: they have another response code, whichever it is.
+ */
+export type ResponseKind = 'response' | 'nodata' | 'nxdomain' | 'referral' | 'error';
 
 export type AnswerEffect = 'unchanged' | 'modifiers' | 'chain';
 
@@ -472,6 +510,9 @@ export declare function anyName(types: ReadonlySet<number>): Questions;
 
 /** Reads the use of a directive without settings. @throws the fault of an argument */
 export declare function readBareUse(cursor: Cursor): void;
+
+/** @returns what is wrong with limits, for a message; undefined: a host can apply them */
+export declare function findLimitsFault(limits: RateLimits): string | undefined;
 
 /** A mistake in a Corefile, for `Cursor.whole`. @param remedy what to do: a whole sentence */
 export declare function fault(message: string, word: Word, remedy: string): Error;

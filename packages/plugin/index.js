@@ -1,7 +1,7 @@
 /**
  * The functions of the contract.
  */
-import { isWithinAny } from './messages.js';
+import { isWithinAny, toKey } from './messages.js';
 
 export * from './messages.js';
 
@@ -48,6 +48,35 @@ export function namesWithin(zones, types = 'all') {
 export function readBareUse(cursor) {
   if (cursor.argument() !== undefined)
     throw cursor.argumentError('Take the word out: this plugin has no settings.');
+}
+
+const RESPONSE_KINDS = ['response', 'nodata', 'nxdomain', 'referral', 'error'];
+const MAX_COUNTS = 10_000_000;
+const MAX_SLIP = 255;
+
+export function findLimitsFault(limits) {
+  const { zones, prefixLengths = {}, requestsPerSecond, responsesPerSecond = {}, exceeded = {} } = limits;
+  if (!Array.isArray(zones) || zones.some((zone) => typeof zone !== 'string' || toKey(zone) !== zone))
+    return `limits: not a list of zones in lower case: ${zones}`;
+  for (const rate of [requestsPerSecond, ...RESPONSE_KINDS.map((kind) => responsesPerSecond[kind])])
+    if (!isBetween(rate, 0, Number.MAX_VALUE)) return `limits: not a rate: ${rate}`;
+  const { requests, responses } = exceeded;
+  if (!Array.isArray(requests) || !Array.isArray(responses)) return 'limits: exceeded lacks lists of counts';
+  const { window, maxCounts, slip } = limits;
+  if (!isBetween(window, Number.MIN_VALUE, Number.MAX_VALUE)) return `limits: not a window: ${window}`;
+  for (const [part, value, min, max] of [
+    ['prefixLengths.ipv4', prefixLengths.ipv4, 1, 32],
+    ['prefixLengths.ipv6', prefixLengths.ipv6, 1, 128],
+    ['maxCounts', maxCounts, 1, MAX_COUNTS],
+    ['slip', slip, 0, MAX_SLIP],
+  ])
+    if (!Number.isInteger(value) || !isBetween(value, min, max))
+      return `limits: ${part} is not a whole number from ${min} to ${max}: ${value}`;
+  return undefined;
+}
+
+function isBetween(value, min, max) {
+  return typeof value === 'number' && value >= min && value <= max;
 }
 
 export function fault(message, { position }, remedy) {

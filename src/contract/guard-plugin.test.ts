@@ -7,9 +7,11 @@ import {
   EMPTY_ANSWER,
   type Handler,
   type Plugin,
+  type RateLimits,
   type ResourceRecord,
   type Service,
   STORED_ANSWERS,
+  toKey,
   toWhole,
   UPSTREAMS,
   WATCHES,
@@ -24,6 +26,17 @@ import { findDefinitionFault, guardPlugin } from './guard-plugin.ts';
 import type { PluginContext } from './plugin.ts';
 import { ANSWER_TABLE } from './services.ts';
 
+const LIMITS: RateLimits = {
+  zones: [toKey('example.')],
+  prefixLengths: { ipv4: 24, ipv6: 56 },
+  requestsPerSecond: 1,
+  responsesPerSecond: { response: 1, nodata: 1, nxdomain: 1, referral: 1, error: 1 },
+  slip: 0,
+  window: 15_000,
+  maxCounts: 100,
+  reportsOnly: false,
+  exceeded: { requests: [], responses: [] },
+};
 const FOUND = addresses('a.example.', '192.0.2.1');
 
 function make(handler: Partial<Handler>, more: Partial<Plugin> = {}) {
@@ -71,6 +84,10 @@ describe('a handler', () => {
     expect(make(said).handler).toMatchObject(said);
     expect(() => make({ maxUdpSize: 7 })).toThrow('not a size of a UDP response: 7');
     expect(() => make({ flags: { clear: -1, set: 0 } })).toThrow('not flags of a header');
+    expect(() => make({ limits: { ...LIMITS, maxCounts: 0 } })).toThrow(
+      'plugin/test: limits: maxCounts is not a whole number from 1 to 10000000: 0',
+    );
+    expect(make({ limits: LIMITS }).handler.limits).toBe(LIMITS);
     expect(() => make({ role: 'publisher' } as unknown as Partial<Handler>)).toThrow(
       "is not 'other': publisher",
     );

@@ -5,6 +5,7 @@
 import {
   COUNTERS,
   type Context,
+  findLimitsFault,
   type Handler,
   type Plugin as OutsidePlugin,
   type PluginDefinition,
@@ -190,6 +191,8 @@ function guardHandler(name: string, handler: Handler, clock: Clock): HostHandler
     throw new TypeError(`plugin/${name}: not a size of a UDP response: ${maxUdpSize}`);
   if (flags !== undefined && ![flags.clear, flags.set].every((bits) => isWithinRange(bits, 0, MAX_UINT16)))
     throw new TypeError(`plugin/${name}: not flags of a header: ${JSON.stringify(flags)}`);
+  const fault = handler.limits && findLimitsFault(handler.limits);
+  if (fault !== undefined) throw new TypeError(`plugin/${name}: ${fault}`);
   const stated = guardQuestions(questions);
   const isOfOtherClass = (query: Query) => query.question.class !== 1 && handler.answersClasses !== undefined;
   return {

@@ -84,6 +84,7 @@ export class Engine {
     this.#sums = new CounterSums(this.table.memory, dependencies.readers + 1);
     this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);
     this.metrics.collectBy(() => this.readerPath.catchUp());
+    this.metrics.collectBy(() => this.#blocks.limits.catchUp());
     this.#readerCounts = new ReaderCounts(
       this.metrics,
       (first, count) => this.table.claimOutcomes(first, count),

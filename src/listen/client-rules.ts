@@ -2,18 +2,17 @@
  * What clients may do, by their addresses: who may send queries, and how often. Readers decide before they parse a
  * query, and again before they send its response.
  *
- * Rates apply only to UDP, where the address of a client may be forged. Excess queries and responses are dropped, but
+ * Rates of responses apply only to UDP, where the address of a client may be forged. Excess queries and responses are dropped, but
  * one in `slip` gets a truncated response: a real client then retries over TCP, and a forger gains no amplification.
  */
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Client } from '../chain/query.ts';
-import { encodeSocketAddress } from '../socket/addresses.ts';
-import { AF_INET } from '../socket/linux.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { RCODE } from '../wire/types.ts';
 import { type ClientPrefix, ClientPrefixes } from './client-prefixes.ts';
-import { makeRateLimiterMemory, RateLimiter } from './rate-limiter.ts';
+import { DEBIT } from './rate-limiter.ts';
+import { isBounding, RateChecker, type RateRules, type SharedRates, shareRates } from './rate-rules.ts';
+import { type RatedZone, RatedZones } from './rated-zones.ts';
 
 /** `refuse`: REFUSED. `drop`: no response. */
 export const ACCESS_ACTIONS = ['allow', 'refuse', 'drop'] as const;
@@ -29,7 +28,7 @@ export interface ClientRules {
   readonly access: readonly AccessRule[];
   /** Queries a second of all clients that share a prefix, from 1; undefined: unlimited. */
   readonly queryRate: number | undefined;
-  /** Similar responses a second to all clients that share a prefix: to the same question, or with the same error; likewise. */
+  /** Responses a second to all clients that share a prefix, of those that are alike as `rate-rules.ts` says; likewise. */
   readonly responseRate: number | undefined;
   /** One in this many excess queries or responses gets a truncated response; 0: all are dropped. */
   readonly slip: number;
@@ -37,20 +36,53 @@ export interface ClientRules {
   readonly prefixLengths: { readonly ipv4: number; readonly ipv6: number };
 }
 
-/** Rules with the memory that the readers of a process share. */
+/** Rules with the memory that the threads of a process share. */
 export interface SharedClientRules {
-  readonly rules: ClientRules;
-  readonly queries: SharedArrayBuffer;
-  readonly responses: SharedArrayBuffer;
-  /** Drawn at random, so that clients cannot choose addresses that share a counter. */
-  readonly seed: number;
+  readonly access: readonly AccessRule[];
+  /** Those of all names. */
+  readonly rates: SharedRates | undefined;
+  /** Those that server blocks state for zones. */
+  readonly zones: readonly RatedZone[];
 }
 
-/** @returns undefined if the rules restrict no client, so that readers can skip them */
-export function shareClientRules(rules: ClientRules, seed: number): SharedClientRules | undefined {
-  const { access, queryRate, responseRate } = rules;
-  if (access.length === 0 && queryRate === undefined && responseRate === undefined) return undefined;
-  return { rules, queries: makeRateLimiterMemory(), responses: makeRateLimiterMemory(), seed };
+/** Of queries and of responses: 416 KiB. */
+const MAX_COUNTS = 32_768;
+
+/**
+ * @param seed drawn at random
+ * @param zones with rates that server blocks state
+ * @returns undefined if the rules restrict no client, so that readers can skip them
+ */
+export function shareClientRules(
+  rules: ClientRules | undefined,
+  seed: number,
+  zones: readonly RatedZone[] = [],
+): SharedClientRules | undefined {
+  const access = rules?.access ?? [];
+  const own = rules && toRateRules(rules);
+  const rates = own !== undefined && isBounding(own) ? shareRates(own, seed) : undefined;
+  if (access.length === 0 && rates === undefined && zones.length === 0) return undefined;
+  return { access, rates, zones };
+}
+
+function toRateRules({ queryRate = 0, responseRate = 0, slip, prefixLengths }: ClientRules): RateRules {
+  return {
+    prefixLengths,
+    requests: queryRate,
+    countsStreams: false,
+    responses: {
+      response: responseRate,
+      nodata: responseRate,
+      nxdomain: responseRate,
+      referral: responseRate,
+      error: responseRate,
+    },
+    requestSlip: slip,
+    responseSlip: slip,
+    window: 0,
+    maxCounts: MAX_COUNTS,
+    reportsOnly: false,
+  };
 }
 
 /** One checker for each set of rules, in the same places. */
@@ -73,29 +105,20 @@ const ACTION_CLASSES: Readonly<Record<AccessAction, number>> = {
 };
 const QR = 0x80;
 const TC = 0x02;
-const IPV4_AT = 4;
-const IPV6_AT = 8;
 
 export class ClientRuleChecker {
   readonly #access: ClientPrefixes | undefined;
-  readonly #queries: RateLimiter | undefined;
-  readonly #responses: RateLimiter | undefined;
-  readonly #rules: ClientRules;
-  readonly #seed: number;
+  readonly #rates: RateChecker | undefined;
+  readonly #zones: RatedZones | undefined;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #now = 0;
-  #exceeded = 0;
 
   /** @param clock with a monotonic time that all threads share */
-  constructor(shared: SharedClientRules, clock: Pick<Clock, 'monotonic'> = systemClock) {
-    const { rules, queries, responses, seed } = shared;
-    const { access, queryRate, responseRate } = rules;
+  constructor({ access, rates, zones }: SharedClientRules, clock: Pick<Clock, 'monotonic'> = systemClock) {
     const classes = new Map(access.map(({ clients, action }) => [clients, ACTION_CLASSES[action]]));
     this.#access = access.length === 0 ? undefined : new ClientPrefixes(classes, DECISION.PASS);
-    this.#queries = queryRate === undefined ? undefined : new RateLimiter(queries, queryRate);
-    this.#responses = responseRate === undefined ? undefined : new RateLimiter(responses, responseRate);
-    this.#rules = rules;
-    this.#seed = seed;
+    this.#rates = rates && new RateChecker(rates);
+    this.#zones = zones.length === 0 ? undefined : new RatedZones(zones);
     this.#clock = clock;
   }
 
@@ -114,68 +137,59 @@ export class ClientRuleChecker {
     return this.#access?.find(octets, at) ?? DECISION.PASS;
   }
 
-  /** Judges whether a client may send one more query over UDP. @returns PASS, DROP or TRUNCATE */
-  judgeQuery(octets: Uint8Array, at: number): number {
-    if (this.#queries === undefined) return DECISION.PASS;
-    return this.#queries.exceeds(this.#keyOf(octets, at), this.#now) ? this.#limit() : DECISION.PASS;
+  /**
+   * Judges whether a client may send one more query.
+   *
+   * @param at where its socket address begins in `octets`
+   * @param length octets of the query, which begins at `start` of `packet`
+   * @returns PASS, DROP or TRUNCATE
+   */
+  judgeQuery(
+    octets: Uint8Array,
+    at: number,
+    packet: Uint8Array,
+    start: number,
+    length: number,
+    isStream = false,
+  ): number {
+    const own = this.#rates;
+    let debit: number = DEBIT.WITHIN;
+    if (own !== undefined && (!isStream || own.countsStreams))
+      debit = own.countRequest(octets, at, this.#now);
+    if (debit === DEBIT.WITHIN && this.#zones !== undefined)
+      for (const each of this.#zones.find(packet, start, length))
+        if (debit === DEBIT.WITHIN && (!isStream || each.countsStreams))
+          debit = each.countRequest(octets, at, this.#now);
+    return decideBy(debit);
   }
 
   /**
    * Judges a response over UDP.
    *
    * @param at where its client's socket address begins in `octets`
+   * @param length octets of the response, which begins at `start` of `packet`
    * @returns PASS, DROP or TRUNCATE
    */
-  judgeResponse(octets: Uint8Array, at: number, packet: Uint8Array, start: number): number {
-    if (this.#responses === undefined) return DECISION.PASS;
-    const rcode = (packet[start + 3] ?? 0) & 15;
-    let key = mix(this.#keyOf(octets, at), rcode);
-    // An attacker can ask for any number of missing names, so they count together.
-    if (rcode === RCODE.NOERROR) key = hashQuestion(key, packet, start);
-    return this.#responses.exceeds(key, this.#now) ? this.#limit() : DECISION.PASS;
+  judgeResponse(octets: Uint8Array, at: number, packet: Uint8Array, start: number, length: number): number {
+    let debit = this.#rates?.countResponse(octets, at, packet, start, this.#now) ?? DEBIT.WITHIN;
+    if (debit === DEBIT.WITHIN && this.#zones !== undefined)
+      for (const each of this.#zones.find(packet, start, length))
+        if (debit === DEBIT.WITHIN) debit = each.countResponse(octets, at, packet, start, this.#now);
+    return decideBy(debit);
   }
 
   /** Judges a query outside a batch. @returns one of `DECISION` */
-  judge({ address, port, transport }: Client): number {
-    const client = encodeSocketAddress({ address, port });
+  judge(client: Uint8Array, packet: Uint8Array, length: number, isStream: boolean): number {
     const access = this.judgeAccess(client, 0);
-    if (access !== DECISION.PASS || transport !== 'udp') return access;
+    if (access !== DECISION.PASS) return access;
     this.setTime();
-    return this.judgeQuery(client, 0);
-  }
-
-  #limit(): number {
-    const { slip } = this.#rules;
-    this.#exceeded++;
-    return slip > 0 && this.#exceeded % slip === 0 ? DECISION.TRUNCATE : DECISION.DROP;
-  }
-
-  /** A hash of the prefix of an address. */
-  #keyOf(octets: Uint8Array, at: number): number {
-    const { ipv4, ipv6 } = this.#rules.prefixLengths;
-    const isIpv4 = octets[at] === AF_INET;
-    const from = at + (isIpv4 ? IPV4_AT : IPV6_AT);
-    let key = mix(this.#seed, isIpv4 ? 4 : 6);
-    for (let left = isIpv4 ? ipv4 : ipv6, octet = from; left > 0; left -= 8, octet++)
-      key = mix(key, (octets[octet] ?? 0) & (left < 8 ? 0xff00 >> left : 0xff));
-    return key;
+    return this.judgeQuery(client, 0, packet, 0, length, isStream);
   }
 }
 
-function mix(hash: number, value: number): number {
-  const mixed = Math.imul(hash ^ value, 0x9e3779b1);
-  return mixed ^ (mixed >>> 15);
-}
-
-/** Adds the name (in lower case) and the type of a response's question to a hash. */
-function hashQuestion(hash: number, packet: Uint8Array, start: number): number {
-  let at = start + HEADER_OCTETS;
-  let mixed = hash;
-  for (; (packet[at] ?? 0) !== 0; at++) {
-    const octet = packet[at] ?? 0;
-    mixed = mix(mixed, octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet);
-  }
-  return mix(mixed, ((packet[at + 1] ?? 0) << 8) | (packet[at + 2] ?? 0));
+function decideBy(debit: number): number {
+  if (debit === DEBIT.EXCEEDED) return DECISION.DROP;
+  return debit === DEBIT.SLIPS ? DECISION.TRUNCATE : DECISION.PASS;
 }
 
 /**

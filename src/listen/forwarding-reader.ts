@@ -163,7 +163,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     const rules = this.#options.rules[pending.clientSocket[client] ?? 0];
     rules?.setTime();
     const at = pending.envelopeOf(client) + ENVELOPE.NAME;
-    const decision = rules?.judgeResponse(pending.octets, at, response, 0) ?? DECISION.PASS;
+    const decision = rules?.judgeResponse(pending.octets, at, response, 0, length) ?? DECISION.PASS;
     if (decision === DECISION.PASS) {
       this.#send(pending, client, response, length);
       return;

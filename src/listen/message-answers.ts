@@ -7,7 +7,13 @@ import type { HandleQuery } from '../chain/handle-query.ts';
 import type { Client } from '../chain/query.ts';
 import { encodeSocketAddress, SOCKADDR_IN6_OCTETS } from '../socket/addresses.ts';
 import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
-import { ClientRuleChecker, carryOut, DECISION, type SharedClientRules } from './client-rules.ts';
+import {
+  ClientRuleChecker,
+  carryOut,
+  DECISION,
+  type SharedClientRules,
+  truncateResponse,
+} from './client-rules.ts';
 import { Faults, failQuery } from './faults.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
@@ -76,14 +82,18 @@ export class MessageAnswers {
   answer(query: Uint8Array, client: Client, arrived?: number): MessageAnswer {
     const received = this.#tableEvents?.now() ?? 0;
     this.#scratch.set(query);
-    const decision = this.#checker()?.judge(client) ?? DECISION.PASS;
-    if (decision !== DECISION.PASS) return this.#deny(decision, query.length);
+    const checker = this.#checker();
+    const isStream = client.transport !== 'udp';
+    const decision = checker?.judge(this.#addressOf(client), this.#scratch, query.length, isStream);
+    if (decision !== undefined && decision !== DECISION.PASS) return this.#deny(decision, query.length);
     const verdict = this.#answerInstantly(query.length, client);
     if (verdict === 0) return NOTHING;
     if (verdict < 0 && this.#isLate(arrived)) return this.#giveUp(query);
     if (verdict < 0)
       return { kind: 'later', response: this.#answerLater(Uint8Array.from(query), client, received) };
-    const response = this.#scratch.slice(0, verdict);
+    const length = this.#limit(this.#scratch, verdict, client);
+    if (length === 0) return NOTHING;
+    const response = this.#scratch.slice(0, length);
     const about = { received, source: 'table', transport: client.transport } as const;
     this.#tableEvents?.add(query, response, client, about);
     return { kind: 'response', response };
@@ -106,6 +116,16 @@ export class MessageAnswers {
     if (shared !== this.#rules?.shared)
       this.#rules = shared && { shared, checker: new ClientRuleChecker(shared) };
     return this.#rules?.checker;
+  }
+
+  /** Bounds responses over UDP. @returns the octets of the response to send, 0 for none */
+  #limit(response: Uint8Array, length: number, client: Client): number {
+    const checker = client.transport === 'udp' ? this.#checker() : undefined;
+    if (checker === undefined) return length;
+    checker.setTime();
+    const decision = checker.judgeResponse(this.#addressOf(client), 0, response, 0, length);
+    if (decision === DECISION.PASS) return length;
+    return decision === DECISION.DROP ? 0 : truncateResponse(response, 0, length, this.#udpSize);
   }
 
   #deny(decision: number, length: number): MessageAnswer {
@@ -154,9 +174,11 @@ export class MessageAnswers {
   }
 
   async #answerLater(query: Uint8Array, client: Client, received: number): Promise<Uint8Array | undefined> {
-    const response = await this.#answerByChain(query, client);
-    if (response !== undefined)
-      this.#events?.add(query, response, client, { received, source: 'chain', transport: client.transport });
+    const whole = await this.#answerByChain(query, client);
+    const length = whole === undefined ? 0 : this.#limit(whole, whole.length, client);
+    if (whole === undefined || length === 0) return undefined;
+    const response = whole.subarray(0, length);
+    this.#events?.add(query, response, client, { received, source: 'chain', transport: client.transport });
     return response;
   }
 

@@ -337,14 +337,14 @@ export class ReaderLoop {
     const { octets } = this.#batch;
     const client = this.#batch.clientOf(index);
     const access = rules.judgeAccess(octets, client);
-    const asked = access === DECISION.PASS ? rules.judgeQuery(octets, client) : access;
+    const asked = access === DECISION.PASS ? rules.judgeQuery(octets, client, octets, start, length) : access;
     if (asked !== DECISION.PASS) {
       this.#count(access === DECISION.PASS ? COUNTER.limited : COUNTER.denied, 1);
       return carryOut(asked, octets, start, length, this.#udpSize);
     }
     const answered = this.#answerOne(index, start, length);
     if (answered <= 0) return answered;
-    const response = rules.judgeResponse(octets, client, octets, start);
+    const response = rules.judgeResponse(octets, client, octets, start, answered);
     if (response === DECISION.PASS) return answered;
     this.#count(COUNTER.limited, 1);
     return response === DECISION.DROP ? 0 : truncateResponse(octets, start, answered, this.#udpSize);

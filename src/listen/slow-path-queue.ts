@@ -242,7 +242,7 @@ export class SlowPathQueue implements WorkSource {
   #limit({ octets, rules }: SlowPathQuery, response: Uint8Array, length: number): number {
     if (rules === undefined) return length;
     rules.setTime();
-    const decision = rules.judgeResponse(octets, ENVELOPE.NAME, response, 0);
+    const decision = rules.judgeResponse(octets, ENVELOPE.NAME, response, 0, length);
     if (decision === DECISION.PASS) return length;
     this.#limited++;
     return decision === DECISION.DROP ? 0 : truncateResponse(response, 0, length, this.#udpSize);

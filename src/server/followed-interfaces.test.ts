@@ -34,6 +34,7 @@ function make(lines: string, interfaces: () => Interfaces) {
       reader: new TableReader(table.memory, 0),
       listenerGroupOf: () => 0,
       serverBlocks: {
+        limits: { zonesOf: () => [] },
         handleQueryOf: () => async (query) => {
           const response = Uint8Array.from(query);
           response[2] = (response[2] ?? 0) | 0x80;

@@ -19,6 +19,7 @@ import { sumTcpCounts, sumUdpCounts } from '../listen/listener-counts.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import type { QueryTimeouts } from '../listen/query-timeouts.ts';
+import { haveSameRates, type RatedZone } from '../listen/rated-zones.ts';
 import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
 import type { ListenAddress, ReaderForwarding } from '../listen/types.ts';
 import { listenByBatches } from '../listen/udp.ts';
@@ -31,11 +32,13 @@ import type { GroupEvents } from './group-events.ts';
 import { ListenerCertificates } from './listener-certificates.ts';
 
 type AnsweringBlocks = Pick<Engine['serverBlocks'], 'handleQueryOf'>;
+/** Blocks with the rates that their plugins state. */
+type LimitingBlocks = { readonly limits: Pick<Engine['serverBlocks']['limits'], 'zonesOf'> };
 
 export interface ListenerGroupsDependencies {
   /** The engine that answers for all groups. */
   readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf' | 'metrics'> & {
-    readonly serverBlocks: AnsweringBlocks;
+    readonly serverBlocks: AnsweringBlocks & LimitingBlocks;
   };
   /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
@@ -151,14 +154,18 @@ export class ListenerGroups {
   /**
    * Opens the sockets of all new groups, or of none.
    *
+   * @param blocks whose rates hold there. Default: those that answer now
    * @throws PortInUseError, SocketError, AddressError
    */
-  async add(groups: readonly ListenerGroupPlan[]): Promise<void> {
+  async add(
+    groups: readonly ListenerGroupPlan[],
+    blocks: LimitingBlocks = this.#dependencies.engine.serverBlocks,
+  ): Promise<void> {
     const missing = groups.filter(({ server }) => !this.#open.has(server));
     const opened: string[] = [];
     try {
       for (const group of missing) {
-        await this.#listen(group);
+        await this.#listen(group, blocks);
         opened.push(group.server);
       }
       if (missing.length > 0) await this.#reader?.serve(addressesOf([...this.#open.values()]));
@@ -177,7 +184,10 @@ export class ListenerGroups {
    */
   async openLater(plan: ListenerGroupPlan, address: string): Promise<void> {
     const { server, port } = plan;
-    const clientRules = shareRules(plan.clients);
+    const clientRules = shareRules(
+      plan.clients,
+      this.#dependencies.engine.serverBlocks.limits.zonesOf(server),
+    );
     const addresses = [{ address, port, group: this.#numberOf(plan), clientRules }];
     const { takeover } = this.#dependencies;
     const tcp = await this.#listenOnTcp(plan, addresses, takeover);
@@ -200,17 +210,23 @@ export class ListenerGroups {
     }
   }
 
-  /** Applies the rules for clients of another plan to the open groups. The sockets follow with the next `keepOnly`. */
+  /**
+   * Applies the rules for clients of another plan, whose blocks answer now, to the open groups. The sockets follow with the next
+   * `keepOnly`.
+   */
   ruleBy(groups: readonly ListenerGroupPlan[]): void {
     for (const { server, clients } of groups) {
       const group = this.#open.get(server);
-      if (group === undefined || isDeepStrictEqual(group.plan.clients, clients)) continue;
-      const clientRules = shareRules(clients);
+      if (group === undefined) continue;
+      const zones = this.#dependencies.engine.serverBlocks.limits.zonesOf(server);
+      const former = group.addresses[0]?.clientRules?.zones ?? [];
+      if (isDeepStrictEqual(group.plan.clients, clients) && haveSameRates(former, zones)) continue;
+      const clientRules = shareRules(clients, zones);
       group.plan = { ...group.plan, clients };
       group.addresses = group.addresses.map((address) => ({ ...address, clientRules }));
       if (group.readers.length > 0)
         this.#dependencies.log.warn(
-          `plugin/portolan: ${server} has multisocket: its rules for clients change at the next start`,
+          `${server} has multisocket: its rules for clients change at the next start`,
         );
     }
   }
@@ -269,10 +285,10 @@ export class ListenerGroups {
     this.#free = [...this.#free, ...readers].sort((one, other) => one - other);
   }
 
-  async #listen(plan: ListenerGroupPlan): Promise<void> {
+  async #listen(plan: ListenerGroupPlan, blocks: LimitingBlocks): Promise<void> {
     const { server, address, port } = plan;
     const group = this.#numberOf(plan);
-    const clientRules = shareRules(plan.clients);
+    const clientRules = shareRules(plan.clients, blocks.limits.zonesOf(server));
     const wanted = plan.addresses ?? (isWildcard(address) ? 'all' : [address]);
     const addresses = addressesToBind(wanted, networkInterfaces()).map((each) => ({
       address: each,
@@ -463,8 +479,11 @@ export class ListenerGroups {
   }
 }
 
-function shareRules(rules: ClientRules | undefined): SharedClientRules | undefined {
-  return rules && shareClientRules(rules, randomInt(2 ** 31));
+function shareRules(
+  rules: ClientRules | undefined,
+  zones: readonly RatedZone[],
+): SharedClientRules | undefined {
+  return shareClientRules(rules, randomInt(2 ** 31), zones);
 }
 
 const unchanged = (handleQuery: HandleQuery): HandleQuery => handleQuery;

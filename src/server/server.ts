@@ -422,7 +422,7 @@ export class Server {
     let before: typeof blocks | undefined;
     try {
       if (this.#stopping !== undefined) throw new Error('the server is stopping');
-      await this.#groups?.add(followedGroups(plan));
+      await this.#groups?.add(followedGroups(plan), blocks);
       before = this.#engine.replaceBlocks(blocks);
     } catch (error) {
       await blocks.stop();

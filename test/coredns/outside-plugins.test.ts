@@ -264,6 +264,11 @@ describe('the conformance kit', () => {
       'it must call dependOnClient or forbidStoring',
     ],
     [
+      'states rates that no host can apply',
+      'handle: (query, next) => next(query), limits: { zones: [], requestsPerSecond: -1 }',
+      'The host cannot apply its limits: not a rate: -1',
+    ],
+    [
       'states questions that no match covers',
       'questions: { includes: () => true, matches: () => [] }, handle: (query, next) => next(query)',
       'and no match of them covers it',

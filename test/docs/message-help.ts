@@ -184,7 +184,7 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'plugin/kubernetes: starting server with unsynced Kubernetes API':
     'The API server has not listed everything in time. Names are SERVFAIL until it has.',
   'plugin/loadbalance: …': 'The file of weights cannot be used. The former weights stay; the line says why.',
-  'plugin/portolan: … has multisocket: its rules for clients change at the next start':
+  '… has multisocket: its rules for clients change at the next start':
     'Restart the server to apply the new rules.',
   'plugin/reload: Corefile changed but reload failed: starting with listener file descriptors: …':
     'The new Corefile cannot be applied. The former one stays; the line says why.',

@@ -34,7 +34,7 @@ it('answers by the blocks before what came to a group that a change removes', as
     reader: new TableReader(table.memory, 1),
     listenerGroupOf: () => 0,
     metrics: new MetricRegistry(),
-    serverBlocks: { handleQueryOf: (): HandleQuery | undefined => answer },
+    serverBlocks: { limits: { zonesOf: () => [] }, handleQueryOf: (): HandleQuery | undefined => answer },
   };
   const groups = new ListenerGroups({
     engine,
@@ -60,7 +60,7 @@ it('answers by the blocks before what came to a group that a change removes', as
   // Sent before the socket leaves its port, and taken by the main thread only after the change.
   const asked = client.ask('slow.example', port, ADDRESS);
   await new Promise<void>((resolve) => process.nextTick(resolve));
-  engine.serverBlocks = { handleQueryOf: () => undefined };
+  engine.serverBlocks = { limits: { zonesOf: () => [] }, handleQueryOf: () => undefined };
   await groups.keepOnly([], former);
   expect((await asked).from.port).toBe(port);
 });

@@ -9,8 +9,8 @@ it('limits nothing by default', () => {
     zones: ['example.org.'],
     window: 15_000,
     prefixLengths: { ipv4: 24, ipv6: 56 },
-    intervals: { response: 0, nodata: 0, nxdomain: 0, referral: 0, error: 0 },
-    requestInterval: 0,
+    responses: { response: 0, nodata: 0, nxdomain: 0, referral: 0, error: 0 },
+    requests: 0,
     slipRatio: 0,
     maxTableSize: 100_000,
     reportsOnly: false,
@@ -18,7 +18,7 @@ it('limits nothing by default', () => {
 });
 
 it('takes the rate of responses for kinds that have none', () => {
-  const { zones, intervals, ...others } = read(
+  const { zones, responses, ...others } = read(
     'rrl A.test b.test',
     'errors-per-second 0',
     'responses-per-second 10',
@@ -32,11 +32,11 @@ it('takes the rate of responses for kinds that have none', () => {
     'report-only',
   );
   expect(zones).toEqual(['a.test.', 'b.test.']);
-  expect(intervals).toEqual({ response: 100, nodata: 100, nxdomain: 2_000, referral: 100, error: 0 });
+  expect(responses).toEqual({ response: 10, nodata: 10, nxdomain: 0.5, referral: 10, error: 0 });
   expect(others).toEqual({
     window: 1_500,
     prefixLengths: { ipv4: 32, ipv6: 64 },
-    requestInterval: 1,
+    requests: 1_000,
     slipRatio: 2,
     maxTableSize: 500,
     reportsOnly: true,

@@ -1,10 +1,16 @@
 /**
  * The properties of `rrl`.
  */
-import { type Block, fault, type NameKey, readLines, toKey, type Use, type Word } from '@portolan/plugin';
-
-/** The kinds of response that have rates of their own. */
-export type ResponseKind = 'response' | 'nodata' | 'nxdomain' | 'referral' | 'error';
+import {
+  type Block,
+  fault,
+  type NameKey,
+  type ResponseKind,
+  readLines,
+  toKey,
+  type Use,
+  type Word,
+} from '@portolan/plugin';
 
 export interface RrlOptions {
   /** Lower case, absolute. */
@@ -13,10 +19,10 @@ export interface RrlOptions {
   readonly window: number;
   /** Bits of a client's address that count. */
   readonly prefixLengths: { readonly ipv4: number; readonly ipv6: number };
-  /** Milliseconds between two responses of a kind to a network; 0: no limit. */
-  readonly intervals: Readonly<Record<ResponseKind, number>>;
-  /** Milliseconds between two requests of a network; 0: no limit. */
-  readonly requestInterval: number;
+  /** Responses of a kind to a network in a second; 0: no limit. */
+  readonly responses: Readonly<Record<ResponseKind, number>>;
+  /** Requests of a network in a second; 0: no limit. */
+  readonly requests: number;
   /** Every so manieth response that exceeds its rate is sent truncated; 0: none. */
   readonly slipRatio: number;
   readonly maxTableSize: number;
@@ -28,11 +34,11 @@ interface RrlDraft {
   window: number;
   ipv4: number;
   ipv6: number;
-  requestInterval: number;
+  requests: number;
   slipRatio: number;
   maxTableSize: number;
   reportsOnly: boolean;
-  intervals: Partial<Record<ResponseKind, number>>;
+  responses: Partial<Record<ResponseKind, number>>;
 }
 
 type ReadRrlProperty = (args: readonly Word[], name: Word) => void;
@@ -68,30 +74,30 @@ export function readOptions([use, second]: readonly Use[], block: Block): RrlOpt
     window: 15_000,
     ipv4: 24,
     ipv6: 56,
-    requestInterval: 0,
+    requests: 0,
     slipRatio: 0,
     maxTableSize: 100_000,
     reportsOnly: false,
-    intervals: {},
+    responses: {},
   };
   readLines(use, new Map([...ratesOf(draft), ...othersOf(draft)]));
-  const { intervals, window, ipv4, ipv6, requestInterval, slipRatio, maxTableSize, reportsOnly } = draft;
-  const { response = 0 } = intervals;
+  const { responses, window, ipv4, ipv6, requests, slipRatio, maxTableSize, reportsOnly } = draft;
+  const { response = 0 } = responses;
   return {
     window,
-    requestInterval,
+    requests,
     slipRatio,
     maxTableSize,
     reportsOnly,
     prefixLengths: { ipv4, ipv6 },
     zones: use.args.length === 0 ? block.zones : use.args.map(({ text }) => toKey(text)),
-    intervals: {
+    responses: {
       response,
       nodata: response,
       nxdomain: response,
       referral: response,
       error: response,
-      ...intervals,
+      ...responses,
     },
   };
 }
@@ -101,13 +107,13 @@ function ratesOf(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty])
     ...Array.from(KINDS, ([property, kind]): readonly [string, ReadRrlProperty] => [
       property,
       (args, name) => {
-        draft.intervals[kind] = readInterval(args, name);
+        draft.responses[kind] = readRate(args, name);
       },
     ]),
     [
       'requests-per-second',
       (args, name) => {
-        draft.requestInterval = readInterval(args, name);
+        draft.requests = readRate(args, name);
       },
     ],
   ];
@@ -140,11 +146,11 @@ function othersOf(draft: RrlDraft): readonly (readonly [string, ReadRrlProperty]
   ];
 }
 
-function readInterval(args: readonly Word[], name: Word): number {
+function readRate(args: readonly Word[], name: Word): number {
   const rate = readNumber(args, name);
   if (rate < 0)
     throw fault(`${name.text} cannot be negative`, name, 'Give a number from 0, which means no limit.');
-  return rate === 0 ? 0 : 1_000 / rate;
+  return rate;
 }
 
 function readNumber(args: readonly Word[], name: Word): number {

@@ -1,63 +1,45 @@
-import { EMPTY_ANSWER, toKey } from '@portolan/plugin';
+import { toKey } from '@portolan/plugin';
 import { expect, it } from 'vitest';
-import {
-  askPlugin,
-  makeAnswer,
-  makeContext,
-  makePlugin,
-  makeQuery,
-  makeRecord,
-  makeUse,
-} from '../../testing/src/uses.ts';
+import { makeContext, makePlugin, makeUse } from '../../testing/src/uses.ts';
 import rrl from './plugin.ts';
-
-const FOUND = makeAnswer(0, [makeRecord('a.example.org.', { kind: 'A', address: '192.0.2.9' })]);
 
 function make(...lines: readonly string[]) {
   const context = makeContext();
-  const plugin = makePlugin(rrl, context, makeUse('rrl', ...lines));
-  const ask = async (query = makeQuery('a.example.org.')) => await askPlugin(plugin, query, FOUND);
-  return { ask, plugin, context };
+  const { handler } = makePlugin(rrl, context, makeUse('rrl', ...lines));
+  return { context, handler };
 }
 
-it('sends nothing for what exceeds its rate, but some truncated, and counts it', async () => {
-  const { ask, context } = make('responses-per-second 1', 'slip-ratio 2');
-  expect(await ask()).toBe(FOUND);
-  expect(await ask()).toEqual({ kind: 'drop' });
-  expect(await ask()).toEqual({ ...EMPTY_ANSWER, truncated: true });
-  expect(context.counts).toEqual(new Map([['coredns_rrl_responses_exceeded_total', 2]]));
-});
-
-it('drops requests without asking the plugins behind', async () => {
-  const { ask, context } = make('requests-per-second 1');
-  expect(await ask()).toBe(FOUND);
-  expect(await ask()).toEqual({ kind: 'drop' });
-  expect(context.counts).toEqual(new Map([['coredns_rrl_requests_exceeded_total', 1]]));
-});
-
-it('only counts with report-only', async () => {
-  const { ask, context } = make('responses-per-second 1', 'requests-per-second 1', 'report-only');
-  for (let turn = 0; turn < 3; turn += 1) expect(await ask()).toBe(FOUND);
-  expect(context.counts).toEqual(
-    new Map([
-      ['coredns_rrl_requests_exceeded_total', 2],
-      ['coredns_rrl_responses_exceeded_total', 2],
-    ]),
+it('states its rates, and has no question of its own', () => {
+  const { handler } = make(
+    'responses-per-second 10',
+    'nxdomains-per-second 0.5',
+    'requests-per-second 100',
+    'slip-ratio 2',
+    'max-table-size 0',
+    'window 2',
   );
+  expect([...(handler?.questions.matches() ?? [])]).toEqual([]);
+  expect(handler?.limits).toMatchObject({
+    zones: [toKey('example.org.')],
+    prefixLengths: { ipv4: 24, ipv6: 56 },
+    requestsPerSecond: 100,
+    responsesPerSecond: { response: 10, nodata: 10, nxdomain: 0.5, referral: 10, error: 10 },
+    slip: 2,
+    window: 2_000,
+    maxCounts: 1,
+    reportsOnly: false,
+  });
 });
 
-it('keeps what it limits from readers', async () => {
-  const query = makeQuery('a.example.org.');
-  await make('responses-per-second 1').ask(query);
-  expect(query.isDerived).toBe(false);
-});
-
-it('sees no question if nothing is limited', () => {
-  const matches = (...lines: readonly string[]) => [
-    ...(make(...lines).plugin.handler?.questions.matches() ?? []),
-  ];
-  expect(matches()).toEqual([]);
-  expect(matches('errors-per-second 5')).toEqual([
-    { name: { kind: 'suffix', name: toKey('example.org.') }, types: 'all' },
+it('counts what exceeds them', () => {
+  const { handler, context } = make('responses-per-second 1', 'report-only');
+  const { exceeded, reportsOnly } = handler?.limits ?? {};
+  expect(reportsOnly).toBe(true);
+  const site = { server: 'dns://:53', view: '' };
+  for (const count of exceeded?.requests ?? []) count.add(site, 1);
+  for (const count of exceeded?.responses ?? []) count.add(site, 1);
+  expect([...context.counts.keys()]).toEqual([
+    'coredns_rrl_requests_exceeded_total',
+    'coredns_rrl_responses_exceeded_total',
   ]);
 });

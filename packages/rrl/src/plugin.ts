@@ -3,20 +3,8 @@
  *
  * Source: coredns/rrl.
  */
-import {
-  type Answer,
-  COUNTERS,
-  definePlugin,
-  EMPTY_ANSWER,
-  isWithin,
-  namesWithin,
-  toWhole,
-} from '@portolan/plugin';
-import { Limiter } from './limiter.ts';
+import { COUNTERS, definePlugin, NO_QUESTIONS } from '@portolan/plugin';
 import { type RrlOptions, readOptions } from './options.ts';
-
-/** As many codes fit into a header. */
-const MAX_RCODE = 15;
 
 export default definePlugin({
   name: 'rrl',
@@ -45,47 +33,38 @@ export default definePlugin({
     'rrl',
   ],
   read: (cursor, block): RrlOptions => cursor.whole((uses) => readOptions(uses, block)),
-  create(options, context) {
-    const { zones, intervals, requestInterval, reportsOnly } = options;
-    const isLimited = requestInterval > 0 || Object.values(intervals).some((interval) => interval > 0);
-    const limiter = new Limiter(options, () => performance.now());
-    const requests = context
-      .use(COUNTERS)
-      .family('coredns_rrl_requests_exceeded_total', 'Counter of requests exceeding QPS limit.')
-      .with();
-    const responses = context
-      .use(COUNTERS)
-      .family('coredns_rrl_responses_exceeded_total', 'Counter of responses exceeding QPS limit.')
-      .with();
+  create(
+    { zones, prefixLengths, responses, requests, window, slipRatio, maxTableSize, reportsOnly },
+    context,
+  ) {
+    const counters = context.use(COUNTERS);
+    const count = (name: string, help: string) => counters.family(name, help).with();
     return {
       handler: {
         name: 'rrl',
         role: 'other',
-        questions: namesWithin(new Set(isLimited ? zones : [])),
+        questions: NO_QUESTIONS,
         answers: 'unchanged',
-        async handle(query, next) {
-          if (!isLimited || !zones.some((zone) => isWithin(query.key, zone))) return await next(query);
-          // Each query counts, so no reader answers one.
-          query.dependOnClient();
-          const request = limiter.request(query);
-          if (request === 'exceeded' || request === 'slips') {
-            query.count(requests);
-            if (!reportsOnly) return { kind: 'drop' };
-          }
-          const answer = await next(query);
-          const response = limiter.response(query, answer);
-          if (response === 'within' || response === 'no room') return answer;
-          query.count(responses);
-          if (reportsOnly) return answer;
-          return response === 'slips' ? truncate(answer) : { kind: 'drop' };
+        limits: {
+          zones,
+          prefixLengths,
+          requestsPerSecond: requests,
+          responsesPerSecond: responses,
+          slip: slipRatio,
+          window,
+          maxCounts: Math.max(1, maxTableSize),
+          reportsOnly,
+          exceeded: {
+            requests: [
+              count('coredns_rrl_requests_exceeded_total', 'Counter of requests exceeding QPS limit.'),
+            ],
+            responses: [
+              count('coredns_rrl_responses_exceeded_total', 'Counter of responses exceeding QPS limit.'),
+            ],
+          },
         },
+        handle: (query, next) => next(query),
       },
     };
   },
 });
-
-/** Makes a client that is where it says ask again over TCP. */
-function truncate(answer: Answer): Answer {
-  const rcode = answer.kind === 'drop' ? 0 : toWhole(answer).rcode;
-  return { ...EMPTY_ANSWER, truncated: true, rcode: rcode & MAX_RCODE };
-}

@@ -31,7 +31,8 @@ export const CLIENT_FLAGS = [
     value: { kind: 'integer', min: 1, max: 1_000_000, of: 'a number of responses' },
     defaultNote: 'none',
     help: 'like responses over UDP that a client may get in a second',
-    details: 'Alike are responses to the same question, and errors of the same code, NXDOMAIN among them.',
+    details:
+      'Alike are answers by name and type, NODATA by name, denials and referrals by zone, and all errors.',
     group: LISTEN,
   },
   {

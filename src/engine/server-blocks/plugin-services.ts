@@ -1,13 +1,14 @@
 /**
  * The services that the engine offers to the plugins of a block.
  */
-import { COUNTERS, type Counters, STORED_ANSWERS, type StoredAnswers } from '@portolan/plugin';
+import { COUNTERS, type Counters, type Service, STORED_ANSWERS, type StoredAnswers } from '@portolan/plugin';
 import type { Offer } from '../../base/capability.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
 import { CountFamily } from '../../chain/handler-counts.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
-import type { Plugin } from '../../contract/plugin.ts';
+import type { UsedServices } from '../../contract/owned-service.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import {
   ANSWER_TABLE,
   BLOCK,
@@ -98,4 +99,19 @@ function listensAt({ groups }: EnginePlan, address: string, port: number): boole
 function composeFrom({ plugins }: BlockInMaking, name: string, skipped: number): Chain {
   const place = plugins.findIndex((each) => each.name === name) + skipped;
   return composeChain(plugins.slice(place).flatMap(({ plugin }) => plugin.handler ?? []));
+}
+
+/** @throws TypeError where there is none */
+export function findService<Value>({ name }: Service<Value>, find: (name: string) => unknown): Value {
+  const found = find(name);
+  if (found === undefined) throw new TypeError(`no service: ${name}`);
+  // A name has one type.
+  return found as Value;
+}
+
+/** The context of the block for one of its plugins. */
+export function withServices(context: PluginContext, services: UsedServices): PluginContext {
+  const use: PluginContext['use'] = (service) =>
+    services.has(service.name) ? findService(service, (name) => services.find(name)) : context.use(service);
+  return { ...context, use };
 }

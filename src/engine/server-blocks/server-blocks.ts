@@ -5,7 +5,6 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Service } from '@portolan/plugin';
 import type { Clock } from '../../base/clock.ts';
 import { describeDefect } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
@@ -38,6 +37,7 @@ import type { NameKey } from '../../wire/types.ts';
 import { countAnswers } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
+import { BlockLimits, type StatedRates } from './block-limits.ts';
 import { BlockOutcomes } from './block-outcomes.ts';
 import { type BlockRules, findBlockRules } from './block-rules.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
@@ -45,8 +45,9 @@ import { areChosenByReaders, classesOf } from './client-classes.ts';
 import { type DerivedAnswersOptions, storeDerivedAnswers } from './derived-answers.ts';
 import { type ExplainedGroup, explainQuestion } from './explain-question.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
+import { limitHandlers } from './limit-in-chain.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
-import { offerServices } from './plugin-services.ts';
+import { findService, offerServices, withServices } from './plugin-services.ts';
 import type { ReaderCounts } from './reader-counts.ts';
 import type { ServedNetworks } from './served-networks.ts';
 
@@ -91,6 +92,8 @@ interface RunningBlock {
   readonly chain: Chain;
   readonly choice: BlockChoice | undefined;
   readonly rules: BlockRules;
+  /** What its handlers bound. */
+  readonly rates: readonly StatedRates[];
   /** The names that only clients of a network see, now. */
   localised(): readonly LocalisedPublication[];
 }
@@ -108,6 +111,8 @@ const UNMADE: Chain = () => ({ kind: 'servfail' });
 const MAX_DRAIN = 6_000;
 
 export class ServerBlocks {
+  /** What handlers bound. */
+  readonly limits: BlockLimits;
   readonly #dependencies: Omit<ServerBlocksDependencies, 'former'>;
   readonly #blocks: readonly RunningBlock[];
   /** The plugins of all blocks, in order. */
@@ -149,13 +154,14 @@ export class ServerBlocks {
     });
     try {
       this.#blocks = plan.blocks.map((block, index) =>
-        this.#makeBlock(block, serverOf(plan, index), former?.formerOf(block)),
+        this.#makeBlock(block, serverOf(plan, index), former?.formerOf(block), former?.limits.rates ?? []),
       );
     } catch (error) {
       // The failed plan is tried again and again: release the metrics and the table space of the plugins made so far.
       void this.#stopPlugins('replaced');
       throw error;
     }
+    this.limits = new BlockLimits(plan.groups, this.#blocks);
     this.#counts = new BlockCounts(this.handlers, dependencies.metrics);
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
     this.#handleQueries = this.#countInFlight();
@@ -273,6 +279,7 @@ export class ServerBlocks {
     this.hide();
     if (this.#inFlight > 0) await this.#untilIdle();
     await this.#untilUnread();
+    this.limits.catchUp();
     await this.#stopPlugins('replaced');
   }
 
@@ -352,6 +359,7 @@ export class ServerBlocks {
     plan: ServerBlockPlan,
     server: string,
     former: readonly (Plugin | undefined)[] | undefined,
+    formerRates: readonly StatedRates[],
   ): RunningBlock {
     const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
     const context = this.#contextOf(plan, server, made);
@@ -364,10 +372,13 @@ export class ServerBlocks {
       made.plugins.push(running);
       this.#plugins.push(running);
     });
-    made.handlers = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []);
+    const known = this.#rules.keepsState ? formerRates : [];
+    const stated = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []);
+    const { handlers, rates } = limitHandlers(stated, viewOf(plan), known, clock);
+    made.handlers = handlers;
     made.chain = this.#chainOf(made.handlers);
     const [choice] = made.plugins.flatMap(({ plugin }) => plugin.choice ?? []);
-    return { plan, ...made, choice, rules: this.#rules, localised: localisedBy(made.plugins) };
+    return { plan, ...made, rates, choice, rules: this.#rules, localised: localisedBy(made.plugins) };
   }
 
   #makePlugin(
@@ -533,21 +544,6 @@ function siteOf(zone: NameKey, { plan, chain, choice, plugins }: RunningBlock): 
   const accepts = (query: Query) =>
     choice.accepts(sources === undefined ? query : query.describedBy(sources, view));
   return { zone, chain, view, accepts };
-}
-
-/** @throws TypeError where there is none */
-function findService<Value>({ name }: Service<Value>, find: (name: string) => unknown): Value {
-  const found = find(name);
-  if (found === undefined) throw new TypeError(`no service: ${name}`);
-  // A name has one type.
-  return found as Value;
-}
-
-/** The context of the block for one of its plugins. */
-function withServices(context: PluginContext, services: UsedServices): PluginContext {
-  const use: PluginContext['use'] = (service) =>
-    services.has(service.name) ? findService(service, (name) => services.find(name)) : context.use(service);
-  return { ...context, use };
 }
 
 function findPlugin<Made extends Plugin>(
