@@ -20,3 +20,21 @@ it('opens a service once, ends it with the plugin, and opens none again', async 
   expect(() => used.find('x')).toThrow('the plugin has stopped, and opens no service: x');
   expect(open).toBe(0);
 });
+
+it('stops all services although some fail, and then names those', async () => {
+  const stopped: string[] = [];
+  const offered = ['a', 'b', 'c'].map((name) =>
+    ownService<string>({ name }, () => ({
+      value: name,
+      stop() {
+        stopped.push(name);
+        if (name === 'a') throw new Error('busy');
+        return name === 'b' ? Promise.reject(new Error('away')) : undefined;
+      },
+    })),
+  );
+  const used = new UsedServices(offered, { name: 'test', clock: systemClock, log: new RecordingLog() });
+  for (const { name } of offered) used.find(name);
+  await expect(used.stop()).rejects.toThrow('services not stopped: a: busy; b: away');
+  expect(stopped).toEqual(['a', 'b', 'c']);
+});

@@ -3,6 +3,7 @@
  */
 import type { Service } from '@portolan/plugin';
 import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 
 /** The plugin that uses a service. */
@@ -55,10 +56,25 @@ export class UsedServices {
     return opened?.value;
   }
 
+  /**
+   * Stops all of them, one after the other.
+   *
+   * @throws Error with the names of those that failed, once all have been stopped
+   */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    const open = [...this.#open.values()];
+    const open = [...this.#open];
     this.#open.clear();
-    for (const service of open) await service.stop();
+    const failures: { readonly name: string; readonly error: unknown }[] = [];
+    for (const [name, service] of open)
+      try {
+        await service.stop();
+      } catch (error) {
+        failures.push({ name, error });
+      }
+    if (failures.length === 0) return;
+    const reasons = failures.map(({ name, error }) => `${name}: ${describeError(error)}`);
+    const [first] = failures;
+    throw new Error(`services not stopped: ${reasons.join('; ')}`, { cause: first?.error });
   }
 }
