@@ -63,6 +63,7 @@ export const EAGAIN = 11;
 export const EACCES = 13;
 export const EINVAL = 22;
 export const EMFILE = 24;
+export const EPIPE = 32;
 export const ENOSYS = 38;
 export const EMSGSIZE = 90;
 export const EOPNOTSUPP = 95;

@@ -196,3 +196,23 @@ it('asks again only a few times where each connection is closed', async () => {
   forwarder.stop();
   expect(addressesOf(await asked)).toEqual(['stopped']);
 });
+
+it('learns no bound from connections that it closes itself, for what the server sends', async () => {
+  const LAST = 4;
+  const { upstream, forwarder, askRound } = await start(answer);
+  const ports = () => new Set(upstream.queries.slice(-NAMES).map(({ port }) => port)).size;
+  // Until the server is known to take many queries on a connection.
+  for (let round = 0; round === 0 || ports() > 4; round += 1) await askRound(round);
+  upstream.react = numbered((received, connection, number) => {
+    if (number <= LAST) answer(received);
+    if (number === LAST) for (let each = 0; each < 200; each += 1) connection.write(frame(new Uint8Array()));
+  });
+  upstream.cut();
+  for (let round = 100; round < 103; round += 1) await askRound(round);
+  upstream.react = answer;
+  await askRound(200);
+  const before = upstream.connections;
+  for (let query = 0; query < 5 * LAST; query += 1) await ask(forwarder, `alone${query}.example.`);
+  // With a bound of four there are five.
+  expect(upstream.connections - before).toBeLessThan(4);
+});

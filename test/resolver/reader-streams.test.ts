@@ -119,6 +119,27 @@ describe('all questions are answered where the server', () => {
     expect(new Set(await askUntilReadersForward(upstream))).toEqual(ALL_ANSWERED);
   });
 
+  it('gets its connections closed for what it sends, and is not taken for one that closes them', async () => {
+    const ROUND = 5;
+    const counts = new WeakMap<object, number>();
+    const upstream = await startUpstream(({ query, connection, send }) => {
+      if (connection === undefined) return;
+      const count = (counts.get(connection) ?? 0) + 1;
+      counts.set(connection, count);
+      send(reply(query));
+      if (count === ROUND) for (let each = 0; each < 8; each += 1) connection.write(frame(new Uint8Array()));
+    });
+    const { server, metrics } = await startPlain(upstream.address);
+    const askNext = async () => expect(await askShort(server, nameOf(asked++), 'A')).toBe('192.0.2.1');
+    let asked = 0;
+    while ((await forwardedByReaders(metrics)) < NAMES) await askNext();
+    const before = upstream.connections;
+    upstream.react = answer;
+    for (let query = 0; query < 4 * ROUND; query += 1) await askNext();
+    // With the bound of five, which it would have kept for ten minutes, there are four more at least.
+    expect(upstream.connections - before).toBeLessThanOrEqual(2);
+  });
+
   it('sends what is no reply before each reply', async () => {
     const upstream = await startUpstream(({ query, connection, send }) => {
       connection?.write(frame(new Uint8Array()));

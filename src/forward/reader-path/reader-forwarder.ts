@@ -9,7 +9,7 @@
  */
 import { PacketBatch } from '../../socket/batch.ts';
 import { ENVELOPE } from '../../socket/envelope.ts';
-import { AF_INET, ECONNREFUSED, ECONNRESET, MSG_DONTWAIT, MSG_ERRQUEUE } from '../../socket/linux.ts';
+import { AF_INET, ECONNREFUSED, ECONNRESET, EPIPE, MSG_DONTWAIT, MSG_ERRQUEUE } from '../../socket/linux.ts';
 import { Counters } from '../../table/counters.ts';
 import type { QuestionReader } from '../../table/question.ts';
 import { NO_ROUTE } from '../../table/types.ts';
@@ -233,15 +233,20 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     while (stream.next()) {
       this.#judge(socket, stream.start, stream.length, false);
       if (!this.#isSuspect(socket)) continue;
-      this.#lose(socket, ECONNRESET);
+      this.#disconnect(socket, ECONNRESET);
       return;
     }
     if (errno !== 0) this.#lose(socket, errno);
   }
 
-  /** Gives up a connection that has ended, and the queries in flight on it. */
+  /** A connection is lost: by its server, or by the network, which says nothing about the server. */
   #lose(socket: number, errno: number): void {
-    this.#streams.ended(socket, this.#now);
+    if (errno === ECONNRESET || errno === EPIPE) this.#streams.noteEnd(socket, this.#now);
+    this.#disconnect(socket, errno);
+  }
+
+  /** Closes a connection; the queries in flight on it fail. */
+  #disconnect(socket: number, errno: number): void {
     this.#failAll((slot) => this.#pending.socket[slot] === socket, errno);
     this.#sockets.suspicious[socket] = 0;
     this.#streams.close(socket);

@@ -234,7 +234,7 @@ it.runIf(batchesAvailable() === true)(
       for (let query = 1; query < queries; query += 1) expect(streams.pick(SERVER, now)).toBe(first);
       for (let query = 0; query < queries; query += 1) streams.release(first);
       stream.heardAt = now;
-      streams.ended(first, now);
+      streams.noteEnd(first, now);
       streams.close(first);
     };
     await endAfter(3, 0);
@@ -259,7 +259,7 @@ it.runIf(batchesAvailable() === true)(
       streams.release(idle);
       const stream = streams.find(idle);
       if (stream !== undefined) stream.heardAt = 0;
-      streams.ended(idle, 101);
+      streams.noteEnd(idle, 101);
       streams.close(idle);
     }
     const first = await pick(101);

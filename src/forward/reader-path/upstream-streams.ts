@@ -159,7 +159,7 @@ export class UpstreamStreams {
     }
     if (state === 'opening' && now - stream.openedAt < OPEN_TIMEOUT) return false;
     if (!stream.isOpen) known.retryAt = now + RETRY_INTERVAL;
-    this.ended(socket, now);
+    this.noteEnd(socket, now);
     this.close(socket);
     return false;
   }
@@ -180,8 +180,8 @@ export class UpstreamStreams {
     return (isNearEnd || load >= fullLoad) && sockets.length < max && now >= retryAt;
   }
 
-  /** Call it for a connection that the server has ended, before its queries are finished. */
-  ended(socket: number, now: number): void {
+  /** Call it for a connection that its server has ended, and for no other, before its queries are finished. */
+  noteEnd(socket: number, now: number): void {
     const stream = this.#streams[socket];
     if (stream === undefined || !stream.isOpen) return;
     const answered = stream.sent - stream.pending;

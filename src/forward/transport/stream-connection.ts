@@ -32,15 +32,20 @@ export interface ClosedConnection<Entry> {
   readonly idle: number;
   /** Whether it was ever set up. */
   readonly wasReady: boolean;
+  /** Whether the server has ended it: neither the network nor we, who close it after too much that was no reply. */
+  readonly isByServer: boolean;
 }
 
 export interface UpstreamConnectionEvents<Entry> {
   /** It has answered a query, and may have room for another. */
   replied(reply: TimedReply): void;
-  /** It was closed by the server or the network. */
+  /** It was closed by the server, by the network, or for what the server sent. */
   closed(closed: ClosedConnection<Entry>): void;
 }
 
+const CONNECTION_CLOSED = 'connection closed';
+/** The codes of an end by the peer. */
+const ENDS_BY_PEER: ReadonlySet<string> = new Set([CONNECTION_CLOSED, 'ECONNRESET', 'EPIPE']);
 /** Consecutive messages that answer no query, after which the connection is closed. */
 const MAX_STRANGE = 100;
 /** Places for queries: more than are sent at a time, so that a random id is soon free. */
@@ -88,7 +93,7 @@ export class UpstreamConnection<Entry extends ConnectionQuery> {
     this.openedAt = this.lastHeard;
     socket.setNoDelay(true);
     socket.unref();
-    let code = 'connection closed';
+    let code: string = CONNECTION_CLOSED;
     socket.once(readyEvent, () => {
       this.#isReady = true;
       this.#readyAt = clock.monotonic();
@@ -221,6 +226,7 @@ export class UpstreamConnection<Entry extends ConnectionQuery> {
       idle: this.#answered === 0 ? 0 : next - this.#repliedAt,
       answered: this.#answered,
       wasReady: this.#isReady,
+      isByServer: this.#strange <= MAX_STRANGE && ENDS_BY_PEER.has(code),
     });
   }
 }

@@ -310,13 +310,13 @@ export class StreamTransport implements Transport {
 
   #closed(
     connection: SharedConnection,
-    { code, unanswered, answered, idle, wasReady }: ClosedConnection<StreamQuery>,
+    { code, unanswered, answered, idle, wasReady, isByServer }: ClosedConnection<StreamQuery>,
   ): void {
     const now = this.#options.clock.monotonic();
     this.#connections = this.#connections.filter((other) => other !== connection);
     this.#leaving.delete(connection);
     if (!wasReady) this.#session = undefined;
-    if (unanswered.length > 0 && wasReady) this.#depth.noteClosed(answered, idle, now);
+    if (unanswered.length > 0 && wasReady && isByServer) this.#depth.noteClosed(answered, idle, now);
     const isLimited = answered === 0 && this.#noteLimit(now);
     const isAlone = answered === 0 && unanswered.length === 1;
     const maxSends = isLimited || (wasReady && !isAlone) ? MAX_SENDS : wasReady ? MAX_SENDS_ALONE : 0;
