@@ -19,9 +19,9 @@ export interface ShellBlock {
   readonly output: string | undefined;
 }
 
-/** The pages that tell readers what to type. */
+/** The pages for users, with those beside the source. */
 export function listPages(): readonly string[] {
-  const folders = ['docs', 'deploy', 'examples', 'packages'].flatMap((folder) =>
+  const folders = ['docs', 'deploy', 'examples', 'packages', 'src'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   );
   return [

@@ -22,12 +22,12 @@ const BANNED = [
 /** Twenty are the aim. Figures, names in code and lists count as words, so there is some room. */
 const MOST_WORDS = 30;
 
-/** Its sentences, without code and the targets of links. */
+/** Its sentences, without code, also indented code, and the targets of links. */
 function sentencesOf(markdown: string): readonly string[] {
   const prose = markdown.replaceAll(/```[\s\S]*?```|<!--[\s\S]*?-->/g, '');
   return prose
     .split(/\n\s*\n|\n(?=\s*(?:[-*|#]|\d+\.) ?)/)
-    .filter((paragraph) => !/^\s*[|#]/.test(paragraph))
+    .filter((paragraph) => !/^(?:\s*[|#]| {4}(?![-*\d ]))/.test(paragraph))
     .map((paragraph) => paragraph.replaceAll(/\]\([^)]*\)/g, ']').replaceAll(/`[^`]*`/g, 'X'))
     .flatMap((paragraph) => paragraph.replaceAll(/\s+/g, ' ').split(/(?<=[.!?:;]) /))
     .filter((sentence) => sentence.trim() !== '');
@@ -36,7 +36,7 @@ function sentencesOf(markdown: string): readonly string[] {
 const wordsOf = (sentence: string): number => sentence.split(' ').filter(Boolean).length;
 
 it('finds phrases and long sentences', () => {
-  const page = `One\ntwo. ${'word '.repeat(MOST_WORDS)}ends.\n\n- An item\n  goes on.\n\n\`\`\`sh\ncode whom\n\`\`\`\n`;
+  const page = `One\ntwo. ${'word '.repeat(MOST_WORDS)}ends.\n\n- An item\n  goes on.\n\n    ${'code '.repeat(MOST_WORDS)}whom\n\n\`\`\`sh\ncode whom\n\`\`\`\n`;
   expect(sentencesOf(page).map(wordsOf)).toEqual([2, MOST_WORDS + 1, 5]);
   expect(BANNED.filter((phrase) => phrase.test('It is read anew.'))).toHaveLength(1);
 });
