@@ -129,7 +129,7 @@ export class Engine {
   /**
    * Makes the blocks of another plan and starts them, beside those that answer.
    *
-   * @returns undefined: yet another plan has come since
+   * @returns undefined: a newer plan has replaced this one
    * @throws the error that keeps them from starting
    */
   async makeBlocks(plan: EnginePlan): Promise<ServerBlocks | undefined> {

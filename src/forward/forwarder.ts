@@ -269,8 +269,11 @@ export class Forwarder {
   }
 
   /**
-   * The same for a new question. While all servers are silent, none waits for a place: no place becomes free before those in flight
-   * time out, and all who wait take memory; those under way take half of the usual places at most. While all servers are down, one question tests them and all others fail at once.
+   * The same for a new question.
+   *
+   * While all servers are silent, questions do not queue: a place becomes free only by a time-out, and queued questions take memory.
+   * Questions in flight then take at most half of the usual places. While all servers are down, one question tests them; all others
+   * fail at once.
    */
   #admitTo(name: NameKey, { address }: AccountedClient): ServersRoute<InflightQuery> | ForwardFailure {
     const route = this.#findRoute(name);

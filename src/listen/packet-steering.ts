@@ -133,7 +133,9 @@ export class PacketSteering {
     const errno = this.#attach({ kind: 'first', sockets });
     if (errno !== 0) {
       const reason = libc().errorName(errno);
-      log.debug('the kernel spreads packets over readers by client: it takes no program', { reason });
+      log.debug('packet steering off: the kernel refused the program, it spreads packets by client', {
+        reason,
+      });
       this.#leaveToKernel();
       this.#state = 'refused';
       return;
@@ -167,7 +169,7 @@ export class PacketSteering {
     const sockets = this.#options.sockets();
     const shared = sockets[0]?.find(({ endpoint }) => countPortSharers(endpoint) !== sockets.length);
     if (shared === undefined) return true;
-    log.debug('the kernel spreads packets over readers by client: others may share the port', {
+    log.debug('packet steering off: others may share the port, the kernel spreads packets by client', {
       address: formatSocketAddress(shared.endpoint),
     });
     return false;

@@ -36,7 +36,7 @@ export class CoreDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
   readonly #context: ComposerContext;
   readonly #endpoints: EndpointWriter;
   readonly #search: EndpointSearch;
-  /** The label of the ports or the endpoint that are asked for, as a place in the name, or `ALL`. */
+  /** Where the label of the sought port or endpoint begins in the name of the question, or `ALL`. */
   #label = ALL;
   #protocol = 0;
   /** The address that the label of an endpoint is made of, or `NO_ADDRESS`. */

@@ -351,7 +351,10 @@ export class EndpointIndex {
     };
   }
 
-  /** A change of few endpoints of a slice that does not repeat any; undefined: it is none. @param known those before it */
+  /**
+   * @param known hashes of the endpoints before the change
+   * @returns undefined: too many endpoints changed, or the slice repeats an endpoint
+   */
   #smallChangeOf(slotChange: SlotChange, known: Int32Array): IndexChange | undefined {
     const former = this.#former;
     const latter = this.#latter;

@@ -39,8 +39,9 @@ export class KubeDnsComposer implements SectionFilter, EndpointMatcher, TargetAd
   /** Where the keys of a service's addresses lie in the message. */
   readonly #places = new Int32Array(256);
   readonly #search: EndpointSearch;
-  /** The label of the ports or the endpoint that are asked for, as a place in the name, or `ALL`; and their protocol. */
+  /** Where the label of the sought port or endpoint begins in the name of the question, or `ALL`. */
   #label = ALL;
+  /** Of the sought port. */
   #protocol = 0;
   /** Of the SRV records of endpoints. */
   #weight = 0;

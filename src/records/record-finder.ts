@@ -107,7 +107,7 @@ export class SectionWalk {
   #cells = 0;
   /** The current section, as an octet. */
   section = 0;
-  /** At the first section of a slice that the index leads to: which of its ready endpoints is meant, -1: any. */
+  /** In the first section that the index leads to: which ready endpoint of its slice matches; -1: any. */
   hint = -1;
 
   constructor(views: TableViews) {

@@ -11,7 +11,7 @@ import { SERVER_CHECKS } from '../reasons/checks/server-checks.ts';
 import { type Finding, runChecks, type ServerEvidence } from '../reasons/finding.ts';
 import type { ForeignDomains } from './foreign-domains.ts';
 
-/** What the server knows, read anew for each check. */
+/** Facts about the server; every check reads them again. */
 export interface ServerFacts {
   inspect(): readonly PluginInspection[];
   readonly dataAge: number | undefined;

@@ -44,11 +44,11 @@ export const MAX_SEARCHED = 6;
 
 /** Outcomes of a view's answers; they replace those of nodes and cached answers. `claimOutcomes` makes the counters. */
 export interface ViewOutcomes {
-  /** The first one for its nodes, from 1: `NODE_OUTCOMES` per publication, in the order of look-up, each of `VIEW_PATHS` numbers. */
+  /** The first number for its nodes, from 1: `NODE_OUTCOMES` per publication, in the order of look-up, each of `VIEW_PATHS` numbers. */
   readonly nodes: number;
-  /** The first one for its cached answers: a cached answer with outcome n counts n times `VIEW_PATHS` after it. */
+  /** The first number for its cached answers. Those with outcome n count at this number plus n times `VIEW_PATHS`. */
   readonly cached: number;
-  /** The first one for answers that were searched for: see `SEARCH_OUTCOME`. Default: none are. */
+  /** The first number for answers found by a search: see `SEARCH_OUTCOME`. Undefined: the view does not search. */
   readonly searched?: number;
 }
 

@@ -39,6 +39,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
     'An interface has a new address, and its port is in use. Stop the server that holds it.',
   'cannot look up an upstream server by its name':
     'The name of an upstream server does not resolve. Check the name, or give the address.',
+  'cannot read config from etcd: using flags until it is available':
+    'etcd does not answer at the start. The flags are used until it does.',
   'cannot read the counters of dnsmasq':
     'The sidecar gets no answer from dnsmasq. Check its address and port.',
   'cannot read …: …': 'The file of `--servers-file` cannot be read. Check its path and rights.',
@@ -51,8 +53,6 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'config in etcd needs a restart': 'The changed setting is fixed for the process. Restart it.',
   'config in etcd not followed':
     'The settings in etcd cannot be read. The former ones stay; `reason` says why.',
-  'config not read from etcd, flags count until it is there':
-    'etcd does not answer at the start. The flags are used until it does.',
   'configuration rejected, keeping the last good one: …':
     'The ConfigMap has an error. The line names the key and the remedy; correct it.',
   'connections left unaccepted':

@@ -32,7 +32,7 @@ export function readListLine(line: string): readonly ListEntry[] {
   return wildcard === undefined ? entryOf(first, false, false) : entryOf(wildcard['name'] ?? '', true, false);
 }
 
-/** A name as questions have it; undefined: it is none. */
+/** The name in the form of a question; undefined: the text is no name. */
 export function nameOf(text: string): string | undefined {
   const name = text.toLowerCase().replace(/\.$/, '');
   if (NAME.test(name)) return name;

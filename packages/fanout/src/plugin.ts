@@ -85,7 +85,7 @@ async function answer(
   }
 }
 
-/** @throws Error for a server that is none, or a file that cannot be read */
+/** @throws Error if a word is no server, or a file cannot be read */
 function openServers(options: FanoutOptions, context: Context): readonly WeightedUpstream[] {
   const { network, tls, weights } = options;
   const addresses = options.servers.flatMap((server) =>

@@ -23,7 +23,7 @@ export interface RrlOptions {
   readonly responses: Readonly<Record<ResponseKind, number>>;
   /** Requests of a network in a second; 0: no limit. */
   readonly requests: number;
-  /** Every so manieth response that exceeds its rate is sent truncated; 0: none. */
+  /** Sends one in this many responses beyond the rate, truncated; 0: none. */
   readonly slipRatio: number;
   readonly maxTableSize: number;
   /** Whether what exceeds its rate is only counted. */

@@ -11,7 +11,7 @@ const { createRequire } = process.getBuiltinModule('node:module');
 const { fileURLToPath } = process.getBuiltinModule('node:url');
 const { Script } = process.getBuiltinModule('node:vm');
 
-/** Rejected: by V8, whose version or flags are others. Absent: for this processor, or of this build. */
+/** `rejected`: V8 has another version or other flags. `absent`: there is no cache for this processor or this build. */
 export type CodeCacheState = 'used' | 'rejected' | 'absent';
 
 /** Characters of the digest, after `//`. */

@@ -94,7 +94,7 @@ async function readConfig(flags: SkyDnsSettings, log: Log): Promise<SkyDnsSettin
     .then((json) => (json === undefined ? flags : applyConfig(flags, json, read)))
     .catch((error: unknown) => {
       const reason = describeError(error);
-      log.warn('config not read from etcd, flags count until it is there', { reason });
+      log.warn('cannot read config from etcd: using flags until it is available', { reason });
       return flags;
     });
   if (read.problems.length > 0) throw new ConfigKeyError(read.problems);

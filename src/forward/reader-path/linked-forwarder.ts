@@ -40,7 +40,7 @@ export interface RouteTerms {
   readonly minLabels: number;
   /** Whether there are no local names, so that a denial from upstream is true. */
   readonly believesDenials: boolean;
-  /** Whether to serve an expired answer before a new one has come. */
+  /** Whether to serve an expired answer while a new one is fetched. */
   readonly servesStaleAtOnce: boolean;
   readonly form: AnswerForm;
   /** A view with the cache for answers; undefined: the owner makes the entries. */

@@ -44,7 +44,7 @@ export interface OpenRoute {
   readonly minLabels: number;
   /** Whether an NXDOMAIN reply may be passed on unchanged. */
   readonly believesDenials: boolean;
-  /** Whether to serve an expired answer before a new one has come. */
+  /** Whether to serve an expired answer while a new one is fetched. */
   readonly servesStaleAtOnce: boolean;
   readonly form: AnswerForm;
   /** A view with the cache for answers; undefined: readers make no entries. */

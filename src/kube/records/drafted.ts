@@ -13,7 +13,7 @@ export interface ObjectNames {
   readonly name: string;
 }
 
-/** The object was decoded, and yet cannot be read: decoder and reader differ. */
+/** Decoder and reader disagree about an object, which is a defect. */
 const differ = (): never => {
   throw new TypeError('an object that was decoded cannot be read');
 };

@@ -75,7 +75,7 @@ export class ControlSocket {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** As for a request over the socket, also where there is none. */
+  /** Carries out a request as if it came over the socket. Works without a socket, too. */
   get carryOut(): CarryOut {
     return this.#options.carryOut;
   }

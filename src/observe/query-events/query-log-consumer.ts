@@ -29,7 +29,7 @@ export interface QueryLogConsumerOptions {
   readonly sources: readonly EventSource[];
   /** Undefined: there is no query log. */
   readonly settings: QueryLogSettings | undefined;
-  /** Writes whole lines of the query log, including newlines. The octets are others after the call. */
+  /** Writes whole lines of the query log, including newlines. The buffer is reused after the call. */
   readonly write: (lines: Uint8Array) => void;
   /** Writes lines of the server's own log. */
   readonly say?: (lines: readonly QueryLine[]) => void;
@@ -146,7 +146,7 @@ export class QueryLogConsumer {
   #drain(max: number): number {
     let bound = Number.POSITIVE_INFINITY;
     for (const { reader, lines } of this.#rings) {
-      // The sample is drawn before an event is read, since that is most of its cost, unless it may have other lines.
+      // Samples before it reads an event, since reading is most of the cost. Rings with lines need every event.
       const isWanted = lines === undefined ? this.#rules?.isSampled : undefined;
       let last = Number.NEGATIVE_INFINITY;
       const isMore = reader.drain(

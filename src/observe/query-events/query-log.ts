@@ -106,8 +106,8 @@ export class QueryLog {
   /**
    * Adds a line about a query that the main thread answers, in the order of time.
    *
-   * @param number that the rules of lines know
-   * @returns false if there is no order, since there are no other lines: write it yourself
+   * @param number by which the rules of lines know it, such as that of its query
+   * @returns false if there are no other lines to order it among; then the caller writes it
    */
   note(line: string, number = 0): boolean {
     if (!this.#hasLines || this.#isBroken) return false;

@@ -83,7 +83,7 @@ export class CacheStore {
   }
 
   /**
-   * @param readSeconds for which readers may give it, unless the question has an answer of the other kind
+   * @param readSeconds how long readers may serve it, unless the question has an answer of the other kind
    * @param now milliseconds of the monotonic clock
    * @returns `evicted`: another answer was evicted; `refused`: the answer cannot be stored
    */
@@ -185,7 +185,7 @@ export class CacheStore {
     return this.#options.keepsExpired ? 0 : now;
   }
 
-  /** Writes an answer again. @param seconds for which readers may give it, from when it was stored */
+  /** Rewrites a stored answer. @param seconds how long readers may serve it, from when it was stored */
   #write({ kind, entry }: Omit<StoredAnswer, 'isHidden'>, seconds: number, view: ViewId): boolean {
     const answer = { ...entry, ...lifeOf(entry.lifetime, seconds, entry.stored) };
     this.#rings[kind].noteGone();
@@ -225,7 +225,7 @@ function storedOf(entry: CachedEntry | undefined, isHidden: boolean): StoredAnsw
 
 /**
  * @param ttl seconds
- * @param seconds for which readers may give it
+ * @param seconds how long readers may serve it
  * @param now when it is stored, in seconds
  */
 function lifeOf(

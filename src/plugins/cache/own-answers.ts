@@ -41,7 +41,7 @@ interface OwnFound extends FoundAnswer {
 export interface OwnAnswersDependencies {
   readonly table: TableWriter;
   readonly clock: Clock;
-  /** Learns that the sources of answers change. Default: nobody does. */
+  /** Is notified when the sources of answers change. */
   readonly readerPath?: Pick<ReaderPath, 'noteGeneration'>;
 }
 
@@ -65,7 +65,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
 
   constructor(rules: OwnRules, { table, clock, readerPath }: OwnAnswersDependencies) {
     this.#rules = rules;
-    // Nothing else of the block that it is made for, which it outlives.
+    // Keeps no other reference to its block, which it outlives.
     this.#dependencies = { table, clock, ...(readerPath && { readerPath }) };
     this.#forwarded = new ForwardedReplies(table, clock);
   }
@@ -84,7 +84,7 @@ export class OwnAnswers implements CacheAnswers<OwnFound> {
     else this.forget(ROOT);
   }
 
-  /** Whether an expired answer is served before a new one has come. */
+  /** Whether to serve an expired answer while a new one is fetched. */
   get servesStaleAtOnce(): boolean {
     const { serveStale } = this.#rules;
     return serveStale !== undefined && patienceOf(serveStale) === 0;

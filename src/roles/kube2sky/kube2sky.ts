@@ -177,9 +177,7 @@ export class Kube2Sky {
     const { mutationTimeout } = this.#plan;
     const failing = this.#dependencies.clock.monotonic() - (this.#failingSince ?? 0);
     if (mutationTimeout > 0 && failing >= mutationTimeout)
-      this.#fail(
-        new Error(`etcd could not be written to for as long as -etcd-mutation-timeout allows: ${reason}`),
-      );
+      this.#fail(new Error(`cannot write to etcd within -etcd-mutation-timeout: ${reason}`));
   }
 }
 

@@ -170,7 +170,7 @@ const OWNERS: readonly Owner[] = [
     owns: ({ labels }) => labels.get('app.kubernetes.io/managed-by') === 'Helm',
     severity: 'risk',
     sentence: 'the next helm upgrade sets the former image',
-    remedy: 'set the image among the values of the release too',
+    remedy: 'also set the image in the values of the Helm release',
   },
   {
     owns: ({ managers }) => managers.includes('kubeadm'),

@@ -1,5 +1,5 @@
 /**
- * Sets the images of Portolan in the place of those of the original, watches what comes of it, and sets the former ones if it fails.
+ * Replaces the images of the original with those of Portolan, watches the rollout, and restores the former images if it fails.
  *
  * Only images and one annotation of one object are changed, by server-side apply. Nothing is created, and nothing is deleted.
  */
@@ -183,7 +183,7 @@ export class Swap {
     }
   }
 
-  /** @returns why the answer is none */
+  /** @returns why there is no usable answer; undefined: there is one */
   async #lookAtAnswer(): Promise<string | undefined> {
     const { dns, question } = this.#needs;
     const reply = await dns.ask(question, false);

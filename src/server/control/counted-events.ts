@@ -1,6 +1,5 @@
 /**
- * Events as they are counted when nobody looks: without an explanation, so that counting costs little. Reasons are found when somebody
- * asks for the counts.
+ * Counts events without explaining them, which costs little. Reasons are found when somebody asks for the counts.
  */
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
 import { formatAddress } from '../../wire/address.ts';

@@ -37,7 +37,7 @@ async function findReason(
 ): Promise<string | undefined> {
   const rcode = cause === NO_DATA ? 'NOERROR' : cause;
   const seen = { rcode, outcome: OUTCOMES.get(cause) ?? 'servfail' } as const;
-  // A name of the wire that cannot be written as text has no explanation.
+  // A name without a presentation format has no explanation.
   const step = await explainer.lookUp(name, type, undefined, seen).catch(() => undefined);
   return step?.reason?.kind;
 }

@@ -8,7 +8,7 @@ import type { Cell, Change, ComparedReplica, ReplicaState } from './page-state.t
 const MARKED_FROM = 3;
 /** Fewer replicas have no usual value. */
 const MIN_REPLICAS = 3;
-/** A smaller difference to the median is none, whatever the deviation: a tenth. */
+/** A smaller difference from the median, as a share of it, marks no replica, whatever the deviation. */
 const MIN_RATIO = 0.1;
 
 interface Column {

@@ -8,7 +8,7 @@ import type { TopSnapshot } from '../control/watch-verbs.ts';
 import type { WatchedQuery } from '../control/watched-queries.ts';
 
 type Kind = 'string' | 'number' | 'boolean' | 'list';
-/** The fields that there must be, each by its path from the answer. */
+/** The required fields, by their path in the answer. */
 type AnswerShape = ReadonlyMap<string, Kind>;
 
 const STATUS: AnswerShape = new Map<string, Kind>([
