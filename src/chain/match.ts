@@ -28,6 +28,16 @@ export function missingNamesWithin(names: ReadonlySet<NameKey>): Questions {
   };
 }
 
+/** The questions of all parts. */
+export function joinQuestions(...parts: readonly Questions[]): Questions {
+  return {
+    includes: (name, type) => parts.some((part) => part.includes(name, type)),
+    *matches() {
+      for (const part of parts) yield* part.matches();
+    },
+  };
+}
+
 /** Whether a match covers a question. Ignores EDNS options and numbers of labels. */
 export function covers({ name, types }: Match, asked: NameKey, type: number): boolean {
   if (types !== 'all' && !types.has(type)) return false;

@@ -4,10 +4,14 @@
 import type { Directive } from '../corefile/directive/directive.ts';
 import type { PluginDefinition } from './plugin-use.ts';
 
-/** A plugin that a Corefile may name, since it has a directive. */
-export interface CorefilePluginDefinition<Name extends string, Options>
+/**
+ * A plugin that a Corefile may name, since it has a directive.
+ *
+ * @typeParam Read what the directive gives, where front ends write other options too
+ */
+export interface CorefilePluginDefinition<Name extends string, Options, Read extends Options = Options>
   extends PluginDefinition<Name, Options>,
-    Directive<Options> {
+    Directive<Read> {
   /** The plugin that sees queries next; for plugins that CoreDNS does not have. */
   readonly before?: string;
   /** It answers questions by itself. */
@@ -20,6 +24,10 @@ export interface CorefilePluginDefinition<Name extends string, Options>
 export function definePlugin<const Name extends string, Options>(
   definition: CorefilePluginDefinition<Name, Options>,
 ): CorefilePluginDefinition<Name, Options>;
+/** The same for a plugin that has other options too. */
+export function definePlugin<const Name extends string, Options, Read extends Options>(
+  definition: CorefilePluginDefinition<Name, Options, Read>,
+): CorefilePluginDefinition<Name, Options, Read>;
 /** The same for a plugin without a directive, which only our own front ends write. */
 export function definePlugin<const Name extends string, Options>(
   definition: PluginDefinition<Name, Options>,

@@ -15,7 +15,7 @@ export interface PluginModule<Options> {
 export interface PluginDefinition<Name extends string, Options> extends Partial<PluginModule<Options>> {
   readonly name: Name;
   /** Whether it follows a cluster's API server once it has started. Default: no. */
-  readonly followsApiServer?: true;
+  followsApiServer?(options: Options): boolean;
   /** Whether it takes over from the plugin of the same zones in the former plan, even if the block differs. Default: no. */
   outlivesPlans?(options: Options): boolean;
   /** Replaces `create` for plugins with much code: loads it only for blocks that have the plugin. */

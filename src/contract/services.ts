@@ -23,8 +23,6 @@ export interface BlockService {
   readonly handlerNames: () => readonly string[];
   /** A further handler of a plugin that stands earlier in the block. @param name of the plugin */
   furtherHandler(name: string, place: string): Handler | undefined;
-  /** The chain from the handler of a plugin on. @param name of a plugin of the block */
-  chainFrom(name: string): Chain;
   /** The chain of the handlers behind that of a plugin. @param name of a plugin of the block */
   chainBehind(name: string): Chain;
 }

@@ -3,19 +3,18 @@
  */
 import type { CorefilePluginDefinition } from '../contract/define-plugin.ts';
 import { findPluginOptions, type PluginDefinition, type PluginUse } from '../contract/plugin-use.ts';
+import type { Directive } from '../corefile/directive/directive.ts';
 import type { Position } from '../corefile/syntax/token.ts';
 import * as definitions from './plugins.ts';
 
-type OptionsOf<Each> = Each extends PluginDefinition<string, infer Options> ? Options : never;
-
-type OptionsByName<Each extends PluginDefinition<string, unknown>> = {
-  readonly [One in Each as One['name']]: OptionsOf<One>;
+type OptionsByName<Each extends PluginDefinition<string, unknown> & Directive<unknown>> = {
+  readonly [One in Each as One['name']]: ReturnType<One['read']>;
 };
 
 type ListedPlugin = (typeof definitions)[keyof typeof definitions];
 
-/** The options of each plugin that a Corefile may name. */
-export type CorefilePluginOptions = OptionsByName<Extract<ListedPlugin, { readonly syntax: unknown }>>;
+/** The options of each plugin that a Corefile may name, as its directive gives them. */
+export type CorefilePluginOptions = OptionsByName<Extract<ListedPlugin, Directive<unknown>>>;
 
 export type CorefilePluginName = keyof CorefilePluginOptions;
 

@@ -13,31 +13,22 @@ import type { Stats } from '../observe/stats.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { keepSnapshot, restoreSnapshot } from '../plugins/kubernetes/kept-snapshot.ts';
 import type { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
-import type { NameKey } from '../wire/types.ts';
 import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
 
 export class ClusterObjects {
   readonly #plan: ClusterObjectsPlan;
   readonly #engine: Engine;
   readonly #cluster: Cluster;
-  /** The apex of the cluster's zone. */
-  readonly #domain: NameKey;
   readonly #dependencies: Dependencies;
   #source: ObjectSource | undefined;
   #snapshot: SnapshotKeeper | undefined;
   #syncTimer: Timer | undefined;
   #nodes: Following | undefined;
 
-  constructor(
-    plan: ClusterObjectsPlan,
-    engine: Engine,
-    { cluster, domain }: { readonly cluster: Cluster; readonly domain: NameKey },
-    dependencies: Dependencies,
-  ) {
+  constructor(plan: ClusterObjectsPlan, engine: Engine, cluster: Cluster, dependencies: Dependencies) {
     this.#plan = plan;
     this.#engine = engine;
     this.#cluster = cluster;
-    this.#domain = domain;
     this.#dependencies = dependencies;
   }
 
@@ -114,7 +105,7 @@ export class ClusterObjects {
     this.#snapshot = keepSnapshot({
       settings: { file: snapshotFile, maxAge: snapshotMaxAge, maxAgeName: '--snapshot-max-age' },
       owner: async () => ({
-        domain: this.#domain,
+        domain: cluster.names.domain,
         source: source.name,
         cluster: await source.findIdentity(),
       }),

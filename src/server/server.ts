@@ -29,10 +29,9 @@ import { logLines } from '../observe/query-events/dnsmasq-lines.ts';
 import type { QueryLine } from '../observe/query-events/event-lines.ts';
 import { type LoggedRings, QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_CACHE, type Stats } from '../observe/stats.ts';
-import { ClusterZone } from '../plugins/cluster-zone/zone-of-cluster.ts';
 import { findEtcdStatistics } from '../plugins/etcd/etcd-statistics.ts';
 import { FederationZones } from '../plugins/federations/federation-zones.ts';
-import { clustersIn } from '../plugins/kubernetes/inspected-cluster.ts';
+import { clustersIn, findClusterToFill } from '../plugins/kubernetes/inspected-cluster.ts';
 import { countAnswered } from '../table/counter-sums.ts';
 import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
@@ -445,9 +444,9 @@ export class Server {
   }
 
   #makeObjects({ objects }: ServerPlan): ClusterObjects | undefined {
-    const zone = this.#engine.find(ClusterZone);
-    if (objects === undefined || zone === undefined) return undefined;
-    return new ClusterObjects(objects, this.#engine, zone, this.#dependencies);
+    const cluster = findClusterToFill(this.#engine.serverBlocks.inspect());
+    if (objects === undefined || cluster === undefined) return undefined;
+    return new ClusterObjects(objects, this.#engine, cluster, this.#dependencies);
   }
 
   #factsOf(): ServerFacts {

@@ -93,7 +93,10 @@ describe.each(Object.entries(PLANS))('%s', (_, make) => {
 describe('the folders of plugins', () => {
   it('define a plugin of their name each', () => {
     for (const [folder, text] of DEFINED)
-      expect([folder, /= definePlugin\(\{\s*name: '([^']+)'/.exec(text)?.[1]]).toEqual([folder, folder]);
+      expect([folder, /= definePlugin(?:<[^>]+>)?\(\{\s*name: '([^']+)'/.exec(text)?.[1]]).toEqual([
+        folder,
+        folder,
+      ]);
   });
 
   it('are in the one list', () => {

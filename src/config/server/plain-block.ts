@@ -13,21 +13,20 @@ import type { OwnRules } from '../../plugins/cache/options.ts';
 import { cache as cachePlugin } from '../../plugins/cache/plugin.ts';
 import type { DnsmasqIdentity } from '../../plugins/chaos/options.ts';
 import { chaos } from '../../plugins/chaos/plugin.ts';
-import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
-import { clusterZone } from '../../plugins/cluster-zone/plugin.ts';
 import type { Federation } from '../../plugins/federations/federation.ts';
 import { federations as federationsPlugin } from '../../plugins/federations/plugin.ts';
 import { filteredTypes as filteredTypesPlugin } from '../../plugins/filtered-types/plugin.ts';
 import type { FilteredTypes } from '../../plugins/forward/filtered-types.ts';
 import { planRoute } from '../../plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
+import type { GivenClusterOptions } from '../../plugins/kubernetes/options.ts';
+import { kubernetes } from '../../plugins/kubernetes/plugin.ts';
 import { LOCAL_PLACES, type LocalNamesOptions } from '../../plugins/local-names/options.ts';
 import { localNames } from '../../plugins/local-names/plugin.ts';
 import { metaTypes } from '../../plugins/meta-types/plugin.ts';
 import type { NsidOptions } from '../../plugins/nsid/plugin.ts';
 import { nsid as nsidPlugin } from '../../plugins/nsid/plugin.ts';
 import { probes } from '../../plugins/probes/plugin.ts';
-import { stubZones } from '../../plugins/stub-zones/plugin.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
@@ -155,7 +154,7 @@ export function writeLastPlugins(
 }
 
 export interface ClusterParts {
-  readonly zone: Omit<ClusterZoneOptions, 'filteredTypes'>;
+  readonly zone: Omit<GivenClusterOptions, 'kind' | 'filteredTypes' | 'exceptions'>;
   readonly federations: readonly Federation[];
   readonly local: PluginUse;
   readonly last: LastOptions;
@@ -165,15 +164,14 @@ export interface ClusterParts {
 export function writeClusterPlugins({ zone, federations, local, last }: ClusterParts): readonly PluginUse[] {
   const { domain, dialect } = zone;
   const { filteredTypes: types, forward } = last;
-  const zones = [...namesForwardedWithin(forward.rules, domain)];
+  const exceptions = [...namesForwardedWithin(forward.rules, domain)];
   return [
     usePlugin(any, { policy: dialect.anyQuestions }),
     ...(types.size === 0 ? [] : [usePlugin(filteredTypesPlugin, { types })]),
     usePlugin(aliases, undefined),
     local,
-    usePlugin(stubZones, { zones, to: LOCAL_PLACES.nodata }),
     usePlugin(federationsPlugin, { domain, federations }),
-    usePlugin(clusterZone, { ...zone, filteredTypes: types }),
+    usePlugin(kubernetes, { kind: 'given', ...zone, filteredTypes: types, exceptions }),
     usePlace(localNames, LOCAL_PLACES.nodata),
     ...writeLastPlugins(last),
   ];

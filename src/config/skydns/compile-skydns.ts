@@ -14,9 +14,6 @@ import { OUTCOME } from '../../kube/names/outcomes.ts';
 import type { SkyDnsEtcdOptions } from '../../plugins/etcd/options.ts';
 import { etcd } from '../../plugins/etcd/plugin.ts';
 import { forwardLimit } from '../../plugins/forward-limit/plugin.ts';
-import { localName as localNamePlugin } from '../../plugins/local-name/plugin.ts';
-import { LOCAL_PLACES } from '../../plugins/local-names/options.ts';
-import { stubZones } from '../../plugins/stub-zones/plugin.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { joinName, parseName, toKey } from '../../wire/name.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
@@ -88,7 +85,7 @@ function compileHttp({ healthzPort, metrics }: SkyDnsSettings): HttpPlan | undef
 }
 
 function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: number): EnginePlan {
-  const { cacheEntries, cacheTtl, roundRobin, domain, local, noRecursion, ndots } = settings;
+  const { cacheEntries, cacheTtl, roundRobin, noRecursion, ndots } = settings;
   const isBounded = cacheEntries > 0;
   const last: LastOptions = {
     cache: {
@@ -99,17 +96,13 @@ function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: numb
     forward: compileForward(settings, inputs),
     filteredTypes: new Set(),
   };
-  const localName = local && { alias: toKey(joinName('local', joinName('dns', domain))), name: local };
   const minLabels = noRecursion ? Number.POSITIVE_INFINITY : ndots;
-  const zones = inputs.stubZones.map((zone) => zone.domain);
   return writePlainEngine({
     clients: undefined,
     plugins: [
       ...writeFirstPlugins({ identifies: true, ttl: 0, cacheSize: cacheEntries }, inputs.extra),
       writeLocalNames(makeServeLocalSettings([], undefined, 0, {}), undefined),
-      usePlugin(stubZones, { zones, to: LOCAL_PLACES.rules }),
-      ...(localName === undefined ? [] : [usePlugin(localNamePlugin, localName)]),
-      usePlugin(etcd, compileZones(settings, now)),
+      usePlugin(etcd, compileZones(settings, inputs, now)),
       ...writeLastPlugins(last, [usePlugin(forwardLimit, { minLabels })]),
     ],
     responses: { recursionAvailable: true, rotatesAddresses: roundRobin, domain: undefined },
@@ -138,8 +131,8 @@ function compileForward(settings: SkyDnsSettings, { systemServers, stubZones }: 
   };
 }
 
-function compileZones(settings: SkyDnsSettings, now: number): SkyDnsEtcdOptions {
-  const { version, prefix, snapshot, domain, ttl, priority } = settings;
+function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now: number): SkyDnsEtcdOptions {
+  const { version, prefix, snapshot, domain, ttl, priority, local } = settings;
   const soaOf = (apex: NameKey) => makeZone(apex, settings, now);
   return {
     kind: 'skydns',
@@ -158,6 +151,8 @@ function compileZones(settings: SkyDnsSettings, now: number): SkyDnsEtcdOptions 
     },
     fallthrough: REVERSE_ZONES,
     soaTtl: ttl,
+    exceptions: stubZones.map((zone) => zone.domain),
+    localName: local && { alias: toKey(joinName('local', joinName('dns', domain))), name: local },
   };
 }
 

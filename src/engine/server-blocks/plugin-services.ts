@@ -73,8 +73,7 @@ export function offerServices(
       handlerNames: () => made.handlers.map(({ name }) => name),
       furtherHandler: (name, place) =>
         made.plugins.find((each) => each.name === name)?.plugin.further?.[place],
-      chainFrom: (name) => composeFrom(made, name, 0),
-      chainBehind: (name) => composeFrom(made, name, 1),
+      chainBehind: (name) => composeBehind(made, name),
     }),
     PLAN.offer({
       version,
@@ -95,10 +94,9 @@ function listensAt({ groups }: EnginePlan, address: string, port: number): boole
   );
 }
 
-/** @param skipped how many plugins to leave out, beginning with the named one */
-function composeFrom({ plugins }: BlockInMaking, name: string, skipped: number): Chain {
-  const place = plugins.findIndex((each) => each.name === name) + skipped;
-  return composeChain(plugins.slice(place).flatMap(({ plugin }) => plugin.handler ?? []));
+function composeBehind({ plugins }: BlockInMaking, name: string): Chain {
+  const place = plugins.findIndex((each) => each.name === name);
+  return composeChain(plugins.slice(place + 1).flatMap(({ plugin }) => plugin.handler ?? []));
 }
 
 /** @throws TypeError where there is none */

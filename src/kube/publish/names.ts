@@ -20,6 +20,11 @@ export class KubernetesNames implements NameSource {
     this.#model = model;
   }
 
+  /** The apex of the zone with the services. */
+  get domain(): NameKey {
+    return this.#model.options.domain;
+  }
+
   /** The apexes of all zones. */
   get apexes(): readonly NameKey[] {
     return this.#model.zones.map(({ apex }) => apex);

@@ -3,7 +3,7 @@
  */
 import { readBareUse } from '@portolan/plugin';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { isOfCluster } from '../cluster-zone/zone-of-cluster.ts';
+import { isOfCluster } from '../kubernetes/block-cluster.ts';
 import { type AnyOptions, createAnyHandler } from './any.ts';
 
 export const any = definePlugin({

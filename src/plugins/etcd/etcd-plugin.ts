@@ -17,6 +17,7 @@ import { createEtcdHandler } from './etcd.ts';
 import { showEtcdStats } from './etcd-metrics.ts';
 import { inspectEtcd } from './etcd-statistics.ts';
 import type { CoreDnsEtcdOptions, EtcdOptions, SkyDnsEtcdOptions } from './options.ts';
+import { withSkyDnsNames } from './skydns-names.ts';
 
 export interface EtcdContext extends Pick<PluginContext, 'clock' | 'log' | 'lookUp' | 'server' | 'metrics'> {
   readonly table: TableWriter;
@@ -47,7 +48,8 @@ export class EtcdPlugin implements Plugin {
       soaTtl,
       lookUp: context.lookUp,
     });
-    this.handler = kind === 'skydns' ? { ...handler, derivesAnswers: true } : handler;
+    this.handler =
+      kind === 'skydns' ? { ...withSkyDnsNames(handler, zones, options), derivesAnswers: true } : handler;
     this.#hideStats = kind === 'skydns' ? () => {} : this.#showStats(context, zones);
   }
 

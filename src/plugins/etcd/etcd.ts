@@ -4,7 +4,7 @@
 import { describeError } from '../../base/describe-error.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
-import { isWithinAny, namesWithin, type Questions } from '../../chain/match.ts';
+import { isWithinAny, joinQuestions, namesWithin, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
@@ -45,7 +45,7 @@ interface FirstAnswer {
   readonly services: ServiceLookup | undefined;
 }
 
-export function createEtcdHandler(options: EtcdHandlerOptions): Handler {
+export function createEtcdHandler(options: EtcdHandlerOptions): Extract<Handler, { role: 'publisher' }> {
   const { source, zones } = options;
   const handler = new EtcdHandler(options);
   return {
@@ -63,13 +63,7 @@ export function createEtcdHandler(options: EtcdHandlerOptions): Handler {
 function unpublishedQuestions(zones: ReadonlySet<NameKey>): Questions {
   const reverse = new Set([...zones].filter(isReverseZone));
   const forward = new Set([...zones].filter((zone) => !isReverseZone(zone)));
-  const parts = [namesWithin(forward, UNPUBLISHED_TYPES), namesWithin(reverse, new Set([TYPE.SOA]))];
-  return {
-    includes: (name, type) => parts.some((part) => part.includes(name, type)),
-    *matches() {
-      for (const part of parts) yield* part.matches();
-    },
-  };
+  return joinQuestions(namesWithin(forward, UNPUBLISHED_TYPES), namesWithin(reverse, new Set([TYPE.SOA])));
 }
 
 class EtcdHandler {

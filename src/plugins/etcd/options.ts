@@ -35,4 +35,8 @@ export interface SkyDnsEtcdOptions {
   readonly fallthrough: readonly NameKey[];
   /** TTL of an SOA record as an answer, in seconds. */
   readonly soaTtl: number;
+  /** Stub zones: their names go to the next handler. */
+  readonly exceptions: readonly NameKey[];
+  /** A name that has the records of another one, under its own; undefined: there is none. */
+  readonly localName: { readonly alias: NameKey; readonly name: NameKey } | undefined;
 }

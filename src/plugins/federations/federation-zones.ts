@@ -5,7 +5,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { WatchStats } from '../../kube/api/list-watch/state.ts';
-import { clusterOf } from '../cluster-zone/zone-of-cluster.ts';
+import { requireCluster } from '../kubernetes/block-cluster.ts';
 import { createFederationHandler } from './federation.ts';
 import { Federations, type FollowNodes } from './federations.ts';
 import type { FederationsOptions } from './options.ts';
@@ -40,7 +40,7 @@ export class FederationZones implements Plugin {
     const { clock, log } = this.#context;
     this.#handler ??= createFederationHandler({
       federations: this.#federations,
-      cluster: clusterOf(this.#context),
+      cluster: requireCluster(this.#context),
       clock,
       log,
     });

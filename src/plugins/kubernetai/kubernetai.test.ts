@@ -9,6 +9,7 @@ import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { clustersIn } from '../kubernetes/inspected-cluster.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
 import { Kubernetai } from './kubernetai-plugin.ts';
 
@@ -24,6 +25,7 @@ interface Given {
 function optionsOf({ zone, fallthrough = [] }: Given, place: number): KubernetesOptions {
   const endpoint = `http://192.0.2.${place}`;
   return {
+    kind: 'followed',
     zones: [key(zone)],
     primaryZone: key(zone),
     api: { endpoint, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
@@ -134,6 +136,18 @@ it('shares the clusters of the former plan, also in another order', () => {
     const shared = next.clusterFor(each, dependencies)?.followed;
     expect(shared).toBe(plugin.clusterFor(each, dependencies)?.followed);
   }
+});
+
+it('says which names its first cluster has', () => {
+  const { options, dependencies } = serving({ zone: 'one.test.', services: {} });
+  const rules = { pods: 'insecure', namespaces: ['shop'], ignoresEmptyService: true } as const;
+  const plugin = new Kubernetai(
+    options.map((each) => ({ ...each, ...rules })),
+    dependencies,
+  );
+  const [found] = clustersIn([plugin.inspect()]);
+  expect(found?.rules).toEqual({ pods: 'insecure', namespaces: ['shop'], ignoresEmptyServices: true });
+  expect(found?.followedBy).toBe('plugin');
 });
 
 it('leaves the answers of a single cluster to readers', () => {

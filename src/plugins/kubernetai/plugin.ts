@@ -4,7 +4,7 @@
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';
 import type { KubernetesOptions } from '../kubernetes/options.ts';
-import { dependenciesOf, kubernetes, readStanza } from '../kubernetes/plugin.ts';
+import { kubernetes, readStanza } from '../kubernetes/plugin.ts';
 import { Transfer } from '../transfer/transfer.ts';
 
 /** Source: coredns/kubernetai. Each use has the properties of `kubernetes`. */
@@ -12,7 +12,7 @@ export const kubernetai = definePlugin({
   name: 'kubernetai',
   before: 'kubernetes',
   answers: true,
-  followsApiServer: true,
+  followsApiServer: () => true,
   outlivesPlans: () => true,
   syntax: ['kubernetai [ZONES…] {', ...kubernetes.syntax.slice(1, -1), '}'],
   read(cursor, context): readonly KubernetesOptions[] {
@@ -22,9 +22,10 @@ export const kubernetai = definePlugin({
   },
   async load() {
     const { Kubernetai } = await import('./kubernetai-plugin.ts');
+    const { collectDependencies } = await import('../kubernetes/collect-dependencies.ts');
     return {
       create(stanzas, context, former) {
-        const made = new Kubernetai(stanzas, dependenciesOf(context), ofKind(Kubernetai, former));
+        const made = new Kubernetai(stanzas, collectDependencies(context), ofKind(Kubernetai, former));
         context.find(Transfer)?.add(made);
         return made;
       },

@@ -8,7 +8,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { MetricRegistry } from '../../base/metrics/registry.ts';
-import type { PluginInspection } from '../../contract/inspection.ts';
 import type { RestoredDeviations } from '../../deviations/table.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
@@ -32,7 +31,7 @@ import type { NameKey } from '../../wire/types.ts';
 import { observeRequests } from './api-requests.ts';
 import { ClusterSet } from './cluster-set.ts';
 import { ExternalServices } from './external-services.ts';
-import { inspectCluster } from './inspected-cluster.ts';
+import type { InspectedCluster } from './inspected-cluster.ts';
 import { keepSnapshot, restoreSnapshot } from './kept-snapshot.ts';
 import { openCluster } from './open-cluster.ts';
 import type { KubernetesApi, KubernetesOptions } from './options.ts';
@@ -186,8 +185,9 @@ export class FollowedCluster {
     return this.clusterSet === undefined ? [this] : [this, this.clusterSet];
   }
 
-  inspect(): PluginInspection {
-    return inspectCluster({ cluster: this.cluster, status: this.#watch?.status() });
+  /** How the API server is followed; undefined: it has not begun. */
+  get status(): InspectedCluster['status'] {
+    return this.#watch?.status();
   }
 
   /** Ends it with its last user. */

@@ -16,6 +16,7 @@ import type { ClusterSet } from './cluster-set.ts';
 import { ClusterZones } from './cluster-zones.ts';
 import type { ExternalServices } from './external-services.ts';
 import { FollowedCluster, type FollowedClusterDependencies, isReverse } from './followed-cluster.ts';
+import { inspectCluster } from './inspected-cluster.ts';
 import type { KubernetesOptions } from './options.ts';
 import { QueryFacts } from './query-facts.ts';
 
@@ -181,7 +182,10 @@ export class Kubernetes implements Plugin, TransferSource {
   }
 
   inspect(): PluginInspection {
-    return this.#followed.inspect();
+    const { cluster, status } = this.#followed;
+    const { pods, namespaces, ignoresEmptyService: ignoresEmptyServices } = this.#options;
+    const rules = { pods, namespaces, ignoresEmptyServices };
+    return inspectCluster({ cluster, followedBy: 'plugin', status, rules });
   }
 
   proceed(): void {

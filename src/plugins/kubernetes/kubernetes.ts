@@ -3,6 +3,7 @@
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import type { KubernetesNames } from '../../kube/publish/names.ts';
 import { DEFAULT_PUBLICATION } from '../../table/types.ts';
@@ -27,11 +28,15 @@ export function namesOf(cluster: Pick<ClusterSource, 'namesFor'>, query: Query):
   });
 }
 
-export function createKubernetesHandler(cluster: ClusterSource): Handler {
+/** @param exceptions names in the zones that the handlers behind answer. Default: none */
+export function createKubernetesHandler(
+  cluster: ClusterSource,
+  exceptions: Questions = NO_QUESTIONS,
+): Handler {
   const { names } = cluster;
   const handle: Handler['handle'] = async (query, next) => {
     const zone = names.zoneOf(query.key);
-    if (zone === undefined) return next(query);
+    if (zone === undefined || exceptions.includes(query.key, query.question.type)) return next(query);
     if (!cluster.isKnown) return answerWhileUnknown(names, query);
     const answer = toAnswer(lookUp(namesOf(cluster, query), zone, query.question));
     if (!names.mayBelongToOthers(zone, query.key)) return answer;
@@ -43,6 +48,7 @@ export function createKubernetesHandler(cluster: ClusterSource): Handler {
     role: 'publisher',
     // The zones of a cluster are in the table's first publication.
     publication: DEFAULT_PUBLICATION,
+    unpublished: exceptions,
     answers: 'unchanged',
     questions: {
       includes: (name) => names.zoneOf(name) !== undefined,

@@ -1,10 +1,7 @@
 /**
- * `kubernetes`: the zone of a cluster.
+ * `kubernetes`: the zone of a cluster. A directive names the cluster that it follows; `serve` and `kube-dns` give it the objects.
  */
-import { networkInterfaces } from 'node:os';
 import { definePlugin } from '../../contract/define-plugin.ts';
-import { ofKind, type PluginContext } from '../../contract/plugin.ts';
-import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
 import {
   type DirectiveContext,
   type Draft,
@@ -17,29 +14,18 @@ import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefil
 import { findSelectorFault } from '../../corefile/directive/label-selector.ts';
 import { isReverseZone, parseZones } from '../../corefile/keys/zone-name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { MetadataPlugin } from '../metadata/metadata.ts';
-import { Transfer } from '../transfer/transfer.ts';
-import type { ClusterNeed } from './followed-cluster.ts';
-import type { KubernetesDependencies } from './kubernetes-plugin.ts';
-import type { KubernetesApi, KubernetesOptions } from './options.ts';
+import type { AnyClusterOptions, KubernetesApi, KubernetesOptions } from './options.ts';
 
 const MAX_TTL = 3600;
 const PODS: readonly KubernetesOptions['pods'][] = ['disabled', 'insecure', 'verified'];
 
-/** What other plugins of its block need of the cluster. */
-const NEEDS: readonly (readonly [plugin: string, need: ClusterNeed])[] = [
-  ['autopath', 'searches'],
-  ['k8s_external', 'external'],
-  ['metadata', 'identities'],
-];
-
 type KubernetesDraft = Omit<Draft<KubernetesOptions>, 'api'> & { api: Draft<KubernetesApi> };
 
 /** Source: plugin/kubernetes of CoreDNS 1.14.7. */
-export const kubernetes = definePlugin({
+export const kubernetes = definePlugin<'kubernetes', AnyClusterOptions, KubernetesOptions>({
   name: 'kubernetes',
   answers: true,
-  followsApiServer: true,
+  followsApiServer: ({ kind }) => kind === 'followed',
   outlivesPlans: () => true,
   syntax: [
     'kubernetes [ZONES…] {',
@@ -73,34 +59,10 @@ export const kubernetes = definePlugin({
     return options;
   },
   async load() {
-    const { Kubernetes } = await import('./kubernetes-plugin.ts');
-    return {
-      create(options, context, former) {
-        const made = new Kubernetes(options, dependenciesOf(context), ofKind(Kubernetes, former));
-        context.find(MetadataPlugin)?.add(made.facts);
-        context.find(Transfer)?.add(made);
-        return made;
-      },
-    };
+    const { makeCluster } = await import('./make-cluster.ts');
+    return { create: makeCluster };
   },
 });
-
-/** What a cluster needs of its block and of the process. */
-export function dependenciesOf(context: PluginContext): KubernetesDependencies {
-  const { pluginNames } = context.use(BLOCK);
-  const needs = NEEDS.flatMap(([plugin, need]) => (pluginNames.includes(plugin) ? need : []));
-  const transfer = context.find(Transfer);
-  return {
-    ...context,
-    ...context.use(PLAN),
-    table: context.use(ANSWER_TABLE),
-    chain: context.lookUp,
-    ownAddresses: addressesOfServer(context.server),
-    environment: process.env,
-    needs,
-    ...(transfer && { onChange: (zone) => transfer.notify(zone) }),
-  };
-}
 
 /** Reads one use. @param keep called with its options before they are checked together */
 export function readStanza(
@@ -129,6 +91,7 @@ function optionsOf(draft: KubernetesDraft): KubernetesOptions {
 
 function emptyDraft(zones: readonly NameKey[]): KubernetesDraft {
   return {
+    kind: 'followed',
     zones,
     primaryZone: zones[0] ?? ('.' as NameKey), // The root is a key by inspection.
     api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
@@ -329,18 +292,4 @@ function checkTogether(cursor: DirectiveCursor, draft: KubernetesDraft): void {
     );
   if (draft.zonal && !draft.hasEndpoints)
     throw cursor.error('zonal requires the endpoint cache; remove noendpoints', 'Take one of the two out.');
-}
-
-/**
- * The addresses at which clients reach a server block, for its own name in the zone of a cluster.
- *
- * @param server `dns://:53` means all addresses of this machine, `dns://192.0.2.1:53` only one; loopback addresses are excluded
- */
-function addressesOfServer(server: string): readonly string[] {
-  const bound = /^\w+:\/\/\[?(.*?)\]?:\d+$/.exec(server)?.[1] ?? '';
-  const own = Object.values(networkInterfaces())
-    .flatMap((entries) => entries ?? [])
-    .filter(({ internal }) => !internal)
-    .map(({ address }) => address);
-  return bound === '' ? own : own.filter((address) => address === bound);
 }

@@ -7,14 +7,10 @@ import { Look } from '../../chain/look.ts';
 import type { Client } from '../../chain/query.ts';
 import type { ExplainOrder } from '../../config/control/control-order.ts';
 import type { GroupPlan } from '../../config/server/server-blocks-plan.ts';
-import { pluginUses } from '../../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
-import { findPluginOptions } from '../../contract/plugin-use.ts';
 import type { Engine } from '../../engine/engine.ts';
-import { clusterZone } from '../../plugins/cluster-zone/plugin.ts';
 import { forwardersIn } from '../../plugins/forward/inspected-forwarders.ts';
 import { clustersIn, type InspectedCluster } from '../../plugins/kubernetes/inspected-cluster.ts';
-import { kubernetes } from '../../plugins/kubernetes/plugin.ts';
 import type { ClusterEvidence, ClusterZoneEvidence } from '../../reasons/cluster-evidence.ts';
 import { findClusterReason } from '../../reasons/cluster-reason.ts';
 import { type AnsweredStep, compareLibraries, conclude, remediesOf } from '../../reasons/conclude.ts';
@@ -263,7 +259,7 @@ export class Explainer {
   }
 
   #clusterReason(
-    { cluster, status }: InspectedCluster,
+    { cluster, status, rules }: InspectedCluster,
     key: NameKey,
     type: string,
     isNoData: boolean,
@@ -272,13 +268,13 @@ export class Explainer {
     const [domain = key] = cluster.names.apexes;
     const labels = labelsBelow(key, domain);
     const missing = cluster.isKnown ? undefined : (status?.reasons ?? this.#server.missing() ?? []);
-    const options = kubernetesOptionsOf(this.#server.plan, domain);
+    const { pods, namespaces, ignoresEmptyServices } = rules;
     const zone: ClusterZoneEvidence = {
       domain,
       missing,
-      pods: options.pods,
-      isExcluded: (namespace) => options.namespaces.length > 0 && !options.namespaces.includes(namespace),
-      ignoresEmptyServices: options.ignoresEmptyServices,
+      pods,
+      isExcluded: (namespace) => namespaces.length > 0 && !namespaces.includes(namespace),
+      ignoresEmptyServices,
     };
     const kept = this.#keptOf(cluster);
     const evidence = further === undefined ? kept : joinEvidence(kept, further);
@@ -422,26 +418,6 @@ function failureOf(problem: string | undefined): Reason {
   return problem?.includes(':') === true
     ? { kind: 'forwarding-loop', servers: problem.split(', ') }
     : { kind: 'not-forwarded', detail: problem ?? 'no server is configured for it' };
-}
-
-interface ZoneOptions {
-  readonly pods: ClusterZoneEvidence['pods'];
-  readonly namespaces: readonly string[];
-  readonly ignoresEmptyServices: boolean;
-}
-
-/** The options of the plugin that serves a zone. */
-function kubernetesOptionsOf({ engine }: ServerPlan, domain: NameKey): ZoneOptions {
-  for (const use of pluginUses(engine)) {
-    const zone = findPluginOptions([use], clusterZone);
-    if (zone?.domain === domain) return { pods: zone.pods, namespaces: [], ignoresEmptyServices: false };
-    const options = findPluginOptions([use], kubernetes);
-    if (options?.primaryZone === domain) {
-      const { pods, namespaces, ignoresEmptyService } = options;
-      return { pods, namespaces, ignoresEmptyServices: ignoresEmptyService };
-    }
-  }
-  return { pods: 'disabled', namespaces: [], ignoresEmptyServices: false };
 }
 
 function notChecked(answers: readonly AnsweredStep[], further: RawEvidence | undefined): readonly string[] {

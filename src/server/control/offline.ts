@@ -118,7 +118,7 @@ export class OfflineServer {
 /** The same plan, whose plugins that follow an API server do not start. */
 function withoutApi(plan: EnginePlan): EnginePlan {
   return mapUses(plan, (use) =>
-    use.definition.followsApiServer === true
+    use.definition.followsApiServer?.(use.options) === true
       ? {
           ...use,
           definition: {

@@ -32,7 +32,12 @@ function makeReplica(name: string, clock: ManualClock, asked: string[]) {
   cluster.services.listStarted();
   for (const each of [...SERVICES, service('cart')]) cluster.services.upsert(each);
   cluster.services.listCompleted();
-  const inspected = inspectCluster({ cluster, status: undefined });
+  const inspected = inspectCluster({
+    cluster,
+    followedBy: 'server',
+    status: undefined,
+    rules: { pods: 'disabled', namespaces: [], ignoresEmptyServices: false },
+  });
   // Only what is inspected.
   const server = { engine: { serverBlocks: { inspect: () => [inspected] } } } as unknown as Parameters<
     typeof readZones

@@ -5,25 +5,23 @@ import type { Handler } from '../../chain/handler.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { ClusterSource } from '../kubernetes/kubernetes.ts';
-import { StubZones } from '../stub-zones/plugin.ts';
+import type { ClusterSource } from './kubernetes.ts';
 
-export abstract class ClusterZone implements Plugin {
+export abstract class BlockCluster implements Plugin {
   abstract readonly handler: Handler;
-  /** The apex of the zone. */
-  abstract get domain(): NameKey;
   abstract get cluster(): Cluster;
+  /** Whether it answers a name, or denies it. */
+  abstract owns(name: NameKey): boolean;
 }
 
 /** The cluster of a complete block. @throws TypeError if it has none */
-export function clusterOf({ find }: PluginContext): ClusterSource {
-  const zone = find(ClusterZone);
-  if (zone === undefined) throw new TypeError('a block without cluster-zone');
-  return zone.cluster;
+export function requireCluster({ find }: PluginContext): ClusterSource {
+  const plugin = find(BlockCluster);
+  if (plugin === undefined) throw new TypeError('a block without a cluster');
+  return plugin.cluster;
 }
 
 /** Whether the cluster of the block answers a name. */
 export function isOfCluster({ find }: PluginContext): (name: NameKey) => boolean {
-  return (name) =>
-    find(StubZones)?.has(name) !== true && find(ClusterZone)?.cluster.names.owns(name) === true;
+  return (name) => find(BlockCluster)?.owns(name) === true;
 }

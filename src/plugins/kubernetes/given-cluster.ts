@@ -1,0 +1,58 @@
+/**
+ * A cluster whose objects the server gives: from an API server or from manifests. It outlives plans, and keeps the options of the first
+ * plan, except which names it passes on.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import { namesWithin, type Questions } from '../../chain/match.ts';
+import type { PluginInspection } from '../../contract/inspection.ts';
+import { Lasting } from '../../contract/lasting.ts';
+import type { PluginContext } from '../../contract/plugin.ts';
+import { ANSWER_TABLE } from '../../contract/services.ts';
+import { Cluster } from '../../kube/publish/cluster.ts';
+import { type NameKey, TYPE } from '../../wire/types.ts';
+import { BlockCluster } from './block-cluster.ts';
+import { inspectCluster } from './inspected-cluster.ts';
+import { createKubernetesHandler } from './kubernetes.ts';
+import type { GivenClusterOptions } from './options.ts';
+
+export class GivenCluster extends BlockCluster {
+  readonly handler: Handler;
+  readonly #lasting: Lasting<Cluster>;
+  readonly #pods: GivenClusterOptions['pods'];
+  readonly #exceptions: Questions;
+
+  /** @throws RangeError for a domain that leaves no room for services */
+  constructor(options: GivenClusterOptions, context: PluginContext, former: GivenCluster | undefined) {
+    super();
+    this.#lasting = (former === undefined ? openCluster(options, context) : former.#lasting).retain();
+    this.#pods = options.pods;
+    this.#exceptions = namesWithin(new Set(options.exceptions));
+    const handler = createKubernetesHandler(this.cluster, this.#exceptions);
+    this.handler = { ...handler, derivesAnswers: true };
+  }
+
+  get cluster(): Cluster {
+    return this.#lasting.value;
+  }
+
+  owns(name: NameKey): boolean {
+    return this.cluster.names.owns(name) && !this.#exceptions.includes(name, TYPE.A);
+  }
+
+  inspect(): PluginInspection {
+    return inspectCluster({
+      cluster: this.cluster,
+      followedBy: 'server',
+      status: undefined,
+      rules: { pods: this.#pods, namespaces: [], ignoresEmptyServices: false },
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#lasting.release();
+  }
+}
+
+function openCluster(options: GivenClusterOptions, { use, clock, log }: PluginContext): Lasting<Cluster> {
+  return new Lasting(new Cluster(options, use(ANSWER_TABLE), clock, log), (cluster) => cluster.stop());
+}

@@ -1,0 +1,23 @@
+/**
+ * Makes the plugin for either kind of cluster. Its code is loaded only for blocks that have one.
+ */
+import { ofKind, type Plugin, type PluginContext } from '../../contract/plugin.ts';
+import { MetadataPlugin } from '../metadata/metadata.ts';
+import { Transfer } from '../transfer/transfer.ts';
+import { collectDependencies } from './collect-dependencies.ts';
+import { GivenCluster } from './given-cluster.ts';
+import { Kubernetes } from './kubernetes-plugin.ts';
+import type { AnyClusterOptions } from './options.ts';
+
+/** @throws RangeError for a zone that leaves no room for services */
+export function makeCluster(
+  options: AnyClusterOptions,
+  context: PluginContext,
+  former: Plugin | undefined,
+): Plugin {
+  if (options.kind === 'given') return new GivenCluster(options, context, ofKind(GivenCluster, former));
+  const made = new Kubernetes(options, collectDependencies(context), ofKind(Kubernetes, former));
+  context.find(MetadataPlugin)?.add(made.facts);
+  context.find(Transfer)?.add(made);
+  return made;
+}
