@@ -2,15 +2,16 @@
  * `portolan autoscaler decide`: computes the replicas for given parameters on the command line.
  */
 import { readFileSync } from 'node:fs';
-import { describeError } from '../../base/describe-error.ts';
 import { DECIDE_FLAGS, type DecideQuestion, readDecideFlags } from '../../config/autoscaler/decide-flags.ts';
 import { type Parameters, readParameters } from '../../config/autoscaler/parameters.ts';
 import { readParametersFile } from '../../config/autoscaler/parameters-file.ts';
 import { formatRows, rowOf } from '../../config/flags/flag-text.ts';
 import { helpRow } from '../../config/flags/klog-flags.ts';
-import { describeProblem } from '../../config/values/problem.ts';
 import type { NodeCounts } from '../../kube/objects/node-counts.ts';
 import { type Decision, decideReplicas } from '../../roles/autoscaler/decide.ts';
+import { printFailure, printProblems } from '../process/print-problems.ts';
+
+const COMMAND = 'autoscaler decide';
 
 /** @param words the arguments after the command @returns the exit code */
 export async function runDecide(words: readonly string[]): Promise<number> {
@@ -20,14 +21,14 @@ export async function runDecide(words: readonly string[]): Promise<number> {
     return 0;
   }
   if (reading.kind === 'bad') {
-    for (const problem of reading.problems) complain(describeProblem(problem));
+    printProblems(COMMAND, reading.problems);
     return 2;
   }
   try {
     process.stdout.write(await decide(reading.value));
     return 0;
   } catch (error) {
-    complain(describeError(error));
+    printFailure(COMMAND, error);
     return 1;
   }
 }
@@ -38,10 +39,6 @@ function helpText(): string {
 Prints how many replicas the parameters of a file ask for.
 
 ${formatRows([...DECIDE_FLAGS.map((flag) => rowOf(flag)), helpRow('--')])}`;
-}
-
-function complain(text: string): void {
-  process.stderr.write(`portolan autoscaler decide: ${text}\n`);
 }
 
 /** @throws ParametersError, ParametersFileError */

@@ -1,18 +1,17 @@
 /**
  * Runs the commands of auxiliary programs: flags, log, signals, exit code.
  */
-import { describeError } from '../../base/describe-error.ts';
 import type { Log, LogLevel } from '../../base/log.ts';
-import { describeProblem, type Problem } from '../../config/values/problem.ts';
+import type { Problem } from '../../config/values/problem.ts';
 import type { HttpHost, HttpPort } from '../../observe/http-host.ts';
 import { dropPrivileges } from '../process/drop-privileges.ts';
 import { closeEarlyPorts } from '../process/early-ports.ts';
 import { createErrorLog } from '../process/error-log.ts';
+import { printFailure, printProblems, printVersion } from '../process/print-problems.ts';
 import { createHttpHost } from '../process/process-http.ts';
 import { releaseAfterStart } from '../process/release-after-start.ts';
 import { stopHint } from '../process/signals.ts';
 import { StopRequest } from '../process/stop-request.ts';
-import { VERSION } from '../process/version.ts';
 
 export interface Role {
   /** Open before the start, which may wait for a cluster, and until all has stopped. */
@@ -49,11 +48,10 @@ export async function runRoleCommand<Good extends { readonly kind: 'good' }>(
       process.stdout.write(helpText());
       return 0;
     case 'version':
-      process.stdout.write(`Portolan version ${VERSION}, in place of ${inPlaceOf}\n`);
+      printVersion(inPlaceOf);
       return 0;
     case 'bad':
-      for (const problem of reading.problems)
-        process.stderr.write(`portolan ${name}: ${describeProblem(problem)}\n`);
+      printProblems(name, reading.problems);
       return reading.exitCode ?? 2;
     case 'good':
       return await runRole({
@@ -88,7 +86,7 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
     log.error('cannot go on', { reason: failure.message });
     return 1;
   } catch (error) {
-    process.stderr.write(`portolan ${command}: ${describeError(error)}\n`);
+    printFailure(command, error);
     return 1;
   } finally {
     await role.stop();

@@ -13,7 +13,8 @@ import { Nanny } from '../../server/dnsmasq/nanny.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { helpText } from '../grammar/help-text.ts';
 import type { Companion } from '../process/life-cycle.ts';
-import { answerWithoutServing, reportProblems } from './dnsmasq.ts';
+import { listProblems } from '../process/print-problems.ts';
+import { answerWithoutServing } from './dnsmasq.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { type CompanionContext, runDnsmasqServer } from './run-dnsmasq.ts';
 
@@ -30,7 +31,7 @@ export const runDnsmasqNanny: RunCommand = async (words, command) => {
     return EXIT.GOOD;
   }
   if (flags.kind === 'bad') {
-    reportProblems('dnsmasq-nanny', flags.problems);
+    listProblems('dnsmasq-nanny', 'options', flags.problems);
     return BAD_FLAGS;
   }
   const reading = readDnsmasqOptions(asRoot(flags.plan.dnsmasqWords), createProcessSources());

@@ -6,8 +6,7 @@ import { EXIT, SYNTAX_OK } from '../../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';
 import { helpText } from '../../config/dnsmasq/help-text.ts';
 import { type DnsmasqReading, readDnsmasqOptions } from '../../config/dnsmasq/read-configuration.ts';
-import { describeProblem, type Problem } from '../../config/values/problem.ts';
-import { VERSION } from '../process/version.ts';
+import { listProblems, printVersion } from '../process/print-problems.ts';
 import { releaseParent, startDetached, takeDetachedMark } from './detach.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { runDnsmasqServer } from './run-dnsmasq.ts';
@@ -49,10 +48,10 @@ export function answerWithoutServing(command: string, reading: DnsmasqReading): 
       process.stdout.write(helpText());
       return EXIT.GOOD;
     case 'version':
-      process.stdout.write(`Portolan version ${VERSION}, in place of dnsmasq 2.90\n`);
+      printVersion('dnsmasq 2.90');
       return EXIT.GOOD;
     case 'bad':
-      reportProblems(command, reading.problems);
+      listProblems(command, 'options', reading.problems);
       return reading.exitCode;
     case 'good':
       if (!reading.test) return undefined;
@@ -60,13 +59,6 @@ export function answerWithoutServing(command: string, reading: DnsmasqReading): 
       process.stderr.write(`${SYNTAX_OK}\n`);
       return EXIT.GOOD;
   }
-}
-
-/** @param command the command's name, for messages */
-export function reportProblems(command: string, problems: readonly Problem[]): void {
-  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
-  process.stderr.write(`portolan ${command}: ${count} with the options\n`);
-  for (const problem of problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
 }
 
 function reportNotes(notes: readonly Note[]): void {

@@ -10,10 +10,9 @@ import {
   readKubeDnsFlags,
 } from '../../config/kube-dns/kube-dns-flags.ts';
 import { planFromFlags } from '../../config/serve/serve-plan.ts';
-import { describeProblem } from '../../config/values/problem.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { helpText } from '../grammar/help-text.ts';
-import { VERSION } from '../process/version.ts';
+import { printProblems, printVersion } from '../process/print-problems.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { runServer } from './run-server.ts';
 
@@ -24,7 +23,7 @@ export const runKubeDns: RunCommand = async (words, command) => {
       process.stdout.write(helpText(command, KUBE_DNS_FLAGS, HELP));
       return 0;
     case 'version':
-      process.stdout.write(`Portolan version ${VERSION}, in place of kube-dns 1.26\n`);
+      printVersion('kube-dns 1.26');
       return 0;
     case 'flags':
       return await serve(reading);
@@ -51,7 +50,7 @@ async function serve({ flags, problems, notes }: GivenKubeDnsFlags): Promise<num
   const machine = { cores: countCores(), terminal, environment: process.env };
   const checked = planFromFlags(flags, machine, createProcessSources(), 'kube-dns');
   const all = [...problems, ...(checked.kind === 'bad' ? checked.problems : [])];
-  for (const problem of all) process.stderr.write(`portolan kube-dns: ${describeProblem(problem)}\n`);
+  printProblems('kube-dns', all);
   if (checked.kind === 'bad' || all.length > 0) return 2;
   for (const note of notes) process.stderr.write(`portolan kube-dns: ${note}\n`);
   return await runServer(checked.value, 'kube-dns');

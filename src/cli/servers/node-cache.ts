@@ -7,10 +7,10 @@ import { needPrograms } from '../../base/other-programs.ts';
 import { adaptBlocks } from '../../config/node-cache/node-cache-blocks.ts';
 import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../../config/node-cache/node-cache-flags.ts';
 import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
-import { describeProblem } from '../../config/values/problem.ts';
 import { createCoreDnsLog } from '../../server/coredns/coredns-log.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { EITHER_DASHES, helpText } from '../grammar/help-text.ts';
+import { printProblems } from '../process/print-problems.ts';
 import { NO_COMPANIONS } from '../process/server-companions.ts';
 import { printAbout } from './coredns.ts';
 import { NodeSetup, setUpNetwork } from './node-setup.ts';
@@ -26,8 +26,7 @@ export const runNodeCache: RunCommand = async (words, command) => {
     case 'plugins':
       return printAbout(reading.kind);
     case 'bad':
-      for (const problem of reading.problems)
-        process.stderr.write(`portolan node-cache: ${describeProblem(problem)}\n`);
+      printProblems('node-cache', reading.problems);
       return 1;
     case 'good': {
       const isDebug = reading.logLevel === 'debug';

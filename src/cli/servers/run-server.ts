@@ -8,6 +8,7 @@ import { placeOfServer } from '../../observe/control/control-place.ts';
 import { ServeFrontEnd } from '../../server/serve/serve-front-end.ts';
 import { createErrorLog } from '../process/error-log.ts';
 import type { Manner } from '../process/manner.ts';
+import { printFailure } from '../process/print-problems.ts';
 import { type CompanionPlans, NO_COMPANIONS } from '../process/server-companions.ts';
 import { runServerProcess } from '../process/server-process.ts';
 import { stopHint } from '../process/signals.ts';
@@ -37,9 +38,8 @@ function createManner({ log: { level, format }, lameduck, controlSocket }: Serve
       log.info('stopping', { signal, lameduck: formatDuration(lameduck), hint: stopHint(signal) }),
     end: () => log.info('stopped'),
     fail(error) {
-      const reason = describeError(error);
-      if (format === 'json') log.error('cannot serve', { reason });
-      else process.stderr.write(`portolan ${role}: ${reason}\n`);
+      if (format === 'json') log.error('cannot serve', { reason: describeError(error) });
+      else printFailure(role, error);
       log.debug('stack trace', { stack: error instanceof Error ? error.stack : undefined });
       return 1;
     },

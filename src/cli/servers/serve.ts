@@ -5,11 +5,11 @@ import { countCores } from '../../config/cores.ts';
 import type { ServePlan } from '../../config/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '../../config/serve/serve-flags.ts';
 import { planFromFlags } from '../../config/serve/serve-plan.ts';
-import { describeProblem, type Problem } from '../../config/values/problem.ts';
 import type { RunCommand } from '../grammar/command.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { createParser, runParser } from '../grammar/parser.ts';
 import { describeUnknownArguments } from '../grammar/unknown-arguments.ts';
+import { listProblems } from '../process/print-problems.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { runServer } from './run-server.ts';
 
@@ -34,12 +34,6 @@ function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServePlan {
     ...(checked.kind === 'bad' ? checked.problems : []),
   ];
   if (checked.kind === 'good' && problems.length === 0) return checked.value;
-  reportProblems(problems);
+  listProblems('serve', 'flags', problems);
   throw new ExitError(2);
-}
-
-function reportProblems(problems: readonly Problem[]): void {
-  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
-  process.stderr.write(`portolan serve: ${count} with the flags\n`);
-  for (const problem of problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
 }

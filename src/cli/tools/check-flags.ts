@@ -6,10 +6,11 @@ import { countCores } from '../../config/cores.ts';
 import { readDnsmasqOptions } from '../../config/dnsmasq/read-configuration.ts';
 import { SERVE_FLAGS, type ServeFlags } from '../../config/serve/serve-flags.ts';
 import { planFromFlags } from '../../config/serve/serve-plan.ts';
-import { describeProblem, type Problem } from '../../config/values/problem.ts';
+import type { Problem } from '../../config/values/problem.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { addOptions } from '../grammar/options.ts';
 import { describeUnknownArguments } from '../grammar/unknown-arguments.ts';
+import { printProblems } from '../process/print-problems.ts';
 import { createProcessSources } from '../servers/dnsmasq-sources.ts';
 import type { UnitCommand } from './systemd-unit.ts';
 
@@ -17,8 +18,7 @@ import type { UnitCommand } from './systemd-unit.ts';
 export function checkFlags(command: UnitCommand, flags: readonly string[]): void {
   const problems = command === 'serve' ? problemsOfServe(flags) : problemsOfDnsmasq(flags);
   if (problems.length === 0) return;
-  for (const problem of problems)
-    process.stderr.write(`portolan systemd ${command}: ${describeProblem(problem)}\n`);
+  printProblems(`systemd ${command}`, problems);
   throw new ExitError(2);
 }
 
