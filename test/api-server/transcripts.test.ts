@@ -1,10 +1,10 @@
 /**
  * Compares the double with a real API server: with the same objects, it gives the recorded answers.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { readRecording } from '../support/recordings.ts';
 import { ApiServerDouble } from './api-server.ts';
 import { findByKind } from './catalog.ts';
 import type { KubernetesObject } from './object-store.ts';
@@ -15,6 +15,7 @@ interface WatchLine {
 }
 
 interface Transcript {
+  readonly name: string;
   readonly request: { readonly path: string };
   readonly response: {
     readonly status: number;
@@ -28,15 +29,8 @@ interface Transcript {
   };
 }
 
-const folder = new URL('./transcripts/', import.meta.url);
-const transcripts = new Map(
-  readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name: file }) => {
-      const transcript: Transcript = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
-      return [file.replace('.json', ''), transcript];
-    }),
-);
+const recorded = readRecording<Transcript>('test/api-server/transcripts/v1.20.jsonl');
+const transcripts = new Map(recorded.map((each) => [each.name, each]));
 
 function transcript(name: string): Transcript {
   const found = transcripts.get(name);

@@ -2,13 +2,13 @@
  * Every recorded decision of cluster-proportional-autoscaler, from nodes and a ConfigMap to replicas or an error, and the few
  * intended differences.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ParametersError, readParameters } from '../../src/config/autoscaler/parameters.ts';
 import { countNodes } from '../../src/kube/objects/node-counts.ts';
 import { trimNodeCapacity } from '../../src/kube/objects/trim/trim-node-capacity.ts';
 import { decideReplicas } from '../../src/roles/autoscaler/decide.ts';
 import { matchesLabels } from '../api-server/selector.ts';
+import { readRecording, readRecordingHeader } from '../support/recordings.ts';
 import { makeNodes, type NodeGroup } from './nodes.ts';
 
 interface Case {
@@ -21,12 +21,13 @@ interface Case {
   readonly error?: string;
 }
 
-interface Recording {
+interface Header {
   readonly nodeSets: Readonly<Record<string, readonly NodeGroup[]>>;
-  readonly cases: readonly Case[];
 }
 
-const recording = JSON.parse(readFileSync('test/autoscaler/decisions.json', 'utf8')) as Recording;
+const FILE = 'test/autoscaler/decisions.jsonl';
+const { nodeSets } = readRecordingHeader<Header>(FILE);
+const CASES = readRecording<Case>(FILE);
 
 const NO_RUNG =
   'Error syncing configMap with controller: error parsing ladder params: should provide coresToReplicas or nodesToReplicas with at least one entry';
@@ -55,7 +56,7 @@ const DIFFERENCES: Readonly<Record<string, string>> = {
 };
 
 function decide({ data, nodes, nodeLabels = '' }: Case) {
-  const trimmed = makeNodes(recording.nodeSets[nodes] ?? [])
+  const trimmed = makeNodes(nodeSets[nodes] ?? [])
     .filter(({ metadata }) => matchesLabels(nodeLabels, metadata.labels))
     .map(trimNodeCapacity);
   const counted = countNodes(trimmed.flatMap((each) => (each.kind === 'object' ? [each.object] : [])));
@@ -69,18 +70,17 @@ function decide({ data, nodes, nodeLabels = '' }: Case) {
 }
 
 describe('decisions', () => {
-  it.each(recording.cases.filter(({ name }) => !Object.hasOwn(DIFFERENCES, name)))('$name', (recorded) => {
+  it.each(CASES.filter(({ name }) => !Object.hasOwn(DIFFERENCES, name)))('$name', (recorded) => {
     const { counted, replicas, error } = recorded;
     const result = error === undefined ? { replicas } : { error };
     expect(decide(recorded)).toEqual({ counted, ...result });
   });
 
   it('differ where the original scales to 0 by mistake or wraps', () => {
-    const found = recording.cases
-      .map((recorded) => ({ recorded, ours: decide(recorded) }))
+    const found = CASES.map((recorded) => ({ recorded, ours: decide(recorded) }))
       .filter(({ recorded, ours }) => recorded.replicas !== ours.replicas || recorded.error !== ours.error)
       .map(({ recorded, ours }) => [recorded.name, ours.error]);
     expect(Object.fromEntries(found)).toEqual(DIFFERENCES);
-    expect(recording.cases).toHaveLength(249);
+    expect(CASES).toHaveLength(249);
   });
 });

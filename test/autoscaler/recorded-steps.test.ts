@@ -2,9 +2,9 @@
  * The recorded steps of the original, one after the other: its requests and writes, the state of the target afterwards, and the
  * answer of `/last-poll`.
  */
-import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
+import { readRecording } from '../support/recordings.ts';
 import { makeNode } from './nodes.ts';
 import { CONFIG_MAP, configMap, FLAGS, NAMESPACE, nodes, scalable, World } from './world.ts';
 
@@ -18,9 +18,7 @@ interface Step {
   readonly lastPoll: { readonly body: string };
 }
 
-const { steps } = JSON.parse(readFileSync('test/autoscaler/transcripts.json', 'utf8')) as {
-  readonly steps: readonly Step[];
-};
+const steps = readRecording<Step>('test/autoscaler/steps.jsonl');
 
 type Act = (world: World) => unknown;
 

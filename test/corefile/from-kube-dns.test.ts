@@ -1,9 +1,9 @@
 /**
  * ConfigMaps of kube-dns, each with the equivalent Corefile; CoreDNS 1.14.7 starts with all of them.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { convertKubeDnsConfig } from '../../src/config/corefile/from-kube-dns.ts';
+import { readRecording } from '../support/recordings.ts';
 
 interface ConfigMapCase {
   readonly name: string;
@@ -13,9 +13,7 @@ interface ConfigMapCase {
   readonly warnings: readonly string[];
 }
 
-const { cases }: { readonly cases: readonly ConfigMapCase[] } = JSON.parse(
-  readFileSync(new URL('kube-dns-config-maps.json', import.meta.url), 'utf8'),
-);
+const cases = readRecording<ConfigMapCase>('test/corefile/kube-dns-config-maps.jsonl');
 
 describe('a ConfigMap of kube-dns', () => {
   it('is one of 18', () => expect(cases).toHaveLength(18));

@@ -2,11 +2,11 @@
  * Migrations that the tool of CoreDNS was recorded with (corefile-migration 1.0.31): Portolan makes the same Corefile, in place, and reports
  * the changes in the same words, but each only once.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { migrateCorefile } from '../../src/corefile/migration/migrate-corefile.ts';
 import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';
 import { readStatements, type Statement } from '../../src/corefile/written/statements.ts';
+import { readRecording } from '../support/recordings.ts';
 
 interface RecordedMigration {
   readonly name: string;
@@ -21,9 +21,7 @@ interface RecordedMigration {
   readonly unsupported?: readonly string[];
 }
 
-const CASES: readonly RecordedMigration[] = JSON.parse(
-  readFileSync(new URL('migrations.json', import.meta.url), 'utf8'),
-);
+const CASES = readRecording<RecordedMigration>('test/corefile/migrations.jsonl');
 
 const NO_FILES: CorefileFiles = { read: () => '', kindOf: () => undefined, list: () => [] };
 

@@ -1,15 +1,13 @@
 /**
  * Corefiles that CoreDNS 1.14.7 was started with: we refuse the ones it refuses, with its messages, and accept the others.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { describeCorefileProblem } from '../../src/corefile/syntax/findings.ts';
 import { findDefinition } from '../../src/plugins/registry.ts';
+import { readRecording } from '../support/recordings.ts';
 import { fillPlaceholders, type RecordedStart, readRecorded } from './read-recorded.ts';
 
-const STARTS: readonly RecordedStart[] = JSON.parse(
-  readFileSync(new URL('recorded-starts.json', import.meta.url), 'utf8'),
-);
+const STARTS = readRecording<RecordedStart>('test/corefile/recorded-starts.jsonl');
 
 /** Faults that show only when the server starts: ports, the API server, names of upstreams. */
 const FOUND_AT_START = new Set([

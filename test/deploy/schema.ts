@@ -1,7 +1,7 @@
 /**
  * Checks an object against the recorded schemas of the Kubernetes API. Supports the part of JSON Schema that they use.
  */
-import { readFileSync } from 'node:fs';
+import { readRecording } from '../support/recordings.ts';
 
 interface Schema {
   readonly $ref?: string;
@@ -16,6 +16,11 @@ interface Schema {
   readonly format?: string;
 }
 
+interface Definition {
+  readonly name: string;
+  readonly schema: Schema;
+}
+
 /** The oldest that knows every field of the manifests, and the newest. */
 export const RELEASES = ['v1.26', 'v1.37'] as const;
 
@@ -23,10 +28,7 @@ export class KubernetesSchemas {
   readonly #definitions: ReadonlyMap<string, Schema>;
 
   constructor(release: (typeof RELEASES)[number]) {
-    const lines = readFileSync(new URL(`schemas/${release}.jsonl`, import.meta.url), 'utf8')
-      .trim()
-      .split('\n');
-    const definitions = lines.map((line) => JSON.parse(line) as { name: string; schema: Schema }); // Recorded.
+    const definitions = readRecording<Definition>(`test/deploy/schemas/${release}.jsonl`);
     this.#definitions = new Map(definitions.map(({ name, schema }) => [name, schema]));
   }
 

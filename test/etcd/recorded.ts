@@ -1,11 +1,11 @@
 /**
- * The recorded answers of CoreDNS's plugin and SkyDNS from the same keys: `records.json`, `skydns.json`. docs/reference/etcd.md
+ * The recorded answers of CoreDNS's plugin and SkyDNS from the same keys: `records.jsonl`, `skydns.jsonl`. docs/reference/etcd.md
  * describes the results; README.md describes the programs and the queries.
  */
-import { readFileSync } from 'node:fs';
 import { parseName } from '../../src/wire/name.ts';
 import { presentRecord } from '../../src/wire/present.ts';
 import { CLASS, RCODE, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
+import { readRecording } from '../support/recordings.ts';
 
 export interface RecordedQuestion {
   readonly name: string;
@@ -41,13 +41,8 @@ export interface SkyDnsCase {
   readonly both?: readonly RecordedAnswer[];
 }
 
-function readCases<Case>(file: string): readonly Case[] {
-  const { cases } = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as { cases: Case[] };
-  return cases;
-}
-
-export const CASES = readCases<RecordedCase>('records.json');
-export const SKYDNS_CASES = readCases<SkyDnsCase>('skydns.json');
+export const CASES = readRecording<RecordedCase>('test/etcd/records.jsonl');
+export const SKYDNS_CASES = readRecording<SkyDnsCase>('test/etcd/skydns.jsonl');
 
 /** What is answered below `example` and `test` by the server that stood for the outside world. */
 export function answerOutside(

@@ -59,7 +59,7 @@ const refusingUpstream: Handler = {
 const asked = ({ name, type }: RecordedAnswer) => question(name, typeOf(type) ?? 0);
 
 describe.each(DIALECTS)('recorded answers of %s', (dialect) => {
-  const recorded = readRecorded(`${dialect}.json`);
+  const recorded = readRecorded(dialect);
   const cluster = new AskableCluster(dialect, {}, dialect === 'coredns' ? [refusingUpstream] : []);
   const rightAnswers = recorded.map((answer) => {
     const difference = knownDifferenceOf(answer, dialect);

@@ -49,7 +49,7 @@ describe.each(['coredns', 'kube-dns'] as const)('differences from the recorded a
   it('all have names', async () => {
     const unnamed: unknown[] = [];
     const names = new Set<string>();
-    for (const recorded of readRecorded(`${dialect}.json`)) {
+    for (const recorded of readRecorded(dialect)) {
       if (isPassedOn(recorded)) continue;
       const asked = question(recorded.name, typeOf(recorded.type) ?? 0);
       const ours = inLowerCase(maskOwn(describeReply(await cluster.askChain(asked))));

@@ -1,7 +1,6 @@
 /**
  * Recorded answers, and our answers in the same form.
  */
-import { readFileSync } from 'node:fs';
 import {
   differingParts,
   type JudgedResult,
@@ -11,6 +10,7 @@ import {
 import { rcodeName, typeName } from '../../src/wire/mnemonics.ts';
 import { presentRecord } from '../../src/wire/present.ts';
 import type { Message, ResourceRecord } from '../../src/wire/types.ts';
+import { readRecording } from '../support/recordings.ts';
 
 /** Records as `name ttl type data`, in lower case and sorted. */
 export interface RecordedAnswer {
@@ -24,17 +24,16 @@ export interface RecordedAnswer {
   readonly additional: readonly string[];
 }
 
-export function readRecorded(file: 'coredns.json' | 'kube-dns.json'): readonly RecordedAnswer[] {
-  const text = readFileSync(new URL(file, import.meta.url), 'utf8');
-  // A file of our own.
-  const answers = JSON.parse(text) as (Partial<RecordedAnswer> &
-    Pick<RecordedAnswer, 'name' | 'type' | 'rcode'>)[];
+type RecordedLine = Partial<RecordedAnswer> & Pick<RecordedAnswer, 'name' | 'type' | 'rcode'>;
+
+export function readRecorded(dialect: 'coredns' | 'kube-dns'): readonly RecordedAnswer[] {
+  const answers = readRecording<RecordedLine>(`test/golden/${dialect}.jsonl`);
   return answers.map((answer) => ({ aa: false, answer: [], authority: [], additional: [], ...answer }));
 }
 
 /** What was asked. */
 export function readQuestions(): readonly Pick<RecordedAnswer, 'name' | 'type'>[] {
-  return JSON.parse(readFileSync(new URL('questions.json', import.meta.url), 'utf8'));
+  return readRecording('test/golden/questions.jsonl');
 }
 
 export function recordMessage(message: Message): RecordedAnswer {

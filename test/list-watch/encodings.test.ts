@@ -1,7 +1,6 @@
 /**
  * Recordings of a real API server 1.31 in both encodings give the same objects, events and refusals.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../src/kube/api/list-watch/failure.ts';
 import { ListReader } from '../../src/kube/api/list-watch/list-reader.ts';
@@ -17,6 +16,7 @@ import { readObject } from '../../src/kube/protobuf/envelope.ts';
 import { FrameSplitter } from '../../src/kube/protobuf/frame-splitter.ts';
 import { ProtobufListReader } from '../../src/kube/protobuf/protobuf-list-reader.ts';
 import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
+import { readRecording } from '../support/recordings.ts';
 
 interface Recorded {
   readonly response: {
@@ -28,13 +28,27 @@ interface Recorded {
   };
 }
 
-const read = (path: string): unknown =>
-  JSON.parse(readFileSync(new URL(`../api-server/transcripts/${path}.json`, import.meta.url), 'utf8'));
+interface BothEncodings {
+  readonly name: string;
+  readonly json: Recorded;
+  readonly protobuf: Recorded;
+}
 
-// Shapes of the recordings.
-const readBoth = (name: string) =>
-  read(`protobuf/${name}`) as { readonly json: Recorded; readonly protobuf: Recorded };
-const readOne = (name: string) => (read(`v1.31/${name}`) as Recorded).response;
+interface OneEncoding extends Recorded {
+  readonly name: string;
+}
+
+const BOTH = readRecording<BothEncodings>('test/api-server/transcripts/v1.31-encodings.jsonl');
+const ONE = readRecording<OneEncoding>('test/api-server/transcripts/v1.31.jsonl');
+
+function findNamed<Named extends { readonly name: string }>(all: readonly Named[], name: string): Named {
+  const found = all.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`no such transcript: ${name}`);
+  return found;
+}
+
+const readBoth = (name: string) => findNamed(BOTH, name);
+const readOne = (name: string) => findNamed(ONE, name).response;
 
 const octetsOf = ({ response }: Recorded) => Buffer.from(response.bodyBase64 ?? '', 'base64');
 

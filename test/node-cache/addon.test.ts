@@ -9,6 +9,7 @@ import { expect, it } from 'vitest';
 import { resolveAlias } from '../../src/cli/program-aliases.ts';
 import { type Container, type DeploymentManifest, type Manifest, readLayout } from '../deploy/manifests.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
+import { readRecording } from '../support/recordings.ts';
 import { CLUSTER_DNS, startClusterDns } from './cluster-dns.ts';
 import { describeOnNode } from './namespace.ts';
 import { LINK_LOCAL, type Scene, SERVICE, until, useScene } from './scene.ts';
@@ -38,8 +39,7 @@ function readTemplate(): string {
     readonly name: string;
     readonly template: string;
   }
-  const text = readFileSync(join(import.meta.dirname, 'recordings/rendering.json'), 'utf8');
-  const { cases } = JSON.parse(text) as { readonly cases: readonly RecordedCase[] };
+  const cases = readRecording<RecordedCase>('test/node-cache/recordings/rendering.jsonl');
   return cases.find(({ name }) => name === 'official-iptables-installed')?.template ?? '';
 }
 

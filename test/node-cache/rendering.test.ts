@@ -12,6 +12,7 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testin
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
 import { FollowedCorefile } from '../../src/server/node-cache/followed-corefile.ts';
+import { readRecording } from '../support/recordings.ts';
 import { KNOWN_DIFFERENCES } from './known-differences.ts';
 
 type RecordedFile = string | { readonly hex: string } | { readonly link: string } | null;
@@ -42,10 +43,9 @@ interface RecordedCase {
   readonly steps?: readonly RecordedStep[];
 }
 
-const cases = ['rendering.json', 'rendering-node-local-dns.json'].flatMap((file) => {
-  const text = readFileSync(join(import.meta.dirname, 'recordings', file), 'utf8');
-  return (JSON.parse(text) as { readonly cases: readonly RecordedCase[] }).cases;
-});
+const cases = ['rendering', 'rendering-node-local-dns'].flatMap((name) =>
+  readRecording<RecordedCase>(`test/node-cache/recordings/${name}.jsonl`),
+);
 const rendering = cases.filter(
   ({ rendered, args }) => rendered !== null && readNodeCacheFlags(args).kind === 'good',
 );

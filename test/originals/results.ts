@@ -1,14 +1,15 @@
 /**
- * What came of the originals: `results.json`, from which a page of the documentation is written.
+ * What came of the originals: `results.jsonl`, from which a page of the documentation is written.
  *
  * The nightly run starts all of them. `RECORD_ORIGINALS=1` writes what it finds into the file.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { readRecording, writeRecording } from '../support/recordings.ts';
 import type { OriginalCase } from './cases.ts';
 import type { MemoryUse } from './original-pod.ts';
 
-const FILE = 'test/originals/results.json';
+const FILE = 'test/originals/results.jsonl';
 
 export interface OriginalResult {
   readonly id: string;
@@ -28,12 +29,12 @@ export class OriginalResults {
   record(): void {
     if (process.env['RECORD_ORIGINALS'] === undefined) return;
     const found = new Map([...readResults(), ...this.#results].map((result) => [result.id, result]));
-    writeFileSync(FILE, `${JSON.stringify([...found.values()], null, 2)}\n`);
+    writeRecording(FILE, [...found.values()]);
   }
 }
 
 export function readResults(): readonly OriginalResult[] {
-  return JSON.parse(readFileSync(FILE, 'utf8')) as readonly OriginalResult[]; // Our own format.
+  return readRecording<OriginalResult>(FILE);
 }
 
 export function digestOf(original: OriginalCase): string {

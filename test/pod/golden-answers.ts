@@ -22,7 +22,7 @@ export function heard(answer: RecordedAnswer): HeardAnswer {
 
 /** The recorded answers, and the right ones where those were wrong. */
 function rightAnswers(): readonly RecordedAnswer[] {
-  return readRecorded('kube-dns.json').map((recorded) => {
+  return readRecorded('kube-dns').map((recorded) => {
     const { name, type } = recorded;
     const difference = KNOWN_DIFFERENCES.find(
       ({ dialects, isAbout }) => dialects.includes('kube-dns') && isAbout(name.toLowerCase(), type, recorded),

@@ -1,5 +1,5 @@
 /**
- * The libraries of this machine walk as recorded: glibc, musl and Go, each asked for the names of `walks.json`.
+ * The libraries of this machine walk as recorded: glibc, musl and Go, each asked for the names of `walks.jsonl`.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

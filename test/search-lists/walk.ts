@@ -1,8 +1,8 @@
 /**
  * What a resolver library asks for: a name, the settings of its resolv.conf, and the answer to each question.
  */
-import { readFileSync } from 'node:fs';
 import type { ResolverLibrary, SearchSettings, StepOutcome } from '../../src/reasons/search-walk.ts';
+import { readRecording } from '../support/recordings.ts';
 
 export interface Walk extends SearchSettings {
   readonly name: string;
@@ -17,6 +17,5 @@ export interface RecordedWalk extends Walk {
 
 /** Recorded with glibc 2.36, musl 1.2.3 and Go 1.26. */
 export function readWalks(): readonly RecordedWalk[] {
-  const text = readFileSync(new URL('walks.json', import.meta.url), 'utf8');
-  return JSON.parse(text) as readonly RecordedWalk[]; // Our own format.
+  return readRecording<RecordedWalk>('test/search-lists/walks.jsonl');
 }

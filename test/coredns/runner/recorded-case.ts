@@ -2,6 +2,9 @@
  * A case of CoreDNS's recorded behaviour: a Corefile, its environment, and steps with their results.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { readRecording } from '../../support/recordings.ts';
+
+const FOLDER = 'test/coredns';
 
 /** How a scripted server answers: the first rule that fits. Every part that is left out fits all. */
 export interface UpstreamRule {
@@ -145,15 +148,16 @@ export interface RecordedPair {
 
 /** The names of the groups of cases. */
 export function listGroups(): readonly string[] {
-  return readdirSync(new URL('../cases/', import.meta.url))
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => file.slice(0, -'.json'.length))
+  return readdirSync(`${FOLDER}/cases`)
+    .filter((file) => file.endsWith('.jsonl'))
+    .map((file) => file.slice(0, -'.jsonl'.length))
     .sort();
 }
 
 export function readGroup(group: string): readonly RecordedPair[] {
-  const cases = read<RecordedCase[]>(`../cases/${group}.json`);
-  const results = new Map(read<CaseResult[]>(`../golden/${group}.json`).map((each) => [each.name, each]));
+  const cases = readRecording<RecordedCase>(`${FOLDER}/cases/${group}.jsonl`);
+  const recorded = readRecording<CaseResult>(`${FOLDER}/golden/${group}.jsonl`);
+  const results = new Map(recorded.map((each) => [each.name, each]));
   return cases.map((spec) => {
     const expected = results.get(spec.name);
     if (expected === undefined) throw new Error(`nothing recorded: ${spec.name}`);

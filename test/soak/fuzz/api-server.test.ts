@@ -1,7 +1,6 @@
 /**
  * Fuzzes the output of an API server: objects, lists and events in both encodings, and the HTTP around them.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -25,6 +24,7 @@ import { FrameSplitter } from '../../../src/kube/protobuf/frame-splitter.ts';
 import { ProtobufListReader } from '../../../src/kube/protobuf/protobuf-list-reader.ts';
 import { decodeService } from '../../../src/kube/records/decode-service.ts';
 import { decodeSlice, decodeSliceOfPods } from '../../../src/kube/records/decode-slice.ts';
+import { readRecording } from '../../support/recordings.ts';
 import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
 
 interface Recorded {
@@ -36,15 +36,12 @@ interface Recorded {
   };
 }
 
-const FOLDER = new URL('../../api-server/transcripts/protobuf/', import.meta.url);
-// The shape of the recordings.
-const RECORDED = readdirSync(FOLDER).map(
-  (name) =>
-    JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')) as {
-      readonly json: Recorded;
-      readonly protobuf: Recorded;
-    },
-);
+interface BothEncodings {
+  readonly json: Recorded;
+  readonly protobuf: Recorded;
+}
+
+const RECORDED = readRecording<BothEncodings>('test/api-server/transcripts/v1.31-encodings.jsonl');
 const BODIES = RECORDED.flatMap(({ protobuf: { response } }) =>
   response.bodyBase64 === undefined ? [] : [Buffer.from(response.bodyBase64, 'base64')],
 );
