@@ -2,7 +2,7 @@
  * How much lies behind the engine and behind a small plugin, and that the engine knows no plugin. Types count: whoever opens a file has
  * them before him too.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
 
@@ -41,6 +41,52 @@ it('compares no name of a plugin in the engine', () => {
     ),
   );
   expect(compared.filter((path) => path.startsWith('engine/') || path.startsWith('chain/'))).toEqual([]);
+});
+
+it('compares no name of a plugin where servers run and explain', () => {
+  const plugins = new Set(readdirSync('src/plugins'));
+  const folders = [
+    'chain',
+    'contract',
+    'engine',
+    'forward',
+    'listen',
+    'observe',
+    'reasons',
+    'server',
+    'table',
+  ];
+  const compared = [...folders, 'cli/process', 'cli/tools'].flatMap((folder) =>
+    readdirSync(join('src', folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .flatMap((file) => findComparedNames(readFileSync(join('src', folder, file), 'utf8'), plugins)),
+  );
+  expect(compared).toEqual([]);
+});
+
+/** Texts of comparisons of a plugin's or a handler's name, or of sets of such names. */
+function findComparedNames(text: string, plugins: ReadonlySet<string>): readonly string[] {
+  const patterns = [
+    /\b(?:name|plugin|handler|wanted)\b (?:===|!==) '([\w-]+)'/g,
+    /\b(?:plugins|names|handlers)\.(?:has|includes)\('([\w-]+)'\)/g,
+    /new Set\(\['([\w-]+)'/g,
+    /\bstart\w*\('([\w-]+)'\)/g,
+  ];
+  return patterns
+    .flatMap((pattern) => [...text.matchAll(pattern)])
+    .flatMap(([comparison, name = '']) => (plugins.has(name) ? comparison : []));
+}
+
+it('finds comparisons of names', () => {
+  const texts = [
+    "handler === 'kubernetes'",
+    "new Set(['dnstap', 'log'])",
+    "names.includes('cache')",
+    "name !== 'x'",
+  ];
+  expect(
+    texts.flatMap((text) => findComparedNames(text, new Set(['kubernetes', 'dnstap', 'cache']))),
+  ).toEqual(["handler === 'kubernetes'", "new Set(['dnstap'", "names.includes('cache')"]);
 });
 
 it('shows a small plugin only what it needs', () => {

@@ -18,6 +18,8 @@ export interface PluginDefinition<Name extends string = string, Options = unknow
   readonly answers?: true;
   /** It sees queries or answers and no other front end has it, so `--blocks-extra` may name it. */
   readonly joinsBlocks?: true;
+  /** It writes or sends something beside answers, so commands that only compare answers leave it out. Since 2.1.0. */
+  readonly hasSideEffects?: true;
   /** For people: one text for each form of the directive. */
   readonly syntax: readonly string[];
   /** Uses of the directive, as in a Corefile. The conformance kit runs each of them. At least one. */
@@ -164,6 +166,11 @@ export interface HandlerParts {
   readonly readsOptions?: boolean;
   /** Whether it only counts or logs, so that explanations pass by it. Default: no. */
   readonly isObserver?: true;
+  /**
+   * What says why it answers as it does, for explanations. `cluster`: the objects of the block's cluster. `loop`: its SERVFAIL means that
+   * queries come back from the servers that they are forwarded to. Since 2.1.0. Default: only the name of the plugin.
+   */
+  readonly explainedBy?: 'cluster' | 'loop';
   /** Whether it rotates the addresses of answers. Default: no. */
   readonly rotates?: true;
   /** The largest UDP response that it lets pass, in octets. Default: no bound. */

@@ -112,7 +112,7 @@ export function composeChain(handlers: readonly Handler[], end: Chain = () => ({
       const { look } = query;
       if (look === undefined) return handler.handle(query, next);
       if (handler.isObserver === true) return next(query);
-      look.passed(handler.name, query.key);
+      look.passed(handler, query.key);
       return handler.handle(query, next);
     },
     end,

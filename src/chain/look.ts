@@ -4,13 +4,21 @@
  *
  * Handlers that ask, count or store see it in `Query.look`, and note what they found or would do.
  */
+import type { HandlerParts } from '@portolan/plugin';
 import type { NameKey } from '../wire/types.ts';
 
 /** A handler that has seen the query, or one that it led to. */
 export interface LookStep {
+  /** Its name. */
   readonly handler: string;
+  /** The name in the question. */
   readonly name: NameKey;
+  readonly explainedBy: HandlerParts['explainedBy'];
+  /** Whether it asks upstream servers. */
+  readonly isForwarder: boolean;
 }
+
+type SeenHandler = Pick<HandlerParts, 'name' | 'explainedBy'> & { readonly role: string };
 
 /** An answer of a cache. Times in seconds. */
 export interface LookedUpEntry {
@@ -65,8 +73,8 @@ export class Look {
     this.#zone ??= zone;
   }
 
-  passed(handler: string, name: NameKey): void {
-    this.#steps.push({ handler, name });
+  passed({ name: handler, explainedBy, role }: SeenHandler, name: NameKey): void {
+    this.#steps.push({ handler, name, explainedBy, isForwarder: role === 'forwarder' });
   }
 
   foundEntry(entry: LookedUpEntry): void {

@@ -55,12 +55,13 @@ export function guardPlugin(
   definition: PluginDefinition,
   before: string,
 ): CorefilePluginDefinition<string, unknown> {
-  const { name, syntax } = definition;
+  const { name, syntax, hasSideEffects } = definition;
   return {
     name,
     syntax,
     before,
     answers: true,
+    ...(hasSideEffects === true && { hasSideEffects }),
     read(cursor, context) {
       try {
         return definition.read(cursor, context);

@@ -14,6 +14,8 @@ export interface PluginModule<Options> {
 /** With neither `create` nor `load` it is a setting of its block or of the process, which is read elsewhere. */
 export interface PluginDefinition<Name extends string, Options> extends Partial<PluginModule<Options>> {
   readonly name: Name;
+  /** It writes or sends something beside answers, so commands that only compare answers leave it out. */
+  readonly hasSideEffects?: true;
   /** Whether it follows a cluster's API server once it has started. Default: no. */
   followsApiServer?(options: Options): boolean;
   /** Whether it takes over from the plugin of the same zones in the former plan, even if the block differs. Default: no. */

@@ -6,13 +6,10 @@ import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { findPluginOptions, usePlugin } from '../../contract/plugin-use.ts';
 import { portolan } from '../../plugins/portolan/plugin.ts';
 
-/** `loop` asks the upstream servers for a name of its own. */
-const EFFECTS: ReadonlySet<string> = new Set(['dnstap', 'log', 'loop']);
-
 export function dropSideEffects(plan: ServerPlan): ServerPlan {
   const blocks = plan.engine.blocks.map((block) => ({
     ...block,
-    plugins: block.plugins.filter(({ name }) => !EFFECTS.has(name)),
+    plugins: block.plugins.filter(({ definition }) => definition.hasSideEffects !== true),
   }));
   const engine = mapUses({ ...plan.engine, blocks }, (use) => {
     const options = findPluginOptions([use], portolan);

@@ -39,7 +39,7 @@ export async function explainName(name: string, type: string, flags: CorefileExp
   await loadPlugins(pluginUses(plan));
   const engine = new Engine(plan, { readers: 1, version: VERSION, clock: systemClock, log: silentLog });
   try {
-    await engine.serverBlocks.startOnly('forward').catch((error: unknown) => {
+    await engine.serverBlocks.startForwarders().catch((error: unknown) => {
       const reason = describeError(error);
       process.stderr.write(`portolan corefile explain: forward has no servers here: ${reason}\n`);
     });

@@ -257,12 +257,12 @@ export class ServerBlocks {
     return this.#handleQueries.get(server);
   }
 
-  /** Starts the plugins of one name, for `explain`. @throws the error of the first that cannot start */
-  async startOnly(wanted: string): Promise<void> {
-    for (const { name, plugin } of this.#plugins) if (name === wanted) await plugin.start?.();
+  /** Starts the plugins that ask upstream servers, for `explain`. @throws the error of the first that cannot start */
+  async startForwarders(): Promise<void> {
+    for (const { plugin } of this.#plugins) if (plugin.handler?.role === 'forwarder') await plugin.start?.();
   }
 
-  /** How each group of listeners treats a query of a client. Only `forward` must have started. */
+  /** How each group of listeners treats a query of a client. Only forwarders must have started. */
   explain(asked: AnswerableQuery, client: Client): readonly ExplainedGroup[] {
     const octets = parseAddress(client.address) ?? new Uint8Array();
     return this.#plan.groups.map((plan): ExplainedGroup => {

@@ -21,6 +21,7 @@ const REMEDY = 'Write dnstap SOCKET [full], as in dnstap /tmp/dnstap.sock full, 
  */
 export const dnstap = definePlugin({
   name: 'dnstap',
+  hasSideEffects: true,
   joinsBlocks: true,
   syntax: [
     'dnstap [listen] SOCKET|tcp://ADDRESS|tls://ADDRESS [full] [WRITEBUFFER] [QUEUE] {',

@@ -40,6 +40,7 @@ export class Kubernetai implements Plugin, TransferSource {
         ? { ...only.cluster.handler, name: 'kubernetai' }
         : {
             name: 'kubernetai',
+            explainedBy: 'cluster',
             role: 'other',
             questions,
             answers: 'unchanged',

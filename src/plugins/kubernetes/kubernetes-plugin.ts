@@ -93,6 +93,7 @@ export class Kubernetes implements Plugin, TransferSource {
       (ofSet !== undefined && isOfSet(query.key) ? ofSet : zones).handle(query, next);
     const parts = {
       name: 'kubernetes',
+      explainedBy: 'cluster',
       questions: namesWithin(new Set(options.zones)),
       answers: 'unchanged',
       handle,

@@ -45,6 +45,7 @@ export function createKubernetesHandler(
   };
   return {
     name: 'kubernetes',
+    explainedBy: 'cluster',
     role: 'publisher',
     // The zones of a cluster are in the table's first publication.
     publication: DEFAULT_PUBLICATION,

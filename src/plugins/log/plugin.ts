@@ -18,6 +18,7 @@ const CLASSES: readonly LogClass[] = ['all', 'success', 'denial', 'error'];
 /** Source: plugin/log of CoreDNS 1.14.7. */
 export const log = definePlugin({
   name: 'log',
+  hasSideEffects: true,
   syntax: ['log [NAMES…] [FORMAT] {', '    class all|success|denial|error…', '}'],
   read(cursor): LogOptions {
     const rules: LogRule[] = [];

@@ -57,6 +57,7 @@ export class Loop {
     this.handler = {
       name: 'loop',
       role: 'other',
+      explainedBy: 'loop',
       answers: 'unchanged',
       questions: {
         includes: (name, type) => (this.#isLooping && this.#takesLoop(name)) || this.#isTest(name, type),

@@ -11,6 +11,8 @@ import type { LoopOptions } from './options.ts';
 /** `loop`. Source: plugin/loop of CoreDNS 1.14.7. */
 export const loop = definePlugin({
   name: 'loop',
+  // It asks the upstream servers for a name of its own.
+  hasSideEffects: true,
   syntax: ['loop'],
   read(cursor, { zones }): LoopOptions {
     cursor.onlyUse(() => {

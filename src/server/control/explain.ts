@@ -66,6 +66,15 @@ interface AnswerSettings {
   readonly look?: Look | undefined;
 }
 
+/** What tells the reason for an answer. */
+interface StepEvidence {
+  readonly key: NameKey;
+  readonly further: RawEvidence | undefined;
+  /** The answer; undefined: there is none. */
+  readonly message: Message | undefined;
+  readonly look: Look;
+}
+
 export class Explainer {
   readonly #server: ExplainedServer;
   readonly #evidence = new WeakMap<InspectedCluster['cluster'], KeptEvidence>();
@@ -171,14 +180,14 @@ export class Explainer {
           source: 'upstream',
           servers,
         } as const;
-        return this.#explained(step, key, further, undefined);
+        return this.#explained(step, { key, further, message: undefined, look });
       }
       if (!asks) return this.#notAsked(stepOf(name, type, look, undefined), open.servers);
       const reply = await this.#send(key, type, clientFrom(client));
       const asked = { ...stepOf(name, type, look, reply), source: 'upstream', servers } as const;
-      return this.#explained(asked, key, further, reply);
+      return this.#explained(asked, { key, further, message: reply, look });
     }
-    return this.#explained(stepOf(name, type, look, message), key, further, message);
+    return this.#explained(stepOf(name, type, look, message), { key, further, message, look });
   }
 
   /** A name that no server can answer now fails; any other is not known. */
@@ -192,14 +201,9 @@ export class Explainer {
     return this.#withReason(failing, { kind: 'upstream-unreachable', servers });
   }
 
-  #explained(
-    step: AnsweredStep,
-    key: NameKey,
-    further: RawEvidence | undefined,
-    message: Message | undefined,
-  ): AnsweredStep {
+  #explained(step: AnsweredStep, evidence: StepEvidence): AnsweredStep {
     if (step.outcome === 'answer') return step;
-    return this.#withReason(step, this.#reasonOf(step, key, further, message));
+    return this.#withReason(step, this.#reasonOf(step, evidence));
   }
 
   #withReason(step: AnsweredStep, reason: Reason | undefined): AnsweredStep {
@@ -209,12 +213,8 @@ export class Explainer {
     return { ...step, outcome, reason, sentence: describeReason(reason), ...near };
   }
 
-  #reasonOf(
-    step: AnsweredStep,
-    key: NameKey,
-    further: RawEvidence | undefined,
-    message: Message | undefined,
-  ): Reason | undefined {
+  #reasonOf(step: AnsweredStep, { key, further, message, look }: StepEvidence): Reason | undefined {
+    const last = look.steps.at(-1);
     const { source, plugin, rcode = '', zone, age, left } = step;
     const cluster = this.#clusterOf(key);
     const foreign = this.#foreignDomainOf(key);
@@ -233,11 +233,11 @@ export class Explainer {
       });
     if (source === 'upstream' || source === 'cache' || source === 'stale')
       return this.#upstreamReason(step, { rcode: step.outcome === 'nodata' ? 'NODATA' : rcode, age, left });
-    if (plugin === 'loop' && rcode === 'SERVFAIL')
+    if (last?.explainedBy === 'loop' && rcode === 'SERVFAIL')
       return { kind: 'forwarding-loop', servers: [`those that zone "${zone}" is forwarded to`] };
     if (zone === undefined) return { kind: 'not-forwarded', detail: 'no server block has a zone for it' };
     if (rcode === 'REFUSED')
-      return plugin === undefined || plugin === 'forward'
+      return plugin === undefined || last?.isForwarder === true
         ? { kind: 'not-forwarded', detail: 'no plugin of its server block answers it' }
         : { kind: 'blocked', plugin };
     return plugin === undefined ? undefined : { kind: 'denied-locally', plugin };
@@ -402,9 +402,9 @@ function stepOf(name: string, type: string, look: Look, message: Message | undef
 function sourceOf({ steps, entry, zone }: Look): AnsweredStep['source'] {
   if (entry !== undefined) return entry.left > 0 ? 'cache' : 'stale';
   if (zone === undefined) return 'nothing';
-  const handler = steps.at(-1)?.handler;
-  if (handler === 'kubernetes' || handler === 'kubernetai') return 'cluster';
-  return handler === undefined ? 'nothing' : 'local';
+  const last = steps.at(-1);
+  if (last?.explainedBy === 'cluster') return 'cluster';
+  return last === undefined ? 'nothing' : 'local';
 }
 
 function outcomeOf({ header, answers }: Message, type: string): StepOutcome {

@@ -1,0 +1,45 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { silentLog } from '../../base/log.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { denial, handlerOf } from '../../chain/testing/queries.ts';
+import { writePlainEngine } from '../../config/server/plain-block.ts';
+import type { ServerPlan } from '../../config/server/server-plan.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { usePlugin } from '../../contract/plugin-use.ts';
+import { Engine } from '../../engine/engine.ts';
+import { Explainer } from './explain.ts';
+
+/** What an explanation says of an answer of a plugin that nothing else knows. */
+async function explain(answer: Answer, parts: Pick<Handler, 'explainedBy'>) {
+  const maze = definePlugin({
+    name: 'maze',
+    create: () => ({ handler: { ...handlerOf(() => answer), name: 'maze', ...parts } }),
+  });
+  const engine = writePlainEngine({
+    clients: undefined,
+    plugins: [usePlugin(maze, undefined)],
+    responses: { recursionAvailable: true, rotatesAddresses: false, domain: undefined },
+    cache: { octets: 2 ** 20, entries: 100 },
+    udpSize: 1232,
+  });
+  const clock = new ManualClock();
+  const running = new Engine(engine, { readers: 1, services: [], version: 'test', clock, log: silentLog });
+  onTestFinished(() => running.stop());
+  // No more of the plan is read.
+  const plan = { engine } as unknown as ServerPlan;
+  const explainer = new Explainer({ engine: running, plan, missing: () => undefined, clock });
+  return await explainer.lookUp('www.example.', 'A', undefined);
+}
+
+it('reads SERVFAIL of any plugin as a loop, if it says so', async () => {
+  const servfail = { kind: 'servfail' } as const;
+  expect((await explain(servfail, { explainedBy: 'loop' })).reason?.kind).toBe('forwarding-loop');
+  expect((await explain(servfail, {})).reason).toEqual({ kind: 'denied-locally', plugin: 'maze' });
+});
+
+it('takes answers of any plugin as those of a cluster, if it says so', async () => {
+  expect((await explain(denial('nxdomain'), { explainedBy: 'cluster' })).source).toBe('cluster');
+  expect((await explain(denial('nxdomain'), {})).source).toBe('local');
+});
