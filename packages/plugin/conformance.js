@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeCursor } from './cursor.js';
 import { ASKED_TYPES, BEHIND, BLOCK, KitQuery, makeHost } from './host.js';
-import { API, CLASS, definePlugin, findLimitsFault, isWithin, toName } from './index.js';
+import { API, CLASS, definePlugin, findLimitsFault, isWithin, toKey, toName } from './index.js';
 
 const START_MILLISECONDS = 10_000;
 const DEADLINE_MILLISECONDS = 5_000;
@@ -46,7 +46,10 @@ async function testExample(definition, example, settings, faults) {
     if (!(await inTime(started, START_MILLISECONDS))) {
       plugin.proceed?.();
       report(`It does not start within ${START_MILLISECONDS / 1000} s.`);
-    } else if (plugin.handler !== undefined) await askAll(plugin.handler, host, settings, report);
+    } else if (plugin.handler !== undefined) {
+      await askAll(plugin.handler, host, settings, report);
+      await comparePublished(plugin.handler, host, report);
+    }
   } catch (error) {
     report(`It throws when it is made or started: ${messageOf(error)}.`);
   }
@@ -121,6 +124,35 @@ async function askOne(handler, query, once) {
     once(`It throws for ${describe(question)}: ${messageOf(error)}.`);
   }
   return undefined;
+}
+
+/** Readers give what is published, so `handle` must give it too. */
+async function comparePublished(handler, { published }, report) {
+  if (published.length > 0 && handler.publishes === undefined)
+    report('It opens a publication that its handler does not state: publishes.');
+  for (const { zones, answers } of published)
+    for (const { name, type, records, additionals = [] } of answers) {
+      const question = { name, type, class: CLASS.IN };
+      const told = findPublishedFault(handler, zones, question, records, additionals);
+      if (told !== undefined) {
+        report(`It publishes an answer to ${describe(question)} that ${told}.`);
+        return;
+      }
+      const answer = await handler.handle(new KitQuery(question, CLIENTS[0]), () => Promise.resolve(BEHIND));
+      const own = answer.kind === 'records' ? [answer.records, answer.additionals] : undefined;
+      if (JSON.stringify(own) !== JSON.stringify([records, additionals])) {
+        report(`Its handler has another answer to ${describe(question)} than it publishes.`);
+        return;
+      }
+    }
+}
+
+function findPublishedFault({ questions }, zones, { name, type }, ...sections) {
+  if (toKey(name) !== name) return 'has capitals in its name';
+  if (![...zones].some((zone) => isWithin(name, zone))) return 'is outside the zones of the publication';
+  if (!questions.includes(name, type)) return 'its questions do not include';
+  if (sections[0]?.length === 0) return 'has no records';
+  return findRecordFault(...sections);
 }
 
 function isStated({ questions, answers }, { key, question }, once) {

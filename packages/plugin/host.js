@@ -5,6 +5,7 @@ import {
   CLASS,
   COUNTERS,
   EMPTY_ANSWER,
+  PUBLICATIONS,
   STORED_ANSWERS,
   TYPE,
   toKey,
@@ -120,10 +121,11 @@ export const BLOCK = {
 export function makeHost() {
   const silent = () => {};
   const timers = new Set();
-  const host = { now: Date.UTC(2026, 0, 1), timers };
+  const host = { now: Date.UTC(2026, 0, 1), timers, published: [] };
   const services = new Map([
     [COUNTERS.name, { family: makeFamily }],
     [STORED_ANSWERS.name, { drop: silent }],
+    [PUBLICATIONS.name, { open: (zones) => openPublication(zones, host.published) }],
     [UPSTREAMS.name, { open: (name) => ({ name, ask: askUpstream }) }],
     [WATCHES.name, { follow: async () => ({ objects: new Map(), state: 'followed' }) }],
   ]);
@@ -159,6 +161,19 @@ export function makeHost() {
     },
   };
   return host;
+}
+
+/** @param published gets the answers of all publications */
+function openPublication(zones, published) {
+  const own = { zones, answers: [] };
+  published.push(own);
+  return {
+    zones,
+    replace(answers) {
+      own.answers = [...answers];
+      return true;
+    },
+  };
 }
 
 function makeFamily(name) {

@@ -183,6 +183,8 @@ export interface HandlerParts {
   readonly writesLines?: true;
   /** Whether it works out answers to names that the table lacks, so that they are worth storing. Default: no. */
   readonly derivesAnswers?: true;
+  /** Answers that reader threads give by themselves, from `PUBLICATIONS`. `handle` must give the same. Since 2.1.0. Default: none. */
+  readonly publishes?: NamePublication;
   /** What the network of a client may ask and get in a second. They do not change. Since 2.1.0. Default: no bound. */
   readonly limits?: RateLimits;
   /** An error that it throws is answered SERVFAIL, logged, and counted in `coredns_panics_total`. */
@@ -451,6 +453,42 @@ export interface Upstream {
   readonly name: string;
   /** Sends the client's query, with its flags and EDNS options; no reader repeats the answer. @throws an Error: there is no reply */
   ask(query: Query): Promise<Answer>;
+}
+
+/** Answers for reader threads. Since 2.1.0. */
+export declare const PUBLICATIONS: Service<NamePublications>;
+
+export interface NamePublications {
+  /**
+   * A publication, empty so far, for the handler's `publishes`. Readers look for names of these zones in it, and ask the plugin for all
+   * that they do not find, denials among them. Call it in `create`, once.
+   *
+   * @param zones of the handler's questions, at most 1,000, as few and as deep as hold all names
+   */
+  open(zones: ReadonlySet<NameKey>): NamePublication;
+}
+
+export interface NamePublication {
+  readonly zones: ReadonlySet<NameKey>;
+  /**
+   * Gives readers these answers in place of all former ones. They give them until the next call, with the same TTLs; a `cache` in front
+   * bounds these. Readers rotate addresses where the block does. Call it in `start` or later.
+   *
+   * @param answers of at most 10,000 names. Each question at most once; meta-types such as ANY have no answers
+   * @returns false: they are too many, or the table has no room. Readers then ask for all names
+   * @throws an Error for an answer without records, with a malformed record, or outside the zones; the former answers stay
+   */
+  replace(answers: Iterable<PublishedAnswer>): boolean;
+}
+
+/** The answer to a question of class IN. */
+export interface PublishedAnswer {
+  readonly name: NameKey;
+  readonly type: number;
+  /** At least one. Their owners take the letters of the question. */
+  readonly records: readonly ResourceRecord[];
+  readonly additionals?: readonly ResourceRecord[];
+  readonly authoritative: boolean;
 }
 
 /** Kinds of object on API servers. */

@@ -11,6 +11,7 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 
 export const COUNTERS = { name: 'counters' };
 export const STORED_ANSWERS = { name: 'stored answers' };
+export const PUBLICATIONS = { name: 'publications' };
 export const UPSTREAMS = { name: 'upstreams' };
 export const WATCHES = { name: 'watches' };
 

@@ -9,6 +9,7 @@ import {
   type Handler,
   type Plugin as OutsidePlugin,
   type PluginDefinition,
+  PUBLICATIONS,
   type Service,
   STORED_ANSWERS,
   UPSTREAMS,
@@ -38,7 +39,7 @@ const MAX_UINT16 = 0xffff;
 /** The engine compiles each match into a rule of the table. */
 const MAX_MATCHES = 100_000;
 /** The services of the contract. Those of the engine are for our own plugins. */
-const SERVICES: readonly Service<unknown>[] = [COUNTERS, STORED_ANSWERS, UPSTREAMS, WATCHES];
+const SERVICES: readonly Service<unknown>[] = [COUNTERS, PUBLICATIONS, STORED_ANSWERS, UPSTREAMS, WATCHES];
 
 /** @returns a fault of what a module exports; undefined: it is a definition for this server */
 export function findDefinitionFault(exported: unknown, name: string): string | undefined {

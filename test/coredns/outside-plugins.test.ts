@@ -33,6 +33,7 @@ async function makeFolder() {
 const faulty = (name: string, handler: string, more = ''): string =>
   [
     "import { ALL_QUESTIONS, definePlugin, namesWithin, toKey, UPSTREAMS } from '@portolan/plugin';",
+    'let publication;',
     "const ZONE = namesWithin(new Set([toKey('a.test')]));",
     "const ADDRESSES = namesWithin(new Set([toKey('a.test')]), new Set([1]));",
     'export default definePlugin({',
@@ -262,6 +263,16 @@ describe('the conformance kit', () => {
       'answers by the time, and lets readers repeat it',
       "handle: () => ({ kind: 'servfail', reason: String(context.clock.now()) })",
       'it must call dependOnClient or forbidStoring',
+    ],
+    [
+      'publishes what its handler does not answer',
+      "handle: (query, next) => next(query), publishes: (publication = context.use({ name: 'publications' }).open(new Set(['a.test.']))) }, start() { publication.replace([{ name: 'a.test.', type: 1, records: [{ name: 'a.test.', class: 1, ttl: 1, data: { kind: 'A', address: '192.0.2.1' } }], authoritative: true }]); }, rest: {",
+      'Its handler has another answer to a.test. of type 1 than it publishes',
+    ],
+    [
+      'publishes a name outside its zones',
+      "handle: (query, next) => next(query), publishes: (publication = context.use({ name: 'publications' }).open(new Set(['b.test.']))) }, start() { publication.replace([{ name: 'a.test.', type: 1, records: [], authoritative: true }]); }, rest: {",
+      'It publishes an answer to a.test. of type 1 that is outside the zones',
     ],
     [
       'states rates that no host can apply',

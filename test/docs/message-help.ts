@@ -184,6 +184,8 @@ export const MESSAGE_HELP: Readonly<Record<string, string>> = {
   'plugin/kubernetes: starting server with unsynced Kubernetes API':
     'The API server has not listed everything in time. Names are SERVFAIL until it has.',
   'plugin/loadbalance: …': 'The file of weights cannot be used. The former weights stay; the line says why.',
+  'plugin/…: reader threads ask for all names':
+    'A plugin publishes more names than it may, or the answer table is full. Its names are answered by the main thread.',
   '… has multisocket: its rules for clients change at the next start':
     'Restart the server to apply the new rules.',
   'plugin/reload: Corefile changed but reload failed: starting with listener file descriptors: …':

@@ -69,6 +69,42 @@ it('follows aliases within the zone, and ends where they form a loop', async () 
   expect(await describe(plugin, 'x.test.', A)).toEqual(['records', alias('x', 'y'), alias('y', 'x')]);
 });
 
+it('publishes what has records, each name in its longest zone', async () => {
+  const context = makeContext();
+  const cursor = makeCursor(
+    makeUse(
+      'records test b.test',
+      '@ 60 SOA ns host 1 2 3 4 5',
+      'a 60 A 192.0.2.1',
+      'c 60 CNAME a',
+      'a.b A 192.0.2.2',
+    ),
+  );
+  const plugin = records.create(records.read(cursor, block), context);
+  expect(context.published).toEqual([]);
+  await plugin.start?.();
+  expect(plugin.handler?.publishes?.zones).toEqual(new Set(['test.', 'b.test.']));
+  const published = context.published.map(({ name, type, records: own }) => `${name} ${type} ${own.length}`);
+  // In test., the name a.b.test. is one of the zone b.test.
+  expect(published.toSorted()).toEqual(
+    [
+      'test. 6 1',
+      'a.test. 1 1',
+      'c.test. 5 1',
+      'c.test. 1 2',
+      'c.test. 28 1',
+      'b.test. 6 1',
+      'a.b.test. 1 1',
+      'c.b.test. 5 1',
+      'c.b.test. 1 2',
+      'c.b.test. 28 1',
+      'a.b.b.test. 1 1',
+    ].toSorted(),
+  );
+  for (const { name, type, records: own } of context.published)
+    expect(await ask(plugin, name, type)).toMatchObject({ kind: 'records', records: own });
+});
+
 it('refuses malformed records, and a second use', () => {
   expect(() => make(['test'], 'www')).toThrow('not a record: www');
   const twice = makeCursor(makeUse('records'), makeUse('records'));

@@ -6,13 +6,17 @@
 import {
   type Answer,
   type Block,
+  CLASS,
   definePlugin,
   fault,
   isWithin,
   type NameKey,
   namesWithin,
+  PUBLICATIONS,
+  type PublishedAnswer,
   type Query,
   type ResourceRecord,
+  TYPE,
   toKey,
   typeOfData,
   type Use,
@@ -38,21 +42,48 @@ export default definePlugin({
     'records a.test b.test {\n  www CNAME web\n  web AAAA 2001:db8::1\n}',
   ],
   read: (cursor, block): readonly RecordZone[] => cursor.whole((uses) => readZones(uses, block)),
-  create: (zones) => ({
-    handler: {
-      name: 'records',
-      role: 'other',
-      questions: namesWithin(new Set(zones.map(({ name }) => name))),
-      answers: 'unchanged',
-      async handle(query, next) {
-        const zone = zones
-          .filter(({ name }) => isWithin(query.key, name))
-          .toSorted((one, other) => other.name.length - one.name.length)[0];
-        return zone === undefined ? await next(query) : answer(query, zone);
+  create(zones, context) {
+    const names = new Set(zones.map(({ name }) => name));
+    const publishes = context.use(PUBLICATIONS).open(names);
+    return {
+      handler: {
+        name: 'records',
+        role: 'other',
+        questions: namesWithin(names),
+        answers: 'unchanged',
+        publishes,
+        async handle(query, next) {
+          const zone = findZone(zones, query.key);
+          return zone === undefined ? await next(query) : answer(query, zone);
+        },
       },
-    },
-  }),
+      start() {
+        publishes.replace(listAnswers(zones));
+      },
+    };
+  },
 });
+
+/** The longest that holds a name. */
+function findZone(zones: readonly RecordZone[], key: NameKey): RecordZone | undefined {
+  return zones
+    .filter(({ name }) => isWithin(key, name))
+    .toSorted((one, other) => other.name.length - one.name.length)[0];
+}
+
+/** Answers with records, for readers: of each type that a name has, and addresses of aliases. */
+function* listAnswers(zones: readonly RecordZone[]): Iterable<PublishedAnswer> {
+  for (const zone of zones)
+    for (const [name, records] of zone.records) {
+      if (findZone(zones, name) !== zone) continue;
+      const own = records.map(({ data }) => typeOfData(data));
+      const types = new Set(own.includes(TYPE.CNAME) ? [...own, TYPE.A, TYPE.AAAA] : own);
+      for (const type of types) {
+        const found = answer({ question: { name, type, class: CLASS.IN }, key: name }, zone);
+        if (found.kind === 'records') yield { name, type, ...found };
+      }
+    }
+}
 
 /** @throws a fault */
 function readZones([use, second]: readonly Use[], block: Block): readonly RecordZone[] {
@@ -89,7 +120,10 @@ function readZone(name: NameKey, { lines }: Use, block: Block): RecordZone {
   return { name, records, parents, soa };
 }
 
-function answer({ question, key }: Query, { records, parents, soa }: RecordZone): Answer {
+function answer(
+  { question, key }: Pick<Query, 'question' | 'key'>,
+  { records, parents, soa }: RecordZone,
+): Answer {
   const found: ResourceRecord[] = [];
   const followed = new Set<NameKey>();
   let name = key;

@@ -11,9 +11,12 @@ import {
   type Counters,
   type Cursor,
   EMPTY_ANSWER,
+  type NamePublications,
   type Next,
   type Plugin,
   type PluginDefinition,
+  PUBLICATIONS,
+  type PublishedAnswer,
   type RecordData,
   type ResourceRecord,
   type Service,
@@ -102,6 +105,8 @@ export function makeContext(): Context & {
   readonly lines: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
   readonly changes: number;
+  /** What the plugin published last. */
+  readonly published: readonly PublishedAnswer[];
 } {
   const lines: string[] = [];
   const counts = new Map<string, number>();
@@ -116,13 +121,25 @@ export function makeContext(): Context & {
   const family: Counters['family'] = (name) => ({
     with: () => ({ key: name, add: () => void counts.set(name, (counts.get(name) ?? 0) + 1) }),
   });
+  const published: PublishedAnswer[] = [];
+  const publications: NamePublications = {
+    open: (zones) => ({
+      zones,
+      replace(answers) {
+        published.splice(0, published.length, ...answers);
+        return true;
+      },
+    }),
+  };
   const services = new Map<string, object>([
+    [PUBLICATIONS.name, publications],
     [COUNTERS.name, { family }],
     [STORED_ANSWERS.name, { drop }],
   ]);
   return {
     lines,
     counts,
+    published,
     zones: BLOCK.zones,
     server: 'dns://:53',
     clock: { now: Date.now, monotonic: () => performance.now(), after: unused },

@@ -4,7 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
-import { namesWithin } from '../../chain/match.ts';
+import { NO_QUESTIONS, namesWithin, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { DEBIT } from '../../listen/rate-limiter.ts';
@@ -39,7 +39,6 @@ export function limitHandlers(
 
 /** The handler, with the questions that its rates hold for while listeners do not apply them: readers leave these to the chain. */
 function limitInChain(handler: Handler, rates: StatedRates, clock: Pick<Clock, 'monotonic'>): Handler {
-  const { questions } = handler;
   const limited = namesWithin(new Set(rates.limits.zones));
   const checkers = new Map<string, RateChecker>();
   const checkerAt = (server: string) => {
@@ -48,16 +47,19 @@ function limitInChain(handler: Handler, rates: StatedRates, clock: Pick<Clock, '
     return checker;
   };
   const holdsFor = ({ key, question }: Query) => !rates.isByListeners && limited.includes(key, question.type);
+  const alsoLimited = (stated: Questions): Questions => ({
+    includes: (name, type) =>
+      stated.includes(name, type) || (!rates.isByListeners && limited.includes(name, type)),
+    *matches() {
+      yield* stated.matches();
+      if (!rates.isByListeners) yield* limited.matches();
+    },
+  });
   return {
     ...handler,
-    questions: {
-      includes: (name, type) =>
-        questions.includes(name, type) || (!rates.isByListeners && limited.includes(name, type)),
-      *matches() {
-        yield* questions.matches();
-        if (!rates.isByListeners) yield* limited.matches();
-      },
-    },
+    questions: alsoLimited(handler.questions),
+    // Readers would not ask for names that the handler publishes.
+    ...(handler.role === 'publisher' && { unpublished: alsoLimited(handler.unpublished ?? NO_QUESTIONS) }),
     async handle(query, next) {
       // An explanation is no request.
       if (query.look !== undefined || !holdsFor(query)) return await handler.handle(query, next);

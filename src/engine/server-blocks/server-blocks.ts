@@ -48,6 +48,7 @@ import { storeKeptAnswers } from './kept-answers.ts';
 import { limitHandlers } from './limit-in-chain.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import { findService, offerServices, withServices } from './plugin-services.ts';
+import { offerPublications, publishNames } from './published-answers.ts';
 import type { ReaderCounts } from './reader-counts.ts';
 import type { ServedNetworks } from './served-networks.ts';
 
@@ -363,17 +364,18 @@ export class ServerBlocks {
   ): RunningBlock {
     const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
     const context = this.#contextOf(plan, server, made);
-    const { services: offered, clock, log } = this.#dependencies;
+    const { services: offered, table, clock, log } = this.#dependencies;
+    const publications = offerPublications({ table, log, handlers: () => made.handlers });
     plan.plugins.forEach((each, place) => {
       const { name } = each;
-      const services = new UsedServices(offered, { name, clock, log });
+      const services = new UsedServices([...offered, publications], { name, clock, log });
       const plugin = this.#makePlugin(each, withServices(context, services), former?.[place], services);
       const running = { name, plugin, services };
       made.plugins.push(running);
       this.#plugins.push(running);
     });
     const known = this.#rules.keepsState ? formerRates : [];
-    const stated = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []);
+    const stated = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []).map(publishNames);
     const { handlers, rates } = limitHandlers(stated, viewOf(plan), known, clock);
     made.handlers = handlers;
     made.chain = this.#chainOf(made.handlers);
