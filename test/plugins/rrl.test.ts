@@ -69,7 +69,8 @@ it('bounds responses of readers and of the chain alike, each by what it is alike
   await change('responses-per-second 0');
   await vi.waitFor(async () => expect(await resolve('own.test.')).toBe('1 answers'), 30_000);
   expect(await resolve('own.test.')).toBe('1 answers');
-  expect(await count('responses')).toMatch(/ [4-9]\d*$/);
+  // What exceeded the former rate stays counted.
+  expect(Number((await count('responses'))?.split(' ').at(-1))).toBeGreaterThanOrEqual(4);
 });
 
 it('bounds requests over all transports together', async () => {
