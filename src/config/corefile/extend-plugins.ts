@@ -2,6 +2,7 @@
  * Gives the features of `portolan` to the plugins of its server block that have them.
  */
 import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
+import type { RestoredDeviations } from '../../deviations/table.ts';
 import { nodesUseOf } from '../../kube/publish/nodes-use.ts';
 import type { CacheRules } from '../../plugins/cache/options.ts';
 import { boundRoute, hedgeRoute } from '../../plugins/forward/options.ts';
@@ -14,8 +15,16 @@ import { ValueReader } from '../values/value-reader.ts';
 /** The plugins of a server block, by name. */
 type Plugins = Map<CorefilePluginName, CorefileUse>;
 
-/** Replaces the options of other plugins, in all blocks. A feature without its plugin is a problem. */
-export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFindings): void {
+/**
+ * Replaces the options of other plugins, in all blocks. A feature without its plugin is a problem.
+ *
+ * @param restored a feature that one of these turns off is a warning
+ */
+export function extendPlugins(
+  blocks: readonly Plugins[],
+  restored: RestoredDeviations,
+  findings: CorefileFindings,
+): void {
   const files = new Set<string>();
   let hasQueryLog = false;
   for (const plugins of blocks) {
@@ -37,6 +46,11 @@ export function extendPlugins(blocks: readonly Plugins[], findings: CorefileFind
     extendKubernetes(own.options, plugins, refuse);
     extendCache(own.options, plugins, refuse);
     extendForward(own.options, plugins, refuse);
+    if (own.options.hedges !== undefined && restored.has('sends-again'))
+      findings.warn(
+        own.position,
+        'hedge has no effect while -compat restores sends-again: forward asks one server at a time. Take hedge out, or keep sends-again.',
+      );
   }
 }
 

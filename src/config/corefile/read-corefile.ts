@@ -20,7 +20,7 @@ import {
 import { parseBlocks } from '../../corefile/syntax/parser.ts';
 import type { BlockNode, DirectiveNode } from '../../corefile/syntax/syntax-tree.ts';
 import type { Token } from '../../corefile/syntax/token.ts';
-import type { RestoredDeviations } from '../../deviations/table.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import { type CorefilePluginName, type CorefileUse, findDefinition } from '../../plugins/registry.ts';
 import { parseRecord } from '../../sources/zone-files/zone-file.ts';
 import { ROOT } from '../../wire/name.ts';
@@ -93,6 +93,7 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   for (const name of order) for (const draft of drafts) setUp(name, draft, settings, findings);
   extendPlugins(
     drafts.map(({ plugins }) => plugins),
+    settings.restored ?? NOTHING_RESTORED,
     findings,
   );
   const blocks = drafts.map(({ keys, plugins }) => ({ keys, plugins: [...plugins.values()] }));

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readCorefile } from '../../config/corefile/read-corefile.ts';
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
-import { NOTHING_RESTORED } from '../../deviations/table.ts';
+import { NOTHING_RESTORED, type RestoredDeviations } from '../../deviations/table.ts';
 import type { CorefilePluginName, CorefileUse } from '../registry.ts';
 
 const files: CorefileFiles = { read: () => '', kindOf: () => undefined, list: () => [] };
 
-function read(text: string, restored = NOTHING_RESTORED) {
+function read(text: string, restored: RestoredDeviations = NOTHING_RESTORED) {
   return readCorefile(text, {
     file: 'Corefile',
     profile: '1.14',
@@ -117,6 +117,16 @@ describe('a feature of portolan', () => {
     ],
   ] as const)('%j reaches %s', (lines, name, options) => {
     expect(optionsOf(name, lines)).toMatchObject(options);
+  });
+
+  it.each([
+    ['hedge on', new Set(['sends-again'] as const), [[2, expect.stringContaining('hedge has no effect')]]],
+    ['hedge on', new Set(['own-query'] as const), []],
+    ['prefetch', new Set(['sends-again'] as const), []],
+  ])('%s beside %o has the warnings %j', (lines, restored, warnings) => {
+    const found = read(`. {\n portolan {\n${lines}\n }\n ${BLOCK}}\n`, restored).warnings;
+    const concerned = found.filter(({ text }) => text.includes('hedge'));
+    expect(concerned.map(({ position, text }) => [position.line, text])).toEqual(warnings);
   });
 
   it('leaves the options of other plugins as they are', () => {
