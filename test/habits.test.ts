@@ -46,3 +46,7 @@ it('opens the HTTP ports of all roles in one place', () => {
 it('describes a caught value in one place', () => {
   expect(findInProgram(/ instanceof Error \? \w+\.message : /)).toEqual(['src/base/describe-error.ts']);
 });
+
+it('matches addresses with ranges by one library, in src/wire', () => {
+  expect(findInProgram(/\bBlockList\b/)).toEqual([]);
+});

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeSocketAddress } from '../socket/addresses.ts';
 import { formatAddress } from '../wire/address.ts';
-import { matchRange } from '../wire/address-range.ts';
-import { type ClientPrefix, ClientPrefixes } from './client-prefixes.ts';
+import { type AddressRange, matchRange } from '../wire/address-range.ts';
+import { ClientPrefixes } from './client-prefixes.ts';
 
 const octetsOf = (address: string) => encodeSocketAddress({ address, port: 53 });
 
 describe('prefixes of clients', () => {
   it('hold an address by the longest of them', () => {
-    const classes = new Map<ClientPrefix, number>([
-      [{ address: '10.1.0.0', length: 16 }, 2],
-      [{ address: '10.0.0.0', length: 8 }, 1],
-      [{ address: '10.1.2.3', length: 32 }, 3],
-      [{ address: 'fd00::', length: 8 }, 4],
+    const classes = new Map<AddressRange, number>([
+      [{ address: '10.1.0.0', prefix: 16 }, 2],
+      [{ address: '10.0.0.0', prefix: 8 }, 1],
+      [{ address: '10.1.2.3', prefix: 32 }, 3],
+      [{ address: 'fd00::', prefix: 8 }, 4],
     ]);
     const prefixes = new ClientPrefixes(classes, 9);
     const found = [
@@ -35,8 +35,8 @@ describe('prefixes of clients', () => {
   });
 
   it('that are equal let the last one count', () => {
-    const all = { address: '0.0.0.0', length: 0 };
-    const classes = new Map<ClientPrefix, number>([
+    const all = { address: '0.0.0.0', prefix: 0 };
+    const classes = new Map<AddressRange, number>([
       [all, 1],
       [{ ...all }, 2],
     ]);
@@ -56,7 +56,7 @@ describe('prefixes of clients', () => {
       }),
     );
     const prefix = address.chain((text) =>
-      fc.nat(text.includes(':') ? 128 : 32).map((length) => ({ address: text, length })),
+      fc.nat(text.includes(':') ? 128 : 32).map((bits) => ({ address: text, prefix: bits })),
     );
     fc.assert(
       fc.property(
@@ -68,9 +68,9 @@ describe('prefixes of clients', () => {
             const sockaddr = octetsOf(client);
             const own = client.includes(':') ? sockaddr.subarray(8, 24) : sockaddr.subarray(4, 8);
             let expected = 0;
-            for (const [index, { address: base, length }] of all.entries()) {
-              if (!matchRange({ address: base, prefix: length })(own)) continue;
-              if (expected === 0 || length >= (all[expected - 1]?.length ?? 0)) expected = index + 1;
+            for (const [index, range] of all.entries()) {
+              if (!matchRange(range)(own)) continue;
+              if (expected === 0 || range.prefix >= (all[expected - 1]?.prefix ?? 0)) expected = index + 1;
             }
             expect(prefixes.find(sockaddr, 0)).toBe(expected);
           }

@@ -9,14 +9,7 @@ import {
   divideAddresses,
   findInterval,
 } from '../wire/address-intervals.ts';
-
-/** Clients whose addresses share their leading bits with one address. */
-export interface ClientPrefix {
-  /** IPv4 or IPv6. */
-  readonly address: string;
-  /** How many leading bits must match: 0 to 32, or 128 for IPv6. */
-  readonly length: number;
-}
+import type { AddressRange } from '../wire/address-range.ts';
 
 const IPV4_AT = 4;
 const IPV6_AT = 8;
@@ -26,15 +19,12 @@ export class ClientPrefixes {
   readonly #ipv6: AddressIntervals;
 
   /**
-   * @param classes by prefix; of several prefixes that hold an address the longest wins, of equal ones the last
+   * @param classes by range; of several prefixes that hold an address the longest wins, of equal ones the last
    * @param otherwise the class of all other clients
    */
-  constructor(classes: ReadonlyMap<ClientPrefix, number>, otherwise: number) {
-    const prefixes = [...classes].map(
-      ([{ address, length }, value]) => [{ address, prefix: length }, value] as const,
-    );
-    this.#ipv4 = divideAddresses(prefixes, 'ipv4', otherwise);
-    this.#ipv6 = divideAddresses(prefixes, 'ipv6', otherwise);
+  constructor(classes: ReadonlyMap<AddressRange, number>, otherwise: number) {
+    this.#ipv4 = divideAddresses(classes, 'ipv4', otherwise);
+    this.#ipv6 = divideAddresses(classes, 'ipv6', otherwise);
   }
 
   /** @param at where the client's socket address begins in `octets` */

@@ -7,9 +7,10 @@
  */
 import { type Clock, systemClock } from '../base/clock.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
+import type { AddressRange } from '../wire/address-range.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { RCODE } from '../wire/types.ts';
-import { type ClientPrefix, ClientPrefixes } from './client-prefixes.ts';
+import { ClientPrefixes } from './client-prefixes.ts';
 import { DEBIT } from './rate-limiter.ts';
 import { isBounding, RateChecker, type RateRules, type SharedRates, shareRates } from './rate-rules.ts';
 import { type RatedZone, RatedZones } from './rated-zones.ts';
@@ -19,7 +20,7 @@ export const ACCESS_ACTIONS = ['allow', 'refuse', 'drop'] as const;
 export type AccessAction = (typeof ACCESS_ACTIONS)[number];
 
 export interface AccessRule {
-  readonly clients: ClientPrefix;
+  readonly clients: AddressRange;
   readonly action: AccessAction;
 }
 

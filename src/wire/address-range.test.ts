@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseAddress } from './address.ts';
-import { matchRanges, parseAddressRange } from './address-range.ts';
+import { holdsAddress, matchRanges, parseAddressRange, uniteRanges } from './address-range.ts';
 
 function holds(ranges: readonly string[], address: string): boolean {
   const parsed = ranges.map((range) => {
@@ -41,4 +41,16 @@ it.each([
   ['', undefined],
 ])('%s is read', (text, range) => {
   expect(parseAddressRange(text)).toEqual(range);
+});
+
+it('holds the text of an address of its family', () => {
+  const range = { address: '192.0.2.9', prefix: 24 };
+  const texts = ['192.0.2.0', '192.0.2.255', '192.0.3.0', '::ffff:192.0.2.1', 'localhost', ''];
+  expect(texts.map((text) => holdsAddress(range, text))).toEqual([true, true, false, false, false, false]);
+});
+
+it('is united with equal ones at the place of the first', () => {
+  const [one, other] = ['10.0.0.0/8', '10.0.0.0/9'].flatMap((text) => parseAddressRange(text) ?? []);
+  if (one === undefined || other === undefined) throw new Error('not read');
+  expect(uniteRanges([one, other, { ...one }])).toEqual([one, other]);
 });

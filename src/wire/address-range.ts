@@ -18,17 +18,36 @@ export function parseAddressRange(text: string): AddressRange | undefined {
   return octets === undefined || prefix > max ? undefined : { address, prefix };
 }
 
+/** The same text for the same address and prefix. */
+export function toRangeKey({ address, prefix }: AddressRange): string {
+  return `${address}/${prefix}`;
+}
+
+/** The ranges without duplicates; of equal ones the place of the first. */
+export function uniteRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  return [...new Map(ranges.map((range) => [toRangeKey(range), range])).values()];
+}
+
+/** The bits that a prefix covers of the octet at a place, from 0, of an address. */
+export function findMask(prefix: number, place: number): number {
+  return (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * place))) & 0xff;
+}
+
 /** Whether octets, 4 or 16, are an address of a range. A range whose text is not an address is empty. */
 export type AddressMatch = (octets: Uint8Array) => boolean;
 
 export function matchRange({ address, prefix }: AddressRange): AddressMatch {
   const own = parseAddress(address);
   if (own === undefined) return () => false;
-  const isSame = (octet: number, index: number): boolean => {
-    const bits = Math.min(8, Math.max(0, prefix - 8 * index));
-    return ((octet ^ (own[index] ?? 0)) & (0xff00 >> bits) & 0xff) === 0;
-  };
+  const isSame = (octet: number, place: number): boolean =>
+    ((octet ^ (own[place] ?? 0)) & findMask(prefix, place)) === 0;
   return (octets) => octets.length === own.length && octets.every(isSame);
+}
+
+/** Whether a text is an address of a range. */
+export function holdsAddress(range: AddressRange, text: string): boolean {
+  const octets = parseAddress(text);
+  return octets !== undefined && matchRange(range)(octets);
 }
 
 /** Whether octets are an address of any of the ranges. */

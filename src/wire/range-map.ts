@@ -2,7 +2,7 @@
  * Values by ranges of addresses, which come and go one by one: of several that hold an address the longest prefix wins.
  */
 import { parseAddress } from './address.ts';
-import type { AddressRange } from './address-range.ts';
+import { type AddressRange, findMask } from './address-range.ts';
 
 /** A range in octets: 4 or 16, zero behind the prefix. */
 export interface OctetRange {
@@ -59,7 +59,7 @@ export class RangeMap<Value> {
 }
 
 function masked(octets: Uint8Array, prefix: number): Uint8Array {
-  return octets.map((octet, index) => octet & (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * index))));
+  return octets.map((octet, place) => octet & findMask(prefix, place));
 }
 
 const keyOf = ({ octets, prefix }: OctetRange): string =>

@@ -25,9 +25,9 @@ const RULES: ClientRules = {
   prefixLengths: { ipv4: 32, ipv6: 128 },
 };
 const ACCESS: ClientRules['access'] = [
-  { clients: { address: '127.0.0.0', length: 8 }, action: 'refuse' },
-  { clients: { address: '127.0.7.0', length: 24 }, action: 'allow' },
-  { clients: { address: '127.0.7.8', length: 32 }, action: 'drop' },
+  { clients: { address: '127.0.0.0', prefix: 8 }, action: 'refuse' },
+  { clients: { address: '127.0.7.0', prefix: 24 }, action: 'allow' },
+  { clients: { address: '127.0.7.8', prefix: 32 }, action: 'drop' },
 ];
 
 let threadEntry: URL;

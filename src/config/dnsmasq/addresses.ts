@@ -2,7 +2,7 @@
  * IP addresses and ranges in option values, in canonical form.
  */
 import { formatAddress, parseAddress } from '../../wire/address.ts';
-import type { AddressRange } from '../../wire/address-range.ts';
+import { type AddressRange, findMask } from '../../wire/address-range.ts';
 import { parseDigits } from './numbers.ts';
 import { unescapeText } from './octets.ts';
 import { cut } from './pieces.ts';
@@ -27,7 +27,11 @@ export function isIpv6(address: string): boolean {
 
 /** `ADDRESS`, or `ADDRESS/PREFIX`. */
 export function readAddressRange(value: string): AddressRange | undefined {
-  const [text, bits] = cut(unescapeText(value), '/');
+  return readNetwork(...cut(unescapeText(value), '/'));
+}
+
+/** @param bits the prefix length; undefined: the range is the address alone */
+export function readNetwork(text: string, bits: string | undefined): AddressRange | undefined {
   const address = readAddress(text);
   if (address === undefined) return undefined;
   const max = isIpv6(address) ? 128 : 32;
@@ -41,8 +45,7 @@ export function boundsOf({ address, prefix }: AddressRange): { first: string; la
   const first = parseAddress(address) ?? new Uint8Array(4);
   const last = first.slice();
   for (let index = 0; index < first.length; index += 1) {
-    const bits = Math.min(8, Math.max(0, prefix - 8 * index));
-    const mask = (0xff00 >> bits) & 0xff;
+    const mask = findMask(prefix, index);
     first[index] = (first[index] ?? 0) & mask;
     last[index] = (last[index] ?? 0) | (~mask & 0xff);
   }

@@ -3,10 +3,9 @@
  */
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6 } from './addresses.ts';
+import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6, readNetwork } from './addresses.ts';
 import type { SynthesisedDomain } from './dnsmasq-plan.ts';
 import { readNameFor } from './names.ts';
-import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
 import { flag, type Option, type OptionUse, repeatable } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
@@ -68,7 +67,7 @@ function readDomain(use: OptionUse, value: string): void {
 /** `ADDRESS/PREFIX[,local]`, `ADDRESS[,ADDRESS]`, or the name of an interface. */
 function readRange(use: OptionUse, domain: NameKey | undefined, text: string): void {
   if (text.includes('/')) {
-    readNetwork(use, domain, text);
+    readLocalNetwork(use, domain, text);
     return;
   }
   const [firstText = '', lastText] = cutAll(text);
@@ -91,10 +90,10 @@ function addRange(use: OptionUse, domain: NameKey | undefined, of: SynthesisedDo
   if (domain !== undefined) use.draft.hosts.rangeDomains.unshift({ domain, of });
 }
 
-function readNetwork(use: OptionUse, domain: NameKey | undefined, text: string): void {
+function readLocalNetwork(use: OptionUse, domain: NameKey | undefined, text: string): void {
   const [addressText, behind = ''] = cut(text, '/');
   const [prefixText, flagText] = cut(behind, ',');
-  const network = networkOf(addressText, prefixText);
+  const network = readNetwork(addressText, prefixText);
   if (network === undefined) {
     use.refuse('not a network', 'Give one such as 192.168.0.0/24.', textOfOctets(text));
     return;
@@ -105,13 +104,6 @@ function readNetwork(use: OptionUse, domain: NameKey | undefined, text: string):
   }
   addRange(use, domain, { kind: 'range', ...boundsOf(network) });
   if (flagText === 'local') keepLocal(use, domain, network);
-}
-
-function networkOf(addressText: string, prefixText: string): AddressRange | undefined {
-  const address = readAddress(addressText);
-  const prefix = parseDigits(prefixText);
-  if (address === undefined || prefix === undefined) return undefined;
-  return prefix <= (isIpv6(address) ? 128 : 32) ? { address, prefix } : undefined;
 }
 
 /** Neither the domain's names nor the network's reverse names are forwarded. */

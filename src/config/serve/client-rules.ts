@@ -33,7 +33,7 @@ function readAccess(read: ServeFlagReader, text: string): AccessRule | undefined
     read.addProblem('--access-control', 'not a prefix and an action', text, remedy);
     return undefined;
   }
-  return { clients: { address: range.address, length: range.prefix }, action };
+  return { clients: range, action };
 }
 
 function isAction(text: string): text is AccessAction {

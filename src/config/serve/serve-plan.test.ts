@@ -109,9 +109,9 @@ describe('values', () => {
     });
     expect(clients.listen.clients).toEqual({
       access: [
-        { clients: { address: '0.0.0.0', length: 0 }, action: 'refuse' },
-        { clients: { address: '10.0.0.0', length: 8 }, action: 'allow' },
-        { clients: { address: '2001:db8::1', length: 128 }, action: 'drop' },
+        { clients: { address: '0.0.0.0', prefix: 0 }, action: 'refuse' },
+        { clients: { address: '10.0.0.0', prefix: 8 }, action: 'allow' },
+        { clients: { address: '2001:db8::1', prefix: 128 }, action: 'drop' },
       ],
       queryRate: 100,
       responseRate: undefined,

@@ -1,8 +1,9 @@
 /**
  * Zone names in a Corefile.
  */
-import { parseAddress } from '../../wire/address.ts';
 import { tryParseKey } from '../../wire/name.ts';
+import { toOctetRange } from '../../wire/range-map.ts';
+import { splitIntoReverseZones } from '../../wire/reverse-zones.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** Zones with their port, or why the text is not a zone. */
@@ -25,19 +26,13 @@ export function splitHostPort(text: string): HostPort {
   if (octets > MAX_TEXT_OCTETS)
     return { kind: 'bad', fault: `specified zone is too long: ${octets} > ${MAX_TEXT_OCTETS}` };
   if (!isDomainName(zone)) return { kind: 'bad', fault: `zone is not a valid domain name: ${zone}` };
-  const [, address = '', prefix = ''] = /^([0-9a-fA-F:.]+)\/(\d{1,3})$/.exec(zone) ?? [];
-  const range = parseRange(address, prefix);
+  // As in Go, a prefix length has no leading zeros.
+  const [, address = '', prefix = ''] = /^([0-9a-fA-F:.]+)\/(0|[1-9]\d{0,2})$/.exec(zone) ?? [];
+  const range = toOctetRange({ address, prefix: Number(prefix) });
   if (range === undefined) return { kind: 'good', zones: [zone], port };
   if (zone.startsWith(':') || (zone.startsWith('0') && zone.includes(':')))
     return { kind: 'bad', fault: `invalid CIDR ${zone}` };
-  return { kind: 'good', zones: splitIntoReverseZones(range.octets, range.prefix), port };
-}
-
-function parseRange(address: string, prefix: string): { octets: Uint8Array; prefix: number } | undefined {
-  const octets = parseAddress(address);
-  // As in Go, a prefix length has no leading zeros.
-  if (octets === undefined || /^0\d/.test(prefix) || Number(prefix) > octets.length * 8) return undefined;
-  return { octets, prefix: Number(prefix) };
+  return { kind: 'good', zones: splitIntoReverseZones(range), port };
 }
 
 /** Quotes a text as Go's `%q` does. */
@@ -93,29 +88,4 @@ const REVERSE_ROOTS = ['in-addr.arpa.', 'ip6.arpa.'];
 /** Whether a zone is below a root of the reverse tree; the roots themselves count as forward zones. */
 export function isReverseZone(zone: string): boolean {
   return REVERSE_ROOTS.some((root) => zone.endsWith(`.${root}`));
-}
-
-/**
- * The reverse zones of a range from the lowest address up, each with a final dot. They end at octets (IPv4) or nibbles (IPv6): a range
- * that ends elsewhere becomes several zones at the next boundary.
- *
- * @param octets 4 or 16; bits after the prefix are ignored
- * @param prefix from 0, which is the root of the reverse tree
- */
-function splitIntoReverseZones(octets: Uint8Array, prefix: number): readonly string[] {
-  const isIpv4 = octets.length === 4;
-  const boundary = isIpv4 ? 8 : 4;
-  const digits = isIpv4 ? [...octets] : [...octets].flatMap((octet) => [octet >> 4, octet & 0xf]);
-  const length = Math.ceil(prefix / boundary);
-  const missingBits = length * boundary - prefix;
-  const fixed = digits.slice(0, length);
-  const last = fixed.pop();
-  const first = last === undefined ? [] : [last & ~((1 << missingBits) - 1)];
-  const lastDigits = first.flatMap((digit) =>
-    Array.from({ length: 1 << missingBits }, (_, index) => digit + index),
-  );
-  const zones = last === undefined ? [[]] : lastDigits.map((digit) => [...fixed, digit]);
-  const root = isIpv4 ? 'in-addr.arpa.' : 'ip6.arpa.';
-  const radix = isIpv4 ? 10 : 16;
-  return zones.map((zone) => [...zone.reverse().map((digit) => digit.toString(radix)), root].join('.'));
 }

@@ -19,7 +19,7 @@ import type {
   PublicationId,
   ViewId,
 } from '../../table/types.ts';
-import { type AddressRange, matchRange } from '../../wire/address-range.ts';
+import { type AddressRange, matchRange, toRangeKey, uniteRanges } from '../../wire/address-range.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
@@ -64,14 +64,6 @@ export function classesOf(group: GroupPlan, blocks: readonly ChosenBlock[]): rea
     range,
     zones: chooseZones(group, blocks, range, isTooMany),
   }));
-}
-
-function uniteRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
-  return [...new Map(ranges.map((range) => [toRangeKey(range), range])).values()];
-}
-
-function toRangeKey({ address, prefix }: AddressRange): string {
-  return `${address}/${prefix}`;
 }
 
 /** @param isUnjudged whether the chain judges which of several blocks is for a client */

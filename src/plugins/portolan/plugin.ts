@@ -140,10 +140,7 @@ function readAccess(cursor: DirectiveCursor): readonly AccessRule[] {
   const action = ACCESS_ACTIONS.find((each) => each === word);
   if (action === undefined)
     throw cursor.error(`unknown action '${word}'`, `Known here: ${ACCESS_ACTIONS.join(', ')}.`);
-  return readPrefixes(cursor, prefixes).map(({ address, prefix: length }) => ({
-    clients: { address, length },
-    action,
-  }));
+  return readPrefixes(cursor, prefixes).map((clients) => ({ clients, action }));
 }
 
 function readPrefixes(cursor: DirectiveCursor, prefixes: readonly string[]): readonly AddressRange[] {

@@ -104,9 +104,9 @@ describe('a feature of portolan', () => {
       {
         clients: {
           access: [
-            { clients: { address: '10.0.0.0', length: 8 }, action: 'allow' },
-            { clients: { address: 'fd00::1', length: 128 }, action: 'allow' },
-            { clients: { address: '0.0.0.0', length: 0 }, action: 'drop' },
+            { clients: { address: '10.0.0.0', prefix: 8 }, action: 'allow' },
+            { clients: { address: 'fd00::1', prefix: 128 }, action: 'allow' },
+            { clients: { address: '0.0.0.0', prefix: 0 }, action: 'drop' },
           ],
           queryRate: 9,
           responseRate: undefined,

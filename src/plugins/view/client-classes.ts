@@ -7,7 +7,7 @@ import type { Truth } from '../../contract/block-choice.ts';
 import { parseCidr } from '../../corefile/directive/go-values.ts';
 import type { Expression } from '../../corefile/expression/expression.ts';
 import { parseAddress } from '../../wire/address.ts';
-import { type AddressRange, matchRange } from '../../wire/address-range.ts';
+import { type AddressRange, matchRange, uniteRanges } from '../../wire/address-range.ts';
 import type { ViewOptions } from './options.ts';
 
 /** The ranges that conditions name, without duplicates. */
@@ -15,7 +15,7 @@ export function rangesOf(views: readonly ViewOptions[]): readonly AddressRange[]
   const found = views.flatMap(({ conditions }) =>
     conditions.flatMap((condition) => [...rangesIn(condition)]),
   );
-  return [...new Map(found.map((range) => [`${range.address}/${range.prefix}`, range])).values()];
+  return uniteRanges(found);
 }
 
 /**

@@ -5,7 +5,7 @@
  * one ACCEPT too many does no harm, one too few takes DNS from the pods. Tables before `filter` are ignored: our ACCEPT cannot
  * override their drops, and they drop queries to the Service too.
  */
-import { BlockList, isIP } from 'node:net';
+import { holdsAddress, parseAddressRange } from '../../wire/address-range.ts';
 import type { LocalEndpoints } from './packet-rules.ts';
 
 /** The known fields of a packet between a pod and the cache. */
@@ -153,15 +153,9 @@ function matchesOption(name: string, value: string, packet: KnownPacket): boolea
 }
 
 function isInNetwork(address: string, text: string): boolean | undefined {
-  const [network = '', length] = text.split('/');
-  const family = isIP(network);
-  const prefix = length === undefined ? (family === 4 ? 32 : 128) : Number(length);
-  // The mask is not a prefix length.
-  if (family === 0 || !Number.isInteger(prefix)) return undefined;
-  const list = new BlockList();
-  const type = family === 4 ? 'ipv4' : 'ipv6';
-  list.addSubnet(network, prefix, type);
-  return isIP(address) === family && list.check(address, type);
+  const range = parseAddressRange(text);
+  // Otherwise the mask is not a prefix length.
+  return range && holdsAddress(range, address);
 }
 
 /** `53`, `1:1024`. */

@@ -4,7 +4,8 @@
  *
  * As for iptables, a rule that drops counts unless it certainly does not match; one that accepts counts if it certainly matches.
  */
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { holdsAddress, parseAddressRange } from '../../wire/address-range.ts';
 
 interface Packet {
   readonly isQuery: boolean;
@@ -177,11 +178,8 @@ function isPort(value: unknown, port: number): boolean | undefined {
 function isInNetwork(value: unknown, address: string): boolean | undefined {
   if (typeof value === 'string') return isIP(value) === 0 ? undefined : value === address;
   const { addr, len } = asObject(asObject(value)?.['prefix']) ?? {};
-  if (typeof addr !== 'string' || typeof len !== 'number' || isIP(addr) === 0) return undefined;
-  const list = new BlockList();
-  const type = isIP(addr) === 4 ? 'ipv4' : 'ipv6';
-  list.addSubnet(addr, len, type);
-  return isIP(address) === isIP(addr) && list.check(address, type);
+  const range = parseAddressRange(`${addr}/${len}`);
+  return range && holdsAddress(range, address);
 }
 
 function parseChains(text: string, { skipsIptables }: NftOptions): Chains {

@@ -5,7 +5,7 @@
 import type { Log } from '../../base/log.ts';
 import type { LocalisedPublication } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { type AddressRange, matchRange } from '../../wire/address-range.ts';
+import { type AddressRange, matchRange, toRangeKey } from '../../wire/address-range.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
 import type { WireName } from '../../wire/types.ts';
 import { compileNode } from '../../zone/compile.ts';
@@ -59,7 +59,7 @@ export class LocalisedPublications {
     networks: readonly AddressRange[],
     onShow: () => boolean,
   ): Generator<void, void> {
-    const wanted = new Map(networks.map((network) => [`${network.address}/${network.prefix}`, network]));
+    const wanted = new Map(networks.map((network) => [toRangeKey(network), network]));
     const gone = [...this.#standing].filter(([text]) => !wanted.has(text));
     const added: [string, LocalisedNames][] = [];
     for (const [text, network] of wanted) {

@@ -3,8 +3,9 @@
  * and every other Kubernetes client obey.
  */
 import type { Agent, AgentOptions } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { type Environment, readVariable } from '../../../base/environment.ts';
+import { holdsAddress, parseAddressRange } from '../../../wire/address-range.ts';
 
 /** @returns the proxy's address as written; undefined for a direct connection */
 export function chooseProxy(server: URL, environment: Environment): string | undefined {
@@ -62,15 +63,8 @@ function splitPort(term: string): { readonly name: string; readonly wanted: stri
 }
 
 function isInNetwork(host: string, network: string): boolean {
-  const [address = '', prefix = ''] = network.split('/');
-  const family = isIP(address);
-  const length = Number(prefix);
-  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(prefix)) return false;
-  if (length > (family === 4 ? 32 : 128)) return false;
-  const type = family === 4 ? 'ipv4' : 'ipv6';
-  const list = new BlockList();
-  list.addSubnet(address, length, type);
-  return list.check(host, type);
+  const range = parseAddressRange(network);
+  return range !== undefined && holdsAddress(range, host);
 }
 
 function isLoopback(hostname: string): boolean {
