@@ -37,6 +37,8 @@ export interface RestoredDeviation extends DescribedDeviation {
   readonly inCompat: 'restored';
   /** What readers must leave to the chain while it is restored. Default: nothing. */
   readonly leavesToChain?: readonly ReaderWork[];
+  /** Leaving that work to the chain is all that restores it, so each other deviation that leaves it restores this one too. */
+  readonly byLeaving?: true;
 }
 
 /** A deviation that is restored only together with another one. */
@@ -46,15 +48,9 @@ export interface DependentDeviation extends DescribedDeviation {
   readonly with: string;
 }
 
-/** A deviation that is restored with each one that leaves some work of readers to the chain. */
-export interface WorkDependentDeviation extends DescribedDeviation {
-  readonly inCompat: 'restored';
-  readonly withWork: ReaderWork;
-}
-
 /** A deviation that has no switch. */
 export interface LastingDeviation extends DescribedDeviation {
   readonly inCompat: 'stays';
 }
 
-export type DeviationRow = RestoredDeviation | DependentDeviation | WorkDependentDeviation | LastingDeviation;
+export type DeviationRow = RestoredDeviation | DependentDeviation | LastingDeviation;

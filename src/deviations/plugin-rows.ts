@@ -255,7 +255,8 @@ const CACHE_ROWS = [
     text: 'Answers about the cluster are dropped when its objects change; CoreDNS keeps them for their TTL.',
     inCompat: 'restored',
     // Readers find the records of the cluster before the cache, and so each change.
-    withWork: 'names',
+    leavesToChain: ['names'],
+    byLeaving: true,
     appliesTo: () => true,
   },
   {

@@ -14,7 +14,7 @@ export type DeviationId = (typeof ROWS)[number]['id'];
 /** The id of a deviation that has a switch of its own. */
 export type RestorableId = Exclude<
   Extract<(typeof ROWS)[number], { readonly inCompat: 'restored' }>,
-  { readonly with: string } | { readonly withWork: ReaderWork }
+  { readonly with: string }
 >['id'];
 
 export type Deviation = DeviationRow & { readonly id: DeviationId };
@@ -47,14 +47,15 @@ export function pageOf(id: DeviationId): string {
 
 /** Whether a deviation has a switch of its own. */
 export function isRestorable(row: Deviation): row is RestoredDeviation & { readonly id: RestorableId } {
-  return row.inCompat === 'restored' && !('with' in row) && !('withWork' in row);
+  return row.inCompat === 'restored' && !('with' in row);
 }
 
-/** The ids each of which restores a deviation: its own, or those that it goes with; empty: it has no switch. */
+/** The ids each of which restores a deviation, first its own or that of the one that it goes with; empty: it has no switch. */
 export function findSwitches(row: Deviation): readonly string[] {
   if (row.inCompat === 'stays') return [];
   if ('with' in row) return [row.with];
-  return 'withWork' in row ? findLeavers(row.withWork) : [row.id];
+  const leavers = row.byLeaving === true ? (row.leavesToChain ?? []).flatMap(findLeavers) : [];
+  return [...new Set([row.id, ...leavers])];
 }
 
 /** The ids of the deviations each of which leaves some work of readers to the chain while it is restored. */

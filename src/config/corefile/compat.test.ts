@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALL_RESTORED, type RestorableId } from '../../deviations/table.ts';
+import { ALL_RESTORED, findLeavers, type RestorableId } from '../../deviations/table.ts';
 import { parseCompat } from './compat.ts';
 
 function without(...kept: readonly RestorableId[]): ReadonlySet<RestorableId> {
@@ -14,6 +14,14 @@ describe('the value of -compat', () => {
     ['-own-query,1.13,-negative-ttl', '1.13', without('own-query', 'negative-ttl')],
     ['forward-equal-questions', '1.14', new Set(['forward-equal-questions'])],
     ['own-query,name-exists', '1.14', new Set(['own-query', 'name-exists'])],
+    ['cluster-in-cache', '1.14', new Set(['cluster-in-cache'])],
+    [
+      `1.14,${findLeavers('names')
+        .map((id) => `-${id}`)
+        .join(',')}`,
+      '1.14',
+      without(...findLeavers('names')),
+    ],
   ] as const)('%s restores what it names', (text, profile, restored) => {
     expect(parseCompat(text)).toEqual({ kind: 'good', value: { profile, restored } });
   });
@@ -47,14 +55,9 @@ describe('the value of -compat', () => {
     ['slices-counted-once', 'slices-counted-once has no switch', 'Take it out.'],
     ['kube-dns-name-exists', 'kube-dns-name-exists concerns kube-dns', 'Take it out.'],
     [
-      'cluster-in-cache',
-      'cluster-in-cache has no switch of its own',
-      'It goes with each of these: write one of name-exists, ',
-    ],
-    [
-      '1.14,-cluster-in-cache',
-      'cluster-in-cache has no switch of its own',
-      'It is kept only with all of these: write -name-exists,',
+      '1.14,-cluster-in-cache,-name-exists',
+      'keeps a deviation that others restore too: -cluster-in-cache',
+      'Keep these too: add -type-has-no-say,',
     ],
   ])('%s is refused with what to write instead', (text, fault, remedy) => {
     const reading = parseCompat(text);

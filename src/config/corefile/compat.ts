@@ -48,6 +48,10 @@ export function parseCompat(text: string): CompatReading {
     const fault = takeWord(word, profile, restored);
     if (fault !== undefined) return fault;
   }
+  for (const row of DEVIATIONS) {
+    const fault = words.includes(`-${row.id}`) ? refuseRestored(row, restored) : undefined;
+    if (fault !== undefined) return fault;
+  }
   return { kind: 'good', value: { profile: profile ?? DEFAULT_COMPAT.profile, restored } };
 }
 
@@ -85,18 +89,18 @@ function refuseWord(word: string, isKept: boolean): CompatReading {
 
 function refuseRow(row: Deviation, isKept: boolean): CompatReading {
   if (concernsKubeDns(row)) return bad(`${row.id} concerns kube-dns`, 'Take it out.');
-  const [first, ...others] = findSwitches(row);
-  if (first === undefined) return bad(`${row.id} has no switch`, 'Take it out.');
-  const fault = `${row.id} has no switch of its own`;
-  const dash = isKept ? '-' : '';
-  if (others.length === 0) return bad(fault, `It goes with ${first}: write ${dash}${first}.`);
-  const words = [first, ...others].map((id) => `${dash}${id}`);
-  return bad(
-    fault,
-    isKept
-      ? `It is kept only with all of these: write ${words.join(',')}.`
-      : `It goes with each of these: write one of ${words.join(', ')}.`,
-  );
+  const [leader] = findSwitches(row);
+  if (leader === undefined) return bad(`${row.id} has no switch`, 'Take it out.');
+  const word = isKept ? `-${leader}` : leader;
+  return bad(`${row.id} has no switch of its own`, `It goes with ${leader}: write ${word}.`);
+}
+
+/** Refuses to keep a deviation that others restore. */
+function refuseRestored(row: Deviation, restored: ReadonlySet<string>): CompatReading | undefined {
+  const others = findSwitches(row).filter((id) => restored.has(id));
+  if (others.length === 0) return undefined;
+  const words = others.map((id) => `-${id}`).join(',');
+  return bad(`keeps a deviation that others restore too: -${row.id}`, `Keep these too: add ${words}.`);
 }
 
 function bad(fault: string, remedy: string): CompatReading {

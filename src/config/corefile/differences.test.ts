@@ -18,6 +18,8 @@ describe('the state of a deviation', () => {
     ['cluster-in-cache', 'negative-ttl', 'restored'],
     ['cluster-in-cache', 'further-questions', 'restored'],
     ['cluster-in-cache', '1.14,-negative-ttl', 'restored'],
+    ['cluster-in-cache', 'cluster-in-cache', 'restored'],
+    ['negative-ttl', 'cluster-in-cache', 'kept'],
     ['negative-ttl', '1.14,-negative-ttl', 'kept'],
     ['class-of-its-own', '1.14', 'stays'],
   ] as const)('%s with -compat=%s: %s', (id, compat, state) => {

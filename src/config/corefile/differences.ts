@@ -11,7 +11,6 @@ import {
   type RestoredDeviations,
 } from '../../deviations/table.ts';
 import type { CorefileUse } from '../../plugins/registry.ts';
-import { DEFAULT_COMPAT } from './compat.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** A deviation that answers under a Corefile show, for a survey. */
@@ -22,7 +21,7 @@ export interface Difference {
   readonly text: string;
   /** `always`: also with `-compat`. */
   readonly remains: 'without -compat' | 'always';
-  /** The value of `-compat` that turns it off: a version if several ids do; left out: nothing does. */
+  /** The value of `-compat` that turns it off; left out: nothing does. */
   readonly compat?: string;
 }
 
@@ -30,8 +29,7 @@ export interface Difference {
 export function findDifferences(plugins: readonly CorefileUse[]): readonly Difference[] {
   return plugins.flatMap((use) =>
     DEVIATIONS.filter((row) => row.appliesTo !== undefined && isMetBy(row, use)).map((row) => {
-      const [id, ...others] = findSwitches(row);
-      const compat = others.length === 0 ? id : DEFAULT_COMPAT.profile;
+      const [compat] = findSwitches(row);
       const remains = compat === undefined ? 'always' : 'without -compat';
       const text = describeDeviation(row);
       return { plugin: use.name, id: row.id, text, remains, ...(compat !== undefined && { compat }) };
