@@ -29,7 +29,7 @@ import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardRule } from '../../src/f
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import type { ClusterObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
-import { GivenCluster } from '../../src/plugins/kubernetes/given-cluster.ts';
+import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import type { RuleAction } from '../../src/plugins/local-names/question-rules.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
@@ -218,7 +218,7 @@ class Subject {
       clock: this.clock,
       log: silentLog,
     });
-    const cluster = this.engine.find(GivenCluster)?.cluster;
+    const cluster = this.engine.find(ProcessCluster)?.cluster;
     if (cluster === undefined) return;
     const { services, endpoints, namespaces, pods } = cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();

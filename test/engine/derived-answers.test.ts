@@ -20,7 +20,7 @@ import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
-import { GivenCluster } from '../../src/plugins/kubernetes/given-cluster.ts';
+import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { VERDICT } from '../../src/table/types.ts';
@@ -148,7 +148,7 @@ class Subject {
   }
 
   get cluster() {
-    const cluster = this.engine.find(GivenCluster)?.cluster;
+    const cluster = this.engine.find(ProcessCluster)?.cluster;
     if (cluster === undefined) throw new Error('an engine without a cluster');
     return cluster;
   }

@@ -33,7 +33,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import { forward as forwardPlugin } from '../../src/plugins/forward/plugin.ts';
-import { GivenCluster } from '../../src/plugins/kubernetes/given-cluster.ts';
+import { ProcessCluster } from '../../src/plugins/kubernetes/process-cluster.ts';
 import { LocalNamesPlugin } from '../../src/plugins/local-names/local-names.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { isWithin, parseName, toKey } from '../../src/wire/name.ts';
@@ -79,7 +79,7 @@ const serviceObject = (name: string, address: string): ServiceObject => ({
 });
 
 function fillCluster(engine: Engine): void {
-  const cluster = engine.find(GivenCluster)?.cluster;
+  const cluster = engine.find(ProcessCluster)?.cluster;
   if (cluster === undefined) throw new Error('an engine without a cluster');
   const { services, endpoints, namespaces, pods } = cluster;
   const stores = [services, endpoints, namespaces, pods];
@@ -119,7 +119,7 @@ it.each(['serve', 'kube-dns'] as const)('%s', TIMEOUT, async (command) => {
     },
     changes: {
       40: (engine) => {
-        const cluster = engine.find(GivenCluster)?.cluster;
+        const cluster = engine.find(ProcessCluster)?.cluster;
         cluster?.services.upsert(serviceObject('late', '10.96.0.88'));
         cluster?.settle();
         isThere.is = true;

@@ -105,7 +105,7 @@ function planOfCorefile({ kubeconfig }: OfflineSettings, conf: string): ServerPl
 function withKubeconfig(plan: ServerPlan, path: string): ServerPlan {
   const engine = mapUses(plan.engine, (use) => {
     const options = findPluginOptions([use], kubernetes);
-    if (options?.kind !== 'followed') return use;
+    if (options?.kind !== 'directive') return use;
     return usePlugin(kubernetes, {
       ...options,
       api: { ...options.api, kubeconfig: { path, context: undefined } },

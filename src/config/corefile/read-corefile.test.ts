@@ -300,7 +300,7 @@ describe('the options of a directive', () => {
       'kubernetes 10.0.0.0/8 cluster.local {\nendpoint https://a https://b\ntls c k a\nkubeconfig kc ctx\napiserver_qps 1.5\napiserver_burst 2\napiserver_max_inflight 3\nnamespaces a b a\nlabels app in (x, y)\npods verified\nendpoint_pod_names\nttl 30\nnoendpoints\nignore empty_service\nfallthrough\nstartup_timeout 1m\n}',
     );
     expect(options).toEqual({
-      kind: 'followed',
+      kind: 'directive',
       zones: ['10.in-addr.arpa.', 'cluster.local.'],
       primaryZone: 'cluster.local.',
       api: {

@@ -19,7 +19,7 @@ import { filteredTypes as filteredTypesPlugin } from '../../plugins/filtered-typ
 import type { FilteredTypes } from '../../plugins/forward/filtered-types.ts';
 import { planRoute } from '../../plugins/forward/options.ts';
 import { forward as forwardPlugin } from '../../plugins/forward/plugin.ts';
-import type { GivenClusterOptions } from '../../plugins/kubernetes/options.ts';
+import type { ProcessClusterOptions } from '../../plugins/kubernetes/options.ts';
 import { kubernetes } from '../../plugins/kubernetes/plugin.ts';
 import { LOCAL_PLACES, type LocalNamesOptions } from '../../plugins/local-names/options.ts';
 import { localNames } from '../../plugins/local-names/plugin.ts';
@@ -154,7 +154,7 @@ export function writeLastPlugins(
 }
 
 export interface ClusterParts {
-  readonly zone: Omit<GivenClusterOptions, 'kind' | 'filteredTypes' | 'exceptions'>;
+  readonly zone: Omit<ProcessClusterOptions, 'kind' | 'filteredTypes' | 'exceptions'>;
   readonly federations: readonly Federation[];
   readonly local: PluginUse;
   readonly last: LastOptions;
@@ -171,7 +171,7 @@ export function writeClusterPlugins({ zone, federations, local, last }: ClusterP
     usePlugin(aliases, undefined),
     local,
     usePlugin(federationsPlugin, { domain, federations }),
-    usePlugin(kubernetes, { kind: 'given', ...zone, filteredTypes: types, exceptions }),
+    usePlugin(kubernetes, { kind: 'process', ...zone, filteredTypes: types, exceptions }),
     usePlace(localNames, LOCAL_PLACES.nodata),
     ...writeLastPlugins(last),
   ];

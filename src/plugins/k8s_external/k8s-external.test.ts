@@ -17,7 +17,7 @@ import type { K8sExternalOptions } from './options.ts';
 const key = (name: string) => toKey(parseName(name));
 
 const KUBERNETES: KubernetesOptions = {
-  kind: 'followed',
+  kind: 'directive',
   zones: [key('cluster.local.')],
   primaryZone: key('cluster.local.'),
   api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },

@@ -25,7 +25,7 @@ interface Given {
 function optionsOf({ zone, fallthrough = [] }: Given, place: number): KubernetesOptions {
   const endpoint = `http://192.0.2.${place}`;
   return {
-    kind: 'followed',
+    kind: 'directive',
     zones: [key(zone)],
     primaryZone: key(zone),
     api: { endpoint, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },

@@ -33,7 +33,7 @@ const OBJECTS: readonly ClusterObject[] = [
 ];
 
 const OPTIONS: KubernetesOptions = {
-  kind: 'followed',
+  kind: 'directive',
   zones: [key('cluster.local.'), key('in-addr.arpa.')],
   primaryZone: key('cluster.local.'),
   api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },

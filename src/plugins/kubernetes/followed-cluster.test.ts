@@ -15,7 +15,7 @@ it.each([
   [['reverse-of-special-addresses'], 2],
 ] as const)('with %s restored, %i of a pod and a metadata service have reverse names', (restored, named) => {
   const options: KubernetesOptions = {
-    kind: 'followed',
+    kind: 'directive',
     zones: [CLUSTER, toKey(parseName('in-addr.arpa.'))],
     primaryZone: CLUSTER,
     pods: 'disabled',

@@ -11,7 +11,7 @@ import type { KubernetesOptions } from './options.ts';
 
 const ZONE = toKey(parseName('cluster.local.'));
 const OPTIONS: KubernetesOptions = {
-  kind: 'followed',
+  kind: 'directive',
   zones: [ZONE],
   primaryZone: ZONE,
   api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },

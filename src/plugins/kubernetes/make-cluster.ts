@@ -5,9 +5,9 @@ import { ofKind, type Plugin, type PluginContext } from '../../contract/plugin.t
 import { MetadataPlugin } from '../metadata/metadata.ts';
 import { Transfer } from '../transfer/transfer.ts';
 import { collectDependencies } from './collect-dependencies.ts';
-import { GivenCluster } from './given-cluster.ts';
 import { Kubernetes } from './kubernetes-plugin.ts';
 import type { AnyClusterOptions } from './options.ts';
+import { ProcessCluster } from './process-cluster.ts';
 
 /** @throws RangeError for a zone that leaves no room for services */
 export function makeCluster(
@@ -15,7 +15,7 @@ export function makeCluster(
   context: PluginContext,
   former: Plugin | undefined,
 ): Plugin {
-  if (options.kind === 'given') return new GivenCluster(options, context, ofKind(GivenCluster, former));
+  if (options.kind === 'process') return new ProcessCluster(options, context, ofKind(ProcessCluster, former));
   const made = new Kubernetes(options, collectDependencies(context), ofKind(Kubernetes, former));
   context.find(MetadataPlugin)?.add(made.facts);
   context.find(Transfer)?.add(made);

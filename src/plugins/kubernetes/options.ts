@@ -6,20 +6,20 @@ import type { NodesUse } from '../../kube/publish/nodes-use.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-export type AnyClusterOptions = KubernetesOptions | GivenClusterOptions;
+export type AnyClusterOptions = KubernetesOptions | ProcessClusterOptions;
 
-/** A cluster whose objects the server gives. They belong to the process: a changed plan changes only `exceptions`. */
-export interface GivenClusterOptions
+/** The cluster of the process, which the server fills with objects: a changed plan changes only `exceptions`. */
+export interface ProcessClusterOptions
   extends Pick<ClusterOptions, 'domain' | 'dialect' | 'pods' | 'ttl' | 'nodes' | 'ownAddresses'>,
     Required<Pick<ClusterOptions, 'endpointRanges' | 'filteredTypes'>> {
-  readonly kind: 'given';
+  readonly kind: 'process';
   /** Zones below the domain that have servers of their own: their names go to the next handler. */
   readonly exceptions: readonly NameKey[];
 }
 
-/** A cluster that the plugin follows: what its directive says. */
+/** A cluster that the plugin itself follows: what its directive says. */
 export interface KubernetesOptions {
-  readonly kind: 'followed';
+  readonly kind: 'directive';
   readonly zones: readonly NameKey[];
   /** The first of `zones` that is neither a reverse zone nor one of a cluster set: answers for addresses are names in it. */
   readonly primaryZone: NameKey;

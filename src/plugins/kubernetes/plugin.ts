@@ -1,5 +1,5 @@
 /**
- * `kubernetes`: the zone of a cluster. A directive names the cluster that it follows; `serve` and `kube-dns` give it the objects.
+ * `kubernetes`: the zone of a cluster. It follows the cluster that a directive names; the server fills that of `serve` and `kube-dns`.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
 import {
@@ -25,7 +25,7 @@ type KubernetesDraft = Omit<Draft<KubernetesOptions>, 'api'> & { api: Draft<Kube
 export const kubernetes = definePlugin<'kubernetes', AnyClusterOptions, KubernetesOptions>({
   name: 'kubernetes',
   answers: true,
-  followsApiServer: ({ kind }) => kind === 'followed',
+  followsApiServer: ({ kind }) => kind === 'directive',
   outlivesPlans: () => true,
   syntax: [
     'kubernetes [ZONES…] {',
@@ -91,7 +91,7 @@ function optionsOf(draft: KubernetesDraft): KubernetesOptions {
 
 function emptyDraft(zones: readonly NameKey[]): KubernetesDraft {
   return {
-    kind: 'followed',
+    kind: 'directive',
     zones,
     primaryZone: zones[0] ?? ('.' as NameKey), // The root is a key by inspection.
     api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },

@@ -1,6 +1,6 @@
 /**
- * A cluster whose objects the server gives: from an API server or from manifests. It outlives plans, and keeps the options of the first
- * plan, except which names it passes on.
+ * The cluster of the process, which the server fills with objects, from an API server or from manifests. It outlives plans, and keeps the
+ * options of the first plan, except which names it passes on.
  */
 import type { Handler } from '../../chain/handler.ts';
 import { namesWithin, type Questions } from '../../chain/match.ts';
@@ -13,16 +13,16 @@ import { type NameKey, TYPE } from '../../wire/types.ts';
 import { BlockCluster } from './block-cluster.ts';
 import { inspectCluster } from './inspected-cluster.ts';
 import { createKubernetesHandler } from './kubernetes.ts';
-import type { GivenClusterOptions } from './options.ts';
+import type { ProcessClusterOptions } from './options.ts';
 
-export class GivenCluster extends BlockCluster {
+export class ProcessCluster extends BlockCluster {
   readonly handler: Handler;
   readonly #lasting: Lasting<Cluster>;
-  readonly #pods: GivenClusterOptions['pods'];
+  readonly #pods: ProcessClusterOptions['pods'];
   readonly #exceptions: Questions;
 
   /** @throws RangeError for a domain that leaves no room for services */
-  constructor(options: GivenClusterOptions, context: PluginContext, former: GivenCluster | undefined) {
+  constructor(options: ProcessClusterOptions, context: PluginContext, former: ProcessCluster | undefined) {
     super();
     this.#lasting = (former === undefined ? openCluster(options, context) : former.#lasting).retain();
     this.#pods = options.pods;
@@ -53,6 +53,6 @@ export class GivenCluster extends BlockCluster {
   }
 }
 
-function openCluster(options: GivenClusterOptions, { use, clock, log }: PluginContext): Lasting<Cluster> {
+function openCluster(options: ProcessClusterOptions, { use, clock, log }: PluginContext): Lasting<Cluster> {
   return new Lasting(new Cluster(options, use(ANSWER_TABLE), clock, log), (cluster) => cluster.stop());
 }
