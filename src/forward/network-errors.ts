@@ -3,17 +3,9 @@
  */
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import { findMeaning } from '../base/system-errors.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 
-const MEANINGS: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'connection refused'],
-  ['ECONNRESET', 'connection reset by peer'],
-  ['EHOSTUNREACH', 'no route to host'],
-  ['ENETUNREACH', 'network is unreachable'],
-  ['EACCES', 'permission denied'],
-  ['EPERM', 'operation not permitted'],
-  ['EPIPE', 'broken pipe'],
-]);
 const UNKNOWN_AUTHORITY = 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
 /** Node's error codes for a certificate without a trusted authority. */
 const NOT_TRUSTED: ReadonlySet<string> = new Set([
@@ -39,7 +31,7 @@ export function describeFailure({ protocol, peer, local, code }: FailedExchange)
   if (code === 'timeout') return `${read}: i/o timeout`;
   if (code === 'connection closed') return 'EOF';
   if (NOT_TRUSTED.has(code)) return UNKNOWN_AUTHORITY;
-  const meaning = MEANINGS.get(code);
+  const meaning = findMeaning(code);
   if (meaning === undefined) return code;
   return protocol === 'tcp' ? `dial tcp ${server}: connect: ${meaning}` : `${read}: read: ${meaning}`;
 }

@@ -1,6 +1,7 @@
 /**
  * The errors of opening a socket, with a remedy if possible.
  */
+import { findErrorCode } from '../base/system-errors.ts';
 import { formatSocketAddress, type SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';
 import { EACCES, EADDRINUSE, EADDRNOTAVAIL, EPERM } from './linux.ts';
@@ -69,6 +70,6 @@ export function bindError(
 
 /** The same for a socket that Node opened: Node's error, or ours if the port is in use. */
 export function nodeBindError(error: unknown, endpoint: SocketAddress, transport: SocketTransport): unknown {
-  const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  const isInUse = findErrorCode(error) === 'EADDRINUSE';
   return isInUse ? new PortInUseError(endpoint, transport, false) : error;
 }

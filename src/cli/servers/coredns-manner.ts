@@ -3,10 +3,10 @@
  */
 import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
+import { describeSystemError } from '../../base/system-errors.ts';
 import type { ServerBlock } from '../../config/corefile/read-corefile.ts';
 import { startLines } from '../../config/corefile/start-lines.ts';
 import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
-import { describeReadFault } from '../../corefile/syntax/importer.ts';
 import { placeOfServer } from '../../observe/control/control-place.ts';
 import type { AdjustableLog } from '../../observe/log.ts';
 import { PidFile } from '../../server/pid-file.ts';
@@ -72,7 +72,7 @@ function keepPidFile(path: string, log: Log): void {
     const file = PidFile.write(path, 'any');
     onEnd(() => file.remove());
   } catch (error) {
-    log.error(`Could not write pidfile: open ${path}: ${describeReadFault(error)}`);
+    log.error(`Could not write pidfile: open ${path}: ${describeSystemError(error)}`);
   }
 }
 

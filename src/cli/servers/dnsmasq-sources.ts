@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { findErrorCode } from '../../base/system-errors.ts';
 import type { ConfigSources, Failed, FolderEntry } from '../../config/dnsmasq/sources.ts';
 
 /** Sources that keep standard input after reading it, so that it can be passed to another process. */
@@ -51,6 +52,6 @@ function kindOf(path: string): FolderEntry['kind'] {
 }
 
 function failed(error: unknown): Failed {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const code = findErrorCode(error) ?? String(error);
   return { kind: 'failed', missing: code === 'ENOENT', reason: code };
 }

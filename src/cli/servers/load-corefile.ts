@@ -2,7 +2,7 @@
  * Loads the Corefile named on the command line of CoreDNS.
  */
 import { readFileSync } from 'node:fs';
-import { describeReadFault } from '../../corefile/syntax/importer.ts';
+import { describeSystemError } from '../../base/system-errors.ts';
 
 export interface CorefileText {
   /** The path for messages. */
@@ -39,7 +39,7 @@ export function loadCorefile(conf: string | undefined): CorefileText {
   try {
     return { file, text: readFileSync(file, 'utf8') };
   } catch (error) {
-    const reason = describeReadFault(error);
+    const reason = describeSystemError(error);
     if (conf === undefined && reason === 'no such file or directory') return { file, text: '' };
     throw new CorefileLoadError(conf === undefined ? 'default' : 'flag', `open ${file}: ${reason}`);
   }
@@ -50,6 +50,6 @@ export function loadExtra(file: string): CorefileText {
   try {
     return { file, text: readFileSync(file, 'utf8') };
   } catch (error) {
-    throw new CorefileLoadError('-blocks-extra', `open ${file}: ${describeReadFault(error)}`);
+    throw new CorefileLoadError('-blocks-extra', `open ${file}: ${describeSystemError(error)}`);
   }
 }

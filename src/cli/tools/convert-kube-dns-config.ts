@@ -5,8 +5,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, parseDocument } from 'yaml';
 import { describeError } from '../../base/describe-error.ts';
+import { describeSystemError } from '../../base/system-errors.ts';
 import { convertKubeDnsConfig } from '../../config/corefile/from-kube-dns.ts';
-import { describeReadFault } from '../../corefile/syntax/importer.ts';
 import { ExitError } from '../grammar/exit.ts';
 
 /** @throws ExitError with 1 if the ConfigMap cannot be read */
@@ -22,7 +22,7 @@ function readConfigMap(file: string): ReadonlyMap<string, string> {
     return readManifest(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
   } catch (error) {
     if (error instanceof ExitError) throw error;
-    return fail(`cannot read ${file}: ${describeReadFault(error)}`);
+    return fail(`cannot read ${file}: ${describeSystemError(error)}`);
   }
 }
 

@@ -2,7 +2,7 @@
  * Reads the file that a command checks or changes.
  */
 import { readFileSync } from 'node:fs';
-import { describeReadFault } from '../../corefile/syntax/importer.ts';
+import { describeSystemError } from '../../base/system-errors.ts';
 import { ExitError } from '../grammar/exit.ts';
 
 export const STANDARD_INPUT = '-';
@@ -12,7 +12,7 @@ export function readCorefileText(file: string): string {
   try {
     return readFileSync(file === STANDARD_INPUT ? 0 : file, 'utf8');
   } catch (error) {
-    const reason = describeReadFault(error);
+    const reason = describeSystemError(error);
     process.stderr.write(
       `loading Caddyfile via flag: open ${file}: ${reason}\n  Name a Corefile that can be read.\n`,
     );

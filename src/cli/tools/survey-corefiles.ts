@@ -1,9 +1,9 @@
 /**
  * `portolan corefile survey`: prints what the Corefiles of folders use.
  */
+import { describeSystemError } from '../../base/system-errors.ts';
 import { describeSurvey, surveyCorefiles } from '../../config/corefile/survey.ts';
 import { readOutput, type SurveyFlags } from '../../config/corefile/survey-flags.ts';
-import { describeReadFault } from '../../corefile/syntax/importer.ts';
 import { ExitError } from '../grammar/exit.ts';
 import { loadPluginsOrExit } from '../servers/load-outside-plugins.ts';
 import { addressesByInterface } from '../servers/machine-interfaces.ts';
@@ -32,7 +32,7 @@ function find(folders: readonly string[]): FoundSources {
     return findSources(folders);
   } catch (error) {
     process.stderr.write(
-      `portolan corefile survey: cannot read the folders: ${describeReadFault(error)}: ${folders.join(', ')}\n`,
+      `portolan corefile survey: cannot read the folders: ${describeSystemError(error)}: ${folders.join(', ')}\n`,
     );
     throw new ExitError(1);
   }

@@ -1,10 +1,10 @@
 /**
  * Checks the zone files of a Corefile: CoreDNS does not start with a zone that does not parse.
  */
+import { describeSystemError } from '../../base/system-errors.ts';
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
 import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { describeReadFault } from '../syntax/importer.ts';
 import type { Position } from '../syntax/token.ts';
 import type { DirectiveContext } from './directive.ts';
 import { DirectiveError } from './directive-cursor.ts';
@@ -31,7 +31,7 @@ export function checkZoneFile(
     if (files.kindOf(path) === undefined) return { faults: [], openFault: missingFile(path) };
     text = files.read(path);
   } catch (error) {
-    return { faults: [], openFault: `open ${path}: ${describeReadFault(error)}` };
+    return { faults: [], openFault: `open ${path}: ${describeSystemError(error)}` };
   }
   const reading = readZoneFile(text, { file: path, origin, readInclude: (include) => files.read(include) });
   const faults = reading.problems.map((problem) => describeFault(problem, path, origin, position));

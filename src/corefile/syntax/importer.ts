@@ -2,6 +2,7 @@
  * Resolves an `import`: to a snippet of that name, otherwise to a file or the files that match a pattern.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { describeSystemError } from '../../base/system-errors.ts';
 import { type CorefileFiles, findMatches } from './corefile-files.ts';
 import type { CorefileFindings } from './findings.ts';
 import { readTokens } from './lexer.ts';
@@ -102,7 +103,7 @@ export class Importer {
     try {
       return readTokens(this.#files.read(path), path);
     } catch (error) {
-      const fault = `Could not import ${path}: open ${path}: ${describeReadFault(error)}`;
+      const fault = `Could not import ${path}: open ${path}: ${describeSystemError(error)}`;
       this.#findings.refuse(position, fault, 'Let this process read the file.');
       return [];
     }
@@ -145,16 +146,4 @@ function hasSnippetInCycle(step: ImportStep): boolean {
 /** A copy of the word that records the import that brought it. */
 function importToken(token: Token, step: ImportStep): Token {
   return { ...token, position: { ...token.position, imported: step } };
-}
-
-const FAULTS: ReadonlyMap<string, string> = new Map<string, string>([
-  ['EACCES', 'permission denied'],
-  ['EISDIR', 'is a directory'],
-  ['ENOENT', 'no such file or directory'],
-]);
-
-/** Describes why a file cannot be read, in the words of Go's library. */
-export function describeReadFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return FAULTS.get(code) ?? (code === '' ? String(error) : code);
 }

@@ -3,6 +3,7 @@
  * reported; only the writing thread waits.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { findErrorCode } from '../../base/system-errors.ts';
 
 /** Milliseconds between attempts to write to a full pipe, and the number of attempts. */
 const PAUSE = 10;
@@ -43,7 +44,7 @@ export class LineOutput {
       try {
         from += writeSync(this.#fd, octets, from);
       } catch (error) {
-        const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+        const isFull = findErrorCode(error) === 'EAGAIN';
         tries += 1;
         if (!isFull || tries > MAX_TRIES) throw error;
         Atomics.wait(this.#pause, 0, 0, PAUSE);

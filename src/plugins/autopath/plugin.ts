@@ -1,12 +1,12 @@
 /**
  * `autopath`: searches the domains of a client in its place.
  */
+import { describeSystemError } from '../../base/system-errors.ts';
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { ANSWER_TABLE, BLOCK, PLAN } from '../../contract/services.ts';
 import { type DirectiveContext, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZone } from '../../corefile/keys/zone-name.ts';
-import { describeReadFault } from '../../corefile/syntax/importer.ts';
 import { parseSearchDomains } from '../../forward/resolv-conf.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { AutopathOptions } from './options.ts';
@@ -54,7 +54,7 @@ function readDomains(path: string, cursor: DirectiveCursor, { files }: Directive
   try {
     words = parseSearchDomains(files.read(path));
   } catch (error) {
-    throw refusal(describeReadFault(error));
+    throw refusal(describeSystemError(error));
   }
   if (words.length === 0) cursor.warn(REMEDY, `No search domains in ${JSON.stringify(path)}`);
   return words.flatMap((word) => parseZone(word) ?? []);

@@ -8,6 +8,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
+import { findErrorCode, findMeaning } from '../../base/system-errors.ts';
 import { Lasting } from '../../contract/lasting.ts';
 import type { TlsIdentity } from '../../listen/secure/tls-identity.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
@@ -61,17 +62,6 @@ function identityOf(certificate: TlsOptions): TlsIdentity {
   }
 }
 
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'address already in use'],
-  ['EADDRNOTAVAIL', 'cannot assign requested address'],
-  ['EACCES', 'permission denied'],
-  ['ENOENT', 'no such file or directory'],
-]);
-
-function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
-  return REASONS.get(code) ?? message;
-}
-
 export class DnstapListener {
   readonly #options: TapListenerOptions;
   readonly #dependencies: TapListenerDependencies;
@@ -120,8 +110,12 @@ export class DnstapListener {
     }
     if (endpoint.kind === 'unix') await removeDeadSocket(endpoint.path);
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error: NodeJS.ErrnoException) =>
-        reject(new TapListenError(`listen ${placeOf(endpoint)}: bind: ${reasonOf(error)}`)),
+      this.#server.once('error', (error) =>
+        reject(
+          new TapListenError(
+            `listen ${placeOf(endpoint)}: bind: ${findMeaning(findErrorCode(error)) ?? error.message}`,
+          ),
+        ),
       );
       const place =
         endpoint.kind === 'unix' ? { path: endpoint.path } : { host: endpoint.host, port: endpoint.port };

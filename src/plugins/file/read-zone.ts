@@ -3,6 +3,7 @@
  */
 
 import { readFileSync, statSync } from 'node:fs';
+import { describeSystemError } from '../../base/system-errors.ts';
 import { NOTHING_RESTORED } from '../../deviations/table.ts';
 import { describeUntimed, readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
 import type { FileZone } from './options.ts';
@@ -46,7 +47,7 @@ export function readZone(
       return { kind: 'unchanged' };
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    return { kind: 'missing', reason: describeError(error, path) };
+    return { kind: 'missing', reason: `open ${path}: ${describeSystemError(error)}` };
   }
   const readInclude = (include: string) => readFileSync(include, 'utf8');
   const generatedTtl = restored.has('generated-ttl') ? GENERATED_TTL_OF_COREDNS : undefined;
@@ -72,15 +73,4 @@ export function readZone(
 function describeProblem({ file, line, column, fault, word }: ZoneFileProblem, path: string, origin: string) {
   const token = JSON.stringify(word ?? '');
   return `failed to parse file ${JSON.stringify(path)} for origin ${origin} with error ${file}: dns: ${fault}: ${token} at line: ${line}:${column}`;
-}
-
-const MEANINGS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'no such file or directory'],
-  ['EACCES', 'permission denied'],
-  ['EISDIR', 'is a directory'],
-]);
-
-function describeError(error: unknown, path: string): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  return `open ${path}: ${MEANINGS.get(code) ?? code}`;
 }

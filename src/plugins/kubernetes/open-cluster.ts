@@ -3,6 +3,7 @@
  */
 import { access, stat } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
+import { describeSystemError } from '../../base/system-errors.ts';
 import { RotatingFile } from '../../kube/api/connection/byte-source.ts';
 import { findCluster } from '../../kube/api/connection/find-cluster.ts';
 import { openConnection } from '../../kube/api/connection/http-connection.ts';
@@ -60,7 +61,7 @@ async function checkKubeconfig(path: string): Promise<void> {
   try {
     await stat(path);
   } catch (error) {
-    throw new ClusterNotFoundError(`plugin/kubernetes: stat ${path}: ${reasonOf(error)}`);
+    throw new ClusterNotFoundError(`plugin/kubernetes: stat ${path}: ${describeSystemError(error)}`);
   }
 }
 
@@ -77,7 +78,7 @@ async function checkFiles({
         await access(path);
         return [];
       } catch (error) {
-        return [`unable to read ${what} ${path} for  due to open ${path}: ${reasonOf(error)}`];
+        return [`unable to read ${what} ${path} for  due to open ${path}: ${describeSystemError(error)}`];
       }
     }),
   );
@@ -85,15 +86,4 @@ async function checkFiles({
   if (all.length === 0) return;
   const listed = all.length === 1 ? all.join() : `[${all.join(', ')}]`;
   throw new ClusterNotFoundError(`plugin/kubernetes: invalid configuration: ${listed}`);
-}
-
-const REASONS: ReadonlyMap<string, string> = new Map<string, string>([
-  ['ENOENT', 'no such file or directory'],
-  ['EACCES', 'permission denied'],
-  ['ENOTDIR', 'not a directory'],
-]);
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS.get(code) ?? (code === '' ? String(error) : code);
 }

@@ -1,15 +1,10 @@
 /**
  * Reads the files of `tls`.
  */
+import { findMeaning } from '../../base/system-errors.ts';
 import type { TlsIdentity } from '../../listen/secure/tls-identity.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { checkIdentity } from '../../listen/secure/tls-server.ts';
-
-/** Reasons in the words of CoreDNS. */
-const REASONS: ReadonlyMap<string | undefined, string> = new Map([
-  ['ENOENT', 'no such file or directory'],
-  ['EACCES', 'permission denied'],
-]);
 
 /**
  * @param read the octets or the text of a file
@@ -24,7 +19,7 @@ export function readIdentity(
       return Buffer.from(read(path));
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      const reason = REASONS.get(code);
+      const reason = findMeaning(code);
       throw new Error(reason === undefined ? message : `open ${path}: ${reason}`);
     }
   };

@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/describe-error.ts';
 import type { Log } from '../../base/log.ts';
 import { METRICS_TEXT } from '../../base/metrics/text-format.ts';
+import { findMeaning } from '../../base/system-errors.ts';
 import type { EndpointPlan } from '../../config/server/server-plan.ts';
 import type { TlsOptions } from '../../listen/secure/tls-options.ts';
 import { TlsServer, type TlsServerOptions } from '../../listen/secure/tls-server.ts';
@@ -42,14 +43,8 @@ export class EndpointError extends Error {
 }
 
 function bindError(address: string, { code }: HttpServerError): EndpointError {
-  return new EndpointError(`listen tcp ${address}: bind: ${REASONS.get(code ?? '') ?? code ?? 'failed'}`);
+  return new EndpointError(`listen tcp ${address}: bind: ${findMeaning(code) ?? code ?? 'failed'}`);
 }
-
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ['EADDRINUSE', 'address already in use'],
-  ['EADDRNOTAVAIL', 'cannot assign requested address'],
-  ['EACCES', 'permission denied'],
-]);
 
 interface HttpEndpoint {
   readonly routes: Map<string, HttpRoute>;

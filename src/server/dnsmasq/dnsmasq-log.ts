@@ -8,6 +8,7 @@ import { writeSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { LogFields, LogLevel } from '../../base/log.ts';
 import { noteLostLines } from '../../base/log-output.ts';
+import { findErrorCode } from '../../base/system-errors.ts';
 import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { type AdjustableLog, createLogOf } from '../../observe/log.ts';
 import { connectUnixDatagram } from '../../socket/unix-datagram.ts';
@@ -83,7 +84,7 @@ function send(fd: number, line: string): boolean {
     writeSync(fd, line);
     return true;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return false;
+    if (findErrorCode(error) !== 'EAGAIN') return false;
     // As in dnsmasq, a full queue loses the line.
     noteLostLines(1);
     return true;

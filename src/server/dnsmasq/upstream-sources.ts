@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
+import { findErrorCode } from '../../base/system-errors.ts';
 import type { DnsmasqRoute, UpstreamsPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { DnsmasqInputs } from '../../config/dnsmasq/forward-plan.ts';
 import { readServersFile } from '../../config/dnsmasq/servers-file.ts';
@@ -70,7 +71,8 @@ export class UpstreamSources {
   #resolvEvents(): ResolvFileEvents {
     const { log } = this.#options;
     return {
-      missing: (path, error) => log.error(`failed to access ${path}: ${codeOf(error)}`),
+      missing: (path, error) =>
+        log.error(`failed to access ${path}: ${findErrorCode(error) ?? String(error)}`),
       reading: (path) => log.info(`reading ${path}`),
       problems: (path, problems) => {
         for (const { line, message } of problems) log.warn(`${path}:${line}: ${message}`);
@@ -91,7 +93,7 @@ export class UpstreamSources {
       this.#moreRoutes = routes;
     } catch (error) {
       this.#fence.count('unreadable');
-      log.error(`cannot read ${plan.serversFile}: ${codeOf(error)}`);
+      log.error(`cannot read ${plan.serversFile}: ${findErrorCode(error) ?? String(error)}`);
     }
   }
 
@@ -134,8 +136,4 @@ function nameOf(scope: DnsmasqRoute['scope']): string {
   if (scope.kind === 'domain') return scope.name.slice(0, -1);
   if (scope.kind === 'suffix') return `*${scope.text}`;
   return scope.kind === 'plain-names' ? 'unqualified names' : 'all names';
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

@@ -7,6 +7,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
 import { needPrograms } from '../../../base/other-programs.ts';
+import { findErrorCode } from '../../../base/system-errors.ts';
 import { ClusterConfigurationError } from './errors.ts';
 import type { KubeconfigEntry } from './kubeconfig-file.ts';
 import type { ExternalAuthentication, ExternalCredentials } from './settings.ts';
@@ -84,7 +85,7 @@ class ClientNodeCredentials implements ExternalCredentials {
       await this.#inTime(filled);
     } catch (error) {
       // The plugin's output may contain a secret: do not repeat it.
-      const lacks = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      const lacks = findErrorCode(error) === 'ENOENT';
       const problem = lacks ? 'was not found' : 'gave no credentials';
       throw new Error(`${this.#what} ${problem}; run it by hand, as the user that runs Portolan, to see why`);
     }

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { Document } from 'yaml';
+import { findErrorCode } from '../../../base/system-errors.ts';
 import { ClusterConfigurationError } from './errors.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -111,7 +112,7 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (mayLack && error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (mayLack && findErrorCode(error) === 'ENOENT') return undefined;
     throw new ClusterConfigurationError(`cannot read kubeconfig: ${file}: ${describeReadFault(error)}`, file);
   }
   const fields = parseJson(text) ?? parse(file, text, await import('yaml'));
@@ -127,7 +128,7 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
 
 /** With a remedy; the message of Node.js would repeat the path. */
 function describeReadFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const code = findErrorCode(error) ?? String(error);
   if (code === 'ENOENT') return 'no such file. Give a file as --kubecfg-file, or in KUBECONFIG.';
   if (code === 'EACCES') return 'permission denied. Let this user read the file, or run as its owner.';
   if (code === 'EISDIR') return 'a folder. Give a file in it.';
