@@ -39,8 +39,8 @@ export interface HostsDependencies {
   readonly readTtl: number | undefined;
 }
 
-/** Approximate octets of a line, to size the index of names. */
-const LINE_OCTETS = 32;
+/** Octets of a long line, to size the index of names: growing costs less than shrinking. */
+const LINE_OCTETS = 64;
 /** The first delay before reading a file again that changed during the read. It doubles with each try. */
 const RETRY_MILLISECONDS = 200;
 const MAX_DOUBLINGS = 5;

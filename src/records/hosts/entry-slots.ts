@@ -11,15 +11,18 @@ const slotsFor = (entries: number): number =>
   2 ** Math.ceil(Math.log2(Math.max(MIN_SLOTS, (entries * 4) / 3)));
 
 export class EntrySlots {
-  readonly #hashOf: (entry: number) => number;
+  readonly #hashOf: ((entry: number) => number) | undefined;
   #slots: Int32Array;
   #count = 0;
+  /** Each entry with its hash, in the order of `add`; empty if entries can be hashed again. */
+  #noted = new Int32Array(0);
 
   /**
-   * @param hashOf returns the hash that an entry was added with
    * @param expected number of entries: the index grows for more
+   * @param hashOf returns the hash that an entry was added with. Without it the index notes all hashes until it moves: two words for an
+   *   entry, but it grows in a fraction of the time
    */
-  constructor(hashOf: (entry: number) => number, expected: number) {
+  constructor(expected: number, hashOf?: (entry: number) => number) {
     this.#hashOf = hashOf;
     this.#slots = new Int32Array(slotsFor(expected));
   }
@@ -44,8 +47,9 @@ export class EntrySlots {
 
   /** Adds a new entry. @param entry its place, more than 0 */
   add(hash: number, entry: number): void {
+    if ((this.#count + 1) * 4 > this.#slots.length * 3) this.#resize(this.#slots.length * 2);
+    if (this.#hashOf === undefined) this.#note(hash, entry);
     this.#count += 1;
-    if (this.#count * 4 > this.#slots.length * 3) this.#resize(this.#slots.length * 2);
     this.#put(hash, entry);
   }
 
@@ -60,6 +64,7 @@ export class EntrySlots {
   moveTo(memory: Int32Array): void {
     memory.set(this.#slots);
     this.#slots = memory;
+    this.#noted = new Int32Array(0);
   }
 
   #put(hash: number, entry: number): void {
@@ -68,9 +73,25 @@ export class EntrySlots {
     this.#slots[slot] = entry | (hash & HASH_MASK);
   }
 
+  #note(hash: number, entry: number): void {
+    const at = 2 * this.#count;
+    if (at === this.#noted.length) {
+      const former = this.#noted;
+      this.#noted = new Int32Array(Math.max(2 * MIN_SLOTS, 2 * at));
+      this.#noted.set(former);
+    }
+    this.#noted[at] = entry;
+    this.#noted[at + 1] = hash;
+  }
+
   #resize(slots: number): void {
     const old = this.#slots;
     this.#slots = new Int32Array(slots);
+    if (this.#hashOf === undefined) {
+      const end = 2 * this.#count;
+      for (let at = 0; at < end; at += 2) this.#put(this.#noted[at + 1] ?? 0, this.#noted[at] ?? 0);
+      return;
+    }
     for (const word of old) {
       const entry = word & PLACE_MASK;
       if (entry !== 0) this.#put(this.#hashOf(entry), entry);

@@ -105,20 +105,8 @@ export class HostNames {
     this.#names = new EntryChunks(space);
     this.#others = new EntryChunks(space);
     this.#addresses = new EntryChunks(space);
-    this.#nameSlots = this.#makeNameSlots(expected);
-    this.#addressSlots = this.#makeAddressSlots();
-  }
-
-  #makeNameSlots(expected: number): EntrySlots {
-    const hashOf = (pair: number) =>
-      this.#space.hashOfWords(this.#atoms, pair + PAIR.KEY, (this.#lengthAt(pair) + 3) >> 2);
-    return new EntrySlots(hashOf, expected);
-  }
-
-  #makeAddressSlots(): EntrySlots {
-    const hashOf = (entry: number) =>
-      this.#space.hashOfWords(this.#atoms, entry + ADDRESS.OCTETS, this.#sizeAt(entry) >> 2);
-    return new EntrySlots(hashOf, 0);
+    this.#nameSlots = new EntrySlots(expected);
+    this.#addressSlots = new EntrySlots(0);
   }
 
   /** Numbers an origin, for `add`. */
@@ -240,8 +228,8 @@ export class HostNames {
     this.#isShown = false;
     this.#size = 0;
     this.#reversed = 0;
-    this.#nameSlots = this.#makeNameSlots(0);
-    this.#addressSlots = this.#makeAddressSlots();
+    this.#nameSlots = new EntrySlots(0);
+    this.#addressSlots = new EntrySlots(0);
     this.#apartNames.clear();
     this.#apartAddresses.clear();
     for (const chunks of [this.#names, this.#others, this.#addresses]) chunks.retire();

@@ -51,8 +51,8 @@ const RULES = {
   leadsTo: 'first',
   keepsRepeated: false,
 } as const;
-/** Approximate octets of a line, to size the index of names. */
-const LINE_OCTETS = 32;
+/** Octets of a long line, to size the index of names: growing costs less than shrinking. */
+const LINE_OCTETS = 64;
 /** Delay before reading a file again that changed during the read. */
 const RETRY_MILLISECONDS = 200;
 

@@ -3,6 +3,7 @@
  * answers need more. A change publishes the difference between the nodes, name by name, and the new list with one store, so that
  * readers always find a name that is in both.
  */
+import { collectGarbage } from '../../base/collect-garbage.ts';
 import type { Log } from '../../base/log.ts';
 import { HostNames, type HostRules } from '../../records/hosts/host-names.ts';
 import { TableFullError } from '../../table/arena.ts';
@@ -15,6 +16,9 @@ import { settingsOf, type Zone } from '../../zone/zone.ts';
 
 /** Names published without a pause: less than a millisecond. */
 const STRETCH = 100;
+
+/** A list of so many names leaves more garbage than collecting it costs. */
+const MANY_NAMES = 100_000;
 
 /** A list of more names costs more than it saves. */
 const MAX_LISTED = 1000;
@@ -148,6 +152,8 @@ export class LocalPublication {
   #show(hosts: HostNames): boolean {
     try {
       hosts.show();
+      // What indexes grew through is garbage of many megabytes, which a quiet process would keep.
+      if (hosts.size >= MANY_NAMES) void collectGarbage();
       return true;
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;

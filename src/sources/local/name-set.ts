@@ -31,7 +31,7 @@ export class NameSet {
 
   /** @param expected approximate number of names */
   constructor(expected = 0) {
-    this.#slots = new EntrySlots((entry) => hashOf(this.name(entry)), expected);
+    this.#slots = new EntrySlots(expected, (entry) => hashOf(this.name(entry)));
   }
 
   get size(): number {
