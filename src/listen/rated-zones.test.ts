@@ -52,6 +52,13 @@ it('finds the rates of the longest zone', () => {
     expect(isRated(zones, name), name).toBe(false);
 });
 
+it('finds each of many zones', () => {
+  const names = Array.from({ length: 300 }, (_, index) => `z${index}.${'a.'.repeat(index % 9)}test.`);
+  const zones = make(...names.filter((_, index) => index % 2 === 0));
+  for (const [index, name] of names.entries())
+    expect(isRated(zones, `x.${name}`), name).toBe(index % 2 === 0);
+});
+
 it('has those of the root for all other names', () => {
   expect(isRated(make('.'), 'a.test.')).toBe(true);
   expect(isRated(make('.', '!test.'), 'a.test.')).toBe(false);

@@ -21,58 +21,73 @@ interface CheckedZone {
 
 const NO_CHECKERS: readonly RateChecker[] = [];
 const MAX_LABELS = 127;
-/** Small enough to be no object. */
-const HASH_MASK = 0x3fff_ffff;
 
 export class RatedZones {
-  readonly #byHash = new Map<number, CheckedZone[]>();
+  readonly #zones: readonly CheckedZone[];
+  /** An index by the hash of the zone, open addressing: the hashes, and the numbers of the zones from 1. */
+  readonly #hashes: Int32Array;
+  readonly #numbers: Int32Array;
+  /** Labels of the longest zone: further labels of a name say nothing. */
+  readonly #deepest: number;
   /** Those of the root. */
   readonly #outside: readonly RateChecker[];
   /** Where the labels of a name begin. */
   readonly #labels = new Uint32Array(MAX_LABELS);
 
   constructor(zones: readonly RatedZone[]) {
-    let outside = NO_CHECKERS;
     const known = new Map<SharedRates, RateChecker>();
-    for (const { zone, rates } of zones) {
+    const all = zones.map(({ zone, rates }): CheckedZone => {
       const checkers = rates.map((each) => {
         const checker = known.get(each) ?? new RateChecker(each);
         known.set(each, checker);
         return checker;
       });
-      const wire = encodeName(zone);
-      if (wire.length === 1) outside = checkers;
-      else this.#add({ wire, checkers });
-    }
-    this.#outside = outside;
+      return { wire: encodeName(zone), checkers };
+    });
+    this.#outside = all.find(({ wire }) => wire.length === 1)?.checkers ?? NO_CHECKERS;
+    this.#zones = all.filter(({ wire }) => wire.length > 1);
+    this.#hashes = new Int32Array(2 ** Math.ceil(Math.log2(4 * this.#zones.length + 1)));
+    this.#numbers = new Int32Array(this.#hashes.length);
+    this.#deepest = Math.max(0, ...this.#zones.map(({ wire }) => this.#findLabels(wire, 0, wire.length)));
+    for (const [place, { wire }] of this.#zones.entries()) this.#add(wire, place + 1);
   }
 
-  #add(zone: CheckedZone): void {
-    const { wire } = zone;
+  #add(wire: Uint8Array, number: number): void {
     let hash = 0;
     for (let label = this.#findLabels(wire, 0, wire.length) - 1; label >= 0; label--) {
       const at = this.#labels[label] ?? 0;
       hash = hashLabel(hash, wire, at, wire[at] ?? 0);
     }
-    const key = hash & HASH_MASK;
-    this.#byHash.set(key, [...(this.#byHash.get(key) ?? []), zone]);
+    const mask = this.#hashes.length - 1;
+    let slot = hash & mask;
+    while (this.#numbers[slot] !== 0) slot = (slot + 1) & mask;
+    this.#hashes[slot] = hash;
+    this.#numbers[slot] = number;
   }
 
   /** @param length octets of the packet, which begins at `start` @returns those of the longest zone of its question */
   find(packet: Uint8Array, start: number, length: number): readonly RateChecker[] {
-    if (this.#byHash.size === 0) return this.#outside;
-    const name = start + HEADER_OCTETS;
-    const labels = this.#findLabels(packet, name, start + length);
+    if (this.#deepest === 0) return this.#outside;
+    const labels = this.#findLabels(packet, start + HEADER_OCTETS, start + length);
     let found = this.#outside;
     let hash = 0;
-    for (let label = labels - 1; label >= 0; label--) {
+    for (let label = labels - 1; label >= Math.max(0, labels - this.#deepest); label--) {
       const at = this.#labels[label] ?? 0;
       hash = hashLabel(hash, packet, at, packet[at] ?? 0);
-      const zones = this.#byHash.get(hash & HASH_MASK);
-      if (zones === undefined) continue;
-      for (const zone of zones) if (isSame(zone.wire, packet, at)) found = zone.checkers;
+      const zone = this.#findZone(hash, packet, at);
+      if (zone !== undefined) found = zone.checkers;
     }
     return found;
+  }
+
+  #findZone(hash: number, packet: Uint8Array, at: number): CheckedZone | undefined {
+    const mask = this.#hashes.length - 1;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const number = this.#numbers[slot] ?? 0;
+      if (number === 0) return undefined;
+      const zone = this.#hashes[slot] === hash ? this.#zones[number - 1] : undefined;
+      if (zone !== undefined && isSame(zone.wire, packet, at)) return zone;
+    }
   }
 
   /** Notes where the labels begin. @returns how many there are; 0 for what is no name */
