@@ -125,7 +125,7 @@ export function makeHost() {
   const services = new Map([
     [COUNTERS.name, { family: makeFamily }],
     [STORED_ANSWERS.name, { drop: silent }],
-    [PUBLICATIONS.name, { open: (zones) => openPublication(zones, host.published) }],
+    [PUBLICATIONS.name, { open: (zones, counts = []) => openPublication(zones, counts, host.published) }],
     [UPSTREAMS.name, { open: (name) => ({ name, ask: askUpstream }) }],
     [WATCHES.name, { follow: async () => ({ objects: new Map(), state: 'followed' }) }],
   ]);
@@ -164,11 +164,12 @@ export function makeHost() {
 }
 
 /** @param published gets the answers of all publications */
-function openPublication(zones, published) {
+function openPublication(zones, counts, published) {
   const own = { zones, answers: [] };
   published.push(own);
   return {
     zones,
+    counts,
     replace(answers) {
       own.answers = [...answers];
       return true;

@@ -464,12 +464,14 @@ export interface NamePublications {
    * that they do not find, denials among them. Call it in `create`, once.
    *
    * @param zones of the handler's questions, at most 1,000, as few and as deep as hold all names
+   * @param counts of each query that gets a published answer from a reader: those that `handle` adds for it. Default: none
    */
-  open(zones: ReadonlySet<NameKey>): NamePublication;
+  open(zones: ReadonlySet<NameKey>, counts?: readonly HandlerCount[]): NamePublication;
 }
 
 export interface NamePublication {
   readonly zones: ReadonlySet<NameKey>;
+  readonly counts: readonly HandlerCount[];
   /**
    * Gives readers these answers in place of all former ones. They give them until the next call, with the same TTLs; a `cache` in front
    * bounds these. Readers rotate addresses where the block does. Call it in `start` or later.

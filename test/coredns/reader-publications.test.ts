@@ -3,6 +3,7 @@
  * replaces it.
  */
 import {
+  COUNTERS,
   definePlugin,
   type NamePublication,
   namesWithin,
@@ -163,7 +164,11 @@ describe('a publication', () => {
       examples: ['publisher'],
       read: () => undefined,
       create(_, context) {
-        const publishes = context.use(PUBLICATIONS).open(new Set([key('example.org.')]));
+        const publishes = context
+          .use(PUBLICATIONS)
+          .open(new Set([key('example.org.')]), [
+            context.use(COUNTERS).family('coredns_publisher_answers_total', 'Answers.').with(),
+          ]);
         publication = publishes;
         expect(() => publishes.replace([])).toThrow('call replace in start or later');
         return {
@@ -223,6 +228,16 @@ describe('a publication', () => {
     expect(publication.replace(endless())).toBe(false);
     expect(read(engine, 'a.example.org')).toBeUndefined();
     expect(read(engine, 'n1.example.org')).toBeUndefined();
+  });
+
+  it('counts what readers answer', async () => {
+    const { engine, publication } = await startPublisher();
+    publication.replace([address('a.example.org.', 1)]);
+    for (let turn = 0; turn < 3; turn += 1) expect(read(engine, 'a.example.org')).toContain('192.0.2.1');
+    expect(read(engine, 'b.example.org')).toBeUndefined();
+    expect(engine.metrics.render()).toContain(
+      `coredns_publisher_answers_total{server="${SERVER}",view=""} 3`,
+    );
   });
 
   it('ends with its plugin', async () => {

@@ -123,8 +123,9 @@ export function makeContext(): Context & {
   });
   const published: PublishedAnswer[] = [];
   const publications: NamePublications = {
-    open: (zones) => ({
+    open: (zones, own = []) => ({
       zones,
+      counts: own,
       replace(answers) {
         published.splice(0, published.length, ...answers);
         return true;

@@ -109,12 +109,16 @@ function nodeMeanings(of: ZoneOfBlock): readonly OutcomeMeaning[] {
     const { role, name } = publisher;
     if (role !== 'publisher') return [];
     const before = of.handlers.slice(0, place);
+    const own = publisher.publishes?.counts ?? [];
     const meanings = (['success', 'denial'] as const).map((kind) => ({
       plugin: pluginOf(of, name),
       // A cache before the publisher counts a hit for every name in the table.
-      counts: before.flatMap((handler) =>
-        handler.role === 'cache' ? hitsOf(handler, publisher, of.zone)[kind] : (handler.passing ?? []),
-      ),
+      counts: [
+        ...before.flatMap((handler) =>
+          handler.role === 'cache' ? hitsOf(handler, publisher, of.zone)[kind] : (handler.passing ?? []),
+        ),
+        ...own,
+      ],
     }));
     return publicationsOf([publisher]).flatMap(() => meanings);
   });

@@ -2,7 +2,12 @@
  * Answers that plugins publish to readers, as nodes of a publication of their own. Readers leave all else in its zones to the chain, so
  * a publication may lack any answer.
  */
-import { type NamePublication, PUBLICATIONS, type PublishedAnswer } from '@portolan/plugin';
+import {
+  type HandlerCount,
+  type NamePublication,
+  PUBLICATIONS,
+  type PublishedAnswer,
+} from '@portolan/plugin';
 import type { Log } from '../../base/log.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
 import type { AnswerTtlBounds, Handler } from '../../chain/handler.ts';
@@ -38,8 +43,8 @@ export function offerPublications(dependencies: PublishedAnswersDependencies): O
     const opened: PublishedAnswers[] = [];
     return {
       value: {
-        open(zones) {
-          const made = new PublishedAnswers(name, zones, dependencies);
+        open(zones, counts = []) {
+          const made = new PublishedAnswers({ plugin: name, zones, counts }, dependencies);
           opened.push(made);
           return made;
         },
@@ -101,9 +106,17 @@ function zoneSettings(apex: NameKey) {
 type AnswersByType = Map<number, AnswerBody>;
 const NO_ANSWERS: AnswersByType = new Map();
 
+interface OpenedPublication {
+  /** Its name. */
+  readonly plugin: string;
+  readonly zones: ReadonlySet<NameKey>;
+  readonly counts: readonly HandlerCount[];
+}
+
 export class PublishedAnswers implements NamePublication {
   readonly id: PublicationId;
   readonly zones: ReadonlySet<NameKey>;
+  readonly counts: readonly HandlerCount[];
   readonly #plugin: string;
   readonly #dependencies: PublishedAnswersDependencies;
   /** The deepest first. */
@@ -111,12 +124,13 @@ export class PublishedAnswers implements NamePublication {
   #names: ReadonlySet<NameKey> = new Set();
 
   /** @throws TypeError for too many zones, or what is no name in lower case; TableFullError */
-  constructor(plugin: string, zones: ReadonlySet<NameKey>, dependencies: PublishedAnswersDependencies) {
+  constructor({ plugin, zones, counts }: OpenedPublication, dependencies: PublishedAnswersDependencies) {
     const { table } = dependencies;
     if (zones.size > MAX_ZONES) throw new TypeError(`plugin/${plugin}: more than ${MAX_ZONES} zones`);
     const wrong = [...zones].find((zone) => tryParseKey(zone) !== zone);
     if (wrong !== undefined) throw new TypeError(`plugin/${plugin}: not a zone in lower case: ${wrong}`);
     this.zones = new Set(zones);
+    this.counts = [...counts];
     this.#plugin = plugin;
     this.#dependencies = dependencies;
     this.id = table.definePublication();
