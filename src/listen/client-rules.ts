@@ -178,14 +178,6 @@ export class ClientRuleChecker {
         if (debit === DEBIT.WITHIN) debit = each.countResponse(octets, at, packet, start, this.#now);
     return decideBy(debit);
   }
-
-  /** Judges a query outside a batch. @returns one of `DECISION` */
-  judge(client: Uint8Array, packet: Uint8Array, length: number, isStream: boolean): number {
-    const access = this.judgeAccess(client, 0);
-    if (access !== DECISION.PASS) return access;
-    this.setTime();
-    return this.judgeQuery(client, 0, packet, 0, length, isStream);
-  }
 }
 
 function decideBy(debit: number): number {

@@ -112,6 +112,7 @@ class DatagramListener implements UdpListener {
   }
 
   count(): UdpCounts {
+    const { denied, limited } = this.#answers;
     const faults = this.#answers.faults.count;
     const reader = {
       batches: this.#packets,
@@ -121,8 +122,8 @@ class DatagramListener implements UdpListener {
       refused: this.#refused,
       blocked: 0,
       receiveErrors: this.#receiveErrors,
-      denied: 0,
-      limited: 0,
+      denied,
+      limited,
       shed: 0,
       floods: 0,
       failing: this.#failing,

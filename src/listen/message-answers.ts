@@ -47,6 +47,9 @@ export class MessageAnswers {
   readonly faults: Faults;
   /** Queries that came too late to the chain: they got SERVFAIL in place of its answer. */
   expired = 0;
+  /** Queries of clients that may not ask, and queries and responses beyond a rate. */
+  denied = 0;
+  limited = 0;
   readonly #instant: InstantAnswers;
   readonly #slowly: HandleQuery;
   readonly #clock: Clock;
@@ -82,10 +85,8 @@ export class MessageAnswers {
   answer(query: Uint8Array, client: Client, arrived?: number): MessageAnswer {
     const received = this.#tableEvents?.now() ?? 0;
     this.#scratch.set(query);
-    const checker = this.#checker();
-    const isStream = client.transport !== 'udp';
-    const decision = checker?.judge(this.#addressOf(client), this.#scratch, query.length, isStream);
-    if (decision !== undefined && decision !== DECISION.PASS) return this.#deny(decision, query.length);
+    const decision = this.#judge(client, query.length);
+    if (decision !== DECISION.PASS) return this.#deny(decision, query.length);
     const verdict = this.#answerInstantly(query.length, client);
     if (verdict === 0) return NOTHING;
     if (verdict < 0 && this.#isLate(arrived)) return this.#giveUp(query);
@@ -118,6 +119,23 @@ export class MessageAnswers {
     return this.#rules?.checker;
   }
 
+  /** Judges the query in `#scratch`. */
+  #judge(client: Client, length: number): number {
+    const checker = this.#checker();
+    if (checker === undefined) return DECISION.PASS;
+    const address = this.#addressOf(client);
+    const access = checker.judgeAccess(address, 0);
+    if (access !== DECISION.PASS) {
+      this.denied++;
+      return access;
+    }
+    checker.setTime();
+    const isStream = client.transport !== 'udp';
+    const asked = checker.judgeQuery(address, 0, this.#scratch, 0, length, isStream);
+    if (asked !== DECISION.PASS) this.limited++;
+    return asked;
+  }
+
   /** Bounds responses over UDP. @returns the octets of the response to send, 0 for none */
   #limit(response: Uint8Array, length: number, client: Client): number {
     const checker = client.transport === 'udp' ? this.#checker() : undefined;
@@ -125,6 +143,7 @@ export class MessageAnswers {
     checker.setTime();
     const decision = checker.judgeResponse(this.#addressOf(client), 0, response, 0, length);
     if (decision === DECISION.PASS) return length;
+    this.limited++;
     return decision === DECISION.DROP ? 0 : truncateResponse(response, 0, length, this.#udpSize);
   }
 
